@@ -1,0 +1,1 @@
+"""Values and time: the innermost ring. Imports nothing else of ours."""

@@ -1,0 +1,216 @@
+"""The event: what was experienced, as it was submitted, with what only the server may say about it.
+
+Seed 002, sections 3.5 and 7.1. A draft is an experience that passed the door; the log stamps it with an id, a
+position and ``recorded_at``, and from then on it is an ``Event`` and never changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+
+__all__ = [
+    "Context",
+    "Directives",
+    "Event",
+    "EventDraft",
+    "LifecycleRow",
+    "Modality",
+    "Origin",
+    "Party",
+    "Stage",
+    "Trust",
+    "text_of",
+]
+
+
+class Modality(StrEnum):
+    """The modalities that trigger structured extraction. The set is open: others are stored verbatim."""
+
+    CONVERSATION = "conversation"
+    DOCUMENT = "document"
+    TOOL_RESULT = "tool_result"
+    OBSERVATION = "observation"
+    FEEDBACK = "feedback"
+    IMPORTED = "imported"
+
+
+class Stage(StrEnum):
+    """What an event goes through, in this order, always (seed 002, 18.2 item 3)."""
+
+    CAPTURED = "captured"
+    EXTRACTED = "extracted"
+    INDEXED = "indexed"
+    CONSOLIDATED = "consolidated"
+    COMPRESSED = "compressed"
+
+    @property
+    def next(self) -> Stage | None:
+        """The stage that follows, or None after the last."""
+        stages = list(Stage)
+        place = stages.index(self) + 1
+        return stages[place] if place < len(stages) else None
+
+
+class Trust(StrEnum):
+    """Whose word an event is, set by the server from the token and the modality, never by the payload.
+
+    Ordered from most to least authority; a derived record has the least of its sources.
+    """
+
+    PRINCIPAL = "principal"
+    DELEGATED = "delegated"
+    EXTERNAL = "external"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an event came from: who was authenticated, through which door, and how far it is believed."""
+
+    principal: str
+    channel: str
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """An actor as an envelope names it: ``id`` such as ``user:alice``, its type, a display name if given."""
+
+    id: str
+    type: str
+    name: str | None = None
+
+    @classmethod
+    def of(cls, actor: str) -> Party:
+        """The party behind an actor id."""
+        return cls(id=actor, type=actor.split(":", 1)[0])
+
+    @property
+    def display_name(self) -> str:
+        """What people call it: the given name, or the id's own part with its first letters raised."""
+        if self.name:
+            return self.name
+        plain = self.id.split(":", 1)[-1].split("@", 1)[0]
+        return " ".join(
+            word[:1].upper() + word[1:] for word in plain.replace("_", " ").replace("-", " ").split()
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """When and around what the experience happened."""
+
+    observed_at: Instant
+    source_recorded_at: Instant | None = None
+    location: Any = None  # Any: stored as submitted, a string or an object of the caller's own
+    preceded_by: tuple[str, ...] = ()
+    intent: str | None = None
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Directives:
+    """What the caller wants done with the event. None means the default of the deployment."""
+
+    extract: tuple[str, ...] | None = None
+    consolidate_into: Scope | None = None
+    confidence_floor: float = 0.0
+    belief_ttl_us: int | None = None
+    embed: Literal["eager", "lazy", "none"] = "eager"
+
+    def wants(self, layer: str) -> bool:
+        """Whether ``facts``, ``entities``, ``beliefs``, ``episodes`` or ``concepts`` should be derived."""
+        return self.extract is None or layer in self.extract
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventDraft:
+    """An experience ready for the log: validated, and not yet part of it."""
+
+    tenant_id: str
+    scope: Scope
+    caller: str
+    observed_actor: Party
+    subject: Party
+    session: str | None
+    modality: str
+    content: Mapping[str, Any]  # Any: kept exactly as submitted
+    context: Context
+    directives: Directives
+    origin: Origin
+    batch_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event(EventDraft):
+    """An entry of the log.
+
+    ``position`` counts per tenant from 1, in the order of appending; ``recorded_at`` rises strictly with it.
+    ``cancelled_after`` is the last stage that had been done when derivation was cancelled; such an event is
+    out of recall and lists.
+    """
+
+    id: str
+    position: int
+    recorded_at: Instant
+    cancelled_after: Stage | None = None
+
+    @property
+    def excluded(self) -> bool:
+        """Whether recall and lists pass the event over."""
+        return self.cancelled_after is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleRow:
+    """Something that happened to an event or a job, for those who watch (seed 002, 8.9 and 13).
+
+    ``number`` counts per event from 1; ``sequence`` counts per store and is never shown outside.
+    """
+
+    tenant_id: str
+    id: str
+    sequence: int
+    name: str
+    scope: Scope
+    event_id: str | None
+    job_id: str | None
+    number: int
+    arrived_at: Instant
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+def text_of(content: Mapping[str, Any]) -> str:
+    """The words of a content block: its text, or the words of a triple or of JSON values, in order."""
+    text = content.get("text")
+    if isinstance(text, str) and text:
+        return text
+    parts: list[str] = []
+    _collect_words(content, parts, depth=0)
+    return " ".join(parts)
+
+
+def _collect_words(value: Any, parts: list[str], depth: int) -> None:
+    if depth > 8 or len(parts) > 2000:
+        return
+    if isinstance(value, str):
+        parts.append(value)
+    elif isinstance(value, bool) or value is None:
+        return
+    elif isinstance(value, int | float):
+        parts.append(str(value))
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if depth > 0 or key not in _ENVELOPE_KEYS:
+                _collect_words(item, parts, depth + 1)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _collect_words(item, parts, depth + 1)
+
+
+_ENVELOPE_KEYS = frozenset({"kind", "role", "media", "datatype", "type"})

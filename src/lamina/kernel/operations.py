@@ -1,0 +1,94 @@
+"""An operation is declared once; doors are tables over operations, and the gateway runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+
+__all__ = ["Call", "Effect", "Grant", "Operation", "Permits", "Principal", "Tier"]
+
+RequestT = TypeVar("RequestT", bound=BaseModel)
+
+
+class Effect(StrEnum):
+    """What running the operation may do to the store."""
+
+    READ = "read"
+    WRITE = "write"
+    ERASE = "erase"
+
+
+class Tier(StrEnum):
+    """How firmly the shape of an operation is promised (seed 002, 2.4)."""
+
+    STABLE = "stable"
+    BETA = "beta"
+    EXPERIMENTAL = "experimental"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The authenticated caller: who, of which tenant, through which door."""
+
+    tenant_id: str
+    actor: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A capability wanted on a scope; None for what is not bound to one."""
+
+    capability: str
+    scope: Scope | None = None
+
+
+class Permits(Protocol):
+    """What policy lets the caller of one call do. Silence means no."""
+
+    def allows(self, grant: Grant) -> bool:
+        """Whether the caller holds the grant."""
+        ...
+
+    def require(self, grant: Grant) -> None:
+        """Nothing, or ``Forbidden`` (POLICY_DENIED) that cites tier and capability."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One use of an operation: by whom, when, under which id, and what they may do."""
+
+    principal: Principal
+    request_id: str
+    now: Instant
+    permits: Permits
+    body_hash: str = ""
+    """``sha256:<hex>`` of the canonical request, for idempotency."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[RequestT]):
+    """What the product can do, in one row.
+
+    ``grants`` names what the caller must hold, read from the request; a handler asks ``call.permits`` for what
+    it learns only on the way. ``handler`` returns a ``BaseModel`` (or bytes or an iterator where the door's
+    row says so).
+    """
+
+    name: str
+    request: type[RequestT]
+    result: type[BaseModel]
+    capability: str
+    effect: Effect
+    tier: Tier
+    grants: Callable[[RequestT, Principal], Sequence[Grant]]
+    handler: Callable[[RequestT, Call], Any]
+    summary: str

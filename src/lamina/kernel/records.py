@@ -1,0 +1,276 @@
+"""The derived layers as values: episodes, facts, beliefs, concepts; entities and supports beside them.
+
+Seed 002, sections 7.2 to 7.5. Every record is a *version*: what was held from ``recorded_from`` until
+``recorded_to``. A change of meaning writes a new version under the same id; nothing is edited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Literal
+
+from lamina.kernel.ids import Prefix
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+
+__all__ = [
+    "Belief",
+    "Concept",
+    "Edge",
+    "Entity",
+    "Episode",
+    "EpisodeRole",
+    "Fact",
+    "Layer",
+    "Mention",
+    "ObjectValue",
+    "Record",
+    "Stance",
+    "Subject",
+    "Support",
+    "layer_of",
+]
+
+
+class Layer(StrEnum):
+    """The five layers, by the plural that the contract uses."""
+
+    EVENTS = "events"
+    EPISODES = "episodes"
+    FACTS = "facts"
+    BELIEFS = "beliefs"
+    UNDERSTANDING = "understanding"
+
+
+_LAYER_OF_PREFIX = {
+    Prefix.EVENT: Layer.EVENTS,
+    Prefix.EPISODE: Layer.EPISODES,
+    Prefix.FACT: Layer.FACTS,
+    Prefix.BELIEF: Layer.BELIEFS,
+    Prefix.CONCEPT: Layer.UNDERSTANDING,
+}
+
+
+def layer_of(record_id: str) -> Layer | None:
+    """The layer that an id belongs to, by its prefix; None for ids of other things."""
+    for prefix, layer in _LAYER_OF_PREFIX.items():
+        if record_id.startswith(f"{prefix}_") and not record_id.startswith("concept_alias_"):
+            return layer
+    return None
+
+
+class Stance(StrEnum):
+    """Where the evidence stands on a claim (seed 002, 7.4.1)."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    UNCERTAIN = "uncertain"
+    DEPRECATED = "deprecated"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a claim is about: an entity, or a concept."""
+
+    id: str
+    name: str
+    type: Literal["entity", "concept"] = "entity"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectValue:
+    """What a claim says of its subject: another entity, or a literal with its datatype and unit.
+
+    ``key`` is the value made comparable: equal keys mean the same claim.
+    """
+
+    type: Literal["entity", "literal", "concept"]
+    value: Any = None  # Any: a JSON scalar, by ``datatype``
+    datatype: str | None = None
+    unit: str | None = None
+    id: str | None = None
+    name: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The comparable form of the value."""
+        if self.id is not None:
+            return self.id
+        text = " ".join(str(self.value).casefold().split())
+        return f"{text} {self.unit}" if self.unit else text
+
+    @property
+    def text(self) -> str:
+        """The value in words."""
+        if self.type != "literal":
+            return self.name or self.id or ""
+        return f"{self.value} {self.unit}" if self.unit else str(self.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What every derived version carries.
+
+    ``position`` is the log position of the event that caused this version. ``valid_*`` is when it is true in
+    the world, ``recorded_*`` when the log held it; ends are exclusive and None means open.
+    """
+
+    layer: ClassVar[Layer]
+
+    tenant_id: str
+    id: str
+    scope: Scope
+    version: int
+    position: int
+    confidence: float
+    valid_from: Instant
+    valid_to: Instant | None
+    recorded_from: Instant
+    recorded_to: Instant | None = None
+    superseded_by: str | None = None
+    excluded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact(Record):
+    """A triple with validity (seed 002, 7.3).
+
+    ``slot`` is what conflicting values compete for: (subject, predicate) of a single-valued predicate. Facts of
+    one slot supersede each other by valid time; None means that values stand beside each other.
+    """
+
+    layer: ClassVar[Layer] = Layer.FACTS
+
+    event_id: str
+    subject: Subject
+    predicate: str
+    object: ObjectValue
+    kind: str
+    negated: bool
+    extractor: str
+    slot: str | None
+    supersedes: str | None = None
+
+    @property
+    def claim_key(self) -> str:
+        """Equal for facts that say the same of the same subject."""
+        return f"{self.subject.id}|{self.predicate}|{self.object.key}|{int(self.negated)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belief(Record):
+    """A probabilistic claim (seed 002, 7.4): a Beta posterior over weighted supports.
+
+    ``alpha`` and ``beta`` are its parameters, ``lower`` and ``upper`` bound ``confidence`` at ``level`` 0.90.
+    """
+
+    layer: ClassVar[Layer] = Layer.BELIEFS
+
+    subject: Subject
+    predicate: str
+    object: ObjectValue
+    negated: bool
+    stance: Stance
+    alpha: float
+    beta: float
+    lower: float
+    upper: float
+    revision_count: int
+    contradicts: tuple[str, ...] = ()
+
+
+class EpisodeRole(StrEnum):
+    """What an event did in its episode (seed 002, 7.2)."""
+
+    TRIGGER = "trigger"
+    DECISION = "decision"
+    OUTCOME = "outcome"
+    CONTEXT = "context"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode(Record):
+    """A bounded span of related events (seed 002, 7.2).
+
+    ``size`` is how many of the episode's member events this version holds: its first ``size`` by ordinal.
+    """
+
+    layer: ClassVar[Layer] = Layer.EPISODES
+
+    session: str | None
+    name: str
+    summary: str
+    started_at: Instant
+    ended_at: Instant
+    size: int
+    sealed: bool
+    actors: tuple[str, ...]
+    centrality: float
+    follows: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relation from one concept to another, weight in 0..1."""
+
+    to: str
+    relation: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concept(Record):
+    """A synthesised node of understanding (seed 002, 7.5), versioned under a stable id."""
+
+    layer: ClassVar[Layer] = Layer.UNDERSTANDING
+
+    name: str
+    topic: str
+    summary: str
+    stance: Stance
+    synthesizer: str
+    consulted: int
+    available: int
+    edges: tuple[Edge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """Somebody or something that events speak of. Its id is a function of tenant and normalised name."""
+
+    tenant_id: str
+    id: str
+    normalised_name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """An entity named in an event. The surface form is content of that event's scope."""
+
+    tenant_id: str
+    entity_id: str
+    scope: Scope
+    event_id: str
+    position: int
+    surface: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """An edge of the why graph: ``record_id`` rests on ``source_id``.
+
+    ``weight`` in 0..1; ``polarity`` says whether the source speaks for or against. ``ordinal`` orders the
+    members of an episode; 0 elsewhere.
+    """
+
+    tenant_id: str
+    record_id: str
+    source_id: str
+    relation: str
+    weight: float = 1.0
+    polarity: Literal["supports", "against"] = "supports"
+    ordinal: int = 0
+    role: str | None = None
+    recorded_at: Instant = 0

@@ -1,0 +1,211 @@
+"""Instants, intervals and the two time axes.
+
+An instant is an ``int``: microseconds since 1970-01-01T00:00:00Z. It sorts, subtracts and stores as it is; text
+appears only at the doors. An interval is half open, ``[from, to)``, and ``None`` means unbounded on that side.
+
+*Valid* time is when a claim is true in the world, *recorded* time is when the log learned it (seed 002, 3.3).
+"""
+
+from __future__ import annotations
+
+import re
+import time as _time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+from lamina.errors import Invalid
+
+__all__ = [
+    "SECOND_US",
+    "Axes",
+    "Clock",
+    "Instant",
+    "Interval",
+    "SystemClock",
+    "duration_us",
+    "from_datetime",
+    "instant",
+    "instant_or_none",
+    "rfc3339",
+    "rfc3339_or_none",
+    "to_datetime",
+]
+
+Instant = int
+"""Microseconds since 1970, UTC."""
+
+SECOND_US: Final = 1_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_RFC3339 = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-])(\d\d):?(\d\d))"
+)
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_DURATION = re.compile(
+    r"P(?:(?P<years>\d{1,6})Y)?(?:(?P<months>\d{1,6})M)?(?:(?P<weeks>\d{1,6})W)?(?:(?P<days>\d{1,6})D)?"
+    r"(?:T(?:(?P<hours>\d{1,6})H)?(?:(?P<minutes>\d{1,6})M)?(?:(?P<seconds>\d{1,9})S)?)?"
+)
+_DURATION_S = {
+    "years": 365 * 86_400,
+    "months": 30 * 86_400,
+    "weeks": 7 * 86_400,
+    "days": 86_400,
+    "hours": 3600,
+    "minutes": 60,
+    "seconds": 1,
+}
+
+
+class Clock(Protocol):
+    """Tells the time. Passed in: a function that reads the clock itself cannot be replayed."""
+
+    def now(self) -> Instant:
+        """The current instant."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> Instant:
+        """Mirrors ``Clock.now``."""
+        return _time.time_ns() // 1000
+
+
+def from_datetime(value: datetime) -> Instant:
+    """The instant of an aware datetime; a naive one is a bug of the caller."""
+    assert value.tzinfo is not None, "an instant needs a zone"
+    return (value - _EPOCH) // timedelta(microseconds=1)
+
+
+def to_datetime(value: Instant) -> datetime:
+    """The aware UTC datetime of an instant."""
+    return _EPOCH + timedelta(microseconds=value)
+
+
+def rfc3339(value: Instant) -> str:
+    """``2026-05-13T15:42:00Z``, with as many digits below the second as the instant has (none, 3 or 6)."""
+    moment = to_datetime(value)
+    text = moment.strftime("%Y-%m-%dT%H:%M:%S") if moment.year >= 1000 else moment.isoformat()[:19]
+    microseconds = value % SECOND_US
+    if microseconds == 0:
+        return f"{text}Z"
+    if microseconds % 1000 == 0:
+        return f"{text}.{microseconds // 1000:03d}Z"
+    return f"{text}.{microseconds:06d}Z"
+
+
+def rfc3339_or_none(value: Instant | None) -> str | None:
+    """``rfc3339`` that passes None through."""
+    return None if value is None else rfc3339(value)
+
+
+def instant(text: str, *, field: str = "timestamp") -> Instant:
+    """The instant written in ``text`` as RFC 3339 with a zone; a bare date is its midnight in UTC.
+
+    Digits past the microsecond are cut. Raises ``Invalid`` (INVALID_TIMESTAMP) naming ``field``.
+    """
+    date = _DATE.fullmatch(text)
+    if date:
+        text = f"{text}T00:00:00Z"
+    match = _RFC3339.fullmatch(text)
+    if not match:
+        raise _invalid(field, f"{text[:64]!r} is not RFC 3339 with a time zone")
+    year, month, day, hour, minute, second = (int(match[part]) for part in range(1, 7))
+    leap = second == 60  # RFC 3339 5.6 allows a leap second; it counts as the last one before it
+    try:
+        moment = datetime(year, month, day, hour, minute, 59 if leap else second, tzinfo=UTC)
+    except ValueError as error:
+        raise _invalid(field, f"{text[:64]!r} is no date: {error}") from error
+    offset_s = 0
+    if match[9]:
+        offset_hours, offset_minutes = int(match[10]), int(match[11])
+        if offset_hours > 23 or offset_minutes > 59:
+            raise _invalid(field, f"{text[:64]!r} has an impossible offset")
+        offset_s = (offset_hours * 3600 + offset_minutes * 60) * (1 if match[9] == "+" else -1)
+    fraction_us = int((match[7] or "0").ljust(6, "0")[:6])
+    return from_datetime(moment) + fraction_us - offset_s * SECOND_US
+
+
+def instant_or_none(text: str | None, *, field: str = "timestamp") -> Instant | None:
+    """``instant`` that passes None through."""
+    return None if text is None else instant(text, field=field)
+
+
+def duration_us(text: str, *, field: str = "duration") -> int:
+    """The length of an ISO 8601 duration such as ``P30D`` or ``PT5M``, in microseconds.
+
+    A year counts 365 days and a month 30: these are retention and cool-down periods, not calendar sums.
+    """
+    match = _DURATION.fullmatch(text) if len(text) <= 64 else None
+    parts = {name: int(value) for name, value in match.groupdict().items() if value} if match else {}
+    if not parts:
+        raise Invalid(
+            "INVALID_DURATION",
+            f"{field} is not an ISO 8601 duration: {text[:64]!r}",
+            hint="write for example P30D, P3M or PT5M",
+            details={"field": field},
+        )
+    return sum(_DURATION_S[name] * count for name, count in parts.items()) * SECOND_US
+
+
+def _invalid(field: str, reason: str) -> Invalid:
+    return Invalid(
+        "INVALID_TIMESTAMP",
+        f"{field} is not a timestamp: {reason}",
+        hint="write RFC 3339 with a zone, for example 2026-05-13T15:42:00Z",
+        details={"field": field, "reason": reason},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A half-open stretch of time ``[start, end)``; None is unbounded on that side."""
+
+    start: Instant | None = None
+    end: Instant | None = None
+
+    def overlaps(self, start: Instant | None, end: Instant | None) -> bool:
+        """Whether ``[start, end)`` shares a moment with this interval."""
+        return (self.end is None or start is None or start < self.end) and (
+            self.start is None or end is None or end > self.start
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """Where a reader stands on both axes (seed 002, 12.2 and 12.3; DESIGN section 9).
+
+    ``seen_at`` clips what had been recorded. Exactly one of ``valid_at`` and ``valid_during`` says which claims
+    are wanted; both None means every validity. ``recorded_during`` asks for what was learned in a stretch.
+    ``superseded`` also shows the versions that were replaced by ``seen_at``.
+    """
+
+    seen_at: Instant
+    valid_at: Instant | None = None
+    valid_during: Interval | None = None
+    recorded_during: Interval | None = None
+    superseded: bool = False
+
+    @classmethod
+    def at(cls, moment: Instant, *, superseded: bool = False) -> Axes:
+        """Both axes pinned to one moment: what ``as_of`` means, and what now means without it."""
+        return cls(seen_at=moment, valid_at=moment, superseded=superseded)
+
+    def sees_recorded(self, recorded_from: Instant, recorded_to: Instant | None) -> bool:
+        """Whether a version with these recorded bounds is visible from here."""
+        if recorded_from > self.seen_at:
+            return False
+        current = recorded_to is None or recorded_to > self.seen_at
+        if not current and not self.superseded:
+            return False
+        return self.recorded_during is None or self.recorded_during.overlaps(recorded_from, recorded_from + 1)
+
+    def sees_valid(self, valid_from: Instant | None, valid_to: Instant | None) -> bool:
+        """Whether a claim that holds in ``[valid_from, valid_to)`` is among those wanted."""
+        if self.valid_during is not None:
+            return self.valid_during.overlaps(valid_from, valid_to)
+        if self.valid_at is None:
+            return True
+        starts = valid_from is None or valid_from <= self.valid_at
+        return starts and (valid_to is None or self.valid_at < valid_to)

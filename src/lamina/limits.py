@@ -1,0 +1,73 @@
+"""Every bound of the server, named, with its reason. Nothing in Lamina grows without one of these."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Scope paths (seed 002, Appendix B).
+SCOPE_SEGMENTS_MAX: Final = 32
+SCOPE_LENGTH_MAX: Final = 4096
+SCOPE_TYPE_LENGTH_MAX: Final = 32
+SCOPE_ID_LENGTH_MAX: Final = 128
+
+# The experience envelope. The seed bounds only the idempotency key; the rest keep one event small enough to be
+# derived, indexed and shown without special cases. Larger documents are uploaded as blobs or split by the caller.
+IDEMPOTENCY_KEY_LENGTH_MAX: Final = 64
+ACTOR_LENGTH_MAX: Final = 256
+NAME_LENGTH_MAX: Final = 256
+SESSION_LENGTH_MAX: Final = 256
+MODALITY_LENGTH_MAX: Final = 64
+TEXT_LENGTH_MAX: Final = 65_536
+CONTENT_BYTES_MAX: Final = 262_144
+CONTENT_DEPTH_MAX: Final = 32
+LABELS_MAX: Final = 64
+LABEL_LENGTH_MAX: Final = 256
+PRECEDED_BY_MAX: Final = 64
+MEDIA_MAX: Final = 32
+INTENT_LENGTH_MAX: Final = 256
+
+# Requests.
+BODY_BYTES_MAX: Final = 2 * 1024 * 1024
+BULK_BODY_BYTES_MAX: Final = 64 * 1024 * 1024
+BULK_ITEMS_MAX: Final = 1000  # seed 002, 8.2
+PAGE_LIMIT_DEFAULT: Final = 50  # seed 002, 6.4
+PAGE_LIMIT_MAX: Final = 1000
+CURSOR_LENGTH_MAX: Final = 2048
+REQUEST_ID_LENGTH_MAX: Final = 128
+
+# Idempotency and packs (seed 002, 6.3 and 8.3).
+IDEMPOTENCY_TTL_S: Final = 24 * 3600
+PACK_TTL_S: Final = 60
+PACKS_KEPT_MAX: Final = 512
+
+# Waiting for stages: past this the answer is 202 with the stages done so far.
+WAIT_S_MAX: Final = 30.0
+
+# Jobs: 5, 10, 20, 40 s, then failed and visible (DESIGN section 5).
+JOB_ATTEMPTS_MAX: Final = 5
+JOB_BACKOFF_BASE_S: Final = 5.0
+JOB_LEASE_S: Final = 60.0
+JOB_BATCH_MAX: Final = 32
+JOB_ERROR_LENGTH_MAX: Final = 500
+
+# The writer: one fsync serves at most this many writes.
+WRITE_GROUP_MAX: Final = 64
+WRITE_QUEUE_MAX: Final = 4096
+
+# Recall.
+QUERY_LENGTH_MAX: Final = 4096
+RECALL_TOKENS_DEFAULT: Final = 4000
+RECALL_TOKENS_MAX: Final = 200_000
+LAYER_LIMIT_MAX: Final = 200
+FILTER_DEPTH_MAX: Final = 8
+FILTER_TERMS_MAX: Final = 64
+SCOPES_PER_RECALL_MAX: Final = 256
+
+# Lifecycle streaming (seed 002, 10.4 and 10.5).
+LIFECYCLE_REPLAY_S: Final = 3600
+LIFECYCLE_LAG_S_MAX: Final = 30.0
+LIFECYCLE_STREAMS_MAX: Final = 256
+
+# Episodes are sealed at this size, so that no derived row grows without bound.
+EPISODE_EVENTS_MAX: Final = 50
+EPISODE_GAP_S: Final = 30 * 60

@@ -1,0 +1,1 @@
+"""How memory is kept: the ports that slices see, and the engines behind them."""

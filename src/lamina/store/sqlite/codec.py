@@ -1,0 +1,434 @@
+"""Values to rows and back. Column order is that of ``schema.sql``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from lamina.kernel.canonical import compact
+from lamina.kernel.events import (
+    Context,
+    Directives,
+    Event,
+    EventDraft,
+    LifecycleRow,
+    Origin,
+    Party,
+    Stage,
+    Trust,
+)
+from lamina.kernel.records import (
+    Belief,
+    Concept,
+    Edge,
+    Episode,
+    Fact,
+    Layer,
+    ObjectValue,
+    Record,
+    Stance,
+    Subject,
+    Support,
+)
+from lamina.kernel.scopes import Scope
+from lamina.store.ports import TextRow
+from lamina.store.sqlite.connection import Row
+
+__all__ = [
+    "STAGE_NUMBERS",
+    "event_row",
+    "json_list",
+    "read_event",
+    "read_lifecycle",
+    "read_record",
+    "read_support",
+    "read_text",
+    "record_row",
+    "stage_of",
+    "support_row",
+    "text_row",
+]
+
+STAGE_NUMBERS: Mapping[Stage, int] = {stage: number for number, stage in enumerate(Stage)}
+_STAGES = list(Stage)
+
+_PLAIN_DIRECTIVES = Directives()
+
+
+def stage_of(number: int) -> Stage:
+    """The stage behind its number in the job table."""
+    return _STAGES[number]
+
+
+def json_list(values: Collection[str]) -> str:
+    """A bound list: statements read it with ``json_each``."""
+    return json.dumps(list(values))
+
+
+# ---- events
+
+
+def event_row(seq: int, position: int, event_id: str, recorded_at: int, draft: EventDraft) -> Row:
+    """The row of a draft that has been given its place in the log."""
+    return (
+        seq,
+        draft.tenant_id,
+        position,
+        event_id,
+        draft.scope,
+        draft.caller,
+        draft.observed_actor.id,
+        draft.subject.id,
+        _parties(draft),
+        draft.session,
+        draft.modality,
+        compact(draft.content),
+        _context(draft.context),
+        _directives(draft.directives),
+        draft.origin.channel,
+        draft.origin.trust.value,
+        draft.batch_id,
+        draft.context.observed_at,
+        recorded_at,
+    )
+
+
+def _parties(draft: EventDraft) -> str | None:
+    """The parts of the two parties that their ids do not already say, or None."""
+    said = {
+        key: {"type": party.type, "name": party.name}
+        for key, party in (("actor", draft.observed_actor), ("subject", draft.subject))
+        if party != Party.of(party.id)
+    }
+    return compact(said) if said else None
+
+
+def _party(actor_id: str, said: Mapping[str, Any] | None) -> Party:
+    return Party(actor_id, said["type"], said["name"]) if said else Party.of(actor_id)
+
+
+def _context(context: Context) -> str | None:
+    said = {
+        "source_recorded_at": context.source_recorded_at,
+        "location": context.location,
+        "preceded_by": list(context.preceded_by) or None,
+        "intent": context.intent,
+        "labels": list(context.labels) or None,
+    }
+    kept = {key: value for key, value in said.items() if value is not None}
+    return compact(kept) if kept else None
+
+
+def _directives(directives: Directives) -> str | None:
+    if directives == _PLAIN_DIRECTIVES:
+        return None
+    return compact(
+        {
+            "extract": directives.extract,
+            "consolidate_into": directives.consolidate_into,
+            "confidence_floor": directives.confidence_floor,
+            "belief_ttl_us": directives.belief_ttl_us,
+            "embed": directives.embed,
+        }
+    )
+
+
+def read_event(row: Row) -> Event:
+    """The event of an ``event`` row."""
+    (_, tenant_id, position, event_id, scope, caller, actor, subject, parties, session, modality, content,
+     context, directives, channel, trust, batch_id, observed_at, recorded_at, cancelled_after) = row  # fmt: skip
+    said = json.loads(parties) if parties else {}
+    more = json.loads(context) if context else {}
+    return Event(
+        tenant_id=tenant_id,
+        id=event_id,
+        position=position,
+        recorded_at=recorded_at,
+        scope=Scope(scope),
+        caller=caller,
+        observed_actor=_party(actor, said.get("actor")),
+        subject=_party(subject, said.get("subject")),
+        session=session,
+        modality=modality,
+        content=json.loads(content),
+        context=Context(
+            observed_at=observed_at,
+            source_recorded_at=more.get("source_recorded_at"),
+            location=more.get("location"),
+            preceded_by=tuple(more.get("preceded_by", ())),
+            intent=more.get("intent"),
+            labels=tuple(more.get("labels", ())),
+        ),
+        directives=_read_directives(directives),
+        origin=Origin(caller, channel, Trust(trust)),
+        batch_id=batch_id,
+        cancelled_after=Stage(cancelled_after) if cancelled_after else None,
+    )
+
+
+def _read_directives(text: str | None) -> Directives:
+    if text is None:
+        return _PLAIN_DIRECTIVES
+    said = json.loads(text)
+    into = said["consolidate_into"]
+    return Directives(
+        extract=None if said["extract"] is None else tuple(said["extract"]),
+        consolidate_into=Scope(into) if into else None,
+        confidence_floor=said["confidence_floor"],
+        belief_ttl_us=said["belief_ttl_us"],
+        embed=said["embed"],
+    )
+
+
+def read_lifecycle(row: Row) -> LifecycleRow:
+    """The value of a ``lifecycle`` row."""
+    sequence, tenant_id, row_id, name, scope, event_id, job_id, number, arrived_at, payload = row
+    return LifecycleRow(
+        tenant_id=tenant_id,
+        id=row_id,
+        sequence=sequence,
+        name=name,
+        scope=Scope(scope),
+        event_id=event_id,
+        job_id=job_id,
+        number=number,
+        arrived_at=arrived_at,
+        payload=json.loads(payload),
+    )
+
+
+# ---- derived records
+
+
+def record_row(record: Record) -> Row:
+    """The row of a version: what is searched in columns, the rest in ``body``."""
+    columns, body = _WRITERS[record.layer](record)
+    return (
+        record.tenant_id,
+        record.id,
+        record.version,
+        record.layer.value,
+        record.scope,
+        record.position,
+        columns.get("subject"),
+        columns.get("predicate"),
+        columns.get("object_key"),
+        columns.get("slot"),
+        columns.get("claim_key"),
+        columns.get("session"),
+        columns.get("topic"),
+        record.confidence,
+        columns.get("stance"),
+        record.valid_from,
+        record.valid_to,
+        record.recorded_from,
+        record.recorded_to,
+        record.superseded_by,
+        int(record.excluded),
+        compact(body),
+    )
+
+
+_Written = tuple[dict[str, Any], dict[str, Any]]
+
+
+def _claim_columns(record: Fact | Belief) -> dict[str, Any]:
+    return {"subject": record.subject.id, "predicate": record.predicate, "object_key": record.object.key}
+
+
+def _claim_body(record: Fact | Belief) -> dict[str, Any]:
+    value = record.object
+    return {
+        "subject": [record.subject.name, record.subject.type],
+        "object": [value.type, value.value, value.datatype, value.unit, value.id, value.name],
+        "negated": record.negated,
+    }
+
+
+def _write_fact(record: Any) -> _Written:
+    fact: Fact = record
+    return {**_claim_columns(fact), "slot": fact.slot, "claim_key": fact.claim_key}, {
+        **_claim_body(fact),
+        "event_id": fact.event_id,
+        "kind": fact.kind,
+        "extractor": fact.extractor,
+        "supersedes": fact.supersedes,
+    }
+
+
+def _write_belief(record: Any) -> _Written:
+    belief: Belief = record
+    claim_key = f"{belief.subject.id}|{belief.predicate}|{belief.object.key}|{int(belief.negated)}"
+    return {**_claim_columns(belief), "claim_key": claim_key, "stance": belief.stance.value}, {
+        **_claim_body(belief),
+        "alpha": belief.alpha,
+        "beta": belief.beta,
+        "lower": belief.lower,
+        "upper": belief.upper,
+        "revision_count": belief.revision_count,
+        "contradicts": list(belief.contradicts),
+    }
+
+
+def _write_episode(record: Any) -> _Written:
+    episode: Episode = record
+    return {"session": episode.session}, {
+        "name": episode.name,
+        "summary": episode.summary,
+        "started_at": episode.started_at,
+        "ended_at": episode.ended_at,
+        "size": episode.size,
+        "sealed": episode.sealed,
+        "actors": list(episode.actors),
+        "centrality": episode.centrality,
+        "follows": episode.follows,
+    }
+
+
+def _write_concept(record: Any) -> _Written:
+    concept: Concept = record
+    return {"topic": concept.topic, "stance": concept.stance.value}, {
+        "name": concept.name,
+        "summary": concept.summary,
+        "synthesizer": concept.synthesizer,
+        "consulted": concept.consulted,
+        "available": concept.available,
+        "edges": [[edge.to, edge.relation, edge.weight] for edge in concept.edges],
+    }
+
+
+_WRITERS: Mapping[Layer, Callable[[Any], _Written]] = {
+    Layer.FACTS: _write_fact,
+    Layer.BELIEFS: _write_belief,
+    Layer.EPISODES: _write_episode,
+    Layer.UNDERSTANDING: _write_concept,
+}
+
+
+def read_record(row: Row) -> Record:
+    """The version of a ``record`` row."""
+    (tenant_id, record_id, version, layer, scope, position, subject, predicate, _, slot, _, session, topic,
+     confidence, stance, valid_from, valid_to, recorded_from, recorded_to, superseded_by, excluded, body) = row  # fmt: skip
+    common: dict[str, Any] = {
+        "tenant_id": tenant_id,
+        "id": record_id,
+        "version": version,
+        "scope": Scope(scope),
+        "position": position,
+        "confidence": confidence,
+        "valid_from": valid_from,
+        "valid_to": valid_to,
+        "recorded_from": recorded_from,
+        "recorded_to": recorded_to,
+        "superseded_by": superseded_by,
+        "excluded": bool(excluded),
+    }
+    said = json.loads(body)
+    match Layer(layer):
+        case Layer.FACTS:
+            return Fact(
+                **common,
+                **_read_claim(subject, predicate, said),
+                event_id=said["event_id"],
+                kind=said["kind"],
+                extractor=said["extractor"],
+                slot=slot,
+                supersedes=said["supersedes"],
+            )
+        case Layer.BELIEFS:
+            return Belief(
+                **common,
+                **_read_claim(subject, predicate, said),
+                stance=Stance(stance),
+                alpha=said["alpha"],
+                beta=said["beta"],
+                lower=said["lower"],
+                upper=said["upper"],
+                revision_count=said["revision_count"],
+                contradicts=tuple(said["contradicts"]),
+            )
+        case Layer.EPISODES:
+            return Episode(**common, session=session, **{**said, "actors": tuple(said["actors"])})
+        case Layer.UNDERSTANDING:
+            said["edges"] = tuple(Edge(*edge) for edge in said["edges"])
+            return Concept(**common, topic=topic, stance=Stance(stance), **said)
+        case Layer.EVENTS:
+            raise AssertionError("events are not derived")
+
+
+def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    name, kind = said["subject"]
+    value_type, value, datatype, unit, value_id, value_name = said["object"]
+    return {
+        "subject": Subject(subject, name, kind),
+        "predicate": predicate,
+        "object": ObjectValue(value_type, value, datatype, unit, value_id, value_name),
+        "negated": said["negated"],
+    }
+
+
+def support_row(support: Support) -> Row:
+    """The row of an edge of the why graph."""
+    return (
+        support.tenant_id,
+        support.record_id,
+        support.source_id,
+        support.relation,
+        support.weight,
+        support.polarity,
+        support.ordinal,
+        support.role,
+        support.recorded_at,
+    )
+
+
+def read_support(row: Row) -> Support:
+    """The edge of a ``support`` row."""
+    return Support(**dict(zip(_SUPPORT_FIELDS, row, strict=True)))
+
+
+_SUPPORT_FIELDS = (
+    "tenant_id", "record_id", "source_id", "relation", "weight", "polarity", "ordinal", "role", "recorded_at"
+)  # fmt: skip
+
+
+def text_row(row: TextRow) -> Row:
+    """The row of a record as search sees it, without its number."""
+    return (
+        row.tenant_id,
+        row.record_id,
+        row.layer.value,
+        row.scope,
+        row.recorded_at,
+        row.observed_at,
+        row.session,
+        row.speaker,
+        row.role,
+        row.characters,
+        row.question_share,
+        row.terms,
+        row.keys,
+    )
+
+
+def read_text(row: Row) -> TextRow:
+    """The value of a ``text_row`` row."""
+    (number, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
+     question_share, terms, keys) = row  # fmt: skip
+    return TextRow(
+        row=number,
+        tenant_id=tenant_id,
+        record_id=record_id,
+        layer=Layer(layer),
+        scope=Scope(scope),
+        recorded_at=recorded_at,
+        observed_at=observed_at,
+        session=session,
+        speaker=speaker,
+        role=role,
+        characters=characters,
+        question_share=question_share,
+        terms=terms,
+        keys=keys,
+    )

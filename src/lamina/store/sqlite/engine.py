@@ -1,0 +1,73 @@
+"""The embedded store: one file, one writer, many readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lamina.kernel.ids import IdSource, RandomIds
+from lamina.kernel.time import Clock, SystemClock
+from lamina.store.sqlite.connection import Readers, Writer, open_connection
+from lamina.store.sqlite.index import SqliteIndexRows
+from lamina.store.sqlite.jobs import SqliteJobs
+from lamina.store.sqlite.lifecycle import LifecycleWriter, SqliteLifecycle
+from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
+from lamina.store.sqlite.migrate import migrate
+from lamina.store.sqlite.records import SqliteRecords
+
+__all__ = ["SqliteStore"]
+
+FILE_NAME = "lamina.db"
+_DERIVED = {
+    "record": "SELECT * FROM record ORDER BY tenant_id, id, version",
+    "support": "SELECT * FROM support ORDER BY tenant_id, record_id, source_id, relation",
+    "entity": "SELECT * FROM entity ORDER BY tenant_id, id",
+    "mention": "SELECT * FROM mention ORDER BY tenant_id, entity_id, scope, event_id, surface",
+    "text_row": """
+        SELECT tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
+               question_share, terms, keys, excluded
+        FROM text_row ORDER BY tenant_id, record_id""",
+    "vector_row": "SELECT tenant_id, record_id, scope, model FROM vector_row ORDER BY tenant_id, record_id, model",
+}
+
+
+class SqliteStore:
+    """``Store`` in a folder. ``durable=False`` is for workers: what a crash takes is derived again."""
+
+    def __init__(
+        self, folder: Path, *, clock: Clock | None = None, ids: IdSource | None = None, durable: bool = True
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / FILE_NAME
+        clock, ids = clock or SystemClock(), ids or RandomIds()
+        connection = open_connection(path, durable=durable)
+        path.chmod(0o600)
+        migrate(connection)
+        self._writer = Writer(connection)
+        self._readers = Readers(path)
+        lifecycle = LifecycleWriter(clock, ids)
+        self.log = SqliteLog(self._writer, self._readers, clock, ids, lifecycle)
+        self.idempotency = SqliteIdempotency(self._writer, self._readers)
+        self.jobs = SqliteJobs(self._writer, self._readers, lifecycle)
+        self.records = SqliteRecords(self._readers)
+        self.index = SqliteIndexRows(self._readers)
+        self.lifecycle = SqliteLifecycle(self._readers)
+        self.scopes = SqliteScopes(self._readers)
+
+    def change_mark(self) -> int:
+        """Mirrors ``Store.change_mark``."""
+        row = self._readers.row("PRAGMA data_version")
+        assert row is not None, "a pragma is always a row"
+        return int(row[0])
+
+    def snapshot(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Mirrors ``Store.snapshot``. Vectors count by presence: their last bits depend on the processor."""
+        for table, sql in _DERIVED.items():
+            for row in self._readers.rows(sql):
+                yield table, tuple(row)
+
+    def close(self) -> None:
+        """Mirrors ``Store.close``."""
+        self._writer.close()
+        self._readers.close()

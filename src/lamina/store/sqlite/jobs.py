@@ -1,0 +1,139 @@
+"""Jobs in SQLite: claimed in order inside a scope, finished together with what they derived."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from lamina import limits
+from lamina.kernel.events import Stage
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.store.blocks import load_blocks
+from lamina.store.ports import Job, JobState, LifecycleDraft, Writes
+from lamina.store.sqlite.codec import STAGE_NUMBERS, read_event, stage_of
+from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.lifecycle import LifecycleWriter
+from lamina.store.sqlite.log import exclude_dependants
+from lamina.store.sqlite.records import put_writes
+
+__all__ = ["SqliteJobs"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+_DERIVED = ("record", "support", "entity", "mention", "text_row", "vector_row", "job", "index_change")
+
+
+class SqliteJobs:
+    """``Jobs`` over the ``job`` table."""
+
+    def __init__(self, writer: Writer, readers: Readers, lifecycle: LifecycleWriter) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._lifecycle = lifecycle
+
+    def claim(self, stage: Stage, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Job]:
+        """Mirrors ``Jobs.claim``. Looks before it takes the write lock: nothing due costs no transaction."""
+        number = STAGE_NUMBERS[stage]
+        due = self._readers.row(_SQL["next_due"])
+        if due is None or due[0] is None or due[0] > now:
+            return []
+        return self._writer.write(
+            lambda connection: _claim(connection, number, limit, lease_until, now, owner)
+        )
+
+    def finish(self, results: Sequence[tuple[Job, Writes]]) -> None:
+        """Mirrors ``Jobs.finish``."""
+
+        def work(connection: apsw.Connection) -> None:
+            lifecycle: list[LifecycleDraft] = []
+            for job, writes in results:
+                place = (job.event.tenant_id, job.event.id)
+                number = STAGE_NUMBERS[job.stage]
+                connection.execute(_SQL["end_job"], (*place, number))
+                if not connection.changes():
+                    continue
+                if job.stage.next is not None:
+                    connection.execute(_SQL["next_job"], (*place, number + 1))
+                put_writes(connection, writes)
+                lifecycle += writes.lifecycle
+            self._lifecycle.put(connection, lifecycle)
+
+        self._writer.write(work)
+
+    def fail(self, job: Job, error: str, *, retry_at: Instant | None) -> None:
+        """Mirrors ``Jobs.fail``."""
+        place = (job.event.tenant_id, job.event.id, STAGE_NUMBERS[job.stage])
+        text = error[: limits.JOB_ERROR_LENGTH_MAX]
+        self._writer.write(
+            lambda connection: connection.execute(_SQL["fail_job"], (*place, retry_at, text)) and None
+        )
+
+    def of_event(self, tenant_id: str, event_id: str) -> list[JobState]:
+        """Mirrors ``Jobs.of_event``."""
+        rows = self._readers.rows(_SQL["jobs_of_event"], (tenant_id, event_id))
+        return [JobState(tenant_id, event_id, stage_of(stage), *rest) for stage, *rest in rows]
+
+    def backlog(self) -> dict[str, int]:
+        """Mirrors ``Jobs.backlog``."""
+        return {"pending": 0, "running": 0, "failed": 0} | dict(self._readers.rows(_SQL["backlog"]))
+
+    def release(self, owner: str | None = None) -> int:
+        """Mirrors ``Jobs.release``."""
+
+        def work(connection: apsw.Connection) -> int:
+            connection.execute(_SQL["release_jobs"], (owner,))
+            return connection.changes()
+
+        return self._writer.write(work)
+
+    def next_due(self, now: Instant) -> Instant | None:
+        """Mirrors ``Jobs.next_due``."""
+        row = self._readers.row(_SQL["next_due"])
+        return None if row is None or row[0] is None else max(int(row[0]), now)
+
+    def reset(self) -> int:
+        """Mirrors ``Jobs.reset``."""
+
+        def work(connection: apsw.Connection) -> int:
+            for table in _DERIVED:
+                connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from the tuple above
+            connection.execute("INSERT INTO text_index (text_index) VALUES ('delete-all')")
+            connection.execute(_SQL["requeue_all"])
+            return connection.changes()
+
+        return self._writer.write(work)
+
+    def exclude_cancelled(self) -> None:
+        """After a replay: take out again what rests on cancelled events alone."""
+
+        def work(connection: apsw.Connection) -> None:
+            for tenant_id, event_id in list(connection.execute(_SQL["events_cancelled"])):
+                for row in connection.execute(_SQL["events_by_id"], (tenant_id, f'["{event_id}"]')):
+                    exclude_dependants(connection, tenant_id, event_id, read_event(row).scope)
+
+        self._writer.write(work)
+
+
+def _claim(
+    connection: apsw.Connection, stage: int, limit: int, lease_until: Instant, now: Instant, owner: str
+) -> list[Job]:
+    connection.execute(_SQL["expired_leases"], (stage, now))
+    blockers: dict[tuple[str, Scope], int | None] = {}
+    claimed: list[Job] = []
+    for row in list(connection.execute(_SQL["due_jobs"], (stage, now, limit * 4))):
+        tenant_id, path, position, attempts, last_error, *event = row
+        place = (tenant_id, Scope(path))
+        if place not in blockers:
+            blockers[place] = None
+            for blocker in connection.execute(_SQL["first_blocker"], (tenant_id, path, stage, now)):
+                blockers[place] = blocker[0]
+        blocker_at = blockers[place]
+        if blocker_at is not None and position > blocker_at:
+            continue
+        claimed.append(Job(read_event(tuple(event)), stage_of(stage), attempts, last_error))
+        if len(claimed) == limit:
+            break
+    for job in claimed:
+        connection.execute(_SQL["lease_job"], (job.event.tenant_id, job.event.id, stage, lease_until, owner))
+    return claimed

@@ -1,0 +1,104 @@
+"""Lifecycle rows in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from lamina.kernel.canonical import compact
+from lamina.kernel.events import LifecycleRow
+from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.time import Clock
+from lamina.store.blocks import load_blocks
+from lamina.store.ports import LifecycleDraft, LifecycleQuery
+from lamina.store.sqlite.codec import json_list, read_lifecycle
+from lamina.store.sqlite.connection import Readers
+
+__all__ = ["LifecycleWriter", "SqliteLifecycle"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+
+
+class LifecycleWriter:
+    """Puts rows inside somebody's transaction. Arrival rises strictly, so ids sort as rows arrived."""
+
+    def __init__(self, clock: Clock, ids: IdSource) -> None:
+        self._clock = clock
+        self._ids = ids
+
+    def put(
+        self, connection: apsw.Connection, drafts: Sequence[LifecycleDraft], *, first_of_event: bool = False
+    ) -> None:
+        """Append rows in the order given. ``first_of_event`` spares looking up how far each event has come."""
+        if not drafts:
+            return
+        sequence, arrived_at = 0, 0
+        for row in connection.execute(_SQL["last_lifecycle"]):
+            sequence, arrived_at = row
+        now = self._clock.now()
+        numbers: dict[tuple[str, str], int] = {}
+        rows = []
+        for draft in drafts:
+            sequence, arrived_at = sequence + 1, max(now, arrived_at + 1)
+            number = 1
+            if draft.event_id is not None and not first_of_event:
+                event = (draft.tenant_id, draft.event_id)
+                number = numbers.get(event) or self._last_number(connection, *event)
+                number += 1
+                numbers[event] = number
+            rows.append(
+                (
+                    sequence,
+                    draft.tenant_id,
+                    self._ids.stamped(Prefix.LIFECYCLE, arrived_at),
+                    draft.name,
+                    draft.scope,
+                    draft.event_id,
+                    draft.job_id,
+                    number,
+                    arrived_at,
+                    compact(dict(draft.payload)),
+                )
+            )
+        connection.executemany(_SQL["insert_lifecycle"], rows)
+
+    def _last_number(self, connection: apsw.Connection, tenant_id: str, event_id: str) -> int:
+        for row in connection.execute(_SQL["last_number"], (tenant_id, event_id)):
+            return int(row[0])
+        raise AssertionError("an aggregate is always a row")
+
+
+class SqliteLifecycle:
+    """``Lifecycle`` over its table."""
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    def get(self, tenant_id: str, lifecycle_id: str) -> LifecycleRow | None:
+        """Mirrors ``Lifecycle.get``."""
+        row = self._readers.row(_SQL["find_lifecycle"], (tenant_id, lifecycle_id))
+        return None if row is None else read_lifecycle(row)
+
+    def query(self, query: LifecycleQuery) -> list[LifecycleRow]:
+        """Mirrors ``Lifecycle.query``."""
+        block = "query_lifecycle" if query.event_id is None else "query_lifecycle_of_event"
+        bindings = {
+            "tenant_id": query.tenant_id,
+            "after": query.after,
+            "scopes": None if query.scopes is None else json_list(query.scopes),
+            "within": query.within,
+            "within_from": None if query.within is None else f"{query.within}/",
+            "within_to": None if query.within is None else f"{query.within}0",
+            "event_id": query.event_id,
+            "job_id": query.job_id,
+            "names": None if query.names is None else json_list(query.names),
+            "arrived_from": query.arrived_from,
+            "limit": query.limit,
+        }
+        return [read_lifecycle(row) for row in self._readers.rows(_SQL[block], bindings)]
+
+    def last_sequence(self) -> int:
+        """Mirrors ``Lifecycle.last_sequence``."""
+        row = self._readers.row(_SQL["last_lifecycle"])
+        return int(row[0]) if row else 0

@@ -1,0 +1,322 @@
+"""The log, idempotency keys and scopes in SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import apsw
+
+from lamina import limits
+from lamina.errors import Conflict, NotFound
+from lamina.kernel.canonical import compact
+from lamina.kernel.events import Event, Stage
+from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.store.blocks import load_blocks
+from lamina.store.ports import (
+    Appended,
+    Capture,
+    EventQuery,
+    IdempotencyKey,
+    Remembered,
+    ScopeRow,
+)
+from lamina.store.shapes import captured_row
+from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_event, stage_of
+from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.lifecycle import LifecycleWriter
+
+__all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+
+
+class SqliteLog:
+    """``EventLog`` over the ``event`` table."""
+
+    def __init__(
+        self, writer: Writer, readers: Readers, clock: Clock, ids: IdSource, lifecycle: LifecycleWriter
+    ) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+        self._ids = ids
+        self._lifecycle = lifecycle
+
+    def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
+        """Mirrors ``EventLog.append``."""
+        return self._writer.write(lambda connection: self._append(connection, captures, remember))
+
+    def _append(
+        self, connection: apsw.Connection, captures: Sequence[Capture], remember: Remembered | None
+    ) -> list[Appended]:
+        now = self._clock.now()
+        seq = _value(connection, _SQL["last_seq"])
+        marks: dict[str, tuple[int, Instant]] = {}
+        appended: list[Appended] = []
+        rows: list[tuple[int, Capture, Event]] = []
+        seen: dict[IdempotencyKey, Remembered] = {}
+        stored: dict[str, Event] = {}
+        for capture in captures:
+            known = seen.get(capture.key) if capture.key else None
+            if capture.key and known is None:
+                known = find_key(connection, capture.key, now)
+            if known is not None and known.event_id is not None:
+                check_same(known, capture.body_hash)
+                event = stored.get(known.event_id) or _event(connection, known.key.tenant_id, known.event_id)
+                appended.append(Appended(event, replayed=True))
+                continue
+            draft = capture.draft
+            position, recorded_at = marks.get(draft.tenant_id) or self._mark(connection, draft.tenant_id)
+            position, recorded_at, seq = position + 1, max(now, recorded_at + 1), seq + 1
+            marks[draft.tenant_id] = (position, recorded_at)
+            event_id = self._ids.stamped(Prefix.EVENT, recorded_at)
+            event = Event(
+                **{name: getattr(draft, name) for name in _DRAFT_FIELDS},
+                id=event_id,
+                position=position,
+                recorded_at=recorded_at,
+            )
+            rows.append((seq, capture, event))
+            appended.append(Appended(event, replayed=False))
+            if capture.key:
+                stored[event_id] = event
+                seen[capture.key] = Remembered(capture.key, capture.body_hash, now, event_id)
+        self._insert(connection, rows, now)
+        if remember is not None:
+            put_key(connection, remember)
+        return appended
+
+    def _mark(self, connection: apsw.Connection, tenant_id: str) -> tuple[int, Instant]:
+        for position, recorded_at in connection.execute(_SQL["last_event"], (tenant_id,)):
+            return position, recorded_at
+        return 0, 0
+
+    def _insert(
+        self, connection: apsw.Connection, rows: Sequence[tuple[int, Capture, Event]], now: Instant
+    ) -> None:
+        first = STAGE_NUMBERS[Stage.EXTRACTED]
+        connection.executemany(
+            _SQL["insert_event"],
+            [event_row(seq, event.position, event.id, event.recorded_at, event) for seq, _, event in rows],
+        )
+        connection.executemany(
+            _SQL["insert_job"],
+            [(event.tenant_id, event.id, first, event.scope, event.position, seq) for seq, _, event in rows],
+        )
+        self._lifecycle.put(connection, [captured_row(event) for _, _, event in rows], first_of_event=True)
+        keyed = [(c.key, c.body_hash, e) for _, c, e in rows if c.key is not None]
+        connection.executemany(
+            _SQL["put_idempotency"],
+            [(k.tenant_id, k.caller, k.family, k.key, body, e.id, None, now) for k, body, e in keyed],
+        )
+        owners = {(event.tenant_id, event.scope): event.caller for _, _, event in reversed(rows)}
+        connection.executemany(
+            _SQL["insert_scope"], [(tenant, path, caller, now) for (tenant, path), caller in owners.items()]
+        )
+
+    def get(self, tenant_id: str, event_ids: Collection[str]) -> dict[str, Event]:
+        """Mirrors ``EventLog.get``."""
+        if not event_ids:
+            return {}
+        rows = self._readers.rows(_SQL["events_by_id"], (tenant_id, json_list(event_ids)))
+        return {event.id: event for event in map(read_event, rows)}
+
+    def query(self, query: EventQuery) -> list[Event]:
+        """Mirrors ``EventLog.query``."""
+        block = "events_oldest_first" if query.ascending else "events_newest_first"
+        bindings: dict[str, Any] = {
+            "tenant_id": query.tenant_id,
+            "scopes": json_list(query.scopes),
+            "after": query.after,
+            "observed_from": query.observed_from,
+            "observed_to": query.observed_to,
+            "recorded_from": query.recorded_from,
+            "recorded_to": query.recorded_to,
+            "observed_actor": query.observed_actor,
+            "session": query.session,
+            "modality": query.modality,
+            "with_excluded": query.with_excluded,
+            "limit": query.limit,
+        }
+        return [read_event(row) for row in self._readers.rows(_SQL[block], bindings)]
+
+    def previous(self, event: Event, limit: int) -> list[Event]:
+        """Mirrors ``EventLog.previous``."""
+        place = (event.tenant_id, event.scope)
+        if event.session is None:
+            rows = self._readers.rows(_SQL["events_before_in_scope"], (*place, event.position, limit))
+        else:
+            rows = self._readers.rows(
+                _SQL["events_before_in_session"], (*place, event.session, event.position, limit)
+            )
+        return [read_event(row) for row in reversed(rows)]
+
+    def walk(self, tenant_id: str, after: int, limit: int) -> list[Event]:
+        """Mirrors ``EventLog.walk``."""
+        return [read_event(row) for row in self._readers.rows(_SQL["walk_events"], (tenant_id, after, limit))]
+
+    def tenants(self) -> list[str]:
+        """Mirrors ``EventLog.tenants``."""
+        return [row[0] for row in self._readers.rows(_SQL["tenants"])]
+
+    def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
+        """Mirrors ``EventLog.count``."""
+        row = self._readers.row(_SQL["count_events"], (tenant_id, json_list(scopes)))
+        assert row is not None, "a count is always a row"
+        return int(row[0])
+
+    def cancel(self, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
+        """Mirrors ``EventLog.cancel``."""
+        return self._writer.write(lambda connection: _cancel(connection, tenant_id, event_id))
+
+
+_DRAFT_FIELDS = (
+    "tenant_id", "scope", "caller", "observed_actor", "subject", "session", "modality", "content", "context",
+    "directives", "origin", "batch_id",
+)  # fmt: skip
+
+
+def _value(connection: apsw.Connection, sql: str, bindings: Row = ()) -> int:
+    for row in connection.execute(sql, bindings):
+        return int(row[0])
+    raise AssertionError("an aggregate is always a row")
+
+
+def _event(connection: apsw.Connection, tenant_id: str, event_id: str) -> Event:
+    for row in connection.execute(_SQL["events_by_id"], (tenant_id, json_list([event_id]))):
+        return read_event(row)
+    raise NotFound("NOT_FOUND", "the event of this idempotency key is gone", details={"event_id": event_id})
+
+
+def _cancel(connection: apsw.Connection, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
+    event = _event(connection, tenant_id, event_id)
+    if event.cancelled_after is not None:
+        return ()
+    stages = list(Stage)
+    queued = [stage_of(row[0]) for row in connection.execute(_SQL["jobs_of_event"], (tenant_id, event_id))]
+    dropped = tuple(stages[stages.index(queued[0]) :]) if queued else ()
+    done = stages[stages.index(dropped[0]) - 1] if dropped else stages[-1]
+    connection.execute(_SQL["drop_jobs"], (tenant_id, event_id))
+    connection.execute(_SQL["mark_cancelled"], (tenant_id, event_id, done.value))
+    exclude_dependants(connection, tenant_id, event_id, event.scope)
+    return dropped
+
+
+def exclude_dependants(connection: apsw.Connection, tenant_id: str, event_id: str, scope: Scope) -> None:
+    """Keep a cancelled event, and what rests on no other event, out of recall and lists."""
+    touched = {scope}
+    connection.execute(_SQL["exclude_text"], (tenant_id, event_id))
+    dependants = [row[0] for row in connection.execute(_SQL["all_dependants"], (tenant_id, event_id))]
+    for record_id in dependants:
+        if _value(connection, _SQL["event_supports_left"], (tenant_id, record_id)) == 0:
+            connection.execute(_SQL["exclude_record"], (tenant_id, record_id))
+            connection.execute(_SQL["exclude_text"], (tenant_id, record_id))
+            touched.update(
+                Scope(row[0]) for row in connection.execute(_SQL["record_scope"], (tenant_id, record_id))
+            )
+    connection.executemany(_SQL["note_index_change"], [(tenant_id, path) for path in sorted(touched)])
+
+
+# ---- idempotency
+
+
+def find_key(connection: apsw.Connection, key: IdempotencyKey, now: Instant) -> Remembered | None:
+    """What a key was used for within its lifetime."""
+    bindings = (key.tenant_id, key.caller, key.family, key.key)
+    for body_hash, event_id, response, created_at in connection.execute(_SQL["find_idempotency"], bindings):
+        if created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US:
+            return Remembered(
+                key, body_hash, created_at, event_id, json.loads(response) if response else None
+            )
+    return None
+
+
+def put_key(connection: apsw.Connection, entry: Remembered) -> None:
+    """Remember a key, in the transaction of what it led to."""
+    key = entry.key
+    response = None if entry.response is None else compact(dict(entry.response))
+    connection.execute(
+        _SQL["put_idempotency"],
+        (
+            key.tenant_id,
+            key.caller,
+            key.family,
+            key.key,
+            entry.body_hash,
+            entry.event_id,
+            response,
+            entry.created_at,
+        ),
+    )
+
+
+def check_same(known: Remembered, body_hash: str) -> None:
+    """Nothing when the body is the one that the key was first used with; ``Conflict`` otherwise."""
+    if known.body_hash != body_hash:
+        raise Conflict(
+            "IDEMPOTENCY_CONFLICT",
+            "this idempotency key was used with another body",
+            hint="use a new key for a new request; repeat the old request unchanged to replay it",
+            details={"idempotency_key": known.key.key},
+        )
+
+
+class SqliteIdempotency:
+    """``Idempotency`` over its table."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
+        """Mirrors ``Idempotency.find``."""
+        return find_key(self._readers.connection, key, now)
+
+    def remember(self, entry: Remembered) -> Remembered:
+        """Mirrors ``Idempotency.remember``."""
+
+        def work(connection: apsw.Connection) -> Remembered:
+            known = find_key(connection, entry.key, entry.created_at)
+            if known is None:
+                put_key(connection, entry)
+            return known or entry
+
+        return self._writer.write(work)
+
+    def prune(self, before: Instant) -> int:
+        """Mirrors ``Idempotency.prune``."""
+
+        def work(connection: apsw.Connection) -> int:
+            connection.execute(_SQL["prune_idempotency"], (before,))
+            return connection.changes()
+
+        return self._writer.write(work)
+
+
+class SqliteScopes:
+    """``Scopes`` over its table."""
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    def get(self, tenant_id: str, path: Scope) -> ScopeRow | None:
+        """Mirrors ``Scopes.get``."""
+        row = self._readers.row(_SQL["find_scope"], (tenant_id, path))
+        if row is None:
+            return None
+        return ScopeRow(
+            tenant_id=row[0],
+            path=Scope(row[1]),
+            auto_provisioned=bool(row[2]),
+            created_by=row[3],
+            created_at=row[4],
+        )
+
+    def below(self, tenant_id: str, path: Scope, limit: int) -> list[Scope]:
+        """Mirrors ``Scopes.below``."""
+        rows = self._readers.rows(_SQL["scopes_below"], (tenant_id, path, f"{path}/", f"{path}0", limit))
+        return [Scope(row[0]) for row in rows]

@@ -1,0 +1,83 @@
+"""Migrations: numbered files, each with its record in one transaction, checksummed, never edited after release."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
+
+import apsw
+
+from lamina.errors import Fault
+
+__all__ = ["Migration", "migrate", "migrations"]
+
+_LEDGER = """
+CREATE TABLE IF NOT EXISTS migration (
+  number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step: its number, its file's name, its SQL and the SQL's checksum."""
+
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def checksum(self) -> str:
+        """``sha256:<hex>`` of the SQL."""
+        return f"sha256:{hashlib.sha256(self.sql.encode()).hexdigest()}"
+
+
+def migrations() -> list[Migration]:
+    """Every step, in order."""
+    folder = files("lamina.store.sqlite").joinpath("migrations")
+    steps = [
+        Migration(int(path.name.split("_", 1)[0]), path.name, path.read_text(encoding="utf-8"))
+        for path in folder.iterdir()
+        if path.name.endswith(".sql")
+    ]
+    return sorted(steps, key=lambda step: step.number)
+
+
+def migrate(connection: apsw.Connection) -> list[Migration]:
+    """Bring a database to today's shape; returns the steps taken.
+
+    Refuses, without touching it, a database that a newer Lamina has written or whose steps were edited.
+    """
+    with connection:
+        connection.execute(_LEDGER)
+    known = {step.number: step for step in migrations()}
+    taken: list[Migration] = []
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        done = {
+            number: (name, checksum)
+            for number, name, checksum in connection.execute("SELECT * FROM migration")
+        }
+        for number, (name, checksum) in done.items():
+            if number not in known:
+                raise _refused(f"it has step {name}, which this version does not know; use a newer Lamina")
+            if known[number].checksum != checksum:
+                raise _refused(f"step {name} differs from the one it was made with")
+        for number, step in known.items():
+            if number not in done:
+                connection.execute(step.sql)
+                connection.execute(
+                    "INSERT INTO migration (number, name, checksum) VALUES (?, ?, ?)",
+                    (number, step.name, step.checksum),
+                )
+                taken.append(step)
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+    return taken
+
+
+def _refused(reason: str) -> Fault:
+    return Fault("MIGRATION_REFUSED", f"the database cannot be opened: {reason}")

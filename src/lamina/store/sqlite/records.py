@@ -1,0 +1,141 @@
+"""Derived records and the why graph in SQLite."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+import apsw
+
+from lamina.kernel.records import Entity, Mention, Record, Support
+from lamina.kernel.scopes import Scope
+from lamina.store.blocks import load_blocks
+from lamina.store.ports import RecordQuery, Writes
+from lamina.store.sqlite.codec import json_list, read_record, read_support, record_row, support_row
+from lamina.store.sqlite.connection import Readers
+from lamina.store.sqlite.index import put_texts, put_vectors
+
+__all__ = ["SqliteRecords", "put_writes"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+
+
+def put_writes(connection: apsw.Connection, writes: Writes) -> None:
+    """Land what a stage derived, inside the transaction that ends its job."""
+    connection.executemany(
+        _SQL["close_record"],
+        [(c.tenant_id, c.id, c.version, c.recorded_to, c.superseded_by) for c in writes.closings],
+    )
+    connection.executemany(_SQL["insert_record"], map(record_row, writes.records))
+    connection.executemany(_SQL["insert_support"], map(support_row, writes.supports))
+    connection.executemany(
+        _SQL["insert_entity"], [(e.tenant_id, e.id, e.normalised_name, e.type) for e in writes.entities]
+    )
+    connection.executemany(
+        _SQL["insert_mention"],
+        [(m.tenant_id, m.entity_id, m.scope, m.event_id, m.position, m.surface) for m in writes.mentions],
+    )
+    put_texts(connection, writes.texts)
+    put_vectors(connection, writes.vectors)
+
+
+class SqliteRecords:
+    """``Records`` over the ``record``, ``support``, ``entity`` and ``mention`` tables."""
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    def get(self, tenant_id: str, ids: Collection[str]) -> dict[str, Record]:
+        """Mirrors ``Records.get``."""
+        if not ids:
+            return {}
+        rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(ids)))
+        return {record.id: record for record in map(read_record, rows)}
+
+    def versions(self, tenant_id: str, record_id: str) -> list[Record]:
+        """Mirrors ``Records.versions``."""
+        return [
+            read_record(row) for row in self._readers.rows(_SQL["record_versions"], (tenant_id, record_id))
+        ]
+
+    def query(self, query: RecordQuery) -> list[Record]:
+        """Mirrors ``Records.query``."""
+        axes = query.axes
+        common = {
+            "tenant_id": query.tenant_id,
+            "scopes": json_list(query.scopes),
+            "layer": query.layer.value,
+            "seen_at": axes.seen_at,
+            "superseded": axes.superseded,
+            "limit": query.limit,
+        }
+        if query.slot is not None:
+            rows = self._readers.rows(_SQL["records_in_slot"], {**common, "slot": query.slot})
+            return [read_record(row) for row in rows]
+        if query.claim_key is not None:
+            rows = self._readers.rows(_SQL["records_of_claim"], {**common, "claim_key": query.claim_key})
+            return [read_record(row) for row in rows]
+        during, recorded = axes.valid_during, axes.recorded_during
+        bindings = {
+            **common,
+            "recorded_start": recorded.start if recorded else None,
+            "recorded_end": recorded.end if recorded else None,
+            "valid_at": None if during else axes.valid_at,
+            "valid_start": during.start if during else None,
+            "valid_end": during.end if during else None,
+            "subject": query.subject,
+            "predicate": query.predicate,
+            "object_key": query.object_key,
+            "session": query.session,
+            "topic": query.topic,
+            "min_confidence": query.min_confidence,
+            "stances": None if query.stances is None else json_list(query.stances),
+            "after_at": query.after[0] if query.after else None,
+            "after_id": query.after[1] if query.after else None,
+        }
+        return [read_record(row) for row in self._readers.rows(_SQL["query_records"], bindings)]
+
+    def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
+        """Mirrors ``Records.supports_of``."""
+        found: dict[str, list[Support]] = defaultdict(list)
+        if record_ids:
+            for row in self._readers.rows(_SQL["supports_of"], (tenant_id, json_list(record_ids))):
+                support = read_support(row)
+                found[support.record_id].append(support)
+        return dict(found)
+
+    def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:
+        """Mirrors ``Records.dependants_of``."""
+        found: dict[str, list[Support]] = defaultdict(list)
+        if source_ids:
+            for row in self._readers.rows(_SQL["dependants_of"], (tenant_id, json_list(source_ids))):
+                support = read_support(row)
+                found[support.source_id].append(support)
+        return dict(found)
+
+    def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
+        """Mirrors ``Records.entities``."""
+        if not normalised_names:
+            return {}
+        rows = self._readers.rows(_SQL["entities_by_name"], (tenant_id, json_list(normalised_names)))
+        return {
+            name: Entity(tenant_id=tenant, id=entity_id, normalised_name=name, type=kind)
+            for tenant, entity_id, name, kind in rows
+        }
+
+    def mentions(
+        self, tenant_id: str, entity_ids: Collection[str], scopes: Collection[Scope], limit: int
+    ) -> list[Mention]:
+        """Mirrors ``Records.mentions``."""
+        bindings = (tenant_id, json_list(entity_ids), json_list(scopes), limit)
+        return [
+            Mention(
+                tenant_id=row[0],
+                entity_id=row[1],
+                scope=Scope(row[2]),
+                event_id=row[3],
+                position=row[4],
+                surface=row[5],
+            )
+            for row in self._readers.rows(_SQL["mentions_in_scopes"], bindings)
+        ]

@@ -1,0 +1,201 @@
+-- Today's shape of the embedded engine. The numbered files under migrations/ lead here; a test compares.
+-- Instants are microseconds since 1970, UTC. JSON columns hold compact JSON text.
+
+-- The log. `seq` is the store's own row number and never leaves it; `position` counts per tenant.
+CREATE TABLE event (
+  seq                INTEGER PRIMARY KEY,
+  tenant_id          TEXT    NOT NULL,
+  position           INTEGER NOT NULL,
+  id                 TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  caller             TEXT    NOT NULL,
+  observed_actor     TEXT    NOT NULL,
+  subject            TEXT    NOT NULL,
+  parties            TEXT,
+  session            TEXT,
+  modality           TEXT    NOT NULL,
+  content            TEXT    NOT NULL,
+  context            TEXT,
+  directives         TEXT,
+  origin_channel     TEXT    NOT NULL,
+  origin_trust       TEXT    NOT NULL,
+  batch_id           TEXT,
+  observed_at        INTEGER NOT NULL,
+  recorded_at        INTEGER NOT NULL,
+  cancelled_after    TEXT
+);
+CREATE UNIQUE INDEX event_position ON event (tenant_id, position);
+CREATE UNIQUE INDEX event_id ON event (tenant_id, id);
+CREATE INDEX event_scope ON event (tenant_id, scope, position);
+CREATE INDEX event_session ON event (tenant_id, scope, session, position) WHERE session IS NOT NULL;
+
+-- One row per event: the next stage to do. A finished stage is a lifecycle row, not a job.
+CREATE TABLE job (
+  tenant_id          TEXT    NOT NULL,
+  event_id           TEXT    NOT NULL,
+  stage              INTEGER NOT NULL,
+  scope              TEXT    NOT NULL,
+  position           INTEGER NOT NULL,
+  event_seq          INTEGER NOT NULL,
+  state              TEXT    NOT NULL,
+  attempts           INTEGER NOT NULL DEFAULT 0,
+  next_attempt_at    INTEGER,
+  lease_until        INTEGER,
+  lease_owner        TEXT,
+  last_error         TEXT,
+  PRIMARY KEY (tenant_id, event_id, stage),
+  CHECK (state IN ('pending', 'running', 'failed')),
+  CHECK ((state = 'failed') = (next_attempt_at IS NULL))
+) WITHOUT ROWID;
+CREATE INDEX job_due ON job (stage, state, event_seq);
+CREATE INDEX job_scope ON job (tenant_id, scope, position);
+
+CREATE TABLE lifecycle (
+  sequence           INTEGER PRIMARY KEY,
+  tenant_id          TEXT    NOT NULL,
+  id                 TEXT    NOT NULL,
+  name               TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  event_id           TEXT,
+  job_id             TEXT,
+  number             INTEGER NOT NULL,
+  arrived_at         INTEGER NOT NULL,
+  payload            TEXT    NOT NULL
+);
+CREATE UNIQUE INDEX lifecycle_id ON lifecycle (tenant_id, id);
+CREATE INDEX lifecycle_event ON lifecycle (tenant_id, event_id, number) WHERE event_id IS NOT NULL;
+CREATE INDEX lifecycle_job ON lifecycle (tenant_id, job_id, sequence) WHERE job_id IS NOT NULL;
+
+CREATE TABLE idempotency (
+  tenant_id          TEXT    NOT NULL,
+  caller             TEXT    NOT NULL,
+  family             TEXT    NOT NULL,
+  key                TEXT    NOT NULL,
+  body_hash          TEXT    NOT NULL,
+  event_id           TEXT,
+  response           TEXT,
+  created_at         INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, caller, family, key)
+) WITHOUT ROWID;
+
+CREATE TABLE scope (
+  tenant_id          TEXT    NOT NULL,
+  path               TEXT    NOT NULL,
+  auto_provisioned   INTEGER NOT NULL,
+  created_by         TEXT    NOT NULL,
+  created_at         INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, path)
+) WITHOUT ROWID;
+
+-- Every derived layer: one row per version. What is searched has a column, the rest is `body`.
+CREATE TABLE record (
+  tenant_id          TEXT    NOT NULL,
+  id                 TEXT    NOT NULL,
+  version            INTEGER NOT NULL,
+  layer              TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  position           INTEGER NOT NULL,
+  subject            TEXT,
+  predicate          TEXT,
+  object_key         TEXT,
+  slot               TEXT,
+  claim_key          TEXT,
+  session            TEXT,
+  topic              TEXT,
+  confidence         REAL    NOT NULL,
+  stance             TEXT,
+  valid_from         INTEGER NOT NULL,
+  valid_to           INTEGER,
+  recorded_from      INTEGER NOT NULL,
+  recorded_to        INTEGER,
+  superseded_by      TEXT,
+  excluded           INTEGER NOT NULL DEFAULT 0,
+  body               TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, id, version)
+) WITHOUT ROWID;
+CREATE INDEX record_scope ON record (tenant_id, scope, layer, recorded_from, id);
+CREATE INDEX record_subject ON record (tenant_id, scope, layer, subject, predicate) WHERE subject IS NOT NULL;
+CREATE INDEX record_slot ON record (tenant_id, scope, slot) WHERE slot IS NOT NULL;
+CREATE INDEX record_claim ON record (tenant_id, scope, layer, claim_key) WHERE claim_key IS NOT NULL;
+
+-- The why graph and the reference count.
+CREATE TABLE support (
+  tenant_id          TEXT    NOT NULL,
+  record_id          TEXT    NOT NULL,
+  source_id          TEXT    NOT NULL,
+  relation           TEXT    NOT NULL,
+  weight             REAL    NOT NULL,
+  polarity           TEXT    NOT NULL,
+  ordinal            INTEGER NOT NULL,
+  role               TEXT,
+  recorded_at        INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, record_id, source_id, relation)
+) WITHOUT ROWID;
+CREATE INDEX support_source ON support (tenant_id, source_id, record_id);
+
+CREATE TABLE entity (
+  tenant_id          TEXT    NOT NULL,
+  id                 TEXT    NOT NULL,
+  normalised_name    TEXT    NOT NULL,
+  type               TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX entity_name ON entity (tenant_id, normalised_name);
+
+-- The names under which scopes know an entity: content of those scopes.
+CREATE TABLE mention (
+  tenant_id          TEXT    NOT NULL,
+  entity_id          TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  event_id           TEXT    NOT NULL,
+  position           INTEGER NOT NULL,
+  surface            TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, entity_id, scope, event_id, surface)
+) WITHOUT ROWID;
+CREATE INDEX mention_event ON mention (tenant_id, event_id);
+
+-- What search reads. `id` orders rows by indexing; the full-text table shares it as its rowid.
+CREATE TABLE text_row (
+  id                 INTEGER PRIMARY KEY AUTOINCREMENT,
+  tenant_id          TEXT    NOT NULL,
+  record_id          TEXT    NOT NULL,
+  layer              TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  recorded_at        INTEGER NOT NULL,
+  observed_at        INTEGER NOT NULL,
+  session            TEXT,
+  speaker            TEXT,
+  role               TEXT,
+  characters         INTEGER NOT NULL,
+  question_share     REAL    NOT NULL,
+  terms              TEXT    NOT NULL,
+  keys               TEXT    NOT NULL,
+  excluded           INTEGER NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX text_row_record ON text_row (tenant_id, record_id);
+CREATE INDEX text_row_scope ON text_row (tenant_id, scope, id);
+
+-- The scope stands among the terms as one token, so that every match is cut to its scopes inside the index.
+CREATE VIRTUAL TABLE text_index USING fts5 (
+  terms, content = '', contentless_delete = 1, detail = 'column', tokenize = "unicode61 remove_diacritics 0"
+);
+
+CREATE TABLE vector_row (
+  id                 INTEGER PRIMARY KEY AUTOINCREMENT,
+  tenant_id          TEXT    NOT NULL,
+  record_id          TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  model              TEXT    NOT NULL,
+  pooled             BLOB    NOT NULL,
+  tokens             BLOB    NOT NULL
+);
+CREATE UNIQUE INDEX vector_row_record ON vector_row (tenant_id, record_id, model);
+CREATE INDEX vector_row_scope ON vector_row (tenant_id, scope, model, id);
+
+-- Counts removals and exclusions per scope: followers that hold rows in memory start over when it moves.
+CREATE TABLE index_change (
+  tenant_id          TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  changes            INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, scope)
+) WITHOUT ROWID;

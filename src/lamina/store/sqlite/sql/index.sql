@@ -1,0 +1,64 @@
+-- name: insert_text
+-- A record as search sees it; its id comes back for the full-text table.
+INSERT INTO text_row (tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
+                      question_share, terms, keys)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+RETURNING id;
+
+-- name: find_text
+-- The row of a record.
+SELECT id, scope, terms, keys FROM text_row WHERE tenant_id = ?1 AND record_id = ?2;
+
+-- name: delete_text
+-- Take a record out of the row table.
+DELETE FROM text_row WHERE id = ?1;
+
+-- name: insert_terms
+-- Make a row findable.
+INSERT INTO text_index (rowid, terms) VALUES (?1, ?2);
+
+-- name: delete_terms
+-- Make a row unfindable.
+DELETE FROM text_index WHERE rowid = ?1;
+
+-- name: texts_after
+-- A scope's rows past a row number.
+SELECT id, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
+       question_share, terms, keys
+FROM text_row WHERE tenant_id = ?1 AND scope = ?2 AND id > ?3 AND excluded = 0 ORDER BY id LIMIT ?4;
+
+-- name: search_text
+-- The best matches: ?1 is a full-text expression that begins with its scopes, ?2 the tenant.
+SELECT t.record_id, -m.rank
+FROM (SELECT rowid, rank FROM text_index WHERE text_index MATCH ?1 ORDER BY rank LIMIT ?4) m
+JOIN text_row t ON t.id = m.rowid
+WHERE t.tenant_id = ?2 AND t.scope IN (SELECT value FROM json_each(?3)) AND t.excluded = 0
+ORDER BY m.rank, t.id;
+
+-- name: exclude_text
+-- Keep a record's row out of search.
+UPDATE text_row SET excluded = 1 WHERE tenant_id = ?1 AND record_id = ?2;
+
+-- name: insert_vector
+-- A record's vectors under one model.
+INSERT INTO vector_row (tenant_id, record_id, scope, model, pooled, tokens) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT (tenant_id, record_id, model) DO NOTHING;
+
+-- name: vectors_after
+-- A scope's pooled vectors past a row number.
+SELECT id, record_id, pooled FROM vector_row
+WHERE tenant_id = ?1 AND scope = ?2 AND model = ?3 AND id > ?4 ORDER BY id LIMIT ?5;
+
+-- name: tokens_by_record
+-- Token vectors by record: ?2 is a JSON list.
+SELECT record_id, tokens FROM vector_row
+WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) AND model = ?3;
+
+-- name: note_index_change
+-- Rows of a scope were removed or excluded.
+INSERT INTO index_change (tenant_id, scope, changes) VALUES (?1, ?2, 1)
+ON CONFLICT DO UPDATE SET changes = changes + 1;
+
+-- name: index_changes
+-- How often rows of a scope were removed or excluded.
+SELECT changes FROM index_change WHERE tenant_id = ?1 AND scope = ?2;

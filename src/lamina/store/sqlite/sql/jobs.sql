@@ -1,0 +1,67 @@
+-- name: due_jobs
+-- Jobs of a stage that could run now, in the order of the log.
+SELECT j.tenant_id AS job_tenant, j.scope AS job_scope, j.position AS job_position, j.attempts, j.last_error, e.*
+FROM job j JOIN event e ON e.seq = j.event_seq
+WHERE j.stage = ?1 AND j.state = 'pending' AND j.next_attempt_at <= ?2
+ORDER BY j.event_seq LIMIT ?3;
+
+-- name: expired_leases
+-- Leases that ran out: their jobs are due again.
+UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL
+WHERE stage = ?1 AND state = 'running' AND lease_until < ?2;
+
+-- name: first_blocker
+-- The first position of a scope at which an event is not yet past a stage and cannot be claimed for it now.
+SELECT position FROM job
+WHERE tenant_id = ?1 AND scope = ?2 AND state <> 'failed'
+  AND (stage < ?3 OR (stage = ?3 AND (state = 'running' OR next_attempt_at > ?4)))
+ORDER BY position LIMIT 1;
+
+-- name: lease_job
+-- Take a job.
+UPDATE job SET state = 'running', lease_until = ?4, lease_owner = ?5
+WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3;
+
+-- name: end_job
+-- A stage is done.
+DELETE FROM job WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3 AND state <> 'failed';
+
+-- name: next_job
+-- Queue the stage after the one that ended.
+INSERT INTO job (tenant_id, event_id, stage, scope, position, event_seq, state, next_attempt_at)
+SELECT tenant_id, id, ?3, scope, position, seq, 'pending', 0 FROM event WHERE tenant_id = ?1 AND id = ?2
+ON CONFLICT DO NOTHING;
+
+-- name: fail_job
+-- Note a failure: due again, or failed for good when ?4 is null.
+UPDATE job SET state = iif(?4 IS NULL, 'failed', 'pending'), attempts = attempts + 1, next_attempt_at = ?4,
+               lease_until = NULL, lease_owner = NULL, last_error = ?5
+WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3;
+
+-- name: jobs_of_event
+-- What is left to do for an event, and what failed.
+SELECT stage, state, attempts, next_attempt_at, last_error FROM job
+WHERE tenant_id = ?1 AND event_id = ?2 ORDER BY stage;
+
+-- name: drop_jobs
+-- Forget what is queued for an event.
+DELETE FROM job WHERE tenant_id = ?1 AND event_id = ?2;
+
+-- name: backlog
+-- How many jobs stand in each state.
+SELECT state, count(*) FROM job GROUP BY state;
+
+-- name: release_jobs
+-- Make leased jobs due again: one owner's, or all when ?1 is null.
+UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL
+WHERE state = 'running' AND (?1 IS NULL OR lease_owner = ?1);
+
+-- name: next_due
+-- When the next job can run: a pending one's time, or the end of a lease.
+SELECT min(iif(state = 'running', lease_until, next_attempt_at)) FROM job WHERE state <> 'failed';
+
+-- name: requeue_all
+-- Queue every event from its first stage, but for those cancelled before it.
+INSERT INTO job (tenant_id, event_id, stage, scope, position, event_seq, state, next_attempt_at)
+SELECT tenant_id, id, 1, scope, position, seq, 'pending', 0 FROM event
+WHERE cancelled_after IS NULL OR cancelled_after <> 'captured';

@@ -1,0 +1,107 @@
+-- name: last_event
+-- The newest position of a tenant and when it was recorded.
+SELECT position, recorded_at FROM event WHERE tenant_id = ?1 ORDER BY position DESC LIMIT 1;
+
+-- name: insert_event
+-- One entry of the log; returns nothing, its seq is the table's next.
+INSERT INTO event (seq, tenant_id, position, id, scope, caller, observed_actor, subject, parties, session, modality,
+                   content, context, directives, origin_channel, origin_trust, batch_id, observed_at, recorded_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19);
+
+-- name: last_seq
+-- The newest row of the log over all tenants.
+SELECT coalesce(max(seq), 0) FROM event;
+
+-- name: insert_job
+-- The first stage of a new event, due at once.
+INSERT INTO job (tenant_id, event_id, stage, scope, position, event_seq, state, next_attempt_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', 0);
+
+-- name: insert_scope
+-- A scope that is written to for the first time registers itself.
+INSERT INTO scope (tenant_id, path, auto_provisioned, created_by, created_at) VALUES (?1, ?2, 1, ?3, ?4)
+ON CONFLICT DO NOTHING;
+
+-- name: find_scope
+-- One scope by its path.
+SELECT tenant_id, path, auto_provisioned, created_by, created_at FROM scope WHERE tenant_id = ?1 AND path = ?2;
+
+-- name: scopes_below
+-- Scopes at or under a path: ?3 is the path with '/', ?4 the same with '0', the character after '/'.
+SELECT path FROM scope WHERE tenant_id = ?1 AND (path = ?2 OR (path >= ?3 AND path < ?4)) ORDER BY path LIMIT ?5;
+
+-- name: find_idempotency
+-- What a key was used for.
+SELECT body_hash, event_id, response, created_at FROM idempotency
+WHERE tenant_id = ?1 AND caller = ?2 AND family = ?3 AND key = ?4;
+
+-- name: put_idempotency
+-- Remember a key; one that has expired is used anew.
+INSERT INTO idempotency (tenant_id, caller, family, key, body_hash, event_id, response, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+ON CONFLICT (tenant_id, caller, family, key) DO UPDATE
+SET body_hash = excluded.body_hash, event_id = excluded.event_id, response = excluded.response,
+    created_at = excluded.created_at;
+
+-- name: prune_idempotency
+-- Forget keys used before an instant.
+DELETE FROM idempotency WHERE created_at < ?1;
+
+-- name: events_by_id
+-- Events by id: ?2 is a JSON list.
+SELECT * FROM event WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2));
+
+-- name: events_newest_first
+-- A page of events inside scopes, newest position first.
+SELECT * FROM event
+WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
+  AND (:after IS NULL OR position < :after)
+  AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
+  AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
+  AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
+  AND (:session IS NULL OR session = :session) AND (:modality IS NULL OR modality = :modality)
+  AND (:with_excluded OR cancelled_after IS NULL)
+ORDER BY position DESC LIMIT :limit;
+
+-- name: events_oldest_first
+-- A page of events inside scopes, oldest position first.
+SELECT * FROM event
+WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
+  AND (:after IS NULL OR position > :after)
+  AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
+  AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
+  AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
+  AND (:session IS NULL OR session = :session) AND (:modality IS NULL OR modality = :modality)
+  AND (:with_excluded OR cancelled_after IS NULL)
+ORDER BY position LIMIT :limit;
+
+-- name: events_before_in_session
+-- The events of a session just before a position, newest first.
+SELECT * FROM event
+WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND position < ?4 ORDER BY position DESC LIMIT ?5;
+
+-- name: events_before_in_scope
+-- The events without a session just before a position, newest first.
+SELECT * FROM event
+WHERE tenant_id = ?1 AND scope = ?2 AND session IS NULL AND position < ?3 ORDER BY position DESC LIMIT ?4;
+
+-- name: walk_events
+-- A tenant's log past a position.
+SELECT * FROM event WHERE tenant_id = ?1 AND position > ?2 ORDER BY position LIMIT ?3;
+
+-- name: tenants
+-- Every tenant that has events.
+SELECT DISTINCT tenant_id FROM event ORDER BY tenant_id;
+
+-- name: count_events
+-- How many events scopes hold.
+SELECT count(*) FROM event
+WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND cancelled_after IS NULL;
+
+-- name: mark_cancelled
+-- Exclude an event from recall and lists, noting how far derivation had come.
+UPDATE event SET cancelled_after = ?3 WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NULL;
+
+-- name: events_cancelled
+-- Every cancelled event of every tenant: replay excludes again what rests on them.
+SELECT tenant_id, id FROM event WHERE cancelled_after IS NOT NULL ORDER BY seq;

@@ -1,0 +1,119 @@
+-- name: insert_record
+-- One version; the same version again is the same row.
+INSERT INTO record (tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key,
+                    session, topic, confidence, stance, valid_from, valid_to, recorded_from, recorded_to,
+                    superseded_by, excluded, body)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
+ON CONFLICT (tenant_id, id, version) DO NOTHING;
+
+-- name: close_record
+-- End a version.
+UPDATE record SET recorded_to = ?4, superseded_by = coalesce(?5, superseded_by)
+WHERE tenant_id = ?1 AND id = ?2 AND version = ?3 AND recorded_to IS NULL;
+
+-- name: latest_records
+-- The newest version of each id: ?2 is a JSON list.
+SELECT r.* FROM record r
+WHERE r.tenant_id = ?1 AND r.id IN (SELECT value FROM json_each(?2))
+  AND r.version = (SELECT max(v.version) FROM record v WHERE v.tenant_id = r.tenant_id AND v.id = r.id);
+
+-- name: record_versions
+-- Every version of one record.
+SELECT * FROM record WHERE tenant_id = ?1 AND id = ?2 ORDER BY version;
+
+-- name: query_records
+-- Versions inside scopes as seen from a place on both axes, newest knowledge first.
+SELECT * FROM record
+WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+  AND excluded = 0
+  AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+  AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
+  AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
+  AND (:valid_at IS NULL OR (valid_from <= :valid_at AND (valid_to IS NULL OR valid_to > :valid_at)))
+  AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
+  AND (:valid_end IS NULL OR valid_from < :valid_end)
+  AND (:subject IS NULL OR subject = :subject) AND (:predicate IS NULL OR predicate = :predicate)
+  AND (:object_key IS NULL OR object_key = :object_key) AND (:session IS NULL OR session = :session)
+  AND (:topic IS NULL OR topic = :topic)
+  AND confidence >= :min_confidence
+  AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
+  AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
+ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+
+-- name: records_in_slot
+-- Versions of one slot of one scope: what competing values hold now.
+SELECT * FROM record
+WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND slot = :slot AND layer = :layer
+  AND excluded = 0 AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+
+-- name: records_of_claim
+-- Versions that make one claim in one scope.
+SELECT * FROM record
+WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+  AND claim_key = :claim_key
+  AND excluded = 0 AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+
+-- name: insert_support
+-- One edge of the why graph.
+INSERT INTO support (tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+ON CONFLICT (tenant_id, record_id, source_id, relation) DO NOTHING;
+
+-- name: supports_of
+-- What records rest on: ?2 is a JSON list.
+SELECT * FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2))
+ORDER BY record_id, ordinal, recorded_at, source_id;
+
+-- name: dependants_of
+-- What rests on sources: ?2 is a JSON list.
+SELECT * FROM support WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2))
+ORDER BY source_id, record_id;
+
+-- name: insert_entity
+-- An entity is known once per tenant.
+INSERT INTO entity (tenant_id, id, normalised_name, type) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING;
+
+-- name: entities_by_name
+-- Entities by normalised name: ?2 is a JSON list.
+SELECT tenant_id, id, normalised_name, type FROM entity
+WHERE tenant_id = ?1 AND normalised_name IN (SELECT value FROM json_each(?2));
+
+-- name: insert_mention
+-- A name as an event used it.
+INSERT INTO mention (tenant_id, entity_id, scope, event_id, position, surface) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT DO NOTHING;
+
+-- name: mentions_in_scopes
+-- The newest mentions of entities inside scopes: ?2 and ?3 are JSON lists.
+SELECT tenant_id, entity_id, scope, event_id, position, surface FROM mention
+WHERE tenant_id = ?1 AND entity_id IN (SELECT value FROM json_each(?2))
+  AND scope IN (SELECT value FROM json_each(?3))
+ORDER BY position DESC, entity_id, surface LIMIT ?4;
+
+-- name: exclude_record
+-- Keep a record out of recall and lists.
+UPDATE record SET excluded = 1 WHERE tenant_id = ?1 AND id = ?2;
+
+-- name: all_dependants
+-- Everything that rests on a source, through any number of records.
+WITH RECURSIVE dependant (id) AS (
+  SELECT record_id FROM support WHERE tenant_id = ?1 AND source_id = ?2
+  UNION
+  SELECT s.record_id FROM dependant d JOIN support s ON s.tenant_id = ?1 AND s.source_id = d.id
+)
+SELECT id FROM dependant ORDER BY id;
+
+-- name: event_supports_left
+-- How many events that are not cancelled a record rests on, through any number of records.
+WITH RECURSIVE source (id) AS (
+  SELECT source_id FROM support WHERE tenant_id = ?1 AND record_id = ?2
+  UNION
+  SELECT s.source_id FROM source d JOIN support s ON s.tenant_id = ?1 AND s.record_id = d.id
+)
+SELECT count(*) FROM source JOIN event e ON e.tenant_id = ?1 AND e.id = source.id WHERE e.cancelled_after IS NULL;
+
+-- name: record_scope
+-- The scope of a record.
+SELECT scope FROM record WHERE tenant_id = ?1 AND id = ?2 LIMIT 1;
