@@ -35,8 +35,7 @@ class SqliteJobs:
     def claim(self, stage: Stage, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Job]:
         """Mirrors ``Jobs.claim``. Looks before it takes the write lock: nothing due costs no transaction."""
         number = STAGE_NUMBERS[stage]
-        due = self._readers.row(_SQL["next_due"])
-        if due is None or due[0] is None or due[0] > now:
+        if self._readers.row(_SQL["anything_due"], (number, now)) is None:
             return []
         return self._writer.write(
             lambda connection: _claim(connection, number, limit, lease_until, now, owner)
@@ -65,9 +64,11 @@ class SqliteJobs:
         """Mirrors ``Jobs.fail``."""
         place = (job.event.tenant_id, job.event.id, STAGE_NUMBERS[job.stage])
         text = error[: limits.JOB_ERROR_LENGTH_MAX]
-        self._writer.write(
-            lambda connection: connection.execute(_SQL["fail_job"], (*place, retry_at, text)) and None
-        )
+
+        def work(connection: apsw.Connection) -> None:
+            connection.execute(_SQL["fail_job"], (*place, retry_at, text))
+
+        self._writer.write(work)
 
     def of_event(self, tenant_id: str, event_id: str) -> list[JobState]:
         """Mirrors ``Jobs.of_event``."""

@@ -1,3 +1,8 @@
+-- name: anything_due
+-- Whether a claim of a stage could find something: a pending job, or a lease that ran out.
+SELECT 1 WHERE EXISTS (SELECT 1 FROM job WHERE stage = ?1 AND state = 'pending' AND next_attempt_at <= ?2)
+            OR EXISTS (SELECT 1 FROM job WHERE stage = ?1 AND state = 'running' AND lease_until < ?2);
+
 -- name: due_jobs
 -- Jobs of a stage that could run now, in the order of the log.
 SELECT j.tenant_id AS job_tenant, j.scope AS job_scope, j.position AS job_position, j.attempts, j.last_error, e.*
