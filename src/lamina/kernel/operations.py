@@ -8,11 +8,13 @@ from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
+from pydantic_core import from_json
 
+from lamina.kernel.canonical import digest
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 
-__all__ = ["Call", "Effect", "Grant", "Operation", "Permits", "Principal", "Tier"]
+__all__ = ["Answer", "Call", "Effect", "Grant", "Operation", "Permits", "Principal", "Tier"]
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 
@@ -70,8 +72,27 @@ class Call:
     request_id: str
     now: Instant
     permits: Permits
-    body_hash: str = ""
-    """``sha256:<hex>`` of the canonical request, for idempotency."""
+    body: bytes = b"null"
+    """The request as it came: JSON."""
+
+    def body_hash(self) -> str:
+        """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same."""
+        return digest(from_json(self.body))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a handler gives back.
+
+    ``accepted`` says that work goes on behind the answer. ``replayed`` marks what an idempotency key brought
+    back. ``warnings`` are stable words for things done differently than asked. A result that is not a model is
+    bytes, or an iterable of server-sent events where the operation streams.
+    """
+
+    result: Any  # Any: a model, bytes or a stream, as the operation's row says
+    accepted: bool = False
+    replayed: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +100,7 @@ class Operation(Generic[RequestT]):
     """What the product can do, in one row.
 
     ``grants`` names what the caller must hold, read from the request; a handler asks ``call.permits`` for what
-    it learns only on the way. ``handler`` returns a ``BaseModel`` (or bytes or an iterator where the door's
-    row says so).
+    it learns only on the way.
     """
 
     name: str
@@ -90,5 +110,5 @@ class Operation(Generic[RequestT]):
     effect: Effect
     tier: Tier
     grants: Callable[[RequestT, Principal], Sequence[Grant]]
-    handler: Callable[[RequestT, Call], Any]
+    handler: Callable[[RequestT, Call], Answer]
     summary: str

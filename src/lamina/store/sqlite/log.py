@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from lamina import limits
-from lamina.errors import Conflict, NotFound
+from lamina.errors import NotFound
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.ids import IdSource, Prefix
@@ -24,7 +24,7 @@ from lamina.store.ports import (
     Remembered,
     ScopeRow,
 )
-from lamina.store.shapes import captured_row
+from lamina.store.shapes import captured_row, check_same
 from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_event, stage_of
 from lamina.store.sqlite.connection import Readers, Row, Writer
 from lamina.store.sqlite.lifecycle import LifecycleWriter
@@ -252,17 +252,6 @@ def put_key(connection: apsw.Connection, entry: Remembered) -> None:
             entry.created_at,
         ),
     )
-
-
-def check_same(known: Remembered, body_hash: str) -> None:
-    """Nothing when the body is the one that the key was first used with; ``Conflict`` otherwise."""
-    if known.body_hash != body_hash:
-        raise Conflict(
-            "IDEMPOTENCY_CONFLICT",
-            "this idempotency key was used with another body",
-            hint="use a new key for a new request; repeat the old request unchanged to replay it",
-            details={"idempotency_key": known.key.key},
-        )
 
 
 class SqliteIdempotency:

@@ -1,0 +1,66 @@
+"""From what a door received to a principal.
+
+In ``dev_local`` callers are unsigned: ``X-Cortex-Actor`` names them, and the server listens on loopback only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+from lamina import limits
+from lamina.errors import Invalid, Unauthenticated, Unsupported
+from lamina.kernel.operations import Principal
+from lamina.settings import Settings
+
+__all__ = ["Credentials", "Principals", "UnsignedPrincipals"]
+
+_ACTOR = re.compile(r"(user|agent|service|system):[A-Za-z0-9_\-.@+]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a caller showed: the ``Authorization`` header, the claimed actor, and the door they came through."""
+
+    channel: str
+    authorization: str | None = None
+    actor: str | None = None
+
+
+class Principals(Protocol):
+    """Tells who a caller is."""
+
+    def identify(self, credentials: Credentials) -> Principal:
+        """The principal behind credentials; raises ``Unauthenticated``."""
+        ...
+
+
+class UnsignedPrincipals:
+    """The identities of ``dev_local``: whoever the caller says, inside one tenant."""
+
+    def __init__(self, settings: Settings) -> None:
+        if settings.preset != "dev_local":
+            raise Unsupported(
+                "PRESET_NEEDS_KEYS",
+                f"preset {settings.preset} takes signed tokens only, and no issuer keys are configured",
+                hint="use LAMINA_PRESET=dev_local on your own machine",
+            )
+        self._settings = settings
+
+    def identify(self, credentials: Credentials) -> Principal:
+        """Mirrors ``Principals.identify``; a token is refused, since nothing here can verify one."""
+        if credentials.authorization is not None:
+            raise Unauthenticated(
+                "INVALID_TOKEN_SIGNATURE",
+                "this server has no issuer keys, so no token can be verified",
+                hint="in dev_local leave Authorization out and name the actor in X-Cortex-Actor",
+            )
+        actor = credentials.actor or self._settings.actor
+        if len(actor) > limits.ACTOR_LENGTH_MAX or not _ACTOR.fullmatch(actor):
+            raise Invalid(
+                "INVALID_ACTOR",
+                f"X-Cortex-Actor {actor[:64]!r} is not type:id",
+                hint="types are user, agent, service and system; for example user:alice",
+            )
+        return Principal(tenant_id=self._settings.tenant, actor=actor, channel=credentials.channel)

@@ -1,0 +1,58 @@
+"""The wiring: this module alone knows everybody, and only wires."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.types import ASGIApp
+
+from lamina.access.policy import OpenPolicy
+from lamina.access.principals import UnsignedPrincipals
+from lamina.gateway import Gateway
+from lamina.http.cortex import cortex_routes
+from lamina.http.server import create_application
+from lamina.kernel.ids import RandomIds
+from lamina.kernel.operations import Operation
+from lamina.kernel.time import SystemClock
+from lamina.pipeline.capture import Capturing
+from lamina.pipeline.operations import capture_operations
+from lamina.settings import Settings
+from lamina.store.ports import Store
+from lamina.store.sqlite import SqliteStore
+from lamina.store.watch import Watch
+
+__all__ = ["Server", "build_server"]
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_THREADS = 96  # a wait or a stream holds one; captures pass through quickly
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Everything that one server process holds."""
+
+    settings: Settings
+    store: Store
+    operations: tuple[Operation[Any], ...]
+    application: ASGIApp
+    pool: ThreadPoolExecutor
+
+    def close(self) -> None:
+        """Finish what runs, then let go of the store."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        self.store.close()
+
+
+def build_server(settings: Settings, *, store: Store | None = None) -> Server:
+    """A server over a store, the embedded one in ``settings.data`` unless another is given."""
+    principals = UnsignedPrincipals(settings)
+    kept: Store = store if store is not None else SqliteStore(settings.data)
+    clock, ids = SystemClock(), RandomIds()
+    watch = Watch(kept)
+    operations = tuple(capture_operations(Capturing(kept, watch, ids)))
+    gateway = Gateway(principals=principals, policy=OpenPolicy(), clock=clock, ids=ids)
+    pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
+    application = create_application(gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK)
+    return Server(settings, kept, operations, application, pool)

@@ -1,0 +1,202 @@
+"""The ASGI application: one endpoint for every row of the doors' tables.
+
+A call runs on a thread of a pool, since slices and store are plain synchronous code; only reading the request
+and sending the response are asynchronous.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpRequest
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.routing import Route as StarletteRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from lamina.access.principals import Credentials
+from lamina.errors import Fault, Invalid, LaminaError, NotFound, Unsupported
+from lamina.gateway import Gateway, Inbound, Reply
+from lamina.http.errors import error_response
+from lamina.http.openapi import DOCS_PAGE, openapi_document
+from lamina.http.routes import Route
+from lamina.http.sse import HEARTBEAT, MEDIA_TYPE, ServerSentEvent
+from lamina.kernel.operations import Answer
+
+__all__ = ["create_application"]
+
+_LOG = logging.getLogger("lamina.http")
+_JSON = "application/json; charset=utf-8"
+_HEARTBEAT_S = 15.0
+
+
+def create_application(
+    gateway: Gateway,
+    routes: Sequence[Route],
+    *,
+    pool: ThreadPoolExecutor,
+    hosts: frozenset[str] | None = None,
+) -> ASGIApp:
+    """The application over a gateway and the rows of its doors.
+
+    ``hosts`` names the Host headers that are served, None serves any: on loopback it keeps out pages of other
+    sites that resolve their own name to this machine.
+    """
+    document = openapi_document(routes)
+    endpoints: dict[str, dict[str, Route]] = {}
+    for route in routes:
+        endpoints.setdefault(route.path, {})[route.verb] = route
+    table = [
+        StarletteRoute(path, _endpoint(gateway, by_verb, pool), methods=sorted(by_verb))
+        for path, by_verb in sorted(endpoints.items(), key=_fixed_paths_first)
+    ]
+    table += [
+        StarletteRoute("/openapi.json", _json_page(document), methods=["GET"]),
+        StarletteRoute("/docs", _docs_page, methods=["GET"]),
+    ]
+    application = Starlette(
+        routes=table,
+        exception_handlers={
+            HTTPException: partial(_not_routed, gateway),
+            Exception: partial(_crashed, gateway),
+        },
+    )
+    return application if hosts is None else _KnownHosts(application, gateway, hosts)
+
+
+def _fixed_paths_first(item: tuple[str, Any]) -> tuple[int, str]:
+    """``/v1/facts/timeline`` before ``/v1/facts/{fact_id}``."""
+    return item[0].count("{"), item[0]
+
+
+def _endpoint(
+    gateway: Gateway, by_verb: dict[str, Route], pool: ThreadPoolExecutor
+) -> Callable[[HttpRequest], Awaitable[Response]]:
+    async def endpoint(http: HttpRequest) -> Response:
+        route = by_verb.get(http.method) or by_verb["GET"]
+        request_id = _request_id(gateway, http)
+        headers = {"X-Cortex-Request-ID": request_id, "X-Cortex-Stability": route.operation.tier.value}
+        try:
+            reply = await _run(gateway, route, http, request_id, pool)
+        except LaminaError as error:
+            if isinstance(error, Fault):
+                _LOG.exception("%s %s failed (%s)", route.verb, route.path, request_id)
+            return error_response(error, request_id, headers)
+        except Exception:
+            _LOG.exception("%s %s failed (%s)", route.verb, route.path, request_id)
+            fault = Fault("INTERNAL", "the server failed; its log has the cause under this request id")
+            return error_response(fault, request_id, headers)
+        return _response(reply, headers | dict(reply.headers), pool)
+
+    return endpoint
+
+
+async def _run(
+    gateway: Gateway, route: Route, http: HttpRequest, request_id: str, pool: ThreadPoolExecutor
+) -> Reply:
+    credentials = Credentials(
+        channel="http",
+        authorization=http.headers.get("authorization"),
+        actor=http.headers.get("x-cortex-actor"),
+    )
+    principal = gateway.identify(Inbound(credentials, request_id))
+    read = await route.read(http)
+    inbound = Inbound(credentials, request_id, read.body or b"null")
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(
+        pool, gateway.execute, route.operation, read.request, inbound, principal
+    )
+
+
+def _response(reply: Reply, headers: dict[str, str], pool: ThreadPoolExecutor) -> Response:
+    answer = reply.answer
+    status = 202 if answer.accepted else 200
+    if isinstance(answer.result, BaseModel):
+        body = answer.result.__pydantic_serializer__.to_json(answer.result, by_alias=True)
+        return Response(body, status_code=status, headers=headers, media_type=_JSON)
+    if isinstance(answer.result, bytes):
+        return Response(answer.result, status_code=status, headers=headers, media_type=_JSON)
+    stream = _encoded(answer, pool)
+    return StreamingResponse(stream, headers={**headers, "Cache-Control": "no-store"}, media_type=MEDIA_TYPE)
+
+
+async def _encoded(answer: Answer, pool: ThreadPoolExecutor) -> AsyncIterator[bytes]:
+    """The stream's events. An asynchronous result gives None when it only wants to show that it is alive."""
+    if isinstance(answer.result, AsyncIterator):
+        async with contextlib.aclosing(answer.result) as events:  # type: ignore[type-var] # ours are generators
+            async for event in events:
+                yield HEARTBEAT if event is None else event.encode()
+        return
+    result: Iterable[ServerSentEvent] = answer.result
+    events_left = iter(result)
+    loop = asyncio.get_running_loop()
+    while (event := await loop.run_in_executor(pool, next, events_left, None)) is not None:
+        yield event.encode()
+
+
+def _request_id(gateway: Gateway, http: HttpRequest) -> str:
+    return gateway.request_id(http.headers.get("x-cortex-request-id") or http.headers.get("x-request-id"))
+
+
+async def _not_routed(gateway: Gateway, http: HttpRequest, error: Exception) -> Response:
+    assert isinstance(error, HTTPException), "registered for this class"
+    request_id = _request_id(gateway, http)
+    headers = {"X-Cortex-Request-ID": request_id, **(error.headers or {})}
+    if error.status_code == 405:
+        refusal: LaminaError = Unsupported("METHOD_NOT_ALLOWED", f"{http.method} is not offered at this path")
+        response = error_response(refusal, request_id, headers)
+        response.status_code = 405
+        return response
+    return error_response(NotFound("NOT_FOUND", "there is no such path"), request_id, headers)
+
+
+async def _crashed(gateway: Gateway, http: HttpRequest, error: Exception) -> Response:
+    request_id = _request_id(gateway, http)
+    _LOG.error("%s failed (%s)", http.method, request_id, exc_info=error)
+    fault = Fault("INTERNAL", "the server failed; its log has the cause under this request id")
+    return error_response(fault, request_id, {"X-Cortex-Request-ID": request_id})
+
+
+def _json_page(document: bytes) -> Callable[[HttpRequest], Awaitable[Response]]:
+    async def page(http: HttpRequest) -> Response:  # noqa: ARG001 - Starlette's shape
+        return Response(document, media_type=_JSON)
+
+    return page
+
+
+async def _docs_page(http: HttpRequest) -> Response:  # noqa: ARG001 - Starlette's shape
+    return HTMLResponse(DOCS_PAGE)
+
+
+class _KnownHosts:
+    """Serves only requests whose Host header names this machine."""
+
+    def __init__(self, application: ASGIApp, gateway: Gateway, hosts: frozenset[str]) -> None:
+        self._application = application
+        self._gateway = gateway
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            host = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
+            name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+            if name.strip("[]").lower() not in self._hosts:
+                request_id = self._gateway.request_id(None)
+                error = Invalid(
+                    "UNKNOWN_HOST",
+                    "this server answers to its loopback names only",
+                    hint="use http://127.0.0.1 or http://localhost",
+                )
+                response = error_response(error, request_id, {"X-Cortex-Request-ID": request_id})
+                response.status_code = 421
+                await response(scope, receive, send)
+                return
+        await self._application(scope, receive, send)

@@ -1,0 +1,131 @@
+"""The shared parts of request and result types: field types that parse on the way in and print on the way out."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+    WithJsonSchema,
+)
+
+from lamina import limits
+from lamina.errors import Invalid
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant, instant, rfc3339
+
+__all__ = [
+    "InstantText",
+    "Limit",
+    "Request",
+    "Result",
+    "ScopePath",
+    "Text",
+    "decode_cursor",
+    "encode_cursor",
+]
+
+
+class Request(BaseModel):
+    """What a caller sends. Unknown fields are refused, so that nothing meant is silently dropped."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False)
+
+
+class Result(BaseModel):
+    """What a caller gets. Documented keys keep name and type; new keys may appear."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+def _parse_scope(value: Any, info: ValidationInfo) -> Scope:
+    if not isinstance(value, str):
+        raise Invalid(
+            "INVALID_SCOPE_GRAMMAR", f"{info.field_name} must be a string", details={"field": info.field_name}
+        )
+    return Scope.parse(value)
+
+
+def _parse_instant(value: Any, info: ValidationInfo) -> Instant:
+    field = info.field_name or "timestamp"
+    if not isinstance(value, str):
+        raise Invalid("INVALID_TIMESTAMP", f"{field} must be an RFC 3339 string", details={"field": field})
+    return instant(value, field=field)
+
+
+ScopePath = Annotated[
+    str,
+    BeforeValidator(_parse_scope),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "maxLength": limits.SCOPE_LENGTH_MAX,
+            "pattern": r"^[a-z][a-z0-9_]{0,31}:[A-Za-z0-9_\-]{1,128}(/[a-z][a-z0-9_]{0,31}:[A-Za-z0-9_\-]{1,128}){0,31}$",
+            "examples": ["org:acme/user:alice"],
+        }
+    ),
+]
+"""A scope path; a ``Scope`` once parsed."""
+
+InstantText = Annotated[
+    int,
+    BeforeValidator(_parse_instant),
+    PlainSerializer(rfc3339, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-05-13T15:42:00Z"]}),
+]
+"""RFC 3339 outside, microseconds since 1970 inside."""
+
+
+def _plain_text(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("the character NUL is not allowed")
+    return value
+
+
+Text = Annotated[str, BeforeValidator(lambda value: _plain_text(value) if isinstance(value, str) else value)]
+"""A string without NUL, which PostgreSQL cannot store."""
+
+
+def encode_cursor(parts: dict[str, Any]) -> str:
+    """An opaque place in a list: base64url of compact JSON (seed 002, 6.4)."""
+    text = json.dumps(parts, separators=(",", ":"), sort_keys=True)
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def decode_cursor(text: str, **shape: type) -> dict[str, Any]:
+    """The parts of a cursor that this server made, by name and type.
+
+    Raises ``Invalid`` (INVALID_CURSOR) for anything else: a cursor comes back from outside.
+    """
+    try:
+        if len(text) > limits.CURSOR_LENGTH_MAX:
+            raise ValueError("too long")
+        parts = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (ValueError, binascii.Error) as error:
+        raise _invalid_cursor() from error
+    if not isinstance(parts, dict) or set(parts) != set(shape):
+        raise _invalid_cursor()
+    for name, kind in shape.items():
+        if type(parts[name]) is not kind or (kind is int and abs(parts[name]) >= 1 << 63):
+            raise _invalid_cursor()
+    return parts
+
+
+def _invalid_cursor() -> Invalid:
+    return Invalid(
+        "INVALID_CURSOR",
+        "the cursor was not made by this list",
+        hint="pass next_cursor back unchanged, with the same filters; leave it out to start over",
+    )
+
+
+Limit = Annotated[int, Field(ge=1, le=limits.PAGE_LIMIT_MAX)]
+"""How many items of a list, 1 to 1000."""

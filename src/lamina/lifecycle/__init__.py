@@ -1,0 +1,1 @@
+"""What happens to events and jobs, for those who wait and those who watch."""

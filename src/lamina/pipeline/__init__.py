@@ -1,0 +1,1 @@
+"""From an experience to what it means: capture, then the stages that derive."""

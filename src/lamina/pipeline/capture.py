@@ -1,0 +1,222 @@
+"""Capture: the synchronous part of a write. An experience that this module answered is on disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lamina import limits
+from lamina.errors import Forbidden, Invalid, NotFound
+from lamina.kernel.canonical import digest
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.events import LifecycleRow, Stage
+from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.operations import Answer, Call, Grant, Principal
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.pipeline.envelope import EnvelopeDirectives, Item, PartyIn, draft_of
+from lamina.pipeline.requests import (
+    BatchCaptured,
+    BulkExperience,
+    ByKey,
+    Captured,
+    Experience,
+    StoredByKey,
+    Waited,
+)
+from lamina.store.ports import Appended, Capture, IdempotencyKey, Remembered, Store
+from lamina.store.shapes import check_same
+from lamina.store.watch import Watch
+
+__all__ = ["BULK_FAMILY", "SINGLE_FAMILY", "Capturing", "write_grants"]
+
+SINGLE_FAMILY = "/v1/experience"
+BULK_FAMILY = "/v1/experience/bulk"
+BATCH_FAMILY = "/v1/experience/bulk#batch"
+
+
+def write_grants(
+    items: list[Item],
+    scope: str,
+    principal: Principal,
+    actor: PartyIn | None = None,
+) -> list[Grant]:
+    """What writing these experiences takes: the scope, and the identities that differ from the caller's."""
+    grants = [Grant(Capability.SCOPE_WRITE, Scope(scope))]
+    for item in items:
+        named = item.observed_actor or actor
+        observed = named.id if named else principal.actor
+        if observed != principal.actor:
+            grants.append(Grant(Capability.SCOPE_WRITE_ON_BEHALF_OF, Scope(scope)))
+        if item.subject is not None and item.subject.id != observed:
+            grants.append(Grant(Capability.SCOPE_WRITE_ABOUT_OTHER, Scope(scope)))
+    return list(dict.fromkeys(grants))
+
+
+class Capturing:
+    """Handlers of the write operations."""
+
+    def __init__(self, store: Store, watch: Watch, ids: IdSource, *, embed: str = "eager") -> None:
+        self._store = store
+        self._watch = watch
+        self._ids = ids
+        self._embed = embed
+
+    def experience(self, request: Experience, call: Call) -> Answer:
+        """Store one experience; with ``wait``, answer when the stage is done."""
+        envelope = request.envelope
+        scope = Scope(envelope.scope)
+        self._may_consolidate(envelope.directives, call)
+        draft = draft_of(envelope, scope, call.principal)
+        key = IdempotencyKey(
+            call.principal.tenant_id, call.principal.actor, SINGLE_FAMILY, envelope.idempotency_key
+        )
+        (appended,) = self._store.log.append([Capture(draft, key, call.body_hash())])
+        if request.wait in (None, Stage.CAPTURED):
+            return _captured(appended)
+        return self._waited(appended, Stage(request.wait))
+
+    def bulk(self, request: BulkExperience, call: Call) -> Answer:
+        """Store up to a thousand experiences of one scope, all or none."""
+        principal = call.principal
+        batch_key = None
+        if request.idempotency_key is not None:
+            batch_key = IdempotencyKey(
+                principal.tenant_id, principal.actor, BATCH_FAMILY, request.idempotency_key
+            )
+            known = self._store.idempotency.find(batch_key, call.now)
+            if known is not None:
+                return _replayed_batch(known, call.body_hash())
+        self._may_consolidate(request.directives, call)
+        batch_id = self._ids.stamped(Prefix.BATCH, call.now)
+        items = request.items
+        if request.ordering == "strict_temporal":
+            items = sorted(items, key=lambda item: item.context.observed_at)
+        captures = [self._capture(item, request, call, batch_id) for item in items]
+        result = BatchCaptured(
+            batch_id=batch_id,
+            accepted=len(items),
+            lifecycle_stream=f"/v1/lifecycle/stream?batch_id={batch_id}",
+        )
+        remember = None
+        if batch_key is not None:
+            remember = Remembered(
+                batch_key, call.body_hash(), call.now, response=result.model_dump(mode="json")
+            )
+        self._store.log.append(captures, remember=remember)
+        return Answer(result, accepted=True)
+
+    def _capture(self, item: Item, request: BulkExperience, call: Call, batch_id: str) -> Capture:
+        self._may_consolidate(item.directives, call)
+        principal = call.principal
+        draft = draft_of(
+            item,
+            Scope(request.scope),
+            principal,
+            defaults=request.directives,
+            actor=request.observed_actor,
+            batch_id=batch_id,
+        )
+        key = IdempotencyKey(principal.tenant_id, principal.actor, BULK_FAMILY, item.idempotency_key)
+        return Capture(draft, key, item_hash(item))
+
+    def by_key(self, request: ByKey, call: Call) -> Answer:
+        """The event that a key of the caller's own led to, from a single write or from a batch."""
+        for family in (SINGLE_FAMILY, BULK_FAMILY):
+            key = IdempotencyKey(call.principal.tenant_id, call.principal.actor, family, request.key)
+            known = self._store.idempotency.find(key, call.now)
+            if known is None or known.event_id is None:
+                continue
+            event = self._store.log.get(call.principal.tenant_id, [known.event_id]).get(known.event_id)
+            if event is None or not call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, event.scope)):
+                continue
+            rows = self._watch.rows(event.tenant_id, event.id)
+            done = [row.name for row in rows if row.name in tuple(Stage)]
+            return Answer(
+                StoredByKey(
+                    idempotency_key=request.key,
+                    event_id=event.id,
+                    status=done[-1] if done else Stage.CAPTURED.value,
+                    wal_offset=event.position,
+                    batch_id=event.batch_id,
+                    stages_completed=done,
+                    lifecycle_stream=_stream(event.id),
+                )
+            )
+        raise NotFound(
+            "NOT_FOUND",
+            "none of your writes of the last 24 hours used this idempotency key",
+            details={"idempotency_key": request.key},
+        )
+
+    def _may_consolidate(self, directives: EnvelopeDirectives | None, call: Call) -> None:
+        """Consolidating into another scope takes the right to write there too (seed 002, 18.2 item 12)."""
+        if directives is None or directives.consolidate_into is None:
+            return
+        try:
+            call.permits.require(Grant(Capability.SCOPE_WRITE, Scope(directives.consolidate_into)))
+        except Forbidden as denied:
+            raise Invalid(
+                "INVALID_ENVELOPE",
+                "directives.consolidate_into names a scope that you may not write to",
+                details={"field": "directives.consolidate_into", **denied.details},
+            ) from denied
+
+    def _waited(self, appended: Appended, stage: Stage) -> Answer:
+        event = appended.event
+        rows = self._watch.wait_for(event.tenant_id, event.id, stage, timeout_s=limits.WAIT_S_MAX)
+        done = [row.name for row in rows if row.name in tuple(Stage)]
+        reached = stage.value in done
+        dependants = self._store.records.dependants_of(event.tenant_id, [event.id]).get(event.id, [])
+        result = Waited(
+            event_id=event.id,
+            status=stage.value if reached else done[-1],
+            wal_offset=event.position,
+            stages_completed=done,
+            derives=list(dict.fromkeys(support.record_id for support in dependants)),
+            elapsed_ms=_elapsed_ms(rows, event.recorded_at),
+            lifecycle_stream=_stream(event.id),
+        )
+        return Answer(result, accepted=not reached, replayed=appended.replayed)
+
+
+_STAGE_VERBS = {
+    Stage.CAPTURED: "capture",
+    Stage.EXTRACTED: "extract",
+    Stage.INDEXED: "index",
+    Stage.CONSOLIDATED: "consolidate",
+    Stage.COMPRESSED: "compress",
+}
+
+
+def _elapsed_ms(rows: list[LifecycleRow], recorded_at: Instant) -> dict[str, int]:
+    """Milliseconds that each stage took, from the arrival of one lifecycle row to the next."""
+    elapsed: dict[str, int] = {}
+    before = recorded_at
+    for row in rows:
+        if row.name in tuple(Stage):
+            elapsed[_STAGE_VERBS[Stage(row.name)]] = max(0, row.arrived_at - before) // 1000
+            before = row.arrived_at
+    return elapsed
+
+
+def _captured(appended: Appended) -> Answer:
+    event = appended.event
+    result = Captured(
+        event_id=event.id, status="captured", wal_offset=event.position, lifecycle_stream=_stream(event.id)
+    )
+    return Answer(result, accepted=True, replayed=appended.replayed)
+
+
+def _replayed_batch(known: Remembered, body_hash: str) -> Answer:
+    check_same(known, body_hash)
+    response: dict[str, Any] = dict(known.response or {})
+    return Answer(BatchCaptured(**response), accepted=True, replayed=True)
+
+
+def _stream(event_id: str) -> str:
+    return f"/v1/lifecycle/stream?event_id={event_id}"
+
+
+def item_hash(item: Item) -> str:
+    """The hash that recognises the same item of a batch."""
+    return digest(item.model_dump(mode="json", exclude_unset=True))

@@ -1,0 +1,226 @@
+"""The experience envelope (seed 002, 3.5): what callers send, and how it becomes a draft of an event."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from lamina import limits
+from lamina.errors import Invalid
+from lamina.kernel.canonical import canonical
+from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
+from lamina.kernel.ids import Prefix, prefix_of
+from lamina.kernel.operations import Principal
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import duration_us
+from lamina.kernel.wire import InstantText, Request, ScopePath, Text
+
+__all__ = ["Envelope", "EnvelopeContext", "EnvelopeDirectives", "Item", "PartyIn", "draft_of"]
+
+Key = Annotated[str, Field(min_length=1, max_length=limits.IDEMPOTENCY_KEY_LENGTH_MAX, pattern=r"^[ -~]+$")]
+"""A client's idempotency key: printable ASCII, at most 64 characters."""
+
+_ROLES = ("user", "assistant", "tool", "system")
+_KINDS = ("message", "text", "json", "blob_ref", "triple")
+
+
+class PartyIn(Request):
+    """An actor: ``user:alice``. The type defaults to the part before the colon."""
+
+    id: Annotated[Text, Field(min_length=1, max_length=limits.ACTOR_LENGTH_MAX, pattern=r"^\S+$")]
+    type: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    name: Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX)] | None = None
+    session: Annotated[Text, Field(min_length=1, max_length=limits.SESSION_LENGTH_MAX)] | None = None
+
+    def party(self) -> Party:
+        """The value behind it."""
+        return Party(self.id, self.type or self.id.split(":", 1)[0], self.name)
+
+
+class EnvelopeContext(Request):
+    """When and around what it happened."""
+
+    observed_at: InstantText
+    recorded_at: Any = None  # accepted and overridden by the server's own clock (3.5.2)
+    source_recorded_at: InstantText | None = None
+    location: Any = None
+    preceded_by: list[str] = Field(default_factory=list, max_length=limits.PRECEDED_BY_MAX)
+    intent: Annotated[Text, Field(max_length=limits.INTENT_LENGTH_MAX)] | None = None
+    labels: list[Annotated[Text, Field(min_length=1, max_length=limits.LABEL_LENGTH_MAX)]] = Field(
+        default_factory=list, max_length=limits.LABELS_MAX
+    )
+
+    @field_validator("preceded_by")
+    @classmethod
+    def _event_ids(cls, value: list[str]) -> list[str]:
+        for item in value:
+            if prefix_of(item) is not Prefix.EVENT:
+                raise ValueError(f"{item[:64]!r} is not an evt_ id")
+        return value
+
+
+class EnvelopeDirectives(Request):
+    """What should be done with the event."""
+
+    extract: list[Literal["facts", "entities", "beliefs", "episodes", "concepts"]] | None = None
+    consolidate_into: ScopePath | None = None
+    confidence_floor: Annotated[float, Field(ge=0, le=1)] = 0.0
+    ttl_for_belief_layer: str | None = None
+    embed: Literal["eager", "lazy", "none"] | None = None
+
+    @field_validator("ttl_for_belief_layer")
+    @classmethod
+    def _duration(cls, value: str | None) -> str | None:
+        if value is not None and duration_us(value, field="ttl_for_belief_layer") <= 0:
+            raise ValueError("must be longer than nothing")
+        return value
+
+
+class Item(Request):
+    """What one experience is, without saying where it goes."""
+
+    modality: Annotated[
+        str, Field(min_length=1, max_length=limits.MODALITY_LENGTH_MAX, pattern=r"^[a-z][a-z0-9_.\-]*$")
+    ]
+    content: dict[str, Any]
+    context: EnvelopeContext
+    directives: EnvelopeDirectives | None = None
+    observed_actor: PartyIn | None = None
+    subject: PartyIn | None = None
+    idempotency_key: Key
+
+    @field_validator("content")
+    @classmethod
+    def _content(cls, value: dict[str, Any]) -> dict[str, Any]:
+        _check_content(value)
+        return value
+
+
+class Envelope(Item):
+    """The body of ``POST /v1/experience``."""
+
+    scope: ScopePath
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older_name(cls, value: Any) -> Any:
+        return with_older_name(value)
+
+
+def with_older_name(value: Any) -> Any:
+    """``actor`` is accepted as the older name of ``observed_actor``."""
+    if isinstance(value, dict) and "actor" in value and "observed_actor" not in value:
+        value = {**value, "observed_actor": value["actor"]}
+        del value["actor"]
+    return value
+
+
+def _check_content(content: dict[str, Any]) -> None:
+    kind = content.get("kind")
+    if kind not in _KINDS:
+        raise _wrong("content.kind", "is required" if kind is None else f"must be one of {', '.join(_KINDS)}")
+    if kind in ("message", "text"):
+        text = content.get("text")
+        if not isinstance(text, str) or not text.strip():
+            raise _wrong("content.text", f"is required for kind {kind}, as text that is not blank")
+        if len(text) > limits.TEXT_LENGTH_MAX:
+            raise _wrong("content.text", f"has {len(text)} characters, {limits.TEXT_LENGTH_MAX} are allowed")
+    if kind == "message" and content.get("role") not in _ROLES:
+        raise _wrong("content.role", f"is required for kind message: one of {', '.join(_ROLES)}")
+    media = content.get("media")
+    if media is not None and (not isinstance(media, list) or len(media) > limits.MEDIA_MAX):
+        raise _wrong("content.media", f"must be a list of at most {limits.MEDIA_MAX} blob references")
+    if _depth(content, limits.CONTENT_DEPTH_MAX + 1) > limits.CONTENT_DEPTH_MAX:
+        raise _wrong("content", f"is nested deeper than {limits.CONTENT_DEPTH_MAX}")
+    if kind != "message" or len(content) > 3:
+        size = len(canonical(content))
+        if size > limits.CONTENT_BYTES_MAX:
+            raise _wrong("content", f"has {size} bytes, {limits.CONTENT_BYTES_MAX} are allowed")
+    if _has_nul(content):
+        raise _wrong("content", "contains the character NUL")
+
+
+def _depth(value: Any, most: int) -> int:
+    if most <= 0 or not isinstance(value, dict | list) or not value:
+        return 0 if not isinstance(value, dict | list) else 1
+    children = value.values() if isinstance(value, dict) else value
+    return 1 + max(_depth(child, most - 1) for child in children)
+
+
+def _has_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, dict):
+        return any("\x00" in key or _has_nul(item) for key, item in value.items())
+    return isinstance(value, list) and any(_has_nul(item) for item in value)
+
+
+def _wrong(field: str, reason: str) -> Invalid:
+    return Invalid("INVALID_ENVELOPE", f"{field} {reason}", details={"field": field, "reason": reason})
+
+
+def draft_of(
+    item: Item,
+    scope: Scope,
+    principal: Principal,
+    *,
+    defaults: EnvelopeDirectives | None = None,
+    actor: PartyIn | None = None,
+    batch_id: str | None = None,
+) -> EventDraft:
+    """The draft of an experience: identities and directives filled in, origin set from the principal.
+
+    ``defaults`` and ``actor`` are a batch's own, used where an item says nothing.
+    """
+    named = item.observed_actor or actor
+    observed_actor = named.party() if named else Party.of(principal.actor)
+    subject = item.subject.party() if item.subject else observed_actor
+    context = item.context
+    return EventDraft(
+        tenant_id=principal.tenant_id,
+        scope=scope,
+        caller=principal.actor,
+        observed_actor=observed_actor,
+        subject=subject,
+        session=named.session if named else None,
+        modality=item.modality,
+        content=item.content,
+        context=Context(
+            observed_at=context.observed_at,
+            source_recorded_at=context.source_recorded_at,
+            location=context.location,
+            preceded_by=tuple(context.preceded_by),
+            intent=context.intent,
+            labels=tuple(context.labels),
+        ),
+        directives=_directives(item.directives or defaults),
+        origin=Origin(principal.actor, principal.channel, _trust(item, observed_actor, principal)),
+        batch_id=batch_id,
+    )
+
+
+_DEFAULT_DIRECTIVES = Directives()
+
+
+def _directives(given: EnvelopeDirectives | None) -> Directives:
+    if given is None:
+        return _DEFAULT_DIRECTIVES
+    ttl = given.ttl_for_belief_layer
+    return Directives(
+        extract=None if given.extract is None else tuple(given.extract),
+        consolidate_into=Scope(given.consolidate_into) if given.consolidate_into else None,
+        confidence_floor=given.confidence_floor,
+        belief_ttl_us=duration_us(ttl) if ttl else None,
+        embed=given.embed or "eager",
+    )
+
+
+def _trust(item: Item, observed_actor: Party, principal: Principal) -> Trust:
+    """The authority of an event: whatever came out of a tool or a document is nobody's word."""
+    external = (
+        item.modality in (Modality.TOOL_RESULT, Modality.DOCUMENT) or item.content.get("role") == "tool"
+    )
+    if external:
+        return Trust.EXTERNAL
+    return Trust.PRINCIPAL if observed_actor.id == principal.actor else Trust.DELEGATED

@@ -1,0 +1,51 @@
+"""The write operations of the Cortex contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.operations import Effect, Grant, Operation, Tier
+from lamina.pipeline.capture import Capturing, write_grants
+from lamina.pipeline.requests import BatchCaptured, BulkExperience, ByKey, Captured, Experience, StoredByKey
+
+__all__ = ["capture_operations"]
+
+
+def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
+    """The operations that put experiences into the log."""
+    return [
+        Operation(
+            name="experience",
+            request=Experience,
+            result=Captured,
+            capability=Capability.SCOPE_WRITE,
+            effect=Effect.WRITE,
+            tier=Tier.STABLE,
+            grants=lambda r, p: write_grants([r.envelope], r.envelope.scope, p),
+            handler=capturing.experience,
+            summary="Store one experience.",
+        ),
+        Operation(
+            name="experience_bulk",
+            request=BulkExperience,
+            result=BatchCaptured,
+            capability=Capability.SCOPE_WRITE,
+            effect=Effect.WRITE,
+            tier=Tier.STABLE,
+            grants=lambda r, p: write_grants(r.items, r.scope, p, r.observed_actor),
+            handler=capturing.bulk,
+            summary="Store up to a thousand experiences of one scope, all or none.",
+        ),
+        Operation(
+            name="experience_by_key",
+            request=ByKey,
+            result=StoredByKey,
+            capability=Capability.SCOPE_READ_LOCAL,
+            effect=Effect.READ,
+            tier=Tier.STABLE,
+            grants=lambda r, p: [Grant(Capability.SCOPE_READ_LOCAL, None)],  # noqa: ARG005 - the event's scope is checked once it is known
+            handler=capturing.by_key,
+            summary="Find the event behind one of your idempotency keys.",
+        ),
+    ]

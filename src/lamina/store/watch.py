@@ -1,0 +1,77 @@
+"""Waiting for stages: one thread looks for commits of any process, everyone who waits is woken by it."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from lamina.kernel.events import LifecycleRow, Stage
+from lamina.store.ports import LifecycleQuery, Store
+
+__all__ = ["Watch"]
+
+_POLL_S = 0.002
+_ROWS_OF_EVENT_MAX = 64
+
+
+class Watch:
+    """Wakes waiters when something was committed. Without waiters it does nothing."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._condition = threading.Condition()
+        self._waiters = 0
+        self._commits = 0
+        self._thread: threading.Thread | None = None
+
+    def wait_for(
+        self, tenant_id: str, event_id: str, stage: Stage, *, timeout_s: float
+    ) -> list[LifecycleRow]:
+        """The event's lifecycle rows, once ``stage`` is among them, it can no longer come, or time is up."""
+        until = time.monotonic() + timeout_s
+        with self._condition:
+            self._waiters += 1
+            self._start()
+        try:
+            while True:
+                commits = self._commits
+                rows = self.rows(tenant_id, event_id)
+                left_s = until - time.monotonic()
+                if left_s <= 0 or any(row.name == stage for row in rows) or self._stuck(tenant_id, event_id):
+                    return rows
+                with self._condition:
+                    if self._commits == commits:
+                        self._condition.wait(left_s)
+        finally:
+            with self._condition:
+                self._waiters -= 1
+
+    def rows(self, tenant_id: str, event_id: str) -> list[LifecycleRow]:
+        """What happened to an event so far, in order."""
+        return self._store.lifecycle.query(
+            LifecycleQuery(tenant_id=tenant_id, event_id=event_id, limit=_ROWS_OF_EVENT_MAX)
+        )
+
+    def _stuck(self, tenant_id: str, event_id: str) -> bool:
+        states = self._store.jobs.of_event(tenant_id, event_id)
+        return not states or any(state.state == "failed" for state in states)
+
+    def _start(self) -> None:
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._look, name="lamina-watch", daemon=True)
+            self._thread.start()
+
+    def _look(self) -> None:
+        mark = self._store.change_mark()
+        while True:
+            time.sleep(_POLL_S)
+            with self._condition:
+                if self._waiters == 0:
+                    self._thread = None
+                    return
+            now = self._store.change_mark()
+            if now != mark:
+                mark = now
+                with self._condition:
+                    self._commits += 1
+                    self._condition.notify_all()
