@@ -10,7 +10,7 @@ compared by TIMEX where they are sets and otherwise left out of the value column
 overlap no gold expression.
 
 Conventions that differ are translated here and counted as right: a stated range of ours includes its last unit, theirs
-names that unit's start; their nights end at 23:59:59 and ours at midnight; "end of the day" is theirs an instant.
+names that unit's start; their nights end at 23:59:59 and ours at midnight.
 Dates without a time are compared as dates. ctparse is a European collection and is read day first.
 """
 
@@ -98,7 +98,7 @@ def agrees(match: TemporalMatch, value: dict[str, str], readings: tuple[Window, 
 
 
 def window_agrees(match: TemporalMatch, window: Window, value: dict[str, str]) -> bool:
-    kind = value["type"]
+    kind = value["type"] if "value" not in value else value["type"].removesuffix("range")  # "around 1pm" has one value
     if kind in ("date", "datetime", "time"):
         if kind not in match.kind:
             return window.valid_to is not None and kind == "datetime" and ends_day(window.valid_to, value["value"])

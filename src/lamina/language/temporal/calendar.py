@@ -142,7 +142,8 @@ def _easter(days: int) -> Callable[[int], date]:
 
 
 HOLIDAYS: dict[str, Callable[[int], date]] = {
-    # Keys are regular expressions for the lower-cased name. Movable civil holidays follow the United States.
+    # Keys are regular expressions for the lower-cased name; a longer name stands before the one it begins with. Movable civil holidays follow the United States.
+    r"new\s+year'?s?'?\s+eve": _fixed(12, 31),
     r"new\s+year'?s?'?(?:\s+day)?": _fixed(1, 1),
     r"(?:martin\s+luther\s+king|mlk)(?:\s+jr\.?)?\s+day": _weekday(1, 0, 3),
     r"groundhog\s+day": _fixed(2, 2),
@@ -179,5 +180,4 @@ HOLIDAYS: dict[str, Callable[[int], date]] = {
     r"(?:christmas|xmas)\s+eve": _fixed(12, 24),
     r"(?:christmas|xmas)(?:\s+day)?": _fixed(12, 25),
     r"boxing\s+day": _fixed(12, 26),
-    r"new\s+year'?s?'?\s+eve": _fixed(12, 31),
 }

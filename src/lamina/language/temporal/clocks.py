@@ -160,7 +160,8 @@ def clock_at(r: Reading, i: int) -> Hours | None:
     k = r.skip(r.skip(r.skip(found.stop, ","), "in"), "the", "this")
     k = r.skip(r.skip(k, "at"), "early", "late")
     part = r.words[k]
-    if part in PARTS and not part.endswith("s") and (k > found.stop or not found.bare):
+    loose = found.bare and r.words[k - 1] == "this" and r.words[i - 1] not in ("at", "by")
+    if part in PARTS and not part.endswith("s") and (k > found.stop or not found.bare) and not loose:
         found = in_part(replace(found, stop=k + 1, bare=False), part)
     return replace(found, approximate=True) if rough else found
 
@@ -231,7 +232,9 @@ def hours_at(r: Reading, i: int) -> Hours | None:
     if right is None:
         return None
     joined = _join(left, right)
-    return replace(joined, bare=left.bare and right.bare and opened not in ("from", "between")) if joined else None
+    years = left.bare and right.bare and len(r.words[j]) == 4 and r.words[j] >= "1900"
+    bare = left.bare and right.bare and (years or opened not in ("from", "between"))
+    return replace(joined, bare=bare) if joined else None
 
 
 def _for_then_from(r: Reading, i: int) -> Hours | None:

@@ -13,7 +13,7 @@ from lamina.language.temporal import calendar
 from lamina.language.temporal.lexicon import (
     DECADE_WORDS,
     HOLIDAY,
-    HOLIDAY_ORDER,
+    HOLIDAY_RULES,
     HOLIDAY_STARTERS,
     MONTHS,
     PREPOSITIONS,
@@ -27,13 +27,14 @@ from lamina.language.temporal.nodes import Node, Partial, dated, fixed, longest
 from lamina.language.temporal.tokens import Reading, day_number, ordinal, remembered, two_digit_year, year_number
 
 _NAMES = "|".join(sorted(MONTHS, key=len, reverse=True))
-_END = r"(?![0-9]|[-/.:][0-9]|%)"
+_END = r"(?![0-9]|[/.:][0-9]|-[0-9](?![0-9]*[/.][0-9])|%)"  # a hyphen may join two dates
 _FULL = re.compile(
     rf"(?:([12][0-9]{{3}})([-/. ])({_NAMES}|[0-9]{{1,2}})\2([0-9]{{1,2}})|((?:19|20)[0-9]{{2}})([01][0-9])([0-3][0-9])){_END}"
 )
 _ENDING_IN_YEAR = re.compile(rf"([0-9]{{1,2}})\s?([-/.])\s?([0-9]{{1,2}})\s?\2\s?([0-9]{{4}}|[0-9]{{2}}){_END}")
 _MONTH_AND_YEAR = re.compile(rf"([0-9]{{1,2}})([-/])([12][0-9]{{3}}){_END}|([12][0-9]{{3}})([-/])([0-9]{{1,2}}){_END}")
 _DAY_AND_MONTH = re.compile(rf"([0-9]{{1,2}})([-/.])([0-9]{{1,2}})(\.(?!\w))?{_END}")
+_SECOND_OF_PAIR = re.compile(r"[0-9]{1,2}[./][0-9]+")
 _BEFORE_DOTTED = frozenset("on until till since before after from to between and the by this next".split()) | frozenset(WEEKDAYS)
 _AFTER_THE_NTH = frozenset(
     "of at in on and or to until till between from this last next before after by i we he she it they you for with "
@@ -70,6 +71,8 @@ def _inside_number(r: Reading, i: int) -> bool:
         return before in ("$", "#") or (before == "." and r.glued(i - 1) and r.words[i - 2].isdigit())
     if before.isalpha() or before in ("$", "#", "@", "_", "+"):
         return True
+    if before in ("-", "~") and (len(r.words[i]) == len(r.words[i - 2]) == 4 or r.match(_SECOND_OF_PAIR, i)):
+        return not r.words[i - 2].isdigit() and r.words[i - 2] != "."
     return before in (".", ",", "/", ":", "-") and r.glued(i - 1) and r.words[i - 2].isalnum()
 
 
@@ -149,8 +152,6 @@ def month_date(r: Reading, i: int) -> Node | None:
     if r.words[j] == "-" or (r.words[j - 1] in ("/", "-") and not r.glued(j - 1)):
         j = i + 1
     year = year_number(r, j)
-    if year and r.words[year.stop] == "-" and (day := day_number(r, year.stop + 1)):
-        return dated(r, day.stop, Partial(int(year.value), month, int(day.value)))
     day = day_number(r, r.skip(j, "the"))
     if day and (bare is None or bare.stop <= i + 1) and not _is_clock_number(r, day.stop) and not (
         year and year.stop > day.stop
@@ -190,7 +191,7 @@ def weekday_date(r: Reading, i: int) -> Node | None:
     stop = r.skip(i + 1, ".") if len(r.words[i]) <= 4 and r.words[i + 2] in MONTHS else i + 1
     j = r.skip(r.skip(stop, ",", "-"), "(")
     node = longest(numeric_date(r, j), day_and_month(r, j), month_date(r, j))
-    if node and node.partial and node.partial.day is not None:
+    if node and node.partial and node.partial.day is not None and not _hours_after_weekday(r, j, node, weekday):
         end = r.skip(node.stop, ")") if r.words[j - 1] == "(" else node.stop
         return _fitting(r, end, node.partial, weekday)
     k = r.skip(stop, "the") if r.words[stop] == "the" else r.skip(r.skip(stop, ","), "the")
@@ -200,6 +201,14 @@ def weekday_date(r: Reading, i: int) -> Node | None:
         if node and node.spans:
             return node
     return dated(r, stop, Partial(weekday=weekday))
+
+
+def _hours_after_weekday(r: Reading, i: int, node: Node, weekday: int) -> bool:
+    """Whether ``11-4`` after a weekday means hours: it does unless read as a date it falls on that weekday."""
+    if not (r.words[i].isdigit() and r.words[i + 1] == "-" and node.stop == i + 3 and node.partial):
+        return False
+    found = _fitting(r, node.stop, node.partial, weekday)
+    return found is None or not any(start and start.weekday() == weekday for start, _ in found.spans)
 
 
 def _plain_day(r: Reading, i: int, stop: int) -> bool:
@@ -260,8 +269,8 @@ def year_date(r: Reading, i: int) -> Node | None:
 
 def _plausible_year(r: Reading, i: int, year: int) -> bool:
     after = r.words[i + 1]
-    if after == "-" and r.glued(i + 1) and r.glued(i + 2) and not year_number(r, i + 2) and r.words[i + 2].isdigit():
-        return False
+    if after == "-" and r.words[i + 2].isdigit() and r.glued(i + 2):
+        return bool(year_number(r, i + 2)) and r.words[i + 3] != "-"
     before = r.words[i - 1] if i else ""
     if before in PREPOSITIONS or before in ("and", "or", "year", "than", "="):
         return year >= 1000
@@ -312,8 +321,8 @@ def quarter_date(r: Reading, i: int) -> Node | None:
     size = 3 if r.words[nth.stop] == "quarter" else 6
     if r.words[k] == "the" and r.words[k + 1] == "year":
         return _quarter(r, k + 2, int(nth.value), size, None)
-    number = year_number(r, k)
-    return _quarter(r, number.stop, int(nth.value), size, int(number.value)) if number else None
+    said = year_number(r, k)
+    return _quarter(r, said.stop, int(nth.value), size, int(said.value)) if said else None
 
 
 def _quarter(r: Reading, stop: int, number: int, size: int, year: int | None) -> Node:
@@ -353,7 +362,7 @@ def holiday_date(r: Reading, i: int) -> Node | None:
     found = r.match(HOLIDAY, j)
     if found is None or found[0].lastindex is None:
         return None
-    stop, rule = found[1], HOLIDAY_ORDER[found[0].lastindex - 1]
+    stop, rule = found[1], HOLIDAY_RULES[found[0].lastindex - 1]
     k = r.skip(r.skip(stop, ","), "of", "in", "the")
     if r.words[k] in ("this", "last", "next") and r.words[k + 1] == "year":
         year = r.now.year + {"this": 0, "last": -1, "next": 1}[r.words[k]]

@@ -87,7 +87,7 @@ def _with_fraction(r: Reading, number: Number) -> tuple[float, int]:
 @remembered
 def length_at(r: Reading, i: int) -> Length | None:
     """``three weeks``, ``2 years 1 month 21 days``, ``an hour and a half``, ``3.5 years``, ``10d``."""
-    found = _single(r, i)
+    found = first_part(r, i)
     if found is None:
         return None
     parts, approximate, stop = [found.period.parts[0]], found.approximate, found.stop
@@ -101,7 +101,7 @@ def length_at(r: Reading, i: int) -> Length | None:
                 stop = k + 1
                 continue
         j = r.skip(r.skip(j, ","), "and")
-        after = _single(r, j) if r.words[j] not in ("a", "an") else None
+        after = first_part(r, j) if r.words[j] not in ("a", "an") else None
         if after is None or _rank(after.unit) >= _rank(parts[-1][1]):
             break
         parts.append(after.period.parts[0])
@@ -114,7 +114,7 @@ def _rank(unit: str) -> int:
     return order.index(unit) if unit in order else len(order)
 
 
-def _single(r: Reading, i: int) -> Length | None:
+def first_part(r: Reading, i: int) -> Length | None:
     amount = amount_at(r, i)
     if amount is None:
         return None
@@ -137,6 +137,8 @@ def duration_at(r: Reading, i: int) -> Node | None:
         if unit and r.words[j] not in ("second", "quarter") and not r.words[j].endswith("s"):
             return _duration(Length(Period(((1, unit.name),)), unit.stop, False))
         return None
+    if r.glued(i) and r.words[i][0].isdigit() and (r.words[i - 1].isalnum() or r.words[i - 1] in ("-", ".", "_")):
+        return None  # a piece of an identifier
     length = length_at(r, i)
     return _duration(length) if length else None
 

@@ -16,7 +16,7 @@ from lamina.language.temporal.durations import duration_at, length_at, set_at
 from lamina.language.temporal.lexicon import ABOUT, MEALS, MONTHS, PARTS
 from lamina.language.temporal.nodes import Node, Partial, complete, dated, fixed, longest
 from lamina.language.temporal.relative import any_date
-from lamina.language.temporal.tokens import Reading, day_number, remembered
+from lamina.language.temporal.tokens import Reading, day_number, remembered, year_number
 
 _NOW = (("right", "now"), ("at", "the", "moment"), ("at", "present"), ("at", "this", "time"), ("at", "the", "minute"), ("now",))
 _BARE_AFTER = frozenset("at by around about from before after".split()) | ABOUT
@@ -121,6 +121,8 @@ def _date_then_time(r: Reading, date: Node) -> Node | None:
         (part := part_at(r, hours.stop)) and part.ends and (r.words[hours.stop] in ("in", "late", "early") or r.words[hours.stop] in PARTS)
     ):
         hours = replace(in_part(hours, part.part), stop=part.stop)
+    if date.partial and date.partial.month and not date.partial.year and (year := year_number(r, hours.stop)):
+        return _timed(complete(r, date, int(year.value)), hours, year.stop)  # Wed Oct 26 15:50:06 2016
     return _timed(date, hours, hours.stop)
 
 
@@ -192,7 +194,7 @@ def _closed(r: Reading, i: int, left: Node, k: int, opened: str) -> Node | None:
     bare_day = _bare_day(r, left, k + 1)
     if bare_day and (right is None or bare_day.stop >= right.stop):
         right = bare_day
-    if right is None or not right.spans or (right.kind == "time") != (left.kind == "time") and "time" in (left.kind,):
+    if right is None or not right.spans or (left.kind == "time" and right.kind not in ("time", "datetime")):
         return None
     if right.kind == "time":
         right = _same_day(left, right)
@@ -332,7 +334,7 @@ _LEADS: tuple[tuple[tuple[str, ...], str, str], ...] = (
 
 def _opened(r: Reading, i: int, j: int, side: str, edge: str) -> Node | None:
     if r.words[j] in ("date", "now") and r.words[i] in ("till", "until", "to", "up") and (edge != "date" or r.words[j] == "date"):
-        if r.words[i - 1] == "-":
+        if r.words[i - 1] == "-" or (r.words[i] == "to" and r.words[j + 1] not in ("", ".", ",", "?", "!", "and")):
             return None
         today = r.now if r.words[j] == "now" else midnight(r.now.date())
         return Node(j + 1, "daterange", "day", ((None, today),), timex="PRESENT_REF")
@@ -373,6 +375,8 @@ def _or_later(r: Reading, i: int) -> Node | None:
         return None
     after = r.words[node.stop + 1]
     kind = {"date": "daterange", "datetime": "datetimerange", "time": "timerange"}.get(node.kind, node.kind)
+    if after in ("after", "before") and r.words[node.stop + 2] not in ("", ".", ",", "?", "!"):
+        return None
     if after in ("later", "after", "greater", "above", "onwards", "onward"):
         spans: tuple[Span, ...] = tuple((start, None) for start, _ in node.spans)
     elif after in ("earlier", "before"):

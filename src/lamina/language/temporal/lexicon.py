@@ -106,9 +106,8 @@ FREQUENCIES = {
 }
 NOW_WORDS = frozenset("now today tonight yesterday tomorrow tonite tmrw yday nowadays".split())
 
+HOLIDAY = re.compile("|".join(f"({name})\\b" for name in HOLIDAYS))
 HOLIDAY_RULES = tuple(HOLIDAYS.values())
-HOLIDAY = re.compile("|".join(f"({name})\\b" for name in sorted(HOLIDAYS, key=len, reverse=True)))
-HOLIDAY_ORDER = tuple(HOLIDAYS[name] for name in sorted(HOLIDAYS, key=len, reverse=True))
 HOLIDAY_STARTERS = frozenset(
     "new martin mlk groundhog st saint valentine valentines presidents president international april earth mardi ash "
     "palm good easter pentecost workers worker may cinco mother mothers memorial juneteenth father fathers "
@@ -146,7 +145,7 @@ STARTER_EXTRA = (
         "a an the in on at by for from between since until till before after within during over couple half quarter "
         "early earlier late later mid middle beginning start starting end to every each any all no not more less "
         "w q cy fy sy year years week greater right equal than ½ once twice thru through throughout lately recently "
-        "mid rest > < = ' ~ as".split()
+        "mid rest bi eod > < = ' ~ as".split()
     )
 )
 STARTERS = GATE | STARTER_EXTRA

@@ -12,13 +12,14 @@ from datetime import datetime, timedelta
 from lamina.language.temporal import calendar
 from lamina.language.temporal.calendar import Span, day_span, midnight, unit_span
 from lamina.language.temporal.dates import calendar_date, day_of_month, holiday_date
-from lamina.language.temporal.durations import Length, amount_at, length_at, unit_at
+from lamina.language.temporal.durations import Length, amount_at, first_part, length_at, unit_at
 from lamina.language.temporal.lexicon import LAST, MONTHS, NEXT, SEASONS, THIS, UNITS, WEEKDAYS
 from lamina.language.temporal.nodes import Node, Partial, dated, fixed, longest
 from lamina.language.temporal.tokens import Reading, ordinal, remembered
 from lamina.language.temporal.values import Grain, Period
 
 _DAY_WORDS = {"today": 0, "yesterday": -1, "yday": -1, "tomorrow": 1, "tmrw": 1, "otd": 0}
+_BEFORE_VERB = frozenset("will to would can could should might may must t not did does".split())
 _WHOLE_UNITS = frozenset("week month quarter year decade century weekend".split())
 
 
@@ -38,6 +39,8 @@ def day_word(r: Reading, i: int) -> Node | None:
         return _days(r, j + 3, -2)
     if r.words[j] == "day" and r.words[j + 1] == "after" and r.words[j + 2] == "tomorrow":
         return _days(r, j + 3, 2)
+    if j > i and r.words[j] == "day" and r.words[i - 1] == "for":
+        return _days(r, j + 1, 0)
     if j > i and r.words[j] in ("next", "following") and r.words[j + 1] == "day":
         return _days(r, j + 2, 1)
     if j > i and r.words[j] == "day" and r.words[j + 1] in ("before", "after") and r.words[j + 2] in ("", ".", "?", "!", ","):
@@ -56,6 +59,8 @@ def shifted(r: Reading, i: int) -> Node | None:
     direction = _direction(r.words[j])
     if direction is None:
         return _counted_first(r, j)
+    if r.words[j] == "last" and r.words[j - 1] in _BEFORE_VERB:
+        return None
     if r.words[j] in LAST | THIS and r.words[j + 1] in NEXT | LAST:  # "this upcoming", "this past"
         k, direction = j + 2, _direction(r.words[j + 1]) or 0
         upcoming = True
@@ -72,13 +77,15 @@ def _counted_first(r: Reading, i: int) -> Node | None:
     if not amount or not direction or r.words[i] in ("a", "an"):
         return None
     unit = unit_at(r, amount.stop + 1)
-    if unit is None:
+    if unit is None or (amount.value > 1 and not r.words[unit.stop - 1].endswith("s")):
         return None
     return _stretch(r, Length(Period(((amount.value, unit.name),)), unit.stop, amount.approximate), direction)
 
 
 def _counted(r: Reading, i: int, direction: int) -> Node | None:
     length = length_at(r, r.skip(i, "of"))
+    if length is not None and r.words[length.stop] in ("ago", "later", "earlier"):
+        length = first_part(r, r.skip(i, "of"))  # "for the last three months, and two days ago ..."
     if length is None or r.words[i] in ("a", "an"):
         return None
     if length.unit in ("month", "week", "day", "year") and r.words[length.stop] == "of" and direction < 0:
@@ -129,6 +136,8 @@ def _shifted_name(r: Reading, i: int, direction: int, *, nearest: bool) -> Node 
     if word in UNITS and word not in ("second", "seconds", "days", "weeks", "months", "years"):
         return _shifted_unit(r, i + 1, UNITS[word], direction)
     if word in MONTHS:
+        if direction == 0 and word in ("may", "march") and r.text[r.starts[i]].islower() and r.words[i + 1].isalpha():
+            return None  # "this may be"
         node = calendar_date(r, i) or dated(r, i + 1, partial_of_month(r, i))
         if node is None or node.partial is None or node.partial.year:
             return None
@@ -422,8 +431,10 @@ def _from_now(r: Reading, i: int) -> Node | None:
         return _moment(r, stop, r.now, length, 1, rough)
     if leading and leading != "about":
         return None
-    if r.words[k] in _AGO:
+    if r.words[k] in _AGO and not (r.words[k] == "earlier" and r.words[k + 1] in ("this", "in")):
         return _moment(r, k + 1, r.now, length, -1, rough)
+    if r.words[k] in ("later", "earlier") and r.words[k + 1] in ("this", "in", "today", "next", "on"):
+        return None
     if r.words[k] in ("later", "hence") or (r.words[k] == "from" and r.words[k + 1] == "now"):
         return _moment(r, k + (2 if r.words[k] == "from" else 1), r.now, length, 1, rough)
     return None
@@ -533,6 +544,7 @@ def _weekday_of(r: Reading, stop: int, moment: datetime, weekday: int) -> Node:
     return fixed(stop, "day", day_span(day.date()))
 
 
+_NEEDS_OF = frozenset("beginning start end middle".split())
 _EARLY = frozenset("early beginning start".split())
 _LATE = frozenset("late end".split())
 
@@ -545,18 +557,36 @@ def partial_period(r: Reading, i: int) -> Node | None:
     third = "early" if word in _EARLY else "late" if word in _LATE else "mid" if word in ("mid", "middle") else ""
     if word in ("earlier", "later") and r.words[j + 1] in ("this", "in", "last", "next"):
         third = "early" if word == "earlier" else "late"
+    if word == "eod":
+        _, end = day_span(r.now.date())
+        return Node(j + 1, "datetime", "second", ((end - timedelta(seconds=1), end),)) if end else None
     if not third:
         return None
-    k = r.skip(r.skip(j + 1, "-"), "of", "in")
-    if word in ("beginning", "start", "end", "middle") and k == j + 1:
+    k = r.skip(j + 1, "of") if word in _NEEDS_OF else r.skip(r.skip(j + 1, "-"), "of", "in")
+    if word in _NEEDS_OF and k == j + 1:
         return None
+    if word == "end" and (day := _end_of_day(r, k)):
+        return day
     inside = longest(shifted(r, k), calendar_date(r, k), day_of_the(r, k))
     if inside is None and r.words[k] in MONTHS:
         inside = dated(r, k + 1, partial_of_month(r, k))
     if inside is None or inside.kind != "daterange" or not inside.spans:
         return None
+    if word in ("earlier", "later") and (start := inside.span[0]) and (end := inside.span[1]) and start < r.now < end:
+        around = (start, r.now) if word == "earlier" else (r.now, end)
+        return Node(inside.stop, "daterange", "day", (around,), approximate=True)
     spans = tuple(_third(start, end, inside.grain, third) for start, end in inside.spans if start and end)
     return Node(inside.stop, "daterange", inside.grain, spans, approximate=True)
+
+
+def _end_of_day(r: Reading, i: int) -> Node | None:
+    """The last second of a day: ``end of the day``, ``end of Sunday``."""
+    j = r.skip(i, "the")
+    day = _days(r, j + 1, 0) if r.words[j] == "day" else plain_date(r, j)
+    if day is None or day.kind != "date":
+        return None
+    spans = tuple((end - timedelta(seconds=1), end) for _, end in day.spans if end)
+    return Node(day.stop, "datetime", "second", spans)
 
 
 def day_of_the(r: Reading, i: int) -> Node | None:

@@ -167,7 +167,7 @@ def year_number(r: Reading, i: int) -> Number | None:
         base = ONES[word] * 1000
         return Number(base + rest.value, rest.stop) if rest else Number(base, i + 2)
     century = below_hundred(r, i)
-    if century is None or not 10 <= century.value <= 29:
+    if century is None or not 10 <= century.value <= 20:
         return None
     j = century.stop
     if r.words[j] == "hundred":
