@@ -46,10 +46,16 @@ def recognizers(data: Path, failures: int, only: str) -> None:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for case in json.loads((data / "recognizers_en_datetime_dev.json").read_text()):
         stated = (case.get("Context") or {}).get("ReferenceDateTime")
-        reference = datetime.fromisoformat(stated[:19]).replace(tzinfo=UTC) if stated else datetime(2020, 1, 1, tzinfo=UTC)
+        reference = (
+            datetime.fromisoformat(stated[:19]).replace(tzinfo=UTC)
+            if stated
+            else datetime(2020, 1, 1, tzinfo=UTC)
+        )
         text = case["Input"]
         ours = find_times(text, reference)
-        gold = [(g, *span_of(text, g)) for g in case["Results"] if g.get("TypeName", "").startswith("datetimeV2.")]
+        gold = [
+            (g, *span_of(text, g)) for g in case["Results"] if g.get("TypeName", "").startswith("datetimeV2.")
+        ]
         for entry, start, end in gold:
             kind = entry["TypeName"].removeprefix("datetimeV2.")
             overlapping = [m for m in ours if m.start < end and start < m.end]
@@ -64,10 +70,15 @@ def recognizers(data: Path, failures: int, only: str) -> None:
             row["valued"] += 1
             right = any(agrees(m, v, m.readings) for m in overlapping for v in comparable)
             row["right"] += right
-            row["chosen"] += any(agrees(m, v, (Window(m.earliest, m.latest),)) for m in overlapping for v in comparable)
+            row["chosen"] += any(
+                agrees(m, v, (Window(m.earliest, m.latest),)) for m in overlapping for v in comparable
+            )
             if not right and failures and only in ("", kind):
                 failures -= 1
-                print(f"{kind:14} {text!r} {reference:%Y-%m-%d %a}\n   gold {entry['Text']!r} {values}\n   ours", shown(overlapping))
+                print(
+                    f"{kind:14} {text!r} {reference:%Y-%m-%d %a}\n   gold {entry['Text']!r} {values}\n   ours",
+                    shown(overlapping),
+                )
         for match in ours:
             if not any(match.start < end and start < match.end for _, start, end in gold):
                 counts["(no gold)"]["false"] += 1
@@ -85,7 +96,10 @@ def span_of(text: str, entry: dict[str, Any]) -> tuple[int, int]:
 
 
 def shown(matches: list[TemporalMatch]) -> str:
-    return "; ".join(f"{m.text!r} {m.kind} {m.timex} {[(str(w.valid_from)[:19], str(w.valid_to)[:19]) for w in m.readings]}" for m in matches)
+    return "; ".join(
+        f"{m.text!r} {m.kind} {m.timex} {[(str(w.valid_from)[:19], str(w.valid_to)[:19]) for w in m.readings]}"
+        for m in matches
+    )
 
 
 def agrees(match: TemporalMatch, value: dict[str, str], readings: tuple[Window, ...]) -> bool:
@@ -93,15 +107,25 @@ def agrees(match: TemporalMatch, value: dict[str, str], readings: tuple[Window, 
     if kind == "set":
         return match.timex == value["timex"]
     if kind == "duration":
-        return match.kind == "duration" and match.duration is not None and str(round(match.duration.seconds)) == value["value"]
+        return (
+            match.kind == "duration"
+            and match.duration is not None
+            and str(round(match.duration.seconds)) == value["value"]
+        )
     return any(window_agrees(match, w, value) for w in readings)
 
 
 def window_agrees(match: TemporalMatch, window: Window, value: dict[str, str]) -> bool:
-    kind = value["type"] if "value" not in value else value["type"].removesuffix("range")  # "around 1pm" has one value
+    kind = (
+        value["type"] if "value" not in value else value["type"].removesuffix("range")
+    )  # "around 1pm" has one value
     if kind in ("date", "datetime", "time"):
         if kind not in match.kind:
-            return window.valid_to is not None and kind == "datetime" and ends_day(window.valid_to, value["value"])
+            return (
+                window.valid_to is not None
+                and kind == "datetime"
+                and ends_day(window.valid_to, value["value"])
+            )
         return window.valid_from is not None and told(window.valid_from, kind) == value["value"]
     if "range" not in match.kind:
         return False
@@ -111,7 +135,9 @@ def window_agrees(match: TemporalMatch, window: Window, value: dict[str, str]) -
         return False
     if window.valid_from and told(window.valid_from, grain) != low:
         return False
-    return window.valid_to is None or any(told(edge, grain) == high for edge in last_edges(match, window.valid_to, grain))
+    return window.valid_to is None or any(
+        told(edge, grain) == high for edge in last_edges(match, window.valid_to, grain)
+    )
 
 
 def last_edges(match: TemporalMatch, end: datetime, grain: str) -> list[datetime]:
@@ -119,7 +145,13 @@ def last_edges(match: TemporalMatch, end: datetime, grain: str) -> list[datetime
     edges = [end, end - timedelta(seconds=1)] if grain != "date" else [end]
     if (match.timex or "").startswith("(") and grain == "date":
         last = end - timedelta(days=1)
-        edges.append(last.replace(day=1, month=1) if match.grain == "year" else last.replace(day=1) if match.grain == "month" else last)
+        edges.append(
+            last.replace(day=1, month=1)
+            if match.grain == "year"
+            else last.replace(day=1)
+            if match.grain == "month"
+            else last
+        )
     return edges
 
 
@@ -167,7 +199,9 @@ def ctparse_agrees(match: TemporalMatch, kind: str, points: list[re.Match[str] |
         if (high is None) != (window.valid_to is None) or window.valid_from is None or low is None:
             continue
         ends = [] if window.valid_to is None else [window.valid_to, window.valid_to - timedelta(seconds=1)]
-        if point_agrees(window.valid_from, low) and (high is None or any(point_agrees(end, high) for end in ends)):
+        if point_agrees(window.valid_from, low) and (
+            high is None or any(point_agrees(end, high) for end in ends)
+        ):
             return True
     return False
 
@@ -178,7 +212,9 @@ def point_agrees(moment: datetime, gold: re.Match[str]) -> bool:
 
 
 def table(title: str, counts: dict[str, Counter[str]]) -> None:
-    print(f"\n{title}\n{'type':14}{'n':>5}{'exact':>8}{'overlap':>9}{'valued':>8}{'right':>7}{'':>8}{'chosen':>8}{'false':>7}")
+    print(
+        f"\n{title}\n{'type':14}{'n':>5}{'exact':>8}{'overlap':>9}{'valued':>8}{'right':>7}{'':>8}{'chosen':>8}{'false':>7}"
+    )
     total: Counter[str] = Counter()
     for kind in sorted(counts, key=lambda k: TYPES.index(k) if k in TYPES else 99):
         row = counts[kind]
@@ -189,13 +225,17 @@ def table(title: str, counts: dict[str, Counter[str]]) -> None:
 
 def print_row(name: str, row: Counter[str]) -> None:
     share = f"{100 * row['right'] / row['valued']:.1f} %" if row["valued"] else ""
-    print(f"{name:14}{row['n']:5}{row['exact']:8}{row['overlap']:9}{row['valued']:8}{row['right']:7}{share:>8}{row['chosen']:8}{row['false']:7}")
+    print(
+        f"{name:14}{row['n']:5}{row['exact']:8}{row['overlap']:9}{row['valued']:8}{row['right']:7}{share:>8}{row['chosen']:8}{row['false']:7}"
+    )
 
 
 def speed(data: Path) -> None:
     """Microseconds per text: the collection's turns, and chatter without a date; the best of five rounds."""
     reference = datetime(2023, 5, 17, 10, 30, tzinfo=UTC)
-    chatter = ["Haha, that sounds lovely! I really think you should go for it, and tell me how it goes with the new place."]
+    chatter = [
+        "Haha, that sounds lovely! I really think you should go for it, and tell me how it goes with the new place."
+    ]
     turns = [c["Input"] for c in json.loads((data / "recognizers_en_datetime_dev.json").read_text())]
     turns = [t for t in turns if 20 < len(t) < 200 and find_times(t, reference)]
     for name, texts, rounds in (("chatter", chatter * 1000, 5), ("turns with a date", turns, 5)):
@@ -207,7 +247,9 @@ def speed(data: Path) -> None:
                 find_times(text, reference)
                 times.append((time.perf_counter() - begun) * 1e6)
             best = times if not best else [min(a, b) for a, b in zip(best, times, strict=True)]
-        print(f"speed, {name}: median {statistics.median(best):.1f} us, p95 {statistics.quantiles(best, n=20)[-1]:.1f} us ({len(texts)} texts)")
+        print(
+            f"speed, {name}: median {statistics.median(best):.1f} us, p95 {statistics.quantiles(best, n=20)[-1]:.1f} us ({len(texts)} texts)"
+        )
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from lamina.language.temporal.values import UNIT_SECONDS, Period
 
 Span = tuple[datetime | None, datetime | None]
 
+_LAST_INSTANT = datetime.combine(date.max, time.max)
 SEASON_MONTH = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}  # meteorological, northern
 
 
@@ -23,7 +24,7 @@ def midnight(day: date) -> datetime:
 
 def day_span(day: date) -> Span:
     start = midnight(day)
-    return start, (datetime.max if day == date.max else start + timedelta(days=1))
+    return start, (_LAST_INSTANT if day == date.max else start + timedelta(days=1))
 
 
 def week_start(day: date) -> date:
@@ -37,9 +38,9 @@ def add_months(moment: datetime, months: int) -> datetime:
 
 
 def month_span(year: int, month: int, months: int = 1) -> Span:
-    start = datetime(year, month, 1)
+    start = midnight(date(year, month, 1))
     if year == 9999 and month + months > 12:
-        return start, datetime.max
+        return start, _LAST_INSTANT
     return start, add_months(start, months)
 
 

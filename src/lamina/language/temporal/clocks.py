@@ -60,7 +60,9 @@ def _digits(r: Reading, i: int) -> Hours | None:
     found = r.match(_COMPACT, i) if len(r.words[i]) == 4 else None
     if found:
         match, stop = found
-        readings = _readings(int(match[1]), int(match[2]) * 60, match[3] if match[3] and int(match[1]) <= 12 else "24")
+        readings = _readings(
+            int(match[1]), int(match[2]) * 60, match[3] if match[3] and int(match[1]) <= 12 else "24"
+        )
         return Hours(stop, readings, bare=not match[3]) if readings else None
     found = r.match(_CLOCK, i)
     if found is None:
@@ -69,7 +71,11 @@ def _digits(r: Reading, i: int) -> Hours | None:
     minute = int(match[2] or match[4] or match[5] or 0)
     second = int(match[3] or 0)
     meridiem = re.sub(r"[\s.]", "", match[6] or "")
-    if minute > 59 or second > 59 or (match[6] and meridiem in ("a", "p") and r.words[stop - 1] in ("a", "p") and not r.glued(stop - 1)):
+    if (
+        minute > 59
+        or second > 59
+        or (match[6] and meridiem in ("a", "p") and r.words[stop - 1] in ("a", "p") and not r.glued(stop - 1))
+    ):
         return None
     if match[1].startswith("0") and match[2] and not meridiem:
         meridiem = "24" if int(match[1]) == 0 else ""
@@ -102,7 +108,10 @@ def _words(r: Reading, i: int) -> Hours | None:
     if r.words[k] in TENS or ONES.get(r.words[k], 0) >= 10:
         found = below_hundred(r, k)
         if found and found.value < 60:
-            j, minute = r.skip(found.stop, "minutes") if r.words[i - 1] == "at" else found.stop, int(found.value)
+            j, minute = (
+                r.skip(found.stop, "minutes") if r.words[i - 1] == "at" else found.stop,
+                int(found.value),
+            )
     if match := r.match(_WORD_MERIDIEM, j):
         stop = match[1]
         if r.words[stop - 1] == "." and r.words[stop - 2] == "m" and r.glued(stop - 1):
@@ -130,7 +139,15 @@ def _past_or_to(r: Reading, i: int) -> Hours | None:
             return None
         j = r.skip(j, "minutes", "minute", "min", "mins")
     sign = {"past": 1, "after": 1, "to": -1, "before": -1}.get(r.words[j], 0)
-    if not sign or not 0 < minutes < 60 or (r.words[j] in ("after", "before", "to") and r.words[i] not in ("half", "quarter", "a") and r.words[j - 1][:3] != "min"):
+    if (
+        not sign
+        or not 0 < minutes < 60
+        or (
+            r.words[j] in ("after", "before", "to")
+            and r.words[i] not in ("half", "quarter", "a")
+            and r.words[j - 1][:3] != "min"
+        )
+    ):
         return None
     hour = _digits(r, j + 1) or _words(r, j + 1)
     if hour is None or hour.ends is not None:
@@ -171,7 +188,7 @@ def in_part(hours: Hours, part: str) -> Hours:
     if len(hours.starts) < 2:
         return replace(hours, part=part)
     if part.startswith("morning"):
-        keep = min(hours.starts) if hours.starts[0] % HALF_DAY != 0 or hours.starts[0] < HALF_DAY else min(hours.starts)
+        keep = min(hours.starts)
     elif part.startswith("night"):
         late = [s for s in hours.starts if s >= 18 * 3600]
         keep = late[0] if late else min(hours.starts)
@@ -260,7 +277,9 @@ def _join(left: Hours, right: Hours) -> Hours | None:
         if left.stop and len(left.starts) == 2 and right.starts[0] >= HALF_DAY and not before:
             before = [left.starts[0]]
         start = before[-1] if before else left.starts[0]
-        return Hours(right.stop, (start,), (end if end > start else end + DAY,), part, rough, stated_range=True)
+        return Hours(
+            right.stop, (start,), (end if end > start else end + DAY,), part, rough, stated_range=True
+        )
     if len(left.starts) == 1:
         start = left.starts[0]
         later = [s for s in sorted(right.starts) if s > start]

@@ -1,8 +1,4 @@
-"""Dates that name themselves: numeric forms, months, weekdays, years, decades, quarters, seasons and holidays.
-
-Numeric dates are month first (5/7/2023 is the 7th of May), unless ``day_first`` is set, the numbers allow only the
-other order, or a stated weekday fits only the other order; with dots they are day first, as where dots are used.
-"""
+"""Dates that name themselves: months, weekdays, years, decades, quarters, seasons and holidays."""
 
 from __future__ import annotations
 
@@ -24,91 +20,71 @@ from lamina.language.temporal.lexicon import (
     WEEKDAYS,
 )
 from lamina.language.temporal.nodes import Node, Partial, dated, fixed, longest
-from lamina.language.temporal.tokens import Reading, day_number, ordinal, remembered, two_digit_year, year_number
-
-_NAMES = "|".join(sorted(MONTHS, key=len, reverse=True))
-_END = r"(?![0-9]|[/.:][0-9]|-[0-9](?![0-9]*[/.][0-9])|%)"  # a hyphen may join two dates
-_FULL = re.compile(
-    rf"(?:([12][0-9]{{3}})([-/. ])({_NAMES}|[0-9]{{1,2}})\2([0-9]{{1,2}})|((?:19|20)[0-9]{{2}})([01][0-9])([0-3][0-9])){_END}"
+from lamina.language.temporal.numeric import existing, inside_number, numeric_date
+from lamina.language.temporal.tokens import (
+    Reading,
+    day_number,
+    ordinal,
+    remembered,
+    two_digit_year,
+    year_number,
 )
-_ENDING_IN_YEAR = re.compile(rf"([0-9]{{1,2}})\s?([-/.])\s?([0-9]{{1,2}})\s?\2\s?([0-9]{{4}}|[0-9]{{2}}){_END}")
-_MONTH_AND_YEAR = re.compile(rf"([0-9]{{1,2}})([-/])([12][0-9]{{3}}){_END}|([12][0-9]{{3}})([-/])([0-9]{{1,2}}){_END}")
-_DAY_AND_MONTH = re.compile(rf"([0-9]{{1,2}})([-/.])([0-9]{{1,2}})(\.(?!\w))?{_END}")
-_SECOND_OF_PAIR = re.compile(r"[0-9]{1,2}[./][0-9]+")
-_BEFORE_DOTTED = frozenset("on until till since before after from to between and the by this next".split()) | frozenset(WEEKDAYS)
+
 _AFTER_THE_NTH = frozenset(
-    "of at in on and or to until till between from this last next before after by i we he she it they you for with "
-    "is was were are will would morning afternoon evening night around about through because so but when if as".split()
+    [
+        "of",
+        "at",
+        "in",
+        "on",
+        "and",
+        "or",
+        "to",
+        "until",
+        "till",
+        "between",
+        "from",
+        "this",
+        "last",
+        "next",
+        "before",
+        "after",
+        "by",
+        "i",
+        "we",
+        "he",
+        "she",
+        "it",
+        "they",
+        "you",
+        "for",
+        "with",
+        "is",
+        "was",
+        "were",
+        "are",
+        "will",
+        "would",
+        "morning",
+        "afternoon",
+        "evening",
+        "night",
+        "around",
+        "about",
+        "through",
+        "because",
+        "so",
+        "but",
+        "when",
+        "if",
+        "as",
+    ]
 )
-
-
-def numeric_date(r: Reading, i: int) -> Node | None:
-    if not r.words[i].isdigit() or _inside_number(r, i):
-        return None
-    if found := r.match(_FULL, i):
-        match, stop = found
-        year, month, day = (match[1], match[3], match[4]) if match[1] else (match[5], match[6], match[7])
-        return _existing(dated(r, stop, Partial(int(year), MONTHS.get(month) or int(month), int(day))))
-    if found := r.match(_ENDING_IN_YEAR, i):
-        match, stop = found
-        year_said = int(match[4]) if len(match[4]) == 4 else two_digit_year(int(match[4]), r.now.year)
-        return _ordered(r, stop, match[2], int(match[1]), int(match[3]), year_said)
-    if found := r.match(_MONTH_AND_YEAR, i):
-        match, stop = found
-        year, month = (match[3], match[1]) if match[3] else (match[4], match[6])
-        return dated(r, stop, Partial(int(year), int(month)))
-    if found := r.match(_DAY_AND_MONTH, i):
-        match, stop = found
-        if match[2] != "/" and not _dotted_is_date(r, i, stop, match[2]):
-            return None
-        return _ordered(r, stop, match[2], int(match[1]), int(match[3]), None)
-    return None
-
-
-def _inside_number(r: Reading, i: int) -> bool:
-    before = r.words[i - 1] if i else ""
-    if not r.glued(i):
-        return before in ("$", "#") or (before == "." and r.glued(i - 1) and r.words[i - 2].isdigit())
-    if before.isalpha() or before in ("$", "#", "@", "_", "+"):
-        return True
-    if before in ("-", "~") and (len(r.words[i]) == len(r.words[i - 2]) == 4 or r.match(_SECOND_OF_PAIR, i)):
-        return not r.words[i - 2].isdigit() and r.words[i - 2] != "."
-    return before in (".", ",", "/", ":", "-") and r.glued(i - 1) and r.words[i - 2].isalnum()
-
-
-def _dotted_is_date(r: Reading, i: int, stop: int, mark: str) -> bool:
-    """Whether ``7.6`` or ``7-6`` is a date, not a decimal or a score: by the words around it."""
-    before = r.words[i - 1] if i else ""
-    if before in WEEKDAYS or (before == "," and r.words[i - 2] in WEEKDAYS):
-        return True
-    if mark == "-":
-        return False
-    if before in _BEFORE_DOTTED and r.words[stop] not in ("percent", "%", "million", "billion"):
-        return True
-    closing = r.words[stop]
-    return i == 0 and (not closing or closing in ("in", "at", "around", "early", "late", "-", "evening") or closing.isdigit())
-
-
-def _ordered(r: Reading, stop: int, mark: str, first: int, second: int, year: int | None) -> Node | None:
-    """The date from two numbers: in the usual order, else in the other one."""
-    month_first = Partial(year, first, second)
-    day_first = Partial(year, second, first)
-    order = (day_first, month_first) if r.day_first or mark == "." else (month_first, day_first)
-    for partial in order:
-        node = _existing(dated(r, stop, partial))
-        if node:
-            return node
-    return None
-
-
-def _existing(node: Node | None) -> Node | None:
-    return node if node and node.spans else None
 
 
 def day_and_month(r: Reading, i: int) -> Node | None:
     """``7 May 2023``, ``the 7th of May``, ``second of Aug``, ``29. Sept``."""
     start = r.skip(i, "the")
-    if r.words[start].isdigit() and _inside_number(r, start):
+    if r.words[start].isdigit() and inside_number(r, start):
         return None
     day = day_number(r, start)
     if day is None:
@@ -128,7 +104,10 @@ def with_year(r: Reading, i: int, partial: Partial) -> Node | None:
     j = r.skip(j, "of", "in", "the")
     j = r.skip(j, "year")
     year = year_number(r, j)
-    if year is not None and not _clock_follows(r, year.stop):
+    hours = (
+        partial.day and year and r.words[year.stop] == "-" and len(r.words[year.stop + 1]) == 4
+    )  # 24 Aug 1915-2015
+    if year is not None and not hours and not _clock_follows(r, year.stop):
         return dated(r, year.stop, replace(partial, year=int(year.value)))
     if r.words[j - 1] == "of" and len(r.words[j]) == 2 and r.words[j].isdigit():
         return dated(r, j + 1, replace(partial, year=two_digit_year(int(r.words[j]), r.now.year)))
@@ -153,8 +132,11 @@ def month_date(r: Reading, i: int) -> Node | None:
         j = i + 1
     year = year_number(r, j)
     day = day_number(r, r.skip(j, "the"))
-    if day and (bare is None or bare.stop <= i + 1) and not _is_clock_number(r, day.stop) and not (
-        year and year.stop > day.stop
+    if (
+        day
+        and (bare is None or bare.stop <= i + 1)
+        and not _is_clock_number(r, day.stop)
+        and not (year and year.stop > day.stop)
     ):
         if r.words[day.stop] in ("-", "/") and (y := year_number(r, day.stop + 1)):
             return dated(r, y.stop, Partial(int(y.value), month, int(day.value)))
@@ -177,7 +159,11 @@ def in_context(r: Reading, i: int) -> bool:
     if before in ("-", "/"):
         return r.words[i - 2] in MONTHS or r.words[i - 2].isdigit() if i > 1 else False
     follows = r.words[i + 1] in ("to", "-", "through", "until", "till") and r.words[i + 2] in MONTHS
-    if r.text[r.starts[i]].islower() and r.words[i] in ("march", "may", "mar", "dec", "sep") and before in ("to", "this"):
+    if (
+        r.text[r.starts[i]].islower()
+        and r.words[i] in ("march", "may", "mar", "dec", "sep")
+        and before in ("to", "this")
+    ):
         return False
     return before in PREPOSITIONS or follows or (i == 0 and r.words[i + 1] == "")
 
@@ -191,7 +177,12 @@ def weekday_date(r: Reading, i: int) -> Node | None:
     stop = r.skip(i + 1, ".") if len(r.words[i]) <= 4 and r.words[i + 2] in MONTHS else i + 1
     j = r.skip(r.skip(stop, ",", "-"), "(")
     node = longest(numeric_date(r, j), day_and_month(r, j), month_date(r, j))
-    if node and node.partial and node.partial.day is not None and not _hours_after_weekday(r, j, node, weekday):
+    if (
+        node
+        and node.partial
+        and node.partial.day is not None
+        and not _hours_after_weekday(r, j, node, weekday)
+    ):
         end = r.skip(node.stop, ")") if r.words[j - 1] == "(" else node.stop
         return _fitting(r, end, node.partial, weekday)
     k = r.skip(stop, "the") if r.words[stop] == "the" else r.skip(r.skip(stop, ","), "the")
@@ -215,9 +206,10 @@ def _plain_day(r: Reading, i: int, stop: int) -> bool:
     """Whether the number after a weekday is its day: an ordinal, or digits that begin no hour or range of hours."""
     if ordinal(r, i):
         return r.words[stop] not in ("-",)
-    return r.words[i].isdigit() and r.words[stop] not in ("-", "to", ":", ".", "/", "oclock", "o", "a", "p", "h", "minutes") or (
-        r.words[i].isdigit() and r.words[stop] == "." and not r.words[stop + 1].isdigit()
-    )
+    return (
+        r.words[i].isdigit()
+        and r.words[stop] not in ("-", "to", ":", ".", "/", "oclock", "o", "a", "p", "h", "minutes")
+    ) or (r.words[i].isdigit() and r.words[stop] == "." and not r.words[stop + 1].isdigit())
 
 
 def _fitting(r: Reading, stop: int, partial: Partial, weekday: int) -> Node | None:
@@ -244,7 +236,7 @@ def day_of_month(r: Reading, i: int) -> Node | None:
     after = r.words[day.stop]
     if after.isalpha() and after not in _AFTER_THE_NTH:
         return None
-    return _existing(dated(r, day.stop, Partial(None, None, int(day.value))))
+    return existing(dated(r, day.stop, Partial(None, None, int(day.value))))
 
 
 @remembered
@@ -260,7 +252,11 @@ def year_date(r: Reading, i: int) -> Node | None:
     year = year_number(r, j)
     if year is None:
         return None
-    if r.words[j].isdigit() and not named and (_inside_number(r, j) or not _plausible_year(r, j, int(year.value))):
+    if (
+        r.words[j].isdigit()
+        and not named
+        and (inside_number(r, j) or not _plausible_year(r, j, int(year.value)))
+    ):
         return None
     if not r.words[j].isdigit() and year.stop == j + 2 and not named and not in_context(r, j):
         return None  # "twenty thirty" and "two thousand" are more often plain numbers
@@ -274,7 +270,9 @@ def _plausible_year(r: Reading, i: int, year: int) -> bool:
     before = r.words[i - 1] if i else ""
     if before in PREPOSITIONS or before in ("and", "or", "year", "than", "="):
         return year >= 1000
-    return 1900 <= year < 2200 and (not after.isalpha() or after in _AFTER_THE_NTH or after in ("has", "had", "did", "text"))
+    return 1900 <= year < 2200 and (
+        not after.isalpha() or after in _AFTER_THE_NTH or after in ("has", "had", "did", "text")
+    )
 
 
 def decade_date(r: Reading, i: int) -> Node | None:
@@ -293,13 +291,17 @@ def decade_date(r: Reading, i: int) -> Node | None:
         if not 1000 <= year < 2200:
             return None
         hundred = year % 100 == 0 and year < 2000
-        return fixed(stop + 1, "century" if hundred else "decade", calendar.year_span(year, 100 if hundred else 10))
+        return fixed(
+            stop + 1, "century" if hundred else "decade", calendar.year_span(year, 100 if hundred else 10)
+        )
     if word in DECADE_WORDS and j > i:
         return fixed(j + 1, "decade", calendar.year_span(two_digit_year(DECADE_WORDS[word], r.now.year), 10))
     return None
 
 
-_QUARTER = re.compile(r"(?:([12][0-9]{3})\s?-?\s?)?([qh])([1-4])(?![0-9])(?:\s?(?:,|-|/|of)?\s?([12][0-9]{3})(?![0-9]))?")
+_QUARTER = re.compile(
+    r"(?:([12][0-9]{3})\s?-?\s?)?([qh])([1-4])(?![0-9])(?:\s?(?:,|-|/|of)?\s?([12][0-9]{3})(?![0-9]))?"
+)
 
 
 def quarter_date(r: Reading, i: int) -> Node | None:
@@ -383,9 +385,7 @@ def calendar_date(r: Reading, i: int) -> Node | None:
     if bare_weekday and bare_weekday.stop == i + 1 and word in SHY_WEEKDAYS and not _weekday_in_context(r, i):
         bare_weekday = None
     return longest(
-        numeric_date(r, i),
-        day_and_month(r, i),
-        month_date(r, i),
+        _then_weekday(r, longest(numeric_date(r, i), day_and_month(r, i), month_date(r, i))),
         bare_weekday,
         day_of_month(r, i),
         decade_date(r, i),
@@ -396,9 +396,26 @@ def calendar_date(r: Reading, i: int) -> Node | None:
     )
 
 
+def _then_weekday(r: Reading, node: Node | None) -> Node | None:
+    """``9 June, Friday``: the weekday belongs to the date when they agree."""
+    if node is None or node.partial is None or node.partial.day is None:
+        return node
+    j = r.skip(node.stop, ",")
+    weekday = WEEKDAYS.get(r.words[j])
+    if weekday is None:
+        return node
+    agreeing = tuple(span for span in node.spans if span[0] and span[0].weekday() == weekday)
+    return replace(node, stop=j + 1, spans=agreeing) if agreeing else node
+
+
 def _weekday_in_context(r: Reading, i: int) -> bool:
     if r.text[r.starts[i]].isupper() and r.words[i] not in ("sun", "sat"):
         return True
     before = r.words[i - 1] if i else ""
     after = r.words[i + 1]
-    return before in PREPOSITIONS or i == 0 or after in ("at", "morning", "afternoon", "evening", "night") or after.isdigit()
+    return (
+        before in PREPOSITIONS
+        or i == 0
+        or after in ("at", "morning", "afternoon", "evening", "night")
+        or after.isdigit()
+    )

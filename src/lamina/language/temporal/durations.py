@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lamina.language.temporal.lexicon import FREQUENCIES, PARTS, UNIT_LETTERS, UNITS, VAGUE, WEEKDAY_PLURALS, WEEKDAYS
+from lamina.language.temporal.lexicon import (
+    FREQUENCIES,
+    PARTS,
+    UNIT_LETTERS,
+    UNITS,
+    VAGUE,
+    WEEKDAY_PLURALS,
+    WEEKDAYS,
+)
 from lamina.language.temporal.nodes import Node
 from lamina.language.temporal.tokens import Number, Reading, cardinal, ordinal, remembered
 from lamina.language.temporal.values import Grain, Period
@@ -110,7 +118,19 @@ def length_at(r: Reading, i: int) -> Length | None:
 
 
 def _rank(unit: str) -> int:
-    order = ["second", "minute", "hour", "day", "business day", "weekend", "week", "fortnight", "month", "quarter", "year"]
+    order = [
+        "second",
+        "minute",
+        "hour",
+        "day",
+        "business day",
+        "weekend",
+        "week",
+        "fortnight",
+        "month",
+        "quarter",
+        "year",
+    ]
     return order.index(unit) if unit in order else len(order)
 
 
@@ -122,7 +142,12 @@ def first_part(r: Reading, i: int) -> Length | None:
     unit = unit_at(r, j, glued=r.words[i][:1].isdigit())
     if unit is None:
         return None
-    if unit.name == "second" and r.words[i] == "a" and r.words[j] == "second" and r.words[i - 1] not in ("for", "in", "within"):
+    if (
+        unit.name == "second"
+        and r.words[i] == "a"
+        and r.words[j] == "second"
+        and r.words[i - 1] not in ("for", "in", "within")
+    ):
         return None  # "a second chance"
     if amount.value > 1 and r.words[j] == "second":
         return None
@@ -137,7 +162,11 @@ def duration_at(r: Reading, i: int) -> Node | None:
         if unit and r.words[j] not in ("second", "quarter") and not r.words[j].endswith("s"):
             return _duration(Length(Period(((1, unit.name),)), unit.stop, False))
         return None
-    if r.glued(i) and r.words[i][0].isdigit() and (r.words[i - 1].isalnum() or r.words[i - 1] in ("-", ".", "_")):
+    if (
+        r.glued(i)
+        and r.words[i][0].isdigit()
+        and (r.words[i - 1].isalnum() or r.words[i - 1] in ("-", ".", "_"))
+    ):
         return None  # a piece of an identifier
     length = length_at(r, i)
     return _duration(length) if length else None

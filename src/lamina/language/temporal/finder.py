@@ -15,7 +15,7 @@ from lamina.language.temporal.values import TemporalMatch, Window
 TEXT_CHARS_MAX = 20_000  # a turn is far shorter; more than this is a document, and is cut
 
 _WORD = re.compile(r"[a-z]+|[0-9½]")
-_LEADING = frozenset("on in at the of and".split())
+_LEADING = frozenset(["on", "in", "at", "the", "of", "and"])
 
 
 def find_times(text: str, reference: datetime, *, day_first: bool = False) -> list[TemporalMatch]:
@@ -44,7 +44,12 @@ def find_times(text: str, reference: datetime, *, day_first: bool = False) -> li
             i += 1
             continue
         first = i
-        while first < node.stop - 1 and node.kind != "set" and reading.words[first] in _LEADING and _same(reading, first + 1, node):
+        while (
+            first < node.stop - 1
+            and node.kind != "set"
+            and reading.words[first] in _LEADING
+            and _same(reading, first + 1, node)
+        ):
             first += 1
         matches.append(to_match(reading, first, node, reference))
         i = node.stop
@@ -69,13 +74,21 @@ def read_at(reading: Reading, i: int) -> Node | None:
 
 def _same(reading: Reading, i: int, node: Node) -> bool:
     shorter = read_at(reading, i)
-    return shorter is not None and shorter.stop == node.stop and shorter.kind == node.kind and shorter.spans == node.spans
+    return (
+        shorter is not None
+        and shorter.stop == node.stop
+        and shorter.kind == node.kind
+        and shorter.spans == node.spans
+    )
 
 
 def to_match(reading: Reading, first: int, node: Node, reference: datetime) -> TemporalMatch:
     start, end = reading.starts[first], reading.ends[node.stop - 1]
     spans = node.spans
-    if len(spans) > 1 and all(low is None or low.date() == reading.now.date() or node.kind in ("time", "timerange") for low, _ in spans):
+    if len(spans) > 1 and all(
+        low is None or low.date() == reading.now.date() or node.kind in ("time", "timerange")
+        for low, _ in spans
+    ):
         chosen: Span | None = _by_hour(spans)
     elif len(spans) > 1:
         chosen = _by_tense(reading, first, node)
@@ -130,8 +143,13 @@ def _speaks_of_future(reading: Reading, first: int, stop: int) -> bool:
     for i in range(first - 1, max(first - 25, 0) - 1, -1):
         if words[i] in _SENTENCE_END and not reading.glued(i + 1):
             break
-        if words[i] in FUTURE_HINTS or (words[i].endswith("ing") and words[i - 1] in ("m", "am", "are", "re", "is", "s") and i):
-            return not (words[i] in ("going", "plan", "planned", "hoping", "planning") and words[i - 1] in ("was", "were", "been"))
+        if words[i] in FUTURE_HINTS or (
+            words[i].endswith("ing") and words[i - 1] in ("m", "am", "are", "re", "is", "s") and i
+        ):
+            return not (
+                words[i] in ("going", "plan", "planned", "hoping", "planning")
+                and words[i - 1] in ("was", "were", "been")
+            )
         if words[i] in PAST_HINTS or (words[i].endswith("ed") and len(words[i]) > 4):
             return False
     for i in range(stop, min(stop + 25, reading.size)):

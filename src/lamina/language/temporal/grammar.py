@@ -1,4 +1,4 @@
-"""Whole expressions: dates joined with times of day, ranges, and windows open on one side.
+"""Whole expressions: ranges, windows open on one side, recurrences with their hour.
 
 A range counts its last day, month or year in ("from 3 to 5 May" ends as 6 May begins). "Before", "by" and "until" X end
 where X begins; "since" and "from" X begin with X, "after" X where X ends.
@@ -7,156 +7,18 @@ where X begins; "since" and "from" X begin with X, "after" X where X ends.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from lamina.language.temporal import calendar
+from lamina.language.temporal.anchored import any_date
 from lamina.language.temporal.calendar import Span, midnight
-from lamina.language.temporal.clocks import Hours, clock_at, hours_at, in_part, part_at
+from lamina.language.temporal.clocks import Hours, clock_at, hours_at
 from lamina.language.temporal.durations import duration_at, length_at, set_at
-from lamina.language.temporal.lexicon import ABOUT, MEALS, MONTHS, PARTS
-from lamina.language.temporal.nodes import Node, Partial, complete, dated, fixed, longest
-from lamina.language.temporal.relative import any_date
-from lamina.language.temporal.tokens import Reading, day_number, remembered, year_number
-
-_NOW = (("right", "now"), ("at", "the", "moment"), ("at", "present"), ("at", "this", "time"), ("at", "the", "minute"), ("now",))
-_BARE_AFTER = frozenset("at by around about from before after".split()) | ABOUT
-
-
-def present(r: Reading, i: int) -> Node | None:
-    for words in _NOW:
-        if tuple(r.words[i : i + len(words)]) == words:
-            return Node(i + len(words), "datetime", "second", ((r.now, r.now + timedelta(seconds=1)),), timex="PRESENT_REF")
-    return None
-
-
-def tonight(r: Reading, i: int) -> Node | None:
-    """``tonight``, ``last night``, ``this morning``, ``next evening at 7``."""
-    word = r.words[i]
-    edge = i
-    if word in ("early", "late", "later", "earlier"):
-        i += 1
-        word = r.words[i]
-    shift = {"this": 0, "last": -1, "next": 1, "yesterday": -1, "tomorrow": 1, "today": 0}.get(word)
-    if word in ("tonight", "tonite"):
-        part, stop, shift = "night", i + 1, 0
-    elif shift is not None and r.words[i + 1] in PARTS and not r.words[i + 1].endswith("s"):
-        part, stop = r.words[i + 1], i + 2
-    else:
-        return None
-    day = midnight(r.now.date()) + timedelta(days=shift)
-    hours = part_at(r, stop - 1) if word not in ("tonight", "tonite") else None
-    start, end = PARTS[part]
-    hours = hours or Hours(stop, (start * 3600,), (end * 3600,), part=part)
-    if edge < i and hours.ends:
-        middle = (hours.starts[0] + hours.ends[0]) // 2
-        early = r.words[edge].startswith("ear")
-        hours = replace(hours, starts=hours.starts if early else (middle,), ends=(middle,) if early else hours.ends)
-    j = r.skip(r.skip(hours.stop, ","), "at", "@", *ABOUT)
-    more = hours_at(r, j) or (clock_at(r, j) if hours.ends else None)
-    if more and not (more.bare and j == hours.stop):
-        hours = in_part(replace(more, bare=False), part)
-        if part == "night" and hours.starts[0] < HALF_NIGHT and hours.ends is None and shift == -1:
-            day += timedelta(days=1)
-    return _timed(Node(stop, "date", "day", (calendar.day_span(day.date()),)), hours, hours.stop)
-
-
-HALF_NIGHT = 6 * 3600
-
-
-def _timed(day: Node, hours: Hours, stop: int) -> Node:
-    """A day with a time of day: every reading of the one with every reading of the other."""
-    spans = tuple(
-        span for start, _ in day.spans if start is not None for span in _on(start, hours)
-    )
-    kind = "datetimerange" if hours.ends else "datetime"
-    grain = "part" if hours.part and hours.ends and not hours.stated_range else "minute"
-    return Node(
-        stop, kind, grain, spans, day.partial, None,  # type: ignore[arg-type]  # both are literals of their type
-        day.approximate or hours.approximate, stated_range=hours.stated_range,
-    )  # fmt: skip
-
-
-def _on(day: datetime, hours: Hours) -> list[Span]:
-    ends = hours.ends or tuple(s + 60 for s in hours.starts)
-    spans: list[Span] = [(day + timedelta(seconds=s), day + timedelta(seconds=e)) for s, e in zip(hours.starts, ends, strict=True)]
-    return spans
-
-
-def time_piece(r: Reading, i: int) -> Hours | None:
-    """The longest of a stretch, an instant or a part of the day."""
-    best: Hours | None = None
-    for hours in (hours_at(r, i), part_at(r, i), clock_at(r, i)):
-        if hours and (best is None or hours.stop > best.stop):
-            best = hours
-    return best
-
-
-@remembered
-def moment(r: Reading, i: int) -> Node | None:
-    """A date, a time of day, or both in either order."""
-    special = longest(present(r, i), tonight(r, i))
-    j = r.skip(i, *ABOUT) if r.words[i] in ABOUT else r.skip(i, "~")
-    date = any_date(r, j)
-    if date and j > i:
-        date = replace(date, approximate=True)
-    with_time = _date_then_time(r, date) if date and date.spans and date.kind == "date" else None
-    return longest(special, with_time, date, _time_first(r, i))
-
-
-def _date_then_time(r: Reading, date: Node) -> Node | None:
-    j = r.skip(r.skip(date.stop, ",", "-", "t"), "on")
-    k = r.skip(r.skip(r.skip(j, "at", "@", "by"), *ABOUT), "at")
-    hours = time_piece(r, k)
-    if hours is None or (hours.bare and not hours.stated_range and k == j and len(r.words[j]) != 4):
-        return None
-    if hours.bare and r.words[hours.stop] in MONTHS:
-        return None
-    if date.partial and date.partial.day and hours.bare and hours.stated_range and j == date.stop and r.words[j] == "-":
-        return None
-    more = r.skip(r.skip(hours.stop, ","), "at", "from", "between", *ABOUT)
-    if hours.ends and not hours.stated_range and (finer := hours_at(r, r.skip(hours.stop, ",")) or clock_at(r, more)):
-        if not (finer.bare and more == hours.stop):
-            hours = in_part(finer, hours.part)
-    elif (
-        (part := part_at(r, hours.stop)) and part.ends and (r.words[hours.stop] in ("in", "late", "early") or r.words[hours.stop] in PARTS)
-    ):
-        hours = replace(in_part(hours, part.part), stop=part.stop)
-    if date.partial and date.partial.month and not date.partial.year and (year := year_number(r, hours.stop)):
-        return _timed(complete(r, date, int(year.value)), hours, year.stop)  # Wed Oct 26 15:50:06 2016
-    return _timed(date, hours, hours.stop)
-
-
-def _time_first(r: Reading, i: int) -> Node | None:
-    lead = r.words[i] in _BARE_AFTER
-    hours = time_piece(r, i)
-    if hours is None and lead:
-        hours = time_piece(r, i + 1)
-    if hours is None:
-        return None
-    j = r.skip(r.skip(hours.stop, ","), "on", "of")
-    date = longest(tonight(r, j), any_date(r, j))
-    if date and date.spans and (date.kind == "date" or date.grain == "part") and not (hours.bare and not hours.stated_range and not lead):
-        span_part = next((p for p in PARTS if r.words[date.stop - 1] == p), "")
-        day = date
-        if date.grain == "part":
-            day = replace(date, spans=tuple((midnight(s.date()), e) for s, e in date.spans if s))
-            hours = in_part(hours, span_part or "night")
-        elif (after := part_at(r, date.stop)) and after.ends and r.words[date.stop] in PARTS:
-            return _timed(day, in_part(hours, after.part), after.stop)
-        return _timed(day, hours, date.stop)
-    if hours.bare and not (lead and r.words[i] == "at" and not _counts(r, hours.stop)):
-        return None
-    start = midnight(r.now.date())
-    kind = "timerange" if hours.ends else "time"
-    grain = "part" if hours.part and hours.ends and not hours.stated_range else "minute"
-    return Node(hours.stop, kind, grain, tuple(_on(start, hours)), None, None, hours.approximate)  # type: ignore[arg-type]
-
-
-def _counts(r: Reading, i: int) -> bool:
-    """Whether the word after a bare number makes it a count: "at 6 percent", "at 12 places"."""
-    after = r.words[i]
-    return after in ("%", "$", "/", "-", "percent", "million", "x") or (after.endswith("s") and after not in ("as", "is", "was", "this", "on"))
-
+from lamina.language.temporal.lexicon import ABOUT, MEALS, MONTHS
+from lamina.language.temporal.moments import moment, on_day
+from lamina.language.temporal.nodes import Node, Partial, complete, dated, fixed, longest, partial_spans
+from lamina.language.temporal.tokens import Reading, day_number, remembered
+from lamina.language.temporal.values import Kind
 
 _TO = frozenset(("to", "-", "till", "until", "through", "thru", "~", "and"))
 
@@ -169,10 +31,10 @@ def date_range(r: Reading, i: int) -> Node | None:
     left = moment(r, j)
     if left and left.spans:
         for k in _ends_of_left(r, left):
-            found = _closed(r, i, left, k, opened)
+            found = _closed(r, left, k, opened)
             if found:
                 return found
-    return _days_of_one_month(r, i, j, opened)
+    return _days_of_one_month(r, j, opened)
 
 
 def _ends_of_left(r: Reading, left: Node) -> tuple[int, ...]:
@@ -180,7 +42,7 @@ def _ends_of_left(r: Reading, left: Node) -> tuple[int, ...]:
     return (k,) if r.words[k] in _TO else (left.stop,)
 
 
-def _closed(r: Reading, i: int, left: Node, k: int, opened: str) -> Node | None:
+def _closed(r: Reading, left: Node, k: int, opened: str) -> Node | None:
     joiner = r.words[k]
     if joiner not in _TO or (joiner == "and" and opened != "between") or left.kind in ("duration", "set"):
         return None
@@ -229,15 +91,18 @@ def _same_day(left: Node, right: Node) -> Node:
 
 
 def _between(r: Reading, left: Node, right: Node) -> Node | None:
-    if left.partial and right.partial:
-        if right.partial.year and not left.partial.year:
-            left = complete(r, left, right.partial.year)
-            first, last = left.spans[0][0], right.spans[0][0]
-            if left.partial and first and last and first > last and left.partial.year:
-                left = complete(r, replace(left, partial=replace(left.partial, year=None)), left.partial.year - 1)
+    if left.partial and right.partial and right.partial.year and not left.partial.year:
+        same = complete(r, left, right.partial.year)
+        first, last = same.spans[0][0], right.spans[0][0]
+        left = complete(r, left, right.partial.year - 1) if first and last and first > last else same
     pairs: list[Span] = []
     for start, _ in left.spans:
-        closing = sorted((span for span in right.spans if span[0] and start and span[0] >= start), key=lambda s: s[0] or r.now)
+        if right.partial and right.partial.weekday is not None and right.partial.day is None and start:
+            right = replace(right, spans=partial_spans(right.partial, start.date())[1:])
+        closing = sorted(
+            (span for span in right.spans if span[0] and start and span[0] >= start),
+            key=lambda s: s[0] or r.now,
+        )
         end = closing[0][1] if closing else _a_year_on(right, start)
         if start and end:
             if right.grain in ("minute", "second") and right.kind in ("datetime", "time"):
@@ -245,11 +110,10 @@ def _between(r: Reading, left: Node, right: Node) -> Node | None:
             pairs.append((start, end))
     if not pairs:
         return None
-    whole_days = left.kind in ("date", "daterange") and right.kind in ("date", "daterange")
-    now = left.timex == "PRESENT_REF" or right.timex == "PRESENT_REF"
-    kind = "daterange" if whole_days or (now and "date" in left.kind[:4] and "time" not in (left.kind + right.kind).replace("datetime", "", 1)) else "datetimerange"
+    by_days = all(node.kind in ("date", "daterange") or node.timex == "PRESENT_REF" for node in (left, right))
+    kind: Kind = "daterange" if by_days else "datetimerange"
     return Node(
-        right.stop, kind, right.grain, tuple(dict.fromkeys(pairs)), None, None,  # type: ignore[arg-type]  # a Kind
+        right.stop, kind, right.grain, tuple(dict.fromkeys(pairs)), None, None,
         left.approximate or right.approximate, stated_range=True,
     )  # fmt: skip
 
@@ -260,17 +124,27 @@ def _a_year_on(right: Node, start: datetime | None) -> datetime | None:
     return calendar.add_months(end, 12) if end and start and returns and end < start else None
 
 
-def _days_of_one_month(r: Reading, i: int, j: int, opened: str) -> Node | None:
+def _days_of_one_month(r: Reading, j: int, opened: str) -> Node | None:
     """``from 3 to 5 May``, ``12-15 October 2017``, ``29 / 30 August``, ``between the 9th and the 17th of April``."""
     first = day_number(r, r.skip(j, "the"))
     if first is None or (r.glued(j) and r.words[j - 1] in (".", "/", "-", ":", "$")):
         return None
-    k = r.skip(first.stop, ".") if r.words[first.stop] == "." and r.words[first.stop + 1] in _TO else first.stop
+    k = (
+        r.skip(first.stop, ".")
+        if r.words[first.stop] == "." and r.words[first.stop + 1] in _TO
+        else first.stop
+    )
     joiner = r.words[k]
     if joiner not in _TO | {"/"} or (joiner == "and" and opened != "between"):
         return None
     right = any_date(r, k + 1)
-    if right is None or right.partial is None or not right.partial.day or not right.spans or right.kind != "date":
+    if (
+        right is None
+        or right.partial is None
+        or not right.partial.day
+        or not right.spans
+        or right.kind != "date"
+    ):
         return None
     if right.partial.month is None:
         if right.partial.weekday is not None or not opened:
@@ -283,8 +157,8 @@ def _days_of_one_month(r: Reading, i: int, j: int, opened: str) -> Node | None:
     return _between(r, left, right)
 
 
-_SINCE = frozenset("since starting beginning".split())
-_UNTIL = frozenset("until till by til".split())
+_SINCE = frozenset(["since", "starting", "beginning"])
+_UNTIL = frozenset(["until", "till", "by", "til"])
 
 
 def open_window(r: Reading, i: int) -> Node | None:
@@ -333,8 +207,14 @@ _LEADS: tuple[tuple[tuple[str, ...], str, str], ...] = (
 
 
 def _opened(r: Reading, i: int, j: int, side: str, edge: str) -> Node | None:
-    if r.words[j] in ("date", "now") and r.words[i] in ("till", "until", "to", "up") and (edge != "date" or r.words[j] == "date"):
-        if r.words[i - 1] == "-" or (r.words[i] == "to" and r.words[j + 1] not in ("", ".", ",", "?", "!", "and")):
+    if (
+        r.words[j] in ("date", "now")
+        and r.words[i] in ("till", "until", "to", "up")
+        and (edge != "date" or r.words[j] == "date")
+    ):
+        if r.words[i - 1] == "-" or (
+            r.words[i] == "to" and r.words[j + 1] not in ("", ".", ",", "?", "!", "and")
+        ):
             return None
         today = r.now if r.words[j] == "now" else midnight(r.now.date())
         return Node(j + 1, "daterange", "day", ((None, today),), timex="PRESENT_REF")
@@ -344,7 +224,12 @@ def _opened(r: Reading, i: int, j: int, side: str, edge: str) -> Node | None:
     rough = r.words[j] in ABOUT
     if r.words[j] in MEALS and r.words[i] in ("before", "after"):
         start, end = MEALS[r.words[j]]
-        inside = Node(j + 1, "timerange", "part", tuple(_on(midnight(r.now.date()), Hours(j, (start * 3600,), (end * 3600,)))))
+        inside = Node(
+            j + 1,
+            "timerange",
+            "part",
+            tuple(on_day(midnight(r.now.date()), Hours(j, (start * 3600,), (end * 3600,)))),
+        )
     if inside is None and r.words[j] in MONTHS:
         inside = dated(r, j + 1, Partial(month=MONTHS[r.words[j]]))
     if inside is None or not inside.spans or inside.kind in ("duration", "set"):
@@ -358,14 +243,16 @@ def _opened(r: Reading, i: int, j: int, side: str, edge: str) -> Node | None:
         edge = "start"
     bound = [span[0] if edge == "start" else span[1] for span in inside.spans]
     spans: tuple[Span, ...] = tuple((b, None) if side == "to" else (None, b) for b in bound)
-    kind = {"date": "daterange", "datetime": "datetimerange", "time": "timerange"}.get(inside.kind, inside.kind)
+    kind = {"date": "daterange", "datetime": "datetimerange", "time": "timerange"}.get(
+        inside.kind, inside.kind
+    )
     return replace(inside, kind=kind, spans=spans, approximate=inside.approximate or rough, timex=None)  # type: ignore[arg-type]
 
 
 def _bare_hour(r: Reading, i: int, j: int, side: str) -> Node | None:
     if r.words[i] not in ("as", "no") or not (hours := clock_at(r, j)):
         return None
-    spans = tuple((s, None) if side == "to" else (None, s) for s, _ in _on(midnight(r.now.date()), hours))
+    spans = tuple((s, None) if side == "to" else (None, s) for s, _ in on_day(midnight(r.now.date()), hours))
     return Node(hours.stop, "timerange", "minute", spans)
 
 
@@ -385,10 +272,19 @@ def _or_later(r: Reading, i: int) -> Node | None:
         return None
     found = replace(node, stop=node.stop + 2, kind=kind, spans=spans)  # type: ignore[arg-type]  # a Kind
     j = r.skip(found.stop, "on")
-    if node.kind == "time" and j > found.stop and (date := any_date(r, j)) and date.kind == "date" and node.spans[0][0]:
+    if (
+        node.kind == "time"
+        and j > found.stop
+        and (date := any_date(r, j))
+        and date.kind == "date"
+        and node.spans[0][0]
+    ):
         since = node.spans[0][0] - midnight(node.spans[0][0].date())
         return replace(
-            found, stop=date.stop, kind="datetimerange", spans=tuple((s + since, None) for s, _ in date.spans if s)
+            found,
+            stop=date.stop,
+            kind="datetimerange",
+            spans=tuple((s + since, None) for s, _ in date.spans if s),
         )
     return found
 
@@ -427,11 +323,15 @@ def length_from_date(r: Reading, i: int) -> Node | None:
         if date is None or date.kind != "date" or not date.spans:
             return None
         start, end = date.spans[0]
-        before = "before" in r.words[i:date.stop] or "ago" in r.words[i : date.stop]
+        before = "before" in r.words[i : date.stop] or "ago" in r.words[i : date.stop]
         today = midnight(r.now.date())
         if early == "more":
             return replace(date, kind="daterange", spans=((None, start),) if before else ((start, None),))
-        return replace(date, kind="daterange", spans=((start, today),) if before else ((today, start),)) if end else None
+        return (
+            replace(date, kind="daterange", spans=((start, today),) if before else ((today, start),))
+            if end
+            else None
+        )
     return None
 
 

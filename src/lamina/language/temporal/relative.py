@@ -7,6 +7,7 @@ week or year. "Last N days" ends now, "next N days" begins tomorrow, "last N qua
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from lamina.language.temporal import calendar
@@ -14,16 +15,18 @@ from lamina.language.temporal.calendar import Span, day_span, midnight, unit_spa
 from lamina.language.temporal.dates import calendar_date, day_of_month, holiday_date
 from lamina.language.temporal.durations import Length, amount_at, first_part, length_at, unit_at
 from lamina.language.temporal.lexicon import LAST, MONTHS, NEXT, SEASONS, THIS, UNITS, WEEKDAYS
-from lamina.language.temporal.nodes import Node, Partial, dated, fixed, longest
+from lamina.language.temporal.nodes import Node, Partial, complete, dated, fixed, longest
 from lamina.language.temporal.tokens import Reading, ordinal, remembered
 from lamina.language.temporal.values import Grain, Period
 
 _DAY_WORDS = {"today": 0, "yesterday": -1, "yday": -1, "tomorrow": 1, "tmrw": 1, "otd": 0}
-_BEFORE_VERB = frozenset("will to would can could should might may must t not did does".split())
-_WHOLE_UNITS = frozenset("week month quarter year decade century weekend".split())
+_BEFORE_VERB = frozenset(
+    ["will", "to", "would", "can", "could", "should", "might", "may", "must", "t", "not", "did", "does"]
+)
+WHOLE_UNITS = frozenset(["week", "month", "quarter", "year", "decade", "century", "weekend"])
 
 
-def _days(r: Reading, stop: int, days: int) -> Node:
+def days_away(r: Reading, stop: int, days: int) -> Node:
     return fixed(stop, "day", day_span((r.now + timedelta(days=days)).date()))
 
 
@@ -31,20 +34,25 @@ def day_word(r: Reading, i: int) -> Node | None:
     """``today``, ``yesterday``, ``the day before yesterday``, ``for the day``."""
     word = r.words[i]
     if word in _DAY_WORDS:
-        return _days(r, i + 1, _DAY_WORDS[word])
+        return days_away(r, i + 1, _DAY_WORDS[word])
     j = r.skip(i, "the")
     if r.words[j] == "current" and r.words[j + 1] in ("date", "day"):
-        return _days(r, j + 2, 0)
+        return days_away(r, j + 2, 0)
     if r.words[j] == "day" and r.words[j + 1] == "before" and r.words[j + 2] == "yesterday":
-        return _days(r, j + 3, -2)
+        return days_away(r, j + 3, -2)
     if r.words[j] == "day" and r.words[j + 1] == "after" and r.words[j + 2] == "tomorrow":
-        return _days(r, j + 3, 2)
+        return days_away(r, j + 3, 2)
     if j > i and r.words[j] == "day" and r.words[i - 1] == "for":
-        return _days(r, j + 1, 0)
+        return days_away(r, j + 1, 0)
     if j > i and r.words[j] in ("next", "following") and r.words[j + 1] == "day":
-        return _days(r, j + 2, 1)
-    if j > i and r.words[j] == "day" and r.words[j + 1] in ("before", "after") and r.words[j + 2] in ("", ".", "?", "!", ","):
-        return _days(r, j + 2, -1 if r.words[j + 1] == "before" else 1)
+        return days_away(r, j + 2, 1)
+    if (
+        j > i
+        and r.words[j] == "day"
+        and r.words[j + 1] in ("before", "after")
+        and r.words[j + 2] in ("", ".", "?", "!", ",")
+    ):
+        return days_away(r, j + 2, -1 if r.words[j + 1] == "before" else 1)
     return None
 
 
@@ -111,7 +119,9 @@ def _stretch(r: Reading, length: Length, direction: int) -> Node | None:
         if unit == "business day":
             first = calendar.add_business_days(now - timedelta(days=1), 1)
             last = calendar.add_business_days(first, int(length.period.parts[0][0]) - 1)
-            return Node(length.stop, "daterange", "day", ((first, last + timedelta(days=1)),), None, length.period)
+            return Node(
+                length.stop, "daterange", "day", ((first, last + timedelta(days=1)),), None, length.period
+            )
     other = calendar.shift(now, length.period, direction)
     kind = "daterange" if grain == "day" else "datetimerange"
     return Node(length.stop, kind, grain, (_in_order(now, other),), None, length.period, length.approximate)  # type: ignore[arg-type]  # a Kind
@@ -132,11 +142,16 @@ def _shifted_name(r: Reading, i: int, direction: int, *, nearest: bool) -> Node 
         monday = midnight(calendar.week_start(r.now.date())) + timedelta(days=7 * direction)
         return fixed(stop, "week", (monday, monday + timedelta(days=5)))
     if word in ("calendar", "fiscal", "financial", "school") and r.words[i + 1] == "year":
-        return _shifted_unit(r, i + 2, "year", direction)
+        return shifted_unit(r, i + 2, "year", direction)
     if word in UNITS and word not in ("second", "seconds", "days", "weeks", "months", "years"):
-        return _shifted_unit(r, i + 1, UNITS[word], direction)
+        return shifted_unit(r, i + 1, UNITS[word], direction)
     if word in MONTHS:
-        if direction == 0 and word in ("may", "march") and r.text[r.starts[i]].islower() and r.words[i + 1].isalpha():
+        if (
+            direction == 0
+            and word in ("may", "march")
+            and r.text[r.starts[i]].islower()
+            and r.words[i + 1].isalpha()
+        ):
             return None  # "this may be"
         node = calendar_date(r, i) or dated(r, i + 1, partial_of_month(r, i))
         if node is None or node.partial is None or node.partial.year:
@@ -163,7 +178,9 @@ def _pick(r: Reading, node: Node, direction: int) -> Node:
         chosen = coming
     else:
         chosen = past
-        if past[1] and past[1] > r.now and past[0]:  # it is still running: "last summer" in July is a year ago
+        if (
+            past[1] and past[1] > r.now and past[0]
+        ):  # it is still running: "last summer" in July is a year ago
             chosen = calendar.add_months(past[0], -12), calendar.add_months(past[1], -12)
     return Node(node.stop, node.kind, node.grain, (chosen,), approximate=node.approximate)
 
@@ -180,13 +197,13 @@ def _shifted_weekday(r: Reading, i: int, direction: int, *, nearest: bool) -> No
         offset = offset if offset > 0 else offset + 7
     else:
         offset += 7 * direction
-    return _days(r, i + 1, offset)
+    return days_away(r, i + 1, offset)
 
 
-def _shifted_unit(r: Reading, stop: int, unit: str, direction: int) -> Node | None:
+def shifted_unit(r: Reading, stop: int, unit: str, direction: int) -> Node | None:
     if unit in ("day", "hour", "minute"):
         if unit == "day":
-            return _days(r, stop, direction) if direction else None
+            return days_away(r, stop, direction) if direction else None
         if direction == 0:
             return None
         return Node(stop, "datetimerange", unit, (_in_order(r.now, r.now + direction * _delta(unit)),))  # type: ignore[arg-type]
@@ -212,18 +229,20 @@ def the_unit(r: Reading, i: int) -> Node | None:
     j = r.skip(i, "the")
     word = r.words[j]
     unit = UNITS.get(word)
-    if unit not in _WHOLE_UNITS or word.endswith("s") and word != "s":
+    if unit not in WHOLE_UNITS or (word.endswith("s") and word != "s"):
         return None
     if r.words[j + 1] == "before" and r.words[j + 2] == "last":
-        return _shifted_unit(r, j + 3, unit, -2)
+        return shifted_unit(r, j + 3, unit, -2)
     if r.words[j + 1] == "after" and r.words[j + 2] == "next":
-        return _shifted_unit(r, j + 3, unit, 2)
+        return shifted_unit(r, j + 3, unit, 2)
     if word == "year" and r.words[j + 1] == "to" and r.words[j + 2] == "date":
         return Node(j + 3, "daterange", "day", ((unit_span(r.now, "year")[0], midnight(r.now.date())),))
-    if word == "weekend" and (j > i or r.words[i - 1] not in ("a", "every", "each", "long", "per", "that", "one")):
-        return _shifted_unit(r, j + 1, "weekend", 0)
+    if word == "weekend" and (
+        j > i or r.words[i - 1] not in ("a", "every", "each", "long", "per", "that", "one")
+    ):
+        return shifted_unit(r, j + 1, "weekend", 0)
     if j > i and r.words[i - 1] in ("for", "in", "of", "during", "throughout") and word != "quarter":
-        return _shifted_unit(r, j + 1, unit, 0)
+        return shifted_unit(r, j + 1, unit, 0)
     return None
 
 
@@ -239,7 +258,11 @@ def week_of(r: Reading, i: int) -> Node | None:
         return None
     k = j + 1
     if r.words[k].isdigit() and r.words[j] != "weekend" and 1 <= int(r.words[k][:4]) <= 53:
-        within = _container(r, r.skip(r.skip(k + 1, "of", ","), "in")) if r.words[k + 1] in ("of", ",", "in") else None
+        within = (
+            _container(r, r.skip(r.skip(k + 1, "of", ","), "in"))
+            if r.words[k + 1] in ("of", ",", "in")
+            else None
+        )
         year = within.span[0].year if within and within.grain == "year" and within.span[0] else r.now.year
         stop = within.stop if within and within.grain == "year" else k + 1
         return fixed(stop, "week", calendar.iso_week(year, int(r.words[k])))
@@ -263,7 +286,9 @@ def _weekends(node: Node, stop: int) -> Node:
     spans = []
     for start, _ in node.spans:
         assert start is not None
-        saturday = start + timedelta(days=(5 - start.weekday() if start.weekday() > 1 else -2 - start.weekday()))
+        saturday = start + timedelta(
+            days=(5 - start.weekday() if start.weekday() > 1 else -2 - start.weekday())
+        )
         first = start if start.weekday() in (3, 4) else saturday
         last = start + timedelta(days=1) if start.weekday() == 0 else saturday + timedelta(days=2)
         spans.append((first, last))
@@ -287,7 +312,7 @@ def nth_of(r: Reading, i: int) -> Node | None:
     word = r.words[k]
     if word not in WEEKDAYS and word not in ("day", "week", "month", "weekend", "year", "decade"):
         return None
-    if r.words[k + 1] not in ("of", "in"):
+    if r.words[k + 1] != "of" and (r.words[k + 1] != "in" or word in ("year", "month", "decade")):
         return None
     inside = _container(r, k + 2)
     if inside is None:
@@ -303,11 +328,15 @@ def _container(r: Reading, i: int) -> Node | None:
     """A month, season or year that something is counted in."""
     i = r.skip(i, "the") if r.words[i + 1] in ("month", "year") else i
     if r.words[i] in ("month", "year") and r.words[i - 1] == "the":
-        return _shifted_unit(r, i + 1, r.words[i], 0)
+        return shifted_unit(r, i + 1, r.words[i], 0)
     node = longest(shifted(r, i), calendar_date(r, i))
     if node is None and r.words[i] in MONTHS:
         node = dated(r, i + 1, partial_of_month(r, i))
-    if node is None or node.kind != "daterange" or node.grain not in ("month", "year", "decade", "season", "quarter"):
+    if (
+        node is None
+        or node.kind != "daterange"
+        or node.grain not in ("month", "year", "decade", "season", "quarter")
+    ):
         return None
     return node
 
@@ -323,7 +352,11 @@ def _ends_of(inside: Node, length: Length, position: int) -> Node:
 
 
 def _nth(inside: Node, stop: int, position: int, word: str) -> Node | None:
-    spans = [span for start, end in inside.spans if start and end and (span := _nth_span(start, end, position, word))]
+    spans = [
+        span
+        for start, end in inside.spans
+        if start and end and (span := _nth_span(start, end, position, word))
+    ]
     if not spans:
         return None
     grain: Grain = "day" if word == "day" or word in WEEKDAYS else word  # type: ignore[assignment]  # words are units
@@ -356,14 +389,16 @@ def _nth_span(start: datetime, end: datetime, position: int, word: str) -> Span 
 
 
 def day_of_container(r: Reading, i: int) -> Node | None:
-    """``Tuesday of next week``, ``next week on Monday``, ``Monday next week``, ``the 21st this month``."""
+    """``Tuesday of next week``, ``next week on Monday``, ``the 21st this month``, ``July last year``."""
+    if node := _in_told_year(r, i):
+        return node
     if r.words[i] in WEEKDAYS:
         j = r.skip(r.skip(i + 1, "of", ","), "the")
         if r.words[j - 1] == "the" and r.words[j] in THIS:
             return None
         node = shifted(r, j)
         if node is None and r.words[i + 1] in ("before", "after") and r.words[i + 2] in ("last", "next"):
-            return _days(r, i + 3, _offset(r, WEEKDAYS[r.words[i]], r.words[i + 2]))
+            return days_away(r, i + 3, _offset(r, WEEKDAYS[r.words[i]], r.words[i + 2]))
         return _weekday_in(node, node.stop, WEEKDAYS[r.words[i]]) if node and node.grain == "week" else None
     if node := shifted(r, i):
         if node.grain == "week":
@@ -371,10 +406,33 @@ def day_of_container(r: Reading, i: int) -> Node | None:
             return _weekday_in(node, j + 1, WEEKDAYS[r.words[j]]) if r.words[j] in WEEKDAYS else None
         return None
     if node := day_of_month(r, i):
-        month = shifted(r, r.skip(node.stop, "of"))
+        month = _container(r, r.skip(node.stop, "of"))
         if month and month.grain == "month" and node.partial and node.partial.day and month.span[0]:
             return fixed(month.stop, "day", day_span(month.span[0].replace(day=node.partial.day).date()))
     return None
+
+
+def _in_told_year(r: Reading, i: int) -> Node | None:
+    """A month or day with ``last year``, ``this year`` or ``next year`` after it, or before it with ``in``."""
+    if r.words[i + 1] == "year" and r.words[i + 2] in ("in", "on"):
+        year, named = shifted(r, i), calendar_date(r, i + 3)
+        stop = named.stop if named else 0
+    else:
+        named = calendar_date(r, i)
+        if named is None or named.partial is None or named.partial.month is None:
+            return None
+        year = shifted(r, r.skip(r.skip(named.stop, ","), "of"))
+        stop = year.stop if year else 0
+    if (
+        not year
+        or year.grain != "year"
+        or not year.span[0]
+        or not named
+        or not named.partial
+        or named.partial.year
+    ):
+        return None
+    return replace(complete(r, named, year.span[0].year), stop=stop) if named.partial.month else None
 
 
 def _offset(r: Reading, weekday: int, word: str) -> int:
@@ -393,224 +451,11 @@ def _weekday_in(node: Node, stop: int, weekday: int) -> Node | None:
 def plain_date(r: Reading, i: int) -> Node | None:
     """Every date that is not told from another date that follows it."""
     return longest(
-        day_word(r, i), day_of_container(r, i), nth_of(r, i), shifted(r, i), week_of(r, i), the_unit(r, i), calendar_date(r, i)
+        day_word(r, i),
+        day_of_container(r, i),
+        nth_of(r, i),
+        shifted(r, i),
+        week_of(r, i),
+        the_unit(r, i),
+        calendar_date(r, i),
     )
-
-
-def anchored(r: Reading, i: int) -> Node | None:
-    """``two weeks ago``, ``in 3 days``, ``3 days after Easter``, ``the Sunday before 25 May 2023``."""
-    return longest(_from_now(r, i), _from_date(r, i), _weekday_by_date(r, i), _weekday_then_length(r, i))
-
-
-_AGO = frozenset(("ago", "back", "earlier", "previously"))
-
-
-def _from_now(r: Reading, i: int) -> Node | None:
-    j = r.skip(r.skip(i, "in", "within"), "about", "around", "the")
-    leading = r.words[i] if j > i else ""
-    over = r.words[j] in ("over", "almost", "nearly")
-    length = length_at(r, j + 1 if over else j)
-    if length is None:
-        return None
-    k = length.stop
-    grain, rough = length.grain, length.approximate or over or r.words[i + 1] in ("about", "around")
-    if leading in ("in", "within") and r.words[j - 1] != "the":
-        if r.words[k] in _AGO:
-            return None
-        stop = k
-        if r.words[k] == "'" and r.words[k + 1] == "time":
-            stop = k
-        elif r.words[k] == "from" and r.words[k + 1] in ("now", "today"):
-            return None
-        elif r.words[k] == "on" and r.words[k + 1] in WEEKDAYS:
-            return _weekday_of(r, k + 2, calendar.shift(r.now, length.period, 1), WEEKDAYS[r.words[k + 1]])
-        if leading == "within":
-            kind = "daterange" if grain == "day" else "datetimerange"
-            end = calendar.shift(r.now, length.period, 1)
-            return Node(stop, kind, grain, ((r.now, end),), None, length.period, rough)  # type: ignore[arg-type]
-        return _moment(r, stop, r.now, length, 1, rough)
-    if leading and leading != "about":
-        return None
-    if r.words[k] in _AGO and not (r.words[k] == "earlier" and r.words[k + 1] in ("this", "in")):
-        return _moment(r, k + 1, r.now, length, -1, rough)
-    if r.words[k] in ("later", "earlier") and r.words[k + 1] in ("this", "in", "today", "next", "on"):
-        return None
-    if r.words[k] in ("later", "hence") or (r.words[k] == "from" and r.words[k + 1] == "now"):
-        return _moment(r, k + (2 if r.words[k] == "from" else 1), r.now, length, 1, rough)
-    return None
-
-
-def _moment(r: Reading, stop: int, anchor: datetime, length: Length, sign: int, rough: bool) -> Node:
-    """The day or minute ``length`` away; a rough length allows half of its last unit to either side."""
-    moved = calendar.shift(anchor, length.period, sign)
-    if length.grain != "day":
-        return Node(stop, "datetime", "minute", ((moved, moved + timedelta(minutes=1)),), None, None, rough)
-    return Node(stop, "date", "day", (day_span(moved.date()),), None, None, rough)
-
-
-def _from_date(r: Reading, i: int) -> Node | None:
-    j = r.skip(i, "the")
-    length = length_at(r, j)
-    if length is None and r.words[j] in UNITS and r.words[j + 1] in ("before", "after", "following"):
-        unit = UNITS[r.words[j]]
-        length = Length(Period(((1, unit),)), j + 1, False)
-        return _unit_by_date(r, length, unit)
-    if length is None or length.grain != "day" or r.words[length.stop] not in ("before", "after", "from", "following", "prior"):
-        return None
-    sign = -1 if r.words[length.stop] in ("before", "prior") else 1
-    anchor = _anchor(r, r.skip(length.stop + 1, "to"))
-    if anchor is None or anchor.grain != "day":
-        return None
-    if r.words[length.stop] == "from" and r.words[i - 1] == "for":
-        return None
-    start = _anchor_start(r, anchor, sign)
-    if start is None:
-        return None
-    if r.words[anchor.stop] == "on" and r.words[anchor.stop + 1] in WEEKDAYS:
-        moved = calendar.shift(start, length.period, sign)
-        return _weekday_of(r, anchor.stop + 2, moved, WEEKDAYS[r.words[anchor.stop + 1]])
-    return _moment(r, anchor.stop, start, length, sign, length.approximate)
-
-
-def _anchor(r: Reading, i: int) -> Node | None:
-    node = plain_date(r, i)
-    if node is None and r.words[i] == "now":
-        node = _days(r, i + 1, 0)
-    return node if node and node.spans else None
-
-
-def _anchor_start(r: Reading, anchor: Node, sign: int) -> datetime | None:
-    """Counting forward from an ambiguous day starts at the coming one, back from it too: both speak of a plan."""
-    return anchor.spans[-1][0]
-
-
-def _unit_by_date(r: Reading, length: Length, unit: str) -> Node | None:
-    """``the week before 6 July``, ``the weekend after Easter``, ``the day after Christmas``."""
-    sign = 1 if r.words[length.stop] in ("after", "following") else -1
-    anchor = _anchor(r, length.stop + 1)
-    if anchor is None or unit in ("second", "minute", "hour"):
-        return None
-    spans = []
-    for start, _ in anchor.spans:
-        if start is None:
-            continue
-        here = unit_span(start, unit)[0]
-        assert here is not None
-        if unit == "weekend":
-            moved = here if sign > 0 and here > start else here - timedelta(days=7) if sign < 0 else here + timedelta(days=7)
-        else:
-            moved = calendar.shift(here, length.period, sign)
-        spans.append(unit_span(moved, unit))
-    grain: Grain = unit if unit in _WHOLE_UNITS else "day"  # type: ignore[assignment]  # whole units are grains
-    return Node(anchor.stop, "date" if grain == "day" else "daterange", grain, tuple(spans))
-
-
-def _weekday_by_date(r: Reading, i: int) -> Node | None:
-    j = r.skip(i, "the")
-    weekday = WEEKDAYS.get(r.words[j])
-    if weekday is None or r.words[j + 1] not in ("before", "after", "following", "prior", "preceding"):
-        return None
-    sign = 1 if r.words[j + 1] in ("after", "following") else -1
-    anchor = _anchor(r, r.skip(j + 2, "to"))
-    if anchor is None or (j == i and anchor.partial and anchor.partial.day is None and anchor.partial.month is None):
-        return None
-    spans = []
-    for start, end in anchor.spans:
-        if start is None or end is None:
-            continue
-        if sign < 0:
-            day = start - timedelta(days=(start.weekday() - weekday - 1) % 7 + 1)
-        else:
-            last = end - timedelta(days=1)
-            day = last + timedelta(days=(weekday - last.weekday() - 1) % 7 + 1)
-        spans.append(day_span(day.date()))
-    return Node(anchor.stop, "date", "day", tuple(spans)) if spans else None
-
-
-def _weekday_then_length(r: Reading, i: int) -> Node | None:
-    """``Monday two weeks from now``: that weekday of the week it leads to."""
-    weekday = WEEKDAYS.get(r.words[i])
-    if weekday is None:
-        return None
-    node = _from_now(r, i + 1)
-    if node is None or node.grain != "day" or r.words[i + 1] in ("in", "within"):
-        return None
-    start = node.span[0]
-    return _days(r, node.stop, (start.date() - r.now.date()).days + weekday - start.weekday()) if start else None
-
-
-def _weekday_of(r: Reading, stop: int, moment: datetime, weekday: int) -> Node:
-    day = moment + timedelta(days=(weekday - moment.weekday()) % 7)
-    return fixed(stop, "day", day_span(day.date()))
-
-
-_NEEDS_OF = frozenset("beginning start end middle".split())
-_EARLY = frozenset("early beginning start".split())
-_LATE = frozenset("late end".split())
-
-
-@remembered
-def partial_period(r: Reading, i: int) -> Node | None:
-    """``early 2022``, ``mid-July``, ``the end of the month``, ``earlier this week``, ``late last year``."""
-    j = r.skip(i, "the")
-    word = r.words[j]
-    third = "early" if word in _EARLY else "late" if word in _LATE else "mid" if word in ("mid", "middle") else ""
-    if word in ("earlier", "later") and r.words[j + 1] in ("this", "in", "last", "next"):
-        third = "early" if word == "earlier" else "late"
-    if word == "eod":
-        _, end = day_span(r.now.date())
-        return Node(j + 1, "datetime", "second", ((end - timedelta(seconds=1), end),)) if end else None
-    if not third:
-        return None
-    k = r.skip(j + 1, "of") if word in _NEEDS_OF else r.skip(r.skip(j + 1, "-"), "of", "in")
-    if word in _NEEDS_OF and k == j + 1:
-        return None
-    if word == "end" and (day := _end_of_day(r, k)):
-        return day
-    inside = longest(shifted(r, k), calendar_date(r, k), day_of_the(r, k))
-    if inside is None and r.words[k] in MONTHS:
-        inside = dated(r, k + 1, partial_of_month(r, k))
-    if inside is None or inside.kind != "daterange" or not inside.spans:
-        return None
-    if word in ("earlier", "later") and (start := inside.span[0]) and (end := inside.span[1]) and start < r.now < end:
-        around = (start, r.now) if word == "earlier" else (r.now, end)
-        return Node(inside.stop, "daterange", "day", (around,), approximate=True)
-    spans = tuple(_third(start, end, inside.grain, third) for start, end in inside.spans if start and end)
-    return Node(inside.stop, "daterange", inside.grain, spans, approximate=True)
-
-
-def _end_of_day(r: Reading, i: int) -> Node | None:
-    """The last second of a day: ``end of the day``, ``end of Sunday``."""
-    j = r.skip(i, "the")
-    day = _days(r, j + 1, 0) if r.words[j] == "day" else plain_date(r, j)
-    if day is None or day.kind != "date":
-        return None
-    spans = tuple((end - timedelta(seconds=1), end) for _, end in day.spans if end)
-    return Node(day.stop, "datetime", "second", spans)
-
-
-def day_of_the(r: Reading, i: int) -> Node | None:
-    j = r.skip(i, "the")
-    return _shifted_unit(r, j + 1, r.words[j], 0) if r.words[j] in ("week", "month", "year", "decade") else None
-
-
-def _third(start: datetime, end: datetime, grain: str, third: str) -> Span:
-    """Months are halved on the 16th (the middle is the 11th to 20th), years divided by four months, others evenly."""
-    if grain == "month":
-        first, half, last = (start + timedelta(days=days) for days in (10, 15, 20))
-        return {"early": (start, half), "mid": (first, last), "late": (half, end)}[third]
-    if grain == "year":
-        first, last = calendar.add_months(start, 4), calendar.add_months(start, 8)
-        return {"early": (start, first), "mid": (first, last), "late": (last, end)}[third]
-    if grain == "week":
-        half = start + timedelta(days=3)
-        return {"early": (start, half), "mid": (half - timedelta(days=1), half + timedelta(days=1)), "late": (half, end)}[third]
-    step = (end - start) / 3
-    first, last = (midnight((start + step * n).date()) for n in (1, 2))
-    return {"early": (start, first), "mid": (first, last), "late": (last, end)}[third]
-
-
-@remembered
-def any_date(r: Reading, i: int) -> Node | None:
-    """The longest date expression at ``i``, without time of day and without range words."""
-    return longest(anchored(r, i), partial_period(r, i), plain_date(r, i))

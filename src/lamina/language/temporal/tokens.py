@@ -17,7 +17,10 @@ from typing import NamedTuple, TypeVar
 from lamina.language.temporal.lexicon import ONES, ORDINALS, TENS
 
 _TOKEN = re.compile(r"[^\W\d_]+|[0-9]+|[^\w\s]|\w")
-_ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)} | {0x2019: ord("'"), 0x2013: ord("-")}
+_ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)} | {
+    0x2019: ord("'"),
+    0x2013: ord("-"),
+}
 _PADDING = [""] * 12
 _T = TypeVar("_T")
 
@@ -184,6 +187,8 @@ def year_number(r: Reading, i: int) -> Number | None:
 def _continues_number(r: Reading, i: int) -> bool:
     """Whether the digits at ``i`` are a piece of a longer number, a time, a percentage or a sum of money."""
     after = r.words[i + 1]
-    if r.glued(i + 1) and (after in ("%", "°") or (after in (".", ",", ":") and r.words[i + 2].isdigit() and r.glued(i + 2))):
+    if r.glued(i + 1) and (
+        after in ("%", "°") or (after in (".", ",", ":") and r.words[i + 2].isdigit() and r.glued(i + 2))
+    ):
         return True
     return r.words[i - 1] in ("$", "#", "€", "£", "+") if i else False

@@ -38,7 +38,12 @@ _TIMEX_UNITS = {
     "month": "M",
     "year": "Y",
 }
-_TIMEX_MULTIPLES = {"fortnight": (2, "week"), "quarter": (3, "month"), "decade": (10, "year"), "century": (100, "year")}
+_TIMEX_MULTIPLES = {
+    "fortnight": (2, "week"),
+    "quarter": (3, "month"),
+    "decade": (10, "year"),
+    "century": (100, "year"),
+}
 
 
 class UnparseableTemporal(ValueError):

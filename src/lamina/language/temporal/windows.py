@@ -17,7 +17,11 @@ _OPEN_TO = datetime.max.replace(tzinfo=UTC)
 
 
 def parse_window(
-    phrase: str, now: datetime, *, phrases: Mapping[str, tuple[datetime, datetime]] | None = None, day_first: bool = False
+    phrase: str,
+    now: datetime,
+    *,
+    phrases: Mapping[str, tuple[datetime, datetime]] | None = None,
+    day_first: bool = False,
 ) -> tuple[datetime, datetime]:
     """The half-open window ``(valid_from, valid_to)`` that the whole ``phrase`` names, in the zone of ``now``.
 
