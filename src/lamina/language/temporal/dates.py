@@ -195,11 +195,12 @@ def weekday_date(r: Reading, i: int) -> Node | None:
 
 
 def _hours_after_weekday(r: Reading, i: int, node: Node, weekday: int) -> bool:
-    """Whether ``11-4`` after a weekday means hours: it does unless read as a date it falls on that weekday."""
+    """Whether ``11-4`` after a weekday means hours: unless as a date, of the next weeks, it falls on that weekday."""
     if not (r.words[i].isdigit() and r.words[i + 1] == "-" and node.stop == i + 3 and node.partial):
         return False
     found = _fitting(r, node.stop, node.partial, weekday)
-    return found is None or not any(start and start.weekday() == weekday for start, _ in found.spans)
+    near = [start for start, _ in found.spans if start and abs((start - r.now).days) < 45] if found else []
+    return not any(start.weekday() == weekday for start in near)
 
 
 def _plain_day(r: Reading, i: int, stop: int) -> bool:

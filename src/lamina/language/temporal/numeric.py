@@ -62,6 +62,8 @@ def numeric_date(r: Reading, i: int) -> Node | None:
         return dated(r, stop, Partial(int(year), int(month)))
     if found := r.match(_DAY_AND_MONTH, i):
         match, stop = found
+        if match[4] and match[2] != ".":
+            stop -= 1  # the full stop ends the sentence
         if match[2] != "/" and not _dotted_is_date(r, i, stop, match[2]):
             return None
         return _ordered(r, stop, match[2], int(match[1]), int(match[3]), None)

@@ -42,8 +42,6 @@ def day_word(r: Reading, i: int) -> Node | None:
         return days_away(r, j + 3, -2)
     if r.words[j] == "day" and r.words[j + 1] == "after" and r.words[j + 2] == "tomorrow":
         return days_away(r, j + 3, 2)
-    if j > i and r.words[j] == "day" and r.words[i - 1] == "for":
-        return days_away(r, j + 1, 0)
     if j > i and r.words[j] in ("next", "following") and r.words[j + 1] == "day":
         return days_away(r, j + 2, 1)
     if (
@@ -53,6 +51,8 @@ def day_word(r: Reading, i: int) -> Node | None:
         and r.words[j + 2] in ("", ".", "?", "!", ",")
     ):
         return days_away(r, j + 2, -1 if r.words[j + 1] == "before" else 1)
+    if j > i and r.words[j] == "day" and r.words[i - 1] == "for":
+        return days_away(r, j + 1, 0)
     return None
 
 
