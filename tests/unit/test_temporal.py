@@ -70,7 +70,7 @@ def days(text: str, now: datetime = NOW) -> tuple[str, str]:
 )
 def test_day_is_found_and_resolved(text: str, day: str) -> None:
     match = only(text)
-    assert (match.kind, match.grain) == ("date", "day")
+    assert match.kind == "date"
     assert match.earliest == datetime.fromisoformat(day).replace(tzinfo=UTC)
     assert match.latest == match.earliest + timedelta(days=1)
 
@@ -182,6 +182,14 @@ def test_tense_chooses_between_past_and_coming(text: str, day: str) -> None:
     assert len(match.readings) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "grain"),
+    [("3 days ago", "day"), ("two weeks ago", "week"), ("a month ago", "month"), ("in ten years", "year")],
+)
+def test_counted_date_is_as_fine_as_the_unit_it_was_counted_in(text: str, grain: str) -> None:
+    assert only(text).grain == grain
+
+
 def test_vague_amount_is_approximate() -> None:
     assert only("a few days ago").approximate
     assert not only("3 days ago").approximate
@@ -203,6 +211,8 @@ def test_offsets_point_into_the_text() -> None:
         "a second chance, my 30th try, 2 of 5 cats",
         "ticket ABC-12345-A1B2C3 has 2015 items",
         "it happened 5000 years ago",
+        "a quiet weekend, and what a memorable night",
+        "this may be the last I hear",
         "32/13/2020",
     ],
 )
@@ -325,6 +335,12 @@ def test_question_that_names_its_window(question: str, valid_from: str, valid_to
 )
 def test_question_that_names_no_window(question: str) -> None:
     assert question_window(question, NOW) is None
+
+
+def test_question_by_a_coarse_count_allows_for_it() -> None:
+    window = question_window("What did he do two years ago?", NOW)
+    assert window is not None
+    assert (window.valid_from, window.valid_to) == (at("2021-09-11T12:00"), at("2022-09-12T12:00"))
 
 
 def test_question_before_a_time_is_open_towards_the_past() -> None:

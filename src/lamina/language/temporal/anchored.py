@@ -28,6 +28,7 @@ def anchored(r: Reading, i: int) -> Node | None:
     return longest(_from_now(r, i), _from_date(r, i), _weekday_by_date(r, i), _weekday_then_length(r, i))
 
 
+_COARSE = frozenset(("week", "month", "quarter", "year", "decade", "century"))
 _AGO = frozenset(("ago", "back", "earlier", "previously"))
 
 
@@ -67,11 +68,12 @@ def _from_now(r: Reading, i: int) -> Node | None:
 
 
 def _moment(stop: int, anchor: datetime, length: Length, sign: int, rough: bool) -> Node:
-    """The day ``length`` away, or the minute where the length counts hours or less."""
+    """The day ``length`` away, or the minute where the length counts hours or less; the grain is the length's unit."""
     moved = calendar.shift(anchor, length.period, sign)
     if length.grain != "day":
         return Node(stop, "datetime", "minute", ((moved, moved + timedelta(minutes=1)),), None, None, rough)
-    return Node(stop, "date", "day", (day_span(moved.date()),), None, None, rough)
+    grain: Grain = length.unit if length.unit in _COARSE else "day"  # type: ignore[assignment]  # coarse units are grains
+    return Node(stop, "date", grain, (day_span(moved.date()),), None, None, rough)
 
 
 def _from_date(r: Reading, i: int) -> Node | None:
@@ -89,7 +91,7 @@ def _from_date(r: Reading, i: int) -> Node | None:
         return None
     sign = -1 if r.words[length.stop] in ("before", "prior") else 1
     anchor = _anchor(r, r.skip(length.stop + 1, "to"))
-    if anchor is None or anchor.grain != "day":
+    if anchor is None or anchor.kind != "date":
         return None
     if r.words[length.stop] == "from" and r.words[i - 1] == "for":
         return None
@@ -166,7 +168,7 @@ def _weekday_then_length(r: Reading, i: int) -> Node | None:
     if weekday is None:
         return None
     node = _from_now(r, i + 1)
-    if node is None or node.grain != "day" or r.words[i + 1] in ("in", "within"):
+    if node is None or node.kind != "date" or r.words[i + 1] in ("in", "within"):
         return None
     start = node.span[0]
     return (

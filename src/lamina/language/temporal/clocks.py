@@ -215,6 +215,8 @@ def part_at(r: Reading, i: int) -> Hours | None:
         return Hours(j + 3, (0,), (8 * 3600,), part="night")
     if word not in PARTS or word.endswith("s") or r.words[i - 1] in ("good", "every", "each"):
         return None
+    if j == i and r.words[i - 1] not in ("one", "1") and {r.words[i - 1], r.words[i - 2]} & {"a", "an"}:
+        return None  # "a memorable night"
     start, end = PARTS[word]
     if edge:
         middle = (start + end) / 2

@@ -36,10 +36,11 @@ def find_times(text: str, reference: datetime, *, day_first: bool = False) -> li
     if not may_hold_time(text):
         return []
     reading = Reading(text, reference.replace(tzinfo=None), day_first)
+    near = _time_words_ahead(reading)
     matches = []
     i = 0
     while i < reading.size:
-        node = read_at(reading, i)
+        node = read_at(reading, i) if near[i] else None
         if node is None or node.stop <= i:
             i += 1
             continue
@@ -60,6 +61,23 @@ def may_hold_time(text: str) -> bool:
     """The gate: false for a text that cannot hold a time expression, at the cost of one pass of a small regex."""
     words = _WORD.findall(text.lower())
     return not GATE.isdisjoint(words) or any(word[0] < "a" or word[0] == "½" for word in words)
+
+
+_AHEAD = (
+    8  # "from the very beginning of the last month": no expression has more words before its first time word
+)
+
+
+def _time_words_ahead(reading: Reading) -> list[bool]:
+    """For each token, whether a word of time or a digit stands among the next few: only there can one begin."""
+    near = [False] * reading.size
+    last = reading.size + _AHEAD
+    for i in range(reading.size - 1, -1, -1):
+        word = reading.words[i]
+        if word in GATE or (word[0] <= "9" and word.isdigit()) or word == "½":
+            last = i
+        near[i] = last - i <= _AHEAD
+    return near
 
 
 def read_at(reading: Reading, i: int) -> Node | None:

@@ -157,10 +157,6 @@ def _days_of_one_month(r: Reading, j: int, opened: str) -> Node | None:
     return _between(r, left, right)
 
 
-_SINCE = frozenset(["since", "starting", "beginning"])
-_UNTIL = frozenset(["until", "till", "by", "til"])
-
-
 def open_window(r: Reading, i: int) -> Node | None:
     """``since May``, ``before 2010``, ``by the end of this month``, ``2012 or later``, ``after lunch``."""
     words = tuple(r.words[i : i + 4])

@@ -21,6 +21,7 @@ _NOW = (
     ("at", "the", "minute"),
     ("now",),
 )
+_NIGHT_ENDS_AT = 6 * 3600  # "last night at 2" is this morning
 _BARE_AFTER = frozenset(["at", "by", "around", "about", "from", "before", "after"]) | ABOUT
 
 
@@ -65,12 +66,9 @@ def tonight(r: Reading, i: int) -> Node | None:
     more = hours_at(r, j) or (clock_at(r, j) if hours.ends else None)
     if more and not (more.bare and j == hours.stop):
         hours = in_part(replace(more, bare=False), part)
-        if part == "night" and hours.starts[0] < HALF_NIGHT and hours.ends is None and shift == -1:
+        if part == "night" and hours.starts[0] < _NIGHT_ENDS_AT and hours.ends is None and shift == -1:
             day += timedelta(days=1)
     return _timed(Node(stop, "date", "day", (calendar.day_span(day.date()),)), hours, hours.stop)
-
-
-HALF_NIGHT = 6 * 3600
 
 
 def _timed(day: Node, hours: Hours, stop: int) -> Node:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from lamina.language.temporal.calendar import Span, day_span, month_span, year_span
 from lamina.language.temporal.tokens import Reading
@@ -36,7 +36,7 @@ class Node:
 
     @property
     def span(self) -> Span:
-        """The latest alternative that is not wholly in the future, or the first; for arithmetic on a date."""
+        """The oldest alternative; for nodes that have one only."""
         return self.spans[0]
 
 
@@ -126,7 +126,3 @@ def complete(r: Reading, node: Node, year: int | None, month: int | None = None)
     filled = replace(partial, year=partial.year or year, month=partial.month or month)
     found = dated(r, node.stop, filled)
     return replace(node, spans=found.spans, partial=filled) if found and found.spans else node
-
-
-def starts_of(node: Node) -> list[datetime]:
-    return [start for start, _ in node.spans if start is not None]

@@ -20,6 +20,7 @@ from lamina.language.temporal.tokens import Reading, ordinal, remembered
 from lamina.language.temporal.values import Grain, Period
 
 _DAY_WORDS = {"today": 0, "yesterday": -1, "yday": -1, "tomorrow": 1, "tmrw": 1, "otd": 0}
+_ANY_ONE = frozenset(("a", "an", "every", "each", "per", "that", "one"))
 _BEFORE_VERB = frozenset(
     ["will", "to", "would", "can", "could", "should", "might", "may", "must", "t", "not", "did", "does"]
 )
@@ -237,9 +238,7 @@ def the_unit(r: Reading, i: int) -> Node | None:
         return shifted_unit(r, j + 3, unit, 2)
     if word == "year" and r.words[j + 1] == "to" and r.words[j + 2] == "date":
         return Node(j + 3, "daterange", "day", ((unit_span(r.now, "year")[0], midnight(r.now.date())),))
-    if word == "weekend" and (
-        j > i or r.words[i - 1] not in ("a", "every", "each", "long", "per", "that", "one")
-    ):
+    if word == "weekend" and (j > i or not ({r.words[i - 1], r.words[i - 2]} & _ANY_ONE)):
         return shifted_unit(r, j + 1, "weekend", 0)
     if j > i and r.words[i - 1] in ("for", "in", "of", "during", "throughout") and word != "quarter":
         return shifted_unit(r, j + 1, unit, 0)

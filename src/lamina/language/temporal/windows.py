@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from lamina.language.temporal.finder import TEXT_CHARS_MAX, find_times, may_hold_time, read_at, to_match
 from lamina.language.temporal.tokens import Reading
-from lamina.language.temporal.values import TemporalMatch, UnparseableTemporal, Window
+from lamina.language.temporal.values import UNIT_SECONDS, TemporalMatch, UnparseableTemporal, Window
 
 PHRASE_CHARS_MAX = 200
 _LEAD = re.compile(r"(?:in|on|during|within|over|for|at|throughout)\s+(?=\S)", re.IGNORECASE)
@@ -66,7 +66,8 @@ def question_window(question: str, reference: datetime) -> Window | None:
 
     "What did we decide last month?" has one; "When did she move?" only asks for a time. "When did we meet in May?" has
     one again. Durations, recurrences, times of day without a date, and "now" are no windows. Of several dates the window
-    spans from the first to the last; an approximate one is widened by half its distance from the reference, a week at most.
+    spans from the first to the last. A day counted in coarser units is widened by half the unit ("two years ago" by half
+    a year to either side), an approximate one by half its distance from the reference, a week at most.
     """
     windows = [m for m in find_times(question[:TEXT_CHARS_MAX], reference) if _bounds(m)]
     if not windows:
@@ -86,7 +87,12 @@ def _bounds(match: TemporalMatch) -> bool:
 
 def _widened(match: TemporalMatch, reference: datetime, side: int) -> datetime | None:
     edge = match.earliest if side < 0 else match.latest
-    if edge is None or not match.approximate or match.kind != "date":
+    if edge is None or match.kind != "date" or (match.grain == "day" and not match.approximate):
         return edge
-    distance = min(abs(edge - reference) / 2, _WEEK)
-    return edge + side * distance
+    half = timedelta(seconds=UNIT_SECONDS[match.grain] / 2)
+    if match.approximate:
+        half = max(half, min(abs(edge - reference) / 2, _WEEK))
+    try:
+        return edge + side * half
+    except OverflowError:
+        return None
