@@ -35,7 +35,7 @@ def find_times(text: str, reference: datetime, *, day_first: bool = False) -> li
     text = text[:TEXT_CHARS_MAX]
     if not may_hold_time(text):
         return []
-    reading = Reading(text, reference.replace(tzinfo=None), day_first)
+    reading = Reading(text, reference, day_first)
     near = _time_words_ahead(reading)
     matches = []
     i = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -12,6 +13,7 @@ from lamina.language.temporal.clocks import Hours, clock_at, hours_at, in_part, 
 from lamina.language.temporal.lexicon import ABOUT, MONTHS, PARTS
 from lamina.language.temporal.nodes import Node, complete, longest
 from lamina.language.temporal.tokens import Reading, remembered, year_number
+from lamina.language.temporal.values import UNIT_SECONDS, Grain
 
 _NOW = (
     ("right", "now"),
@@ -36,6 +38,24 @@ def present(r: Reading, i: int) -> Node | None:
                 timex="PRESENT_REF",
             )
     return None
+
+
+_INSTANT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[t ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:z\b|[+-][0-9]{2}:?[0-9]{2})?(?![0-9:])"
+)
+
+
+def iso_instant(r: Reading, i: int) -> Node | None:
+    """``2024-01-31T10:00:00Z``; with an offset it is moved into the zone of the reference."""
+    found = r.match(_INSTANT, i) if len(r.words[i]) == 4 and r.words[i + 1] == "-" else None
+    if found is None:
+        return None
+    said = datetime.fromisoformat(found[0].group().upper())
+    start = (
+        said.astimezone(r.zone).replace(tzinfo=None) if said.tzinfo and r.zone else said.replace(tzinfo=None)
+    )
+    grain: Grain = "second" if found[0].group().count(":") > 1 else "minute"
+    return Node(found[1], "datetime", grain, ((start, start + timedelta(seconds=UNIT_SECONDS[grain])),))
 
 
 def tonight(r: Reading, i: int) -> Node | None:
@@ -103,7 +123,7 @@ def time_piece(r: Reading, i: int) -> Hours | None:
 @remembered
 def moment(r: Reading, i: int) -> Node | None:
     """A date, a time of day, or both in either order."""
-    special = longest(present(r, i), tonight(r, i))
+    special = longest(present(r, i), iso_instant(r, i), tonight(r, i))
     j = r.skip(i, *ABOUT) if r.words[i] in ABOUT else r.skip(i, "~")
     date = any_date(r, j)
     if date and j > i:

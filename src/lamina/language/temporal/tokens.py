@@ -31,14 +31,15 @@ class Number(NamedTuple):
 
 
 class Reading:
-    """The tokens of one text and the instant it is read against; ``now`` is naive wall-clock time."""
+    """The tokens of one text and the instant it is read against; ``now`` is naive wall-clock time in ``zone``."""
 
-    __slots__ = ("day_first", "ends", "lower", "memo", "now", "size", "starts", "text", "words")
+    __slots__ = ("day_first", "ends", "lower", "memo", "now", "size", "starts", "text", "words", "zone")
 
-    def __init__(self, text: str, now: datetime, day_first: bool = False) -> None:
+    def __init__(self, text: str, reference: datetime, day_first: bool = False) -> None:
         self.text = text
         self.lower = text.translate(_ASCII_LOWER)  # keeps offsets, which str.lower does not
-        self.now = now
+        self.now = reference.replace(tzinfo=None)
+        self.zone = reference.tzinfo
         self.day_first = day_first
         self.memo: dict[tuple[str, int], object] = {}
         tokens = list(_TOKEN.finditer(self.lower))

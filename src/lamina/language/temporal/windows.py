@@ -38,7 +38,7 @@ def parse_window(
         if name.strip().casefold() == said.casefold():
             return window
     match = _whole(said, now, day_first) if len(said) <= PHRASE_CHARS_MAX else None
-    if match is None or (match.earliest is None and match.latest is None):
+    if match is None or match.earliest == match.latest:  # both open, or empty as in "last 0 days"
         raise UnparseableTemporal(f"not a time window: {said[:80]!r}; say a date, a range, or last N days")
     low, high = match.earliest, match.latest
     if high is None and low is not None and said.lower().startswith(("since", "ever since")) and low < now:
@@ -50,7 +50,7 @@ def _whole(said: str, now: datetime, day_first: bool) -> TemporalMatch | None:
     for text in (said, _LEAD.sub("", said, count=1)):
         if not may_hold_time(text):
             continue
-        reading = Reading(text, now.replace(tzinfo=None), day_first)
+        reading = Reading(text, now, day_first)
         node = read_at(reading, 0) if reading.size else None
         if node and all(word in ".,!?" for word in reading.words[node.stop : reading.size]):
             return to_match(reading, 0, node, now)
