@@ -1,0 +1,184 @@
+"""Arithmetic on the Gregorian calendar: spans of weeks, months and seasons, and the dates of holidays.
+
+All values are naive wall-clock times; weeks begin on Monday; intervals are half-open. A result outside the years
+1 to 9999 raises ``OverflowError`` or ``ValueError``, which the reader turns into "not a date".
+"""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+
+from lamina.language.temporal.values import UNIT_SECONDS, Period
+
+Span = tuple[datetime | None, datetime | None]
+
+_LAST_INSTANT = datetime.combine(date.max, time.max)
+SEASON_MONTH = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}  # meteorological, northern
+
+
+def midnight(day: date) -> datetime:
+    return datetime.combine(day, time())
+
+
+def day_span(day: date) -> Span:
+    start = midnight(day)
+    return start, (_LAST_INSTANT if day == date.max else start + timedelta(days=1))
+
+
+def week_start(day: date) -> date:
+    return day - timedelta(days=day.weekday())
+
+
+def add_months(moment: datetime, months: int) -> datetime:
+    """The same day ``months`` later, or the last day of that month where it is shorter."""
+    year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
+
+
+def month_span(year: int, month: int, months: int = 1) -> Span:
+    start = midnight(date(year, month, 1))
+    if year == 9999 and month + months > 12:
+        return start, _LAST_INSTANT
+    return start, add_months(start, months)
+
+
+def year_span(year: int, years: int = 1) -> Span:
+    return month_span(year, 1, 12 * years)
+
+
+def season_span(year: int, season: str) -> Span:
+    """The season that begins in ``year``: the winter of 2022 is December 2022 to February 2023."""
+    return month_span(year, SEASON_MONTH[season], 3)
+
+
+def shift(moment: datetime, period: Period, sign: int) -> datetime:
+    """``moment`` moved by ``period``; whole months and years move on the calendar, fractions by their length."""
+    for amount, unit in period.parts:
+        months = amount * {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}.get(unit, 0)
+        if unit == "business day":
+            moment = add_business_days(moment, sign * int(amount))
+        elif months and months == int(months):
+            moment = add_months(moment, sign * int(months))
+        else:
+            moment += timedelta(seconds=sign * amount * UNIT_SECONDS[unit])
+    return moment
+
+
+def add_business_days(moment: datetime, count: int) -> datetime:
+    """``count`` working days (Monday to Friday, no holidays) later, earlier when negative."""
+    weeks, rest = divmod(abs(count), 5)
+    step = timedelta(days=1 if count >= 0 else -1)
+    moment += step * 7 * weeks
+    while rest:
+        moment += step
+        rest -= moment.weekday() < 5
+    return moment
+
+
+def unit_span(moment: datetime, unit: str) -> Span:
+    """The day, week, weekend, month, quarter, year, decade or century around ``moment``."""
+    day = moment.date()
+    if unit == "week":
+        start = midnight(week_start(day))
+        return start, start + timedelta(days=7)
+    if unit == "weekend":
+        start = midnight(week_start(day) + timedelta(days=5))
+        return start, start + timedelta(days=2)
+    if unit == "month":
+        return month_span(day.year, day.month)
+    if unit == "quarter":
+        return month_span(day.year, (day.month - 1) // 3 * 3 + 1, 3)
+    if unit == "year":
+        return year_span(day.year)
+    if unit == "decade":
+        return year_span(max(day.year // 10 * 10, 1), 10)
+    if unit == "century":
+        return year_span(max(day.year // 100 * 100, 1), 100)
+    if unit == "day":
+        return day_span(day)
+    size = timedelta(seconds=UNIT_SECONDS[unit])
+    return moment, moment + size
+
+
+def iso_week(year: int, week: int) -> Span:
+    start = midnight(date.fromisocalendar(year, week, 1))
+    return start, start + timedelta(days=7)
+
+
+def nth_weekday(year: int, month: int, weekday: int, nth: int) -> date:
+    """The ``nth`` such weekday of a month, counted from the end when negative; ``ValueError`` if there is none."""
+    days = monthrange(year, month)[1]
+    if nth > 0:
+        day = 1 + (weekday - date(year, month, 1).weekday()) % 7 + 7 * (nth - 1)
+    else:
+        day = days - (date(year, month, days).weekday() - weekday) % 7 + 7 * (nth + 1)
+    return date(year, month, day)
+
+
+def easter(year: int) -> date:
+    """Western Easter Sunday, by the anonymous Gregorian algorithm (Meeus, Astronomical Algorithms, chapter 8)."""
+    a, (b, c) = year % 19, divmod(year, 100)
+    d, e = divmod(b, 4)
+    g = (8 * b + 13) // 25
+    h = (19 * a + b - d - g + 15) % 30
+    i, k = divmod(c, 4)
+    m = (32 + 2 * e + 2 * i - h - k) % 7
+    n = (a + 11 * h + 22 * m) // 451
+    month, day = divmod(h + m - 7 * n + 114, 31)
+    return date(year, month, day + 1)
+
+
+def _fixed(month: int, day: int) -> Callable[[int], date]:
+    return lambda year: date(year, month, day)
+
+
+def _weekday(month: int, weekday: int, nth: int, days: int = 0) -> Callable[[int], date]:
+    return lambda year: nth_weekday(year, month, weekday, nth) + timedelta(days=days)
+
+
+def _easter(days: int) -> Callable[[int], date]:
+    return lambda year: easter(year) + timedelta(days=days)
+
+
+HOLIDAYS: dict[str, Callable[[int], date]] = {
+    # Keys are regular expressions for the lower-cased name; a longer name stands before the one it begins with. Movable civil holidays follow the United States.
+    r"new\s+year'?s?'?\s+eve": _fixed(12, 31),
+    r"new\s+year'?s?'?(?:\s+day)?": _fixed(1, 1),
+    r"(?:martin\s+luther\s+king|mlk)(?:\s+jr\.?)?\s+day": _weekday(1, 0, 3),
+    r"groundhog\s+day": _fixed(2, 2),
+    r"(?:st\.?\s+)?valentine'?s?'?(?:\s+day)?": _fixed(2, 14),
+    r"presidents?'?s?'?\s+day": _weekday(2, 0, 3),
+    r"international\s+women'?s\s+day": _fixed(3, 8),
+    r"(?:st\.?|saint)\s+patrick'?s?\s+day": _fixed(3, 17),
+    r"april\s+fools?'?s?'?(?:\s+day)?": _fixed(4, 1),
+    r"earth\s+day": _fixed(4, 22),
+    r"mardi\s+gras": _easter(-47),
+    r"ash\s+wednesday": _easter(-46),
+    r"palm\s+sunday": _easter(-7),
+    r"good\s+friday": _easter(-2),
+    r"easter\s+monday": _easter(1),
+    r"easter(?:\s+sunday)?": _easter(0),
+    r"pentecost": _easter(49),
+    r"(?:international\s+)?workers?'?s?'?\s+day": _fixed(5, 1),
+    r"may\s+day": _fixed(5, 1),
+    r"cinco\s+de\s+mayo": _fixed(5, 5),
+    r"mother'?s?'?\s+day": _weekday(5, 6, 2),
+    r"memorial\s+day": _weekday(5, 0, -1),
+    r"juneteenth": _fixed(6, 19),
+    r"father'?s?'?\s+day": _weekday(6, 6, 3),
+    r"independence\s+day": _fixed(7, 4),
+    r"labou?r\s+day": _weekday(9, 0, 1),
+    r"(?:columbus|indigenous\s+peoples?'?)\s+day": _weekday(10, 0, 2),
+    r"halloween": _fixed(10, 31),
+    r"all\s+saints'?\s+day": _fixed(11, 1),
+    r"(?:guy\s+fawkes|bonfire)\s+(?:night|day)": _fixed(11, 5),
+    r"(?:veterans?'?|armistice|remembrance)\s+day": _fixed(11, 11),
+    r"thanksgiving(?:\s+day)?": _weekday(11, 3, 4),
+    r"black\s+friday": _weekday(11, 3, 4, 1),
+    r"cyber\s+monday": _weekday(11, 3, 4, 4),
+    r"(?:christmas|xmas)\s+eve": _fixed(12, 24),
+    r"(?:christmas|xmas)(?:\s+day)?": _fixed(12, 25),
+    r"boxing\s+day": _fixed(12, 26),
+}

@@ -1,0 +1,205 @@
+"""Finding every time expression in running text and choosing one reading for each."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+from lamina.language.temporal.calendar import Span
+from lamina.language.temporal.grammar import expression
+from lamina.language.temporal.lexicon import FUTURE_HINTS, GATE, PAST_HINTS, STARTERS
+from lamina.language.temporal.nodes import Node
+from lamina.language.temporal.tokens import Reading
+from lamina.language.temporal.values import TemporalMatch, Window
+
+TEXT_CHARS_MAX = 20_000  # a turn is far shorter; more than this is a document, and is cut
+
+_WORD = re.compile(r"[a-z]+|[0-9½]")
+_LEADING = frozenset(["on", "in", "at", "the", "of", "and"])
+
+
+def find_times(text: str, reference: datetime, *, day_first: bool = False) -> list[TemporalMatch]:
+    """All time expressions of ``text`` in order, none overlapping, resolved against ``reference``.
+
+    ``reference`` must be aware; results are in its zone. Only the first ``TEXT_CHARS_MAX`` characters are read. Numeric
+    dates are month first unless ``day_first``. Of a past and a coming reading ("on Friday", "in May") the words around
+    decide: a future marker (``will``, ``going to``, ``plan``) without a past one nearer takes the coming one, all else
+    takes the most recent. An hour without am or pm is from 7 in the morning to 6 in the evening. Never raises on text.
+
+    >>> from datetime import UTC
+    >>> [m.earliest.date().isoformat() for m in find_times("I moved two weeks ago", datetime(2023, 5, 15, tzinfo=UTC))]
+    ['2023-05-01']
+    """
+    if reference.tzinfo is None:
+        raise ValueError("the reference time needs a zone")
+    text = text[:TEXT_CHARS_MAX]
+    if not may_hold_time(text):
+        return []
+    reading = Reading(text, reference, day_first)
+    near = _time_words_ahead(reading)
+    matches = []
+    i = 0
+    while i < reading.size:
+        node = read_at(reading, i) if near[i] else None
+        if node is None or node.stop <= i:
+            i += 1
+            continue
+        first = i
+        while (
+            first < node.stop - 1
+            and node.kind != "set"
+            and reading.words[first] in _LEADING
+            and _same(reading, first + 1, node)
+        ):
+            first += 1
+        matches.append(to_match(reading, first, node, reference))
+        i = node.stop
+    return matches
+
+
+def may_hold_time(text: str) -> bool:
+    """The gate: false for a text that cannot hold a time expression, at the cost of one pass of a small regex."""
+    words = _WORD.findall(text.lower())
+    return not GATE.isdisjoint(words) or any(word[0] < "a" or word[0] == "½" for word in words)
+
+
+_AHEAD = (
+    8  # "from the very beginning of the last month": no expression has more words before its first time word
+)
+
+
+def _time_words_ahead(reading: Reading) -> list[bool]:
+    """For each token, whether a word of time or a digit stands among the next few: only there can one begin."""
+    near = [False] * reading.size
+    last = reading.size + _AHEAD
+    for i in range(reading.size - 1, -1, -1):
+        word = reading.words[i]
+        if word in GATE or (word[0] <= "9" and word.isdigit()) or word == "½":
+            last = i
+        near[i] = last - i <= _AHEAD
+    return near
+
+
+def read_at(reading: Reading, i: int) -> Node | None:
+    word = reading.words[i]
+    if word not in STARTERS and not word.isdigit():
+        return None
+    try:
+        return expression(reading, i)
+    except (ValueError, OverflowError):  # a date beyond the calendar, such as "5000 years ago", is no date
+        return None
+
+
+def _same(reading: Reading, i: int, node: Node) -> bool:
+    shorter = read_at(reading, i)
+    return (
+        shorter is not None
+        and shorter.stop == node.stop
+        and shorter.kind == node.kind
+        and shorter.spans == node.spans
+    )
+
+
+def to_match(reading: Reading, first: int, node: Node, reference: datetime) -> TemporalMatch:
+    start, end = reading.starts[first], reading.ends[node.stop - 1]
+    spans = node.spans
+    if len(spans) > 1 and all(
+        low is None or low.date() == reading.now.date() or node.kind in ("time", "timerange")
+        for low, _ in spans
+    ):
+        chosen: Span | None = _by_hour(spans)
+    elif len(spans) > 1:
+        chosen = _by_tense(reading, first, node)
+    else:
+        chosen = spans[0] if spans else None
+    zone = reference.tzinfo
+    windows = tuple(Window(_zoned(low, zone), _zoned(high, zone)) for low, high in spans)
+    low, high = chosen or (None, None)
+    return TemporalMatch(
+        start,
+        end,
+        reading.text[start:end],
+        node.kind,
+        _zoned(low, zone),
+        _zoned(high, zone),
+        node.grain,
+        node.period,
+        node.approximate,
+        node.timex or timex_of(node, chosen),
+        windows,
+    )
+
+
+def _zoned(moment: datetime | None, zone: object) -> datetime | None:
+    return moment.replace(tzinfo=zone) if moment is not None else None  # type: ignore[arg-type]  # the reference's tzinfo
+
+
+def _by_hour(spans: tuple[Span, ...]) -> Span:
+    waking = [span for span in spans if (edge := span[0] or span[1]) and 7 <= edge.hour < 19]
+    return (waking or list(spans))[0]
+
+
+def _by_tense(reading: Reading, first: int, node: Node) -> Span:
+    """The past or the coming reading, by tense; among those of one day, the likelier hour."""
+    edges = [low or high for low, high in node.spans]
+    future = _speaks_of_future(reading, first, node.stop)
+    coming = [s for s, edge in zip(node.spans, edges, strict=True) if edge and edge >= reading.now]
+    past = [s for s, edge in zip(node.spans, edges, strict=True) if edge and edge < reading.now]
+    pool = (coming or past) if future else (past or coming)
+    edge_of = [(low or high) for low, high in pool]
+    day = (min if future else max)(edge.date() for edge in edge_of if edge)
+    same_day = tuple(s for s, edge in zip(pool, edge_of, strict=True) if edge and edge.date() == day)
+    return _by_hour(same_day) if len(same_day) > 1 else same_day[0]
+
+
+_SENTENCE_END = frozenset((".", "!", "?", ";"))
+
+
+def _speaks_of_future(reading: Reading, first: int, stop: int) -> bool:
+    """Whether the hint nearest to the expression within its sentence (at most 25 words away) is one of the future."""
+    words = reading.words
+    for i in range(first - 1, max(first - 25, 0) - 1, -1):
+        if words[i] in _SENTENCE_END and not reading.glued(i + 1):
+            break
+        if words[i] in FUTURE_HINTS or (
+            words[i].endswith("ing") and words[i - 1] in ("m", "am", "are", "re", "is", "s") and i
+        ):
+            return not (
+                words[i] in ("going", "plan", "planned", "hoping", "planning")
+                and words[i - 1] in ("was", "were", "been")
+            )
+        if words[i] in PAST_HINTS or (words[i].endswith("ed") and len(words[i]) > 4):
+            return False
+    for i in range(stop, min(stop + 25, reading.size)):
+        if words[i] in _SENTENCE_END:
+            break
+        if words[i] in FUTURE_HINTS:
+            return True
+        if words[i] in PAST_HINTS or (words[i].endswith("ed") and len(words[i]) > 4):
+            return False
+    return False
+
+
+def timex_of(node: Node, span: Span | None) -> str | None:
+    """The TIMEX3 value of the chosen reading."""
+    if span is None:
+        return None
+    low, high = span
+    edge = low or high
+    if edge is None:
+        return None
+    if node.stated_range and low and high:
+        return f"({_point(low, node)},{_point(high, node)})"
+    if node.grain == "week" and low and high and high - low == timedelta(days=7):
+        return f"{edge:%G}-W{edge:%V}"
+    return _point(edge, node)
+
+
+def _point(moment: datetime, node: Node) -> str:
+    if "time" in node.kind:
+        return f"{moment:%Y-%m-%dT%H:%M}" if node.kind.startswith("date") else f"{moment:T%H:%M}"
+    if node.grain == "month" and not node.stated_range:
+        return f"{moment.year:04d}-{moment:%m}"
+    if node.grain == "year" and not node.stated_range:
+        return f"{moment.year:04d}"
+    return moment.date().isoformat()
