@@ -451,13 +451,40 @@ class Scopes(Protocol):
 class Store(Protocol):
     """One engine: the ports above over one place."""
 
-    log: EventLog
-    idempotency: Idempotency
-    jobs: Jobs
-    records: Records
-    index: IndexRows
-    lifecycle: Lifecycle
-    scopes: Scopes
+    @property
+    def log(self) -> EventLog:
+        """The append-only truth."""
+        ...
+
+    @property
+    def idempotency(self) -> Idempotency:
+        """Keys and what they led to."""
+        ...
+
+    @property
+    def jobs(self) -> Jobs:
+        """What is still to derive."""
+        ...
+
+    @property
+    def records(self) -> Records:
+        """What was derived."""
+        ...
+
+    @property
+    def index(self) -> IndexRows:
+        """What search reads."""
+        ...
+
+    @property
+    def lifecycle(self) -> Lifecycle:
+        """What happened to events and jobs."""
+        ...
+
+    @property
+    def scopes(self) -> Scopes:
+        """The scopes that exist."""
+        ...
 
     def change_mark(self) -> int:
         """A number that differs once anybody, in any process, has committed since; comparable inside one thread."""
