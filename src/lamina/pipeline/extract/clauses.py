@@ -12,14 +12,69 @@ from dataclasses import dataclass
 from lamina.pipeline.extract.limits import CONJUNCTS_MAX
 from lamina.pipeline.extract.syntax import Parse, Token
 
-WEIGHTS = {"ROOT": 0.95, "conj": 0.9, "ccomp": 0.85, "relcl": 0.8, "advcl": 0.75, "parataxis": 0.85, "acl": 0.75}
-_THINK = frozenset("think guess believe suppose feel reckon assume suspect figure".split())
-_SAY = frozenset("say tell mention hear report claim announce write note add".split())
-_UNREAL = frozenset("wish hope imagine pretend let make doubt wonder ask ensure see bet want recommend suggest".split())
-_CONDITION = frozenset("if unless whether though although until till as like than so lest once".split())
-_HEDGES = frozenset("maybe perhaps probably possibly might apparently supposedly likely seemingly presumably".split())
+WEIGHTS = {
+    "ROOT": 0.95,
+    "conj": 0.9,
+    "ccomp": 0.85,
+    "relcl": 0.8,
+    "advcl": 0.75,
+    "parataxis": 0.85,
+    "acl": 0.75,
+}
+_THINK = frozenset(["think", "guess", "believe", "suppose", "feel", "reckon", "assume", "suspect", "figure"])
+_SAY = frozenset(["say", "tell", "mention", "hear", "report", "claim", "announce", "write", "note", "add"])
+_UNREAL = frozenset(
+    [
+        "wish",
+        "hope",
+        "imagine",
+        "pretend",
+        "let",
+        "make",
+        "doubt",
+        "wonder",
+        "ask",
+        "ensure",
+        "see",
+        "bet",
+        "want",
+        "recommend",
+        "suggest",
+    ]
+)
+_CONDITION = frozenset(
+    [
+        "if",
+        "unless",
+        "whether",
+        "though",
+        "although",
+        "until",
+        "till",
+        "as",
+        "like",
+        "than",
+        "so",
+        "lest",
+        "once",
+    ]
+)
+_HEDGES = frozenset(
+    [
+        "maybe",
+        "perhaps",
+        "probably",
+        "possibly",
+        "might",
+        "apparently",
+        "supposedly",
+        "likely",
+        "seemingly",
+        "presumably",
+    ]
+)
 _NEVER = frozenset(("never", "no", "hardly", "rarely"))
-_UNREAL_MODALS = frozenset("would could should 'd must can shall".split())
+_UNREAL_MODALS = frozenset(["would", "could", "should", "'d", "must", "can", "shall"])
 
 
 @dataclass(slots=True)
@@ -80,11 +135,14 @@ def _prep_objects(parse: Parse, prep: Token) -> list[Token]:
 
 def conjuncts(parse: Parse, token: Token) -> list[Token]:
     """`token` and what "and", "or", "," join to it, without contrasted ones ("Lisbon, not Porto")."""
-    found, pending = [], [token]
+    found: list[Token] = []
+    pending = [token]
     while pending and len(found) < CONJUNCTS_MAX:
         current = pending.pop(0)
         # In "Lisbon, not Porto" the parser hangs "not" on either of them; it denies what follows it.
-        if any(t.lower == "not" and t.i < current.i for t in parse.children(current, "neg", "advmod", "preconj")):
+        if any(
+            t.lower == "not" and t.i < current.i for t in parse.children(current, "neg", "advmod", "preconj")
+        ):
             continue
         found.append(current)
         pending.extend(t for t in parse.children(current, "conj") if t.is_verb == token.is_verb)
@@ -147,7 +205,23 @@ def _relative_is_object(parse: Parse, verb: Token) -> bool:
     )
 
 
-_RELATIVE_ADVERBIALS = frozenset("day time way year moment place reason week month night everything all thing".split())
+_RELATIVE_ADVERBIALS = frozenset(
+    [
+        "day",
+        "time",
+        "way",
+        "year",
+        "moment",
+        "place",
+        "reason",
+        "week",
+        "month",
+        "night",
+        "everything",
+        "all",
+        "thing",
+    ]
+)
 
 
 def _shared_subject(parse: Parse, verb: Token) -> Token | None:
@@ -164,15 +238,19 @@ def _shared_subject(parse: Parse, verb: Token) -> Token | None:
 
 def _is_telegraphic(parse: Parse, verb: Token) -> bool:
     # "Went to Paris yesterday", "Just finished my book": the speaker left out the "I".
-    if verb.tag not in ("VBD", "VBN"):
+    if verb.tag not in ("VBD", "VBN") or verb.lemma == "be":
         return False
     before = [t for t in parse.tokens[: verb.i] if t.tag not in (",", "UH", ".", ":")]
-    return all(t.lower in ("just", "finally", "also", "recently", "already", "actually", "and") for t in before)
+    return all(
+        t.lower in ("just", "finally", "also", "recently", "already", "actually", "and") for t in before
+    )
 
 
 def _is_unreal(clause: Clause) -> bool:
     parse, verb = clause.parse, clause.verb
-    quoted = parse.text[: verb.start].count('"') % 2 == 1 or parse.text[: verb.start].count("“") > parse.text[: verb.start].count("”")
+    quoted = parse.text[: verb.start].count('"') % 2 == 1 or parse.text[: verb.start].count("“") > parse.text[
+        : verb.start
+    ].count("”")
     if quoted or _is_condition(parse, verb):
         return True
     token = verb
@@ -216,7 +294,10 @@ def _governed_unreal(clause: Clause, governor: Token) -> bool:
 def _read_auxiliaries(clause: Clause) -> None:
     verb = clause.verb
     clause.past = verb.tag == "VBD"
-    for aux in clause.parse.children(verb, "aux", "auxpass"):
+    auxiliaries = clause.parse.children(verb, "aux", "auxpass")
+    if verb.dep == "conj" and verb.tag in ("VB", "VBG", "VBN") and not auxiliaries:
+        auxiliaries = clause.parse.children(clause.parse.head(verb), "aux", "auxpass")  # "I'll go and buy it"
+    for aux in auxiliaries:
         lemma = aux.lemma
         if aux.tag == "MD" or lemma in ("will", "would"):
             clause.modal = "will" if lemma in ("will", "'ll") else lemma

@@ -48,7 +48,11 @@ class RulesExtractor:
     name = NAME
 
     def __init__(
-        self, find_times: FindTimes = no_times, *, use_parser: bool = True, parser: ParsesSentences | None = None
+        self,
+        find_times: FindTimes = no_times,
+        *,
+        use_parser: bool = True,
+        parser: ParsesSentences | None = None,
     ) -> None:
         self._find_times = find_times
         self._use_parser = use_parser
@@ -89,13 +93,19 @@ class RulesExtractor:
                 mentions.extend(parsed_mentions(parse, refs, sentence.start))
                 continue
             if worth:
-                triples.extend(plain_triples(sentence.text, refs, self._times(utterance, sentence), sentence.start))
+                triples.extend(
+                    plain_triples(sentence.text, refs, self._times(utterance, sentence), sentence.start)
+                )
             mentions.extend(plain_mentions(sentence.text, refs, sentence.start))
         distinct_triples = tuple(dict.fromkeys(triples))
-        return Extraction(distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth))
+        return Extraction(
+            distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth)
+        )
 
     def _times(self, utterance: Utterance, sentence: Sentence) -> Times:
-        return Times(sentence.text, self._find_times(sentence.text, utterance.observed_at), utterance.observed_at)
+        return Times(
+            sentence.text, self._find_times(sentence.text, utterance.observed_at), utterance.observed_at
+        )
 
 
 def _prepare(utterance: Utterance) -> _Work:

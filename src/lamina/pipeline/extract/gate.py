@@ -24,11 +24,15 @@ _CHATTER = re.compile(
     r"let me know|please |i(?:'d| would) love to (?:hear|see it|know))",
     re.IGNORECASE,
 )
-_FIRST_PERSON = re.compile(r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|ll|d)|our|us|myself)\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|ll|d)|our|us|myself)\b", re.IGNORECASE
+)
 _ANCHOR = re.compile(r"\b(?:he|she|they|his|her|their|remind|let['’]?s|mom|dad|mum)\b|\d", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[\w,;:’'\")] )[A-ZÀ-ÖØ-ÞА-Я][\w’'-]*\w|[A-Z]{2,}")
 _DEFINITE_SUBJECT = re.compile(r"(?:the|our|my|this|each|every) \w+", re.IGNORECASE)
-_NAMED_SUBJECT = re.compile(r"[A-ZÀ-ÞА-Я][\w.&'’-]* (?:[A-Z][\w.&'’-]* ){0,4}(?:is|was|are|were|has|had|\w+(?:ed|s))\b")
+_NAMED_SUBJECT = re.compile(
+    r"[A-ZÀ-ÞА-Я][\w.&'’-]* (?:[A-Z][\w.&'’-]* ){0,4}(?:is|was|are|were|has|had|\w+(?:ed|s))\b"
+)
 _NON_LATIN = re.compile(r"[^\x00-\u024f\u2000-\u206f\U0001f000-\U0001ffff]")
 _YOU_START = re.compile(r"you(?:['’](?:re|ve|ll|d))?\b", re.IGNORECASE)
 

@@ -18,7 +18,9 @@ KEYS_MAX = 24
 
 def keys_of(triples: tuple[Triple, ...]) -> tuple[str, ...]:
     """The keys of `triples`, without repetition, at most `KEYS_MAX`."""
-    found = [key for triple in triples if triple.kind in _KINDS and not triple.hedged for key in _keys(triple)]
+    found = [
+        key for triple in triples if triple.kind in _KINDS and not triple.hedged for key in _keys(triple)
+    ]
     return tuple(dict.fromkeys(found))[:KEYS_MAX]
 
 
@@ -28,7 +30,11 @@ def restate(triple: Triple) -> str:
     phrase = describe(triple.predicate, past=False).phrase or triple.predicate.replace("_", " ")
     joint = "" if phrase.startswith("'s") else " "
     owner = possessive(subject) if not joint else subject
-    text = f"{owner}{phrase.removeprefix(chr(39) + 's')}{'' if not value else ' '}{value}" if not joint else f"{owner} {phrase} {value}"
+    text = (
+        f"{owner}{phrase.removeprefix(chr(39) + 's')}{'' if not value else ' '}{value}"
+        if not joint
+        else f"{owner} {phrase} {value}"
+    )
     over = next((text for role, text in triple.qualifiers if role == "over"), None)
     if over:
         text = f"{text} to {over}"
@@ -45,7 +51,11 @@ def _keys(triple: Triple) -> list[str]:
 
 def _subject(triple: Triple) -> str:
     # An opaque id ("user:7f3a") says nothing to a searcher.
-    return "user" if triple.subject.actor is not None and triple.subject.name == triple.subject.actor else triple.subject.name
+    return (
+        "user"
+        if triple.subject.actor is not None and triple.subject.name == triple.subject.actor
+        else triple.subject.name
+    )
 
 
 def object_text(triple: Triple) -> str:

@@ -16,15 +16,140 @@ from lamina.pipeline.extract.syntax import Parse
 from lamina.pipeline.extract.values import EntityRef, Mention, Span
 from lamina.pipeline.extract.vocabulary import PETS, RELATIONS
 
-_NAME_RUN = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w&’'-]{0,40}(?: (?:of |the |de |van |von )?[A-ZÀ-ÖØ-Þ][\w&’'-]{0,40}){0,5}")
+_NAME_RUN = re.compile(
+    r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w&’'-]{0,40}(?: (?:of |the |de |van |von )?[A-ZÀ-ÖØ-Þ][\w&’'-]{0,40}){0,5}"
+)
 _KIN = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:\w{1,12} )?(\w{2,14}),? (?:named |called )?([A-Z][\w’'-]{1,30})")
 _CLAIMS = re.compile(r" (?:is|has|had|was|will|moved|uses|needs|signed|bought|\w{3,12}ed)\b")
 _STARTERS = frozenset(
-    "i the a an my our your his her their its this that these those it he she they we you there here what when where why how who "
-    "which if so and but or as at in on for to from by with about after before since while because just also not is are was were do "
-    "does did have has had can could will would should let's let being having getting going any some all many much most every each "
-    "one two both another such even still then now once maybe perhaps hopefully definitely absolutely totally sounds looks love loved "
-    "had got can't don't didn't i'm i've i'll i'd it's that's you're we're they're check keep make take go see give stay try enjoy".split()
+    [
+        "i",
+        "the",
+        "a",
+        "an",
+        "my",
+        "our",
+        "your",
+        "his",
+        "her",
+        "their",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "it",
+        "he",
+        "she",
+        "they",
+        "we",
+        "you",
+        "there",
+        "here",
+        "what",
+        "when",
+        "where",
+        "why",
+        "how",
+        "who",
+        "which",
+        "if",
+        "so",
+        "and",
+        "but",
+        "or",
+        "as",
+        "at",
+        "in",
+        "on",
+        "for",
+        "to",
+        "from",
+        "by",
+        "with",
+        "about",
+        "after",
+        "before",
+        "since",
+        "while",
+        "because",
+        "just",
+        "also",
+        "not",
+        "is",
+        "are",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "have",
+        "has",
+        "had",
+        "can",
+        "could",
+        "will",
+        "would",
+        "should",
+        "let's",
+        "let",
+        "being",
+        "having",
+        "getting",
+        "going",
+        "any",
+        "some",
+        "all",
+        "many",
+        "much",
+        "most",
+        "every",
+        "each",
+        "one",
+        "two",
+        "both",
+        "another",
+        "such",
+        "even",
+        "still",
+        "then",
+        "now",
+        "once",
+        "maybe",
+        "perhaps",
+        "hopefully",
+        "definitely",
+        "absolutely",
+        "totally",
+        "sounds",
+        "looks",
+        "love",
+        "loved",
+        "had",
+        "got",
+        "can't",
+        "don't",
+        "didn't",
+        "i'm",
+        "i've",
+        "i'll",
+        "i'd",
+        "it's",
+        "that's",
+        "you're",
+        "we're",
+        "they're",
+        "check",
+        "keep",
+        "make",
+        "take",
+        "go",
+        "see",
+        "give",
+        "stay",
+        "try",
+        "enjoy",
+    ]
 )
 
 
@@ -37,7 +162,9 @@ def parsed_mentions(parse: Parse, refs: References, offset: int) -> list[Mention
             token = parse.tokens[end - 1]
             ref = refs.named(parse, token)
             if ref is not None:
-                found.append(_mention(ref, offset + parse.tokens[start].start, offset + token.end, parse.text, offset))
+                found.append(
+                    _mention(ref, offset + parse.tokens[start].start, offset + token.end, parse.text, offset)
+                )
                 covered.update(range(start, end))
     for token in parse.tokens:
         if token.i in covered:
@@ -52,7 +179,9 @@ def parsed_mentions(parse: Parse, refs: References, offset: int) -> list[Mention
             owner = refs.owner(parse, token)
             if kin is not None and owner is not None:
                 alias = normalise_name(f"{possessive(owner.name)} {token.lower}")
-                found.append(_mention(kin, offset + token.start, offset + token.end, parse.text, offset, alias))
+                found.append(
+                    _mention(kin, offset + token.start, offset + token.end, parse.text, offset, alias)
+                )
     return sorted(found, key=lambda m: (m.span.start, m.span.end))
 
 
@@ -62,13 +191,21 @@ def plain_mentions(text: str, refs: References, offset: int) -> list[Mention]:
     for match in _NAME_RUN.finditer(text):
         words = match.group().split(" ")
         start = match.start()
-        while words and (words[0].casefold().replace("’", "'") in _STARTERS or normalise_name(words[0]) in _NAME_JUNK):
+        while words and (
+            words[0].casefold().replace("’", "'") in _STARTERS or normalise_name(words[0]) in _NAME_JUNK
+        ):
             start += len(words.pop(0)) + 1
         name = re.sub(r"['’]s$", "", " ".join(words))
         if len(name) < 2:
             continue
         known = refs.known.get(normalise_name(name))
-        if known is None and start == 0 and " " not in name and not name.isupper() and not _CLAIMS.match(text, len(name)):
+        if (
+            known is None
+            and start == 0
+            and " " not in name
+            and not name.isupper()
+            and not _CLAIMS.match(text, len(name))
+        ):
             continue
         ref = known or entity(name, "thing")
         refs.note(ref)

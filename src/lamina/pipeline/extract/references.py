@@ -7,6 +7,7 @@ before it; otherwise the claim is dropped. "it" and "that" are never resolved, b
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from lamina.language.entities import normalise_name, possessive
 from lamina.pipeline.extract.syntax import Parse, Token
@@ -32,9 +33,68 @@ NER_TYPES: dict[str, EntityType] = {
     "LAW": "work",
 }
 _NAME_JUNK = frozenset(
-    "wow oh hey hi hello yeah yes no thanks thank god lol haha omg ok okay btw tbh idk yep nope aw aww ugh hmm yay congrats "
-    "good great nice cool sure well monday tuesday wednesday thursday friday saturday sunday january february march april "
-    "may june july august september october november december today tomorrow yesterday i me mr mrs image".split()
+    [
+        "wow",
+        "oh",
+        "hey",
+        "hi",
+        "hello",
+        "yeah",
+        "yes",
+        "no",
+        "thanks",
+        "thank",
+        "god",
+        "lol",
+        "haha",
+        "omg",
+        "ok",
+        "okay",
+        "btw",
+        "tbh",
+        "idk",
+        "yep",
+        "nope",
+        "aw",
+        "aww",
+        "ugh",
+        "hmm",
+        "yay",
+        "congrats",
+        "good",
+        "great",
+        "nice",
+        "cool",
+        "sure",
+        "well",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "today",
+        "tomorrow",
+        "yesterday",
+        "i",
+        "me",
+        "mr",
+        "mrs",
+        "image",
+    ]
 )
 
 
@@ -59,6 +119,7 @@ class References:
     people: list[Person] = field(default_factory=list)
     things: list[EntityRef] = field(default_factory=list)
     known: dict[str, EntityRef] = field(default_factory=dict)
+    kin_nouns: ClassVar[frozenset[str]] = PETS | frozenset(RELATIONS)
 
     @classmethod
     def of(cls, utterance: Utterance) -> References:
@@ -100,7 +161,9 @@ class References:
         """Remember that `ref` was named."""
         if ref.actor is not None or ref == self.addressee:
             return
-        if ref.type == "person" and ref.key not in {person.ref.key for person in self.people if person.gender != "n"}:
+        if ref.type == "person" and ref.key not in {
+            person.ref.key for person in self.people if person.gender != "n"
+        }:
             self.people.append(Person(ref, gender))
         elif ref.type in ("organisation", "product", "work", "thing"):
             self.things.append(ref)
@@ -159,7 +222,9 @@ class References:
         return self._named_entity(parse, parts, "thing")
 
     def _named_entity(self, parse: Parse, tokens: list[Token], entity_type: EntityType) -> EntityRef | None:
-        while tokens and (tokens[0].tag in ("DT", "PRP$", "POS", "UH", ":", ",") or tokens[0].lower in _NAME_JUNK):
+        while tokens and (
+            tokens[0].tag in ("DT", "PRP$", "POS", "UH", ":", ",") or tokens[0].lower in _NAME_JUNK
+        ):
             tokens = tokens[1:]
         while tokens and (tokens[-1].tag in ("POS", ",", ".", ":", "-RRB-") or tokens[-1].lower == "'s"):
             tokens = tokens[:-1]
@@ -174,7 +239,25 @@ class References:
         return ref
 
 
-_TELLING = frozenset("older elder younger oldest youngest little big twin best former ex late old first second".split())
+_TELLING = frozenset(
+    [
+        "older",
+        "elder",
+        "younger",
+        "oldest",
+        "youngest",
+        "little",
+        "big",
+        "twin",
+        "best",
+        "former",
+        "ex",
+        "late",
+        "old",
+        "first",
+        "second",
+    ]
+)
 
 
 def _name_text(parse: Parse, token: Token) -> str:

@@ -33,7 +33,9 @@ def _rule(predicate: str, start: str, *, negated: bool = False, until: str = _UP
 
 
 _ENGLISH = (
-    _rule("name_is", r"\bmy name(?:'s| is)", until=r"(?P<object>[A-Z][\w'-]{1,30}(?: [A-Z][\w'-]{1,30}){0,2})"),
+    _rule(
+        "name_is", r"\bmy name(?:'s| is)", until=r"(?P<object>[A-Z][\w'-]{1,30}(?: [A-Z][\w'-]{1,30}){0,2})"
+    ),
     _rule("lives_in", _I + r"(?:'m|'ve been| am)? (?:currently )?(?:live|living|based) in"),
     _rule("from", _I + r"(?:'m| am| come) (?:originally )?from"),
     _rule("moved_to", _I + r"(?:'ve)? (?:just |recently )?(?:moved|relocated) to"),
@@ -52,12 +54,21 @@ _ENGLISH = (
     _rule("committed_to", _I + r"(?:'ll| will| promise to)"),
     _rule("asked_to_be_reminded_to", r"^(?:please )?remind me to"),
 )
-_PREFER = re.compile(_I + r" prefer (?P<object>[^,.;!?]{2,40}?) (?:to|over) (?P<over>[^,.;!?]{2,40}?)(?=$|[,.;!?])", re.IGNORECASE)
-_FAVOURITE = re.compile(
-    r"\bmy (?:all-time )?favou?rite (?P<topic>[\w -]{2,30}?)(?:'s| is| are) (?P<object>[^,.;!?]{2,60}?)(?=$|[,.;!?]| and | but )", re.IGNORECASE
+_PREFER = re.compile(
+    _I + r" prefer (?P<object>[^,.;!?]{2,40}?) (?:to|over) (?P<over>[^,.;!?]{2,40}?)(?=$|[,.;!?])",
+    re.IGNORECASE,
 )
-_KIN = re.compile(r"\bmy (?:\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?(?P<object>[A-Z][\w'-]{1,30})")
-_PET = re.compile(r"\bi (?:have|got|adopted) an? (?:\w{1,12} )?(?P<noun>\w{2,12}) (?:named|called) (?P<object>[A-Z][\w'-]{1,30})", re.IGNORECASE)
+_FAVOURITE = re.compile(
+    r"\bmy (?:all-time )?favou?rite (?P<topic>[\w -]{2,30}?)(?:'s| is| are) (?P<object>[^,.;!?]{2,60}?)(?=$|[,.;!?]| and | but )",
+    re.IGNORECASE,
+)
+_KIN = re.compile(
+    r"\bmy (?:\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?(?P<object>[A-Z][\w'-]{1,30})"
+)
+_PET = re.compile(
+    r"\bi (?:have|got|adopted) an? (?:\w{1,12} )?(?P<noun>\w{2,12}) (?:named|called) (?P<object>[A-Z][\w'-]{1,30})",
+    re.IGNORECASE,
+)
 _AGE = re.compile(r"\bi(?:'m| am) (?P<object>\d{1,3})(?: years old|$|[,.!])", re.IGNORECASE)
 _SEATS = re.compile(
     r"(?P<subject>[A-Z][\w&.-]{1,30}(?: [A-Z][\w&.-]{1,30}){0,3}) (?P<verb>has|have|had|moved to|grew to|dropped to|is at|upgraded to|increased to|expanded to) "
@@ -71,22 +82,132 @@ _GENERIC = re.compile(
 # language: (predicate, pattern); shapes that are unambiguous without grammar.
 _O = r" (?P<object>[^\W\d_][^,.;!?()\n]{1,60}?)(?=$|[,.;!?()\n]| (?:und|aber|et|mais|y|pero|e|ma|mas) )"
 _OTHERS: tuple[tuple[str, str], ...] = (
-    ("name_is", r"\b(?:ich hei(?:ß|ss)e|mein name ist|je m'appelle|mon nom est|me llamo|mi nombre es|mi chiamo|il mio nome è|me chamo|meu nome é)"),
-    ("lives_in", r"\b(?:ich (?:wohne|lebe) in|j'habite (?:à|en|au)|je vis (?:à|en|au)|vivo (?:en|a|em)|abito a|moro em)"),
-    ("works_at", r"\b(?:ich arbeite (?:bei|für)|je travaille (?:chez|pour)|trabajo (?:en|para)|lavoro (?:per|presso)|trabalho (?:na|no|para))"),
+    (
+        "name_is",
+        r"\b(?:ich hei(?:ß|ss)e|mein name ist|je m'appelle|mon nom est|me llamo|mi nombre es|mi chiamo|il mio nome è|me chamo|meu nome é)",
+    ),
+    (
+        "lives_in",
+        r"\b(?:ich (?:wohne|lebe) in|j'habite (?:à|en|au)|je vis (?:à|en|au)|vivo (?:en|a|em)|abito a|moro em)",
+    ),
+    (
+        "works_at",
+        r"\b(?:ich arbeite (?:bei|für)|je travaille (?:chez|pour)|trabajo (?:en|para)|lavoro (?:per|presso)|trabalho (?:na|no|para))",
+    ),
     ("works_as", r"\b(?:ich arbeite als|je travaille comme|trabajo (?:como|de)|lavoro come|trabalho como)"),
     ("from", r"\b(?:ich komme aus|je viens (?:de|du)|soy de|vengo da|sou d[eoa])"),
-    ("likes", r"\b(?:ich (?:mag|liebe)|j'(?:aime|adore)|me (?:gusta|encanta)n?|mi piac(?:e|ciono)|eu (?:gosto de|adoro|amo))"),
+    (
+        "likes",
+        r"\b(?:ich (?:mag|liebe)|j'(?:aime|adore)|me (?:gusta|encanta)n?|mi piac(?:e|ciono)|eu (?:gosto de|adoro|amo))",
+    ),
     ("dislikes", r"\b(?:ich hasse|je déteste|odio|detesto)"),
 )
 _OTHER_RULES = tuple(Rule(p, re.compile(start + _O, re.IGNORECASE)) for p, start in _OTHERS)
 _ENGLISH_WORDS = frozenset(
-    "the a an and i you is are was were my to of in it that for on with have this but not be at we they he she so do did i'm it's can "
-    "will just your me as has had by from or his her our their been about".split()
+    [
+        "the",
+        "a",
+        "an",
+        "and",
+        "i",
+        "you",
+        "is",
+        "are",
+        "was",
+        "were",
+        "my",
+        "to",
+        "of",
+        "in",
+        "it",
+        "that",
+        "for",
+        "on",
+        "with",
+        "have",
+        "this",
+        "but",
+        "not",
+        "be",
+        "at",
+        "we",
+        "they",
+        "he",
+        "she",
+        "so",
+        "do",
+        "did",
+        "i'm",
+        "it's",
+        "can",
+        "will",
+        "just",
+        "your",
+        "me",
+        "as",
+        "has",
+        "had",
+        "by",
+        "from",
+        "or",
+        "his",
+        "her",
+        "our",
+        "their",
+        "been",
+        "about",
+    ]
 )
 _OTHER_WORDS = frozenset(
-    "der die das und ich nicht ist ein eine mit wir le la les et je ne pas est un une des el los y que es por con il di che non sono "
-    "per um uma não de em mi me da een het van niet".split()
+    [
+        "der",
+        "die",
+        "das",
+        "und",
+        "ich",
+        "nicht",
+        "ist",
+        "ein",
+        "eine",
+        "mit",
+        "wir",
+        "le",
+        "la",
+        "les",
+        "et",
+        "je",
+        "ne",
+        "pas",
+        "est",
+        "un",
+        "une",
+        "des",
+        "el",
+        "los",
+        "y",
+        "que",
+        "es",
+        "por",
+        "con",
+        "il",
+        "di",
+        "che",
+        "non",
+        "sono",
+        "per",
+        "um",
+        "uma",
+        "não",
+        "de",
+        "em",
+        "mi",
+        "me",
+        "da",
+        "een",
+        "het",
+        "van",
+        "niet",
+    ]
 )
 _SPLIT = re.compile(r"[^\w'’]+")
 
@@ -128,7 +249,7 @@ class _Draft:
 def _drafts(text: str, refs: References) -> Iterator[_Draft]:
     speaker = refs.speaker
     if speaker is not None:
-        yield from _first_person(text, refs, speaker)
+        yield from _first_person(text, speaker)
     for match in _SEATS.finditer(text):
         number = LiteralValue("integer", int(match["object"].replace(",", "")))
         yield _Draft(entity(match["subject"], "thing"), canonical_count(match["noun"]), number)
@@ -149,10 +270,12 @@ def _generic(match: re.Match[str]) -> tuple[str, LiteralValue]:
     return ("is_a" if verb in ("is", "was") else slug(verb)), LiteralValue("string", _trim(match["object"]))
 
 
-def _first_person(text: str, refs: References, speaker: EntityRef) -> Iterator[_Draft]:
+def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
     preferred = _PREFER.search(text)
     if preferred:
-        yield _Draft(speaker, "prefers", LiteralValue("string", _trim(preferred["object"])), _trim(preferred["over"]))
+        yield _Draft(
+            speaker, "prefers", LiteralValue("string", _trim(preferred["object"])), _trim(preferred["over"])
+        )
     for match in _FAVOURITE.finditer(text):
         yield _Draft(speaker, f"favourite_{slug(match['topic'])}", _value(match["object"], ""))
     for match in _KIN.finditer(text):
@@ -187,7 +310,11 @@ def _trim(text: str) -> str:
 
 def _empty(text: str) -> bool:
     words = _trim(text).casefold().split()
-    return not words or words[0] in ("it", "that", "this", "you", "be", "how", "what", "when", "them", "him", "her", "see") or words[-1] in VAGUE and len(words) < 3
+    return (
+        not words
+        or words[0] in ("it", "that", "this", "you", "be", "how", "what", "when", "them", "him", "her", "see")
+        or (words[-1] in VAGUE and len(words) < 3)
+    )
 
 
 def _value(text: str, predicate: str) -> EntityRef | LiteralValue:

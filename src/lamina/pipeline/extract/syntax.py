@@ -96,7 +96,8 @@ class Parser:
         import spacy  # imports numpy, thinc and more: only paid by a process that extracts
 
         nlp = spacy.load(MODEL, exclude=["attribute_ruler"], disable=["lemmatizer"])
-        lookups = nlp.get_pipe("lemmatizer").lookups
+        lemmatizer: Any = nlp.get_pipe("lemmatizer")  # typed as a bare callable
+        lookups = lemmatizer.lookups
         self._exceptions: dict[str, Any] = lookups.get_table("lemma_exc")
         self._rules: dict[str, Any] = lookups.get_table("lemma_rules")
         self._index: dict[str, Any] = lookups.get_table("lemma_index")
@@ -134,7 +135,7 @@ class Parser:
 
     def _lemma(self, text: str, tag: str) -> str:
         lower = text.lower().replace("’", "'")
-        group = "verb" if tag.startswith("VB") or tag == "MD" else "noun" if tag in ("NNS", "NN") else ""
+        group = "verb" if tag.startswith("VB") or tag == "MD" else "noun" if tag == "NNS" else ""
         if not group:
             return lower
         key = (lower, group)
@@ -154,7 +155,12 @@ class Parser:
         if word in index and not (group == "noun" and word.endswith("s")):
             return word
         guesses = [word[: -len(old)] + new for old, new in self._rules.get(group, []) if word.endswith(old)]
-        return next((guess for guess in guesses if guess and guess in index), next(filter(str.isalpha, guesses), word))
+        known = next((guess for guess in guesses if guess and guess in index), None)
+        if known is not None or not guesses:
+            return known or word
+        stem = guesses[-1]
+        doubled = len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "aeiosl"
+        return stem[:-1] if doubled else stem or word
 
 
 _CLITICS = {

@@ -14,7 +14,17 @@ _SINCE = frozenset(("since", "from", "starting"))
 _UNTIL = frozenset(("until", "till", "through", "til"))
 _BY = frozenset(("by", "before"))
 _STATES: frozenset[Kind] = frozenset(
-    ("identity", "role", "place", "possession", "relation", "preference", "quantity", "state_change", "attribute")
+    (
+        "identity",
+        "role",
+        "place",
+        "possession",
+        "relation",
+        "preference",
+        "quantity",
+        "state_change",
+        "attribute",
+    )
 )
 
 
