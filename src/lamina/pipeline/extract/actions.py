@@ -20,204 +20,17 @@ _GERUND_OBJECT = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 # Saying, seeing, feeling and helping: real verbs, poor facts.
 _WEAK_VERBS = frozenset(
-    [
-        "be",
-        "say",
-        "tell",
-        "think",
-        "know",
-        "mean",
-        "guess",
-        "see",
-        "look",
-        "sound",
-        "seem",
-        "thank",
-        "appreciate",
-        "hope",
-        "believe",
-        "feel",
-        "let",
-        "make",
-        "need",
-        "hear",
-        "agree",
-        "wish",
-        "wonder",
-        "understand",
-        "imagine",
-        "remember",
-        "forget",
-        "ask",
-        "talk",
-        "chat",
-        "share",
-        "show",
-        "give",
-        "help",
-        "keep",
-        "put",
-        "take",
-        "get",
-        "go",
-        "come",
-        "do",
-        "have",
-        "bring",
-        "mention",
-        "realize",
-        "realise",
-        "notice",
-        "suppose",
-        "miss",
-        "bet",
-        "check",
-        "care",
-        "try",
-        "find",
-        "happen",
-        "turn",
-        "watch",
-        "use",
-        "love",
-        "like",
-        "want",
-        "call",
-        "deal",
-        "support",
-        "inspire",
-        "matter",
-        "remind",
-        "encourage",
-        "hold",
-        "cheer",
-        "root",
-        "allow",
-        "become",
-        "stay",
-        "run",
-        "stand",
-        "hang",
-        "rely",
-        "count",
-        "stick",
-        "push",
-        "face",
-        "catch",
-        "add",
-        "spend",
-        "set",
-        "pay",
-        "send",
-        "leave",
-        "read",
-        "throw",
-        "end",
-        "follow",
-        "deserve",
-        "enjoy",
-        "value",
-        "treasure",
-        "cherish",
-        "believe",
-        "focus",
-        "work",
-        "reach",
-        "wait",
-        "pass",
-        "reflect",
-        "experience",
-        "guess",
-        "admire",
-        "embrace",
-        "relate",
-        "capture",
-        "figure",
-        "pour",
-    ]
+    ["be", "say", "tell", "think", "know", "mean", "guess", "see", "look", "sound", "seem", "thank", "appreciate", "hope", "believe", "feel", "let", "make", "need", "hear", "agree", "wish", "wonder", "understand", "imagine", "remember", "forget", "ask", "talk", "chat", "share", "show", "give", "help", "keep", "put", "take", "get", "go", "come", "do", "have", "bring", "mention", "realize", "realise", "notice", "suppose", "miss", "bet", "check", "care", "try", "find", "happen", "turn", "watch", "use", "love", "like", "want", "call", "deal", "support", "inspire", "matter", "remind", "encourage", "hold", "cheer", "root", "allow", "become", "stay", "run", "stand", "hang", "rely", "count", "stick", "push", "face", "catch", "add", "spend", "set", "pay", "send", "leave", "read", "throw", "end", "follow", "deserve", "enjoy", "value", "treasure", "cherish", "believe", "focus", "work", "reach", "wait", "pass", "reflect", "experience", "guess", "admire", "embrace", "relate", "capture", "figure", "pour"]
 )
 # ... unless something definite follows: these may build a predicate with a concrete object in the past.
+_EMPTY_VERBS = frozenset(["be", "say", "have", "mean", "seem", "do"])  # in written text the other verbs do carry facts
 _CONCRETE_VERBS = frozenset(
-    [
-        "take",
-        "get",
-        "make",
-        "read",
-        "watch",
-        "run",
-        "give",
-        "show",
-        "find",
-        "call",
-        "use",
-        "send",
-        "bring",
-        "spend",
-        "catch",
-        "set",
-        "pay",
-        "do",
-    ]
+    ["take", "get", "make", "read", "watch", "run", "give", "show", "find", "call", "use", "send", "bring", "spend", "catch", "set", "pay", "do"]
 )
-_GENERIC_SLOTS = frozenset(
-    ["dobj", "to", "for", "with", "at", "in", "on", "about", "from", "into", "against"]
-)
+_PASSIVE_SLOTS = frozenset(["by", "to", "in", "at", "from", "into"])
+_GENERIC_SLOTS = frozenset(["dobj", "to", "for", "with", "at", "in", "on", "about", "from", "into", "against"])
 _LIGHT_NOUNS = frozenset(
-    [
-        "time",
-        "fun",
-        "chance",
-        "idea",
-        "feeling",
-        "look",
-        "blast",
-        "talk",
-        "question",
-        "problem",
-        "issue",
-        "point",
-        "plan",
-        "hand",
-        "sense",
-        "way",
-        "effect",
-        "impact",
-        "good",
-        "great",
-        "conversation",
-        "word",
-        "influence",
-        "trouble",
-        "hard",
-        "feel",
-        "connection",
-        "bond",
-        "reason",
-        "thought",
-        "hope",
-        "heart",
-        "soul",
-        "mind",
-        "moment",
-        "change",
-        "support",
-        "goal",
-        "dream",
-        "smile",
-        "break",
-        "view",
-        "taste",
-        "vibe",
-        "touch",
-        "energy",
-        "vision",
-        "passion",
-        "inspiration",
-        "attitude",
-        "outlook",
-        "perspective",
-        "lesson",
-    ]
+    ["time", "fun", "chance", "idea", "feeling", "look", "blast", "talk", "question", "problem", "issue", "point", "plan", "hand", "sense", "way", "effect", "impact", "good", "great", "conversation", "word", "influence", "trouble", "hard", "feel", "connection", "bond", "reason", "thought", "hope", "heart", "soul", "mind", "moment", "change", "support", "goal", "dream", "smile", "break", "view", "taste", "vibe", "touch", "energy", "vision", "passion", "inspiration", "attitude", "outlook", "perspective", "lesson"]
 )
 
 
@@ -338,9 +151,7 @@ class Actions(Emitter):
                 continue
             self._emit(clause, subject, predicate, value)
             if predicate == "left" and target.lemma == "job" and clause.past:
-                self._job(
-                    replace(clause, ended=True, negated=False), subject, target, LiteralValue("string", "")
-                )
+                self._former_employer(clause, subject, target)
             if predicate == "moved_to" and not clause.negated and isinstance(value, EntityRef):
                 self._emit(
                     clause,
@@ -361,6 +172,16 @@ class Actions(Emitter):
         if clause.lemma == "call" and clause.passive:
             for name in clause.objects("oprd"):
                 self._emit(clause, subject, "known_as", noun_value(self.parse, name, self.refs, self.times))
+
+    def _former_employer(self, clause: Clause, subject: EntityRef, job: Token) -> None:
+        """ "I quit my job at Google": whichever of the two the parser hangs "at" on."""
+        preps = [*self.parse.children(job, "prep"), *self.parse.children(clause.verb, "prep")]
+        for prep in preps:
+            inner = self.parse.child(prep, "pobj")
+            if prep.lower in ("at", "with") and inner is not None:
+                value = noun_value(self.parse, inner, self.refs, self.times)
+                if isinstance(value, EntityRef) and value.type != "person":
+                    self._emit(replace(clause, ended=True), subject, "works_at", value)
 
     def _going(self, clause: Clause, slot: str, target: Token) -> str | None:
         """ "went to Paris" is a visit, "went to a concert" an attendance."""
@@ -438,7 +259,11 @@ class Actions(Emitter):
         if is_hypothetical(clause) or clause.modal or clause.negated or subject == self.refs.addressee:
             return
         if clause.lemma in _GERUND_OBJECT or (
-            clause.passive and clause.subject is not None and not subject.actor and subject.type == "thing"
+            self.personal
+            and clause.passive
+            and clause.subject is not None
+            and not subject.actor
+            and subject.type == "thing"
         ):
             return
         if not lemma.isascii() or not lemma.isalpha() or len(lemma) < 2:
@@ -446,10 +271,12 @@ class Actions(Emitter):
         for slot, target in list(self._slots(clause))[:3]:
             if slot.split(" ")[-1] not in _GENERIC_SLOTS or slot.count(" ") > 1:
                 continue
+            if clause.passive and slot not in _PASSIVE_SLOTS:
+                continue  # "stoked for", "empowered with": feelings
             value = noun_value(self.parse, target, self.refs, self.times)
             if value is None or value in (subject, self.refs.addressee, self.refs.speaker):
                 continue
-            weak = lemma in _WEAK_VERBS
+            weak = lemma in (_WEAK_VERBS if self.personal else _EMPTY_VERBS)
             if weak and not (
                 lemma in _CONCRETE_VERBS
                 and clause.past

@@ -24,54 +24,11 @@ WEIGHTS = {
 _THINK = frozenset(["think", "guess", "believe", "suppose", "feel", "reckon", "assume", "suspect", "figure"])
 _SAY = frozenset(["say", "tell", "mention", "hear", "report", "claim", "announce", "write", "note", "add"])
 _UNREAL = frozenset(
-    [
-        "wish",
-        "hope",
-        "imagine",
-        "pretend",
-        "let",
-        "make",
-        "doubt",
-        "wonder",
-        "ask",
-        "ensure",
-        "see",
-        "bet",
-        "want",
-        "recommend",
-        "suggest",
-    ]
+    ["wish", "hope", "imagine", "pretend", "let", "make", "doubt", "wonder", "ask", "ensure", "see", "bet", "want", "recommend", "suggest"]
 )
-_CONDITION = frozenset(
-    [
-        "if",
-        "unless",
-        "whether",
-        "though",
-        "although",
-        "until",
-        "till",
-        "as",
-        "like",
-        "than",
-        "so",
-        "lest",
-        "once",
-    ]
-)
+_CONDITION = frozenset(["if", "unless", "whether", "though", "although", "until", "till", "as", "like", "than", "so", "lest", "once"])
 _HEDGES = frozenset(
-    [
-        "maybe",
-        "perhaps",
-        "probably",
-        "possibly",
-        "might",
-        "apparently",
-        "supposedly",
-        "likely",
-        "seemingly",
-        "presumably",
-    ]
+    ["maybe", "perhaps", "probably", "possibly", "might", "apparently", "supposedly", "likely", "seemingly", "presumably"]
 )
 _NEVER = frozenset(("never", "no", "hardly", "rarely"))
 _UNREAL_MODALS = frozenset(["would", "could", "should", "'d", "must", "can", "shall"])
@@ -182,7 +139,9 @@ def _find_subject(clause: Clause, personal: bool) -> None:
     parse, verb = clause.parse, clause.verb
     if parse.child(verb, "expl"):
         return
-    subject = parse.child(verb, "nsubj", "nsubjpass")
+    subjects = parse.children(verb, "nsubj", "nsubjpass")
+    # "My colleagues and I went" is sometimes parsed as two subjects; the speaker is the one we know best.
+    subject = next((t for t in subjects if t.lower == "i"), subjects[0] if subjects else None)
     if subject is None and verb.dep == "conj":
         subject = _shared_subject(parse, verb)
     if verb.dep == "relcl":
@@ -206,21 +165,7 @@ def _relative_is_object(parse: Parse, verb: Token) -> bool:
 
 
 _RELATIVE_ADVERBIALS = frozenset(
-    [
-        "day",
-        "time",
-        "way",
-        "year",
-        "moment",
-        "place",
-        "reason",
-        "week",
-        "month",
-        "night",
-        "everything",
-        "all",
-        "thing",
-    ]
+    ["day", "time", "way", "year", "moment", "place", "reason", "week", "month", "night", "everything", "all", "thing"]
 )
 
 

@@ -15,89 +15,30 @@ from lamina.pipeline.extract.values import EntityRef, LiteralValue, TimeMatch
 from lamina.pipeline.extract.vocabulary import slug
 
 _PRAISE = frozenset(
-    [
-        "great",
-        "good",
-        "amazing",
-        "awesome",
-        "wonderful",
-        "fantastic",
-        "nice",
-        "cool",
-        "lovely",
-        "incredible",
-        "inspiring",
-        "true",
-        "real",
-        "perfect",
-        "best",
-    ]
+    ["great", "good", "amazing", "awesome", "wonderful", "fantastic", "nice", "cool", "lovely", "incredible", "inspiring", "true", "real", "perfect", "best"]
 )
 _ATTRIBUTE_NOUNS = frozenset(
-    [
-        "birthday",
-        "email",
-        "address",
-        "phone",
-        "number",
-        "goal",
-        "dream",
-        "hobby",
-        "hobbies",
-        "job",
-        "major",
-        "passion",
-        "nickname",
-        "password",
-        "role",
-        "title",
-        "team",
-        "budget",
-        "deadline",
-        "salary",
-        "rent",
-        "timezone",
-        "language",
-        "religion",
-        "height",
-        "weight",
-        "size",
-        "colour",
-        "color",
-        "specialty",
-        "instrument",
-        "status",
-        "stage",
-        "pronouns",
-        "diet",
-        "school",
-        "university",
-        "employer",
-        "company",
-        "hometown",
-        "home",
-        "priority",
-    ]
+    ["birthday", "email", "address", "phone", "number", "goal", "dream", "hobby", "hobbies", "job", "major", "passion", "nickname", "password", "role", "title", "team", "budget", "deadline", "salary", "rent", "timezone", "language", "religion", "height", "weight", "size", "colour", "color", "specialty", "instrument", "status", "stage", "pronouns", "diet", "school", "university", "employer", "company", "hometown", "home", "priority"]
 )
-_PLACE_NOUNS = frozenset(
-    ["place", "city", "country", "town", "spot", "park", "beach", "restaurant", "cafe", "destination"]
-)
+_PLACE_NOUNS = frozenset(["place", "city", "country", "town", "spot", "park", "beach", "restaurant", "cafe", "destination"])
 
 
 class Descriptions(Emitter):
     def _copula(self, clause: Clause, subject: EntityRef) -> None:
-        if clause.lemma not in ("be", "become") or is_hypothetical(clause) or clause.modal == "will":
+        if clause.lemma not in ("be", "become", "get") or is_hypothetical(clause) or clause.modal == "will":
             return
         token = clause.subject
         assert token is not None
         if clause.past and clause.lemma == "be" and not clause.perfect:
             clause.weight *= 0.9
-        for target in clause.objects("attr", "oprd"):
+        for target in clause.objects("attr", "oprd") if clause.lemma != "get" else []:
             self._is_noun(clause, subject, token, target)
         for target in clause.objects("acomp", "advmod"):
             if target.is_name:
                 self._is_noun(clause, subject, token, target)
             self._is_adjective(clause, subject, target)
+        if clause.lemma == "get":
+            return
         self._is_to_do(clause, token)
         for slot, objects in clause.prepositions():
             self._is_somewhere(clause, subject, slot, objects)

@@ -113,7 +113,9 @@ def _prepare(utterance: Utterance) -> _Work:
         utterance.text[:TEXT_LENGTH_MAX], count_max=SENTENCES_MAX, length_max=SENTENCE_LENGTH_MAX
     )
     sentences = [s for s in sentences if not s.text.startswith("[shared image")]
-    return _Work(utterance, sentences, [worth_parsing(sentence.text) for sentence in sentences])
+    return _Work(
+        utterance, sentences, [worth_parsing(s.text, personal=utterance.personal) for s in sentences]
+    )
 
 
 def _factor(utterance: Utterance) -> float:

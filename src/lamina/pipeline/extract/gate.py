@@ -39,8 +39,8 @@ _YOU_START = re.compile(r"you(?:['’](?:re|ve|ll|d))?\b", re.IGNORECASE)
 WORDS_MIN = 3
 
 
-def worth_parsing(sentence: str) -> bool:
-    """Whether `sentence` may hold a claim worth a parse."""
+def worth_parsing(sentence: str, *, personal: bool = True) -> bool:
+    """Whether `sentence` may hold a claim worth a parse. Written text (`personal=False`) needs no anchor."""
     if sentence.rstrip(" \"'”’)").endswith(("?", "？")):
         return False
     if _NON_LATIN.search(sentence):
@@ -49,6 +49,8 @@ def worth_parsing(sentence: str) -> bool:
     least = WORDS_MIN - 1 if words and words[0].casefold() in ("i'm", "i’m") else WORDS_MIN
     if len(words) < least:
         return False
+    if not personal:
+        return True
     opener = _OPENER.match(sentence)
     body = sentence[opener.end() :] if opener else sentence
     if _is_chatter(body):

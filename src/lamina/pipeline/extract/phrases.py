@@ -32,139 +32,10 @@ _VERB_SKIP = frozenset(("advcl", "parataxis", "relcl", "intj", "mark", "ccomp"))
 _OWN_SKIP = frozenset(("aux", "auxpass", "neg", "cc", "conj", "nsubj", "punct"))
 # Nouns that say nothing without their context.
 VAGUE = frozenset(
-    [
-        "thing",
-        "things",
-        "stuff",
-        "lot",
-        "lots",
-        "bit",
-        "way",
-        "ways",
-        "kind",
-        "sort",
-        "something",
-        "anything",
-        "everything",
-        "nothing",
-        "one",
-        "ones",
-        "time",
-        "times",
-        "fun",
-        "part",
-        "sense",
-        "point",
-        "reason",
-        "moment",
-        "moments",
-        "it",
-        "that",
-        "this",
-        "these",
-        "those",
-        "all",
-        "both",
-        "some",
-        "any",
-        "none",
-        "much",
-        "more",
-        "most",
-        "other",
-        "others",
-        "others",
-        "same",
-        "what",
-        "which",
-        "who",
-        "day",
-        "days",
-        "while",
-        "blast",
-        "chance",
-        "look",
-        "idea",
-        "thought",
-        "feeling",
-        "feelings",
-        "word",
-        "words",
-        "difference",
-        "person",
-        "people",
-        "guy",
-        "guys",
-        "anyone",
-        "someone",
-        "everyone",
-        "place",
-        "side",
-        "journey",
-        "memories",
-        "memory",
-        "experience",
-        "experiences",
-        "ton",
-        "tons",
-        "couple",
-        "number",
-        "hand",
-        "case",
-        "rest",
-        "place",
-        "end",
-        "start",
-        "step",
-        "steps",
-        "kinds",
-        "progress",
-        "impact",
-        "love",
-        "joy",
-        "news",
-        "story",
-        "stories",
-        "surge",
-        "energy",
-        "mix",
-        "sucker",
-        "note",
-        "must",
-        "dream",
-        "mission",
-        "ride",
-        "road",
-        "roller",
-        "meantime",
-        "meanwhile",
-        "rest",
-        "team_effort",
-        "reminder",
-    ]
+    ["thing", "things", "stuff", "lot", "lots", "bit", "way", "ways", "kind", "sort", "something", "anything", "everything", "nothing", "one", "ones", "time", "times", "fun", "part", "sense", "point", "reason", "moment", "moments", "it", "that", "this", "these", "those", "all", "both", "some", "any", "none", "much", "more", "most", "other", "others", "others", "same", "what", "which", "who", "day", "days", "while", "blast", "chance", "look", "idea", "thought", "feeling", "feelings", "word", "words", "difference", "person", "people", "guy", "guys", "anyone", "someone", "everyone", "place", "side", "journey", "memories", "memory", "experience", "experiences", "ton", "tons", "couple", "number", "hand", "case", "rest", "place", "end", "start", "step", "steps", "kinds", "progress", "impact", "love", "joy", "news", "story", "stories", "surge", "energy", "mix", "sucker", "note", "must", "dream", "mission", "ride", "road", "roller", "meantime", "meanwhile", "rest", "team_effort", "reminder"]
 )
 _PARTITIVE = frozenset(
-    [
-        "lot",
-        "lots",
-        "bit",
-        "kind",
-        "sort",
-        "couple",
-        "number",
-        "ton",
-        "tons",
-        "bunch",
-        "pair",
-        "piece",
-        "cup",
-        "glass",
-        "type",
-        "few",
-        "some",
-        "one",
-        "all",
-    ]
+    ["lot", "lots", "bit", "kind", "sort", "couple", "number", "ton", "tons", "bunch", "pair", "piece", "cup", "glass", "type", "few", "some", "one", "all"]
 )
 _DETERMINERS = frozenset(("DT", "PRP$", "PDT", "WDT", "WP$"))
 
@@ -250,7 +121,10 @@ def verb_value(parse: Parse, verb: Token, times: Times) -> LiteralValue | None:
 
 def words_value(parse: Parse, tokens: list[Token]) -> LiteralValue | None:
     tokens = _until_pause(tokens)[:PHRASE_TOKENS_MAX]
-    while tokens and tokens[-1].tag in ("IN", "TO", ",", ".", ":", "CC", "DT", "PRP$", "''", "``", "-LRB-"):
+    while tokens and (
+        tokens[-1].lower in _TAIL
+        or tokens[-1].tag in ("IN", "TO", ",", ".", ":", "CC", "DT", "PRP$", "''", "``", "-LRB-")
+    ):
         tokens = tokens[:-1]
     content = [t for t in tokens[1:] if t.is_noun or t.tag in ("CD", "VBG", "VB")]
     if not content or all(t.lower in VAGUE for t in content):
@@ -258,6 +132,11 @@ def words_value(parse: Parse, tokens: list[Token]) -> LiteralValue | None:
     if tokens[1:2] and tokens[1].lower in ("it", "that", "this", "you", "them"):
         return None
     return LiteralValue("string", parse.words(tokens).strip(" \"'“”*"))
+
+
+_TAIL = frozenset(
+    ["now", "right", "soon", "lately", "too", "again", "though", "together", "personally", "anyway", "already", "currently", "instead"]
+)
 
 
 def _until_pause(tokens: list[Token]) -> list[Token]:
@@ -276,48 +155,7 @@ class Amount:
 
 
 _MEASURES = frozenset(
-    [
-        "kg",
-        "kilo",
-        "kilogram",
-        "gram",
-        "pound",
-        "lb",
-        "lbs",
-        "mile",
-        "km",
-        "kilometre",
-        "kilometer",
-        "meter",
-        "metre",
-        "cm",
-        "inch",
-        "foot",
-        "feet",
-        "litre",
-        "liter",
-        "gallon",
-        "dollar",
-        "euro",
-        "percent",
-        "%",
-        "degree",
-        "celsius",
-        "calorie",
-        "gb",
-        "mb",
-        "tb",
-        "usd",
-        "eur",
-        "gbp",
-        "hour",
-        "minute",
-        "second",
-        "day",
-        "week",
-        "month",
-        "year",
-    ]
+    ["kg", "kilo", "kilogram", "gram", "pound", "lb", "lbs", "mile", "km", "kilometre", "kilometer", "meter", "metre", "cm", "inch", "foot", "feet", "litre", "liter", "gallon", "dollar", "euro", "percent", "%", "degree", "celsius", "calorie", "gb", "mb", "tb", "usd", "eur", "gbp", "hour", "minute", "second", "day", "week", "month", "year"]
 )
 _DURATIONS = frozenset(["hour", "minute", "second", "day", "week", "month", "year"])
 _NUMBERS = {

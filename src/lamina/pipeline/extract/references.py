@@ -33,68 +33,7 @@ NER_TYPES: dict[str, EntityType] = {
     "LAW": "work",
 }
 _NAME_JUNK = frozenset(
-    [
-        "wow",
-        "oh",
-        "hey",
-        "hi",
-        "hello",
-        "yeah",
-        "yes",
-        "no",
-        "thanks",
-        "thank",
-        "god",
-        "lol",
-        "haha",
-        "omg",
-        "ok",
-        "okay",
-        "btw",
-        "tbh",
-        "idk",
-        "yep",
-        "nope",
-        "aw",
-        "aww",
-        "ugh",
-        "hmm",
-        "yay",
-        "congrats",
-        "good",
-        "great",
-        "nice",
-        "cool",
-        "sure",
-        "well",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "today",
-        "tomorrow",
-        "yesterday",
-        "i",
-        "me",
-        "mr",
-        "mrs",
-        "image",
-    ]
+    ["wow", "oh", "hey", "hi", "hello", "yeah", "yes", "no", "thanks", "thank", "god", "lol", "haha", "omg", "ok", "okay", "btw", "tbh", "idk", "yep", "nope", "aw", "aww", "ugh", "hmm", "yay", "congrats", "good", "great", "nice", "cool", "sure", "well", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december", "today", "tomorrow", "yesterday", "i", "me", "mr", "mrs", "image"]
 )
 
 
@@ -240,23 +179,7 @@ class References:
 
 
 _TELLING = frozenset(
-    [
-        "older",
-        "elder",
-        "younger",
-        "oldest",
-        "youngest",
-        "little",
-        "big",
-        "twin",
-        "best",
-        "former",
-        "ex",
-        "late",
-        "old",
-        "first",
-        "second",
-    ]
+    ["older", "elder", "younger", "oldest", "youngest", "little", "big", "twin", "best", "former", "ex", "late", "old", "first", "second"]
 )
 
 
