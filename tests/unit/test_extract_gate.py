@@ -30,5 +30,5 @@ def test_what_may_hold_a_claim_passes(text: str) -> None:
 
 
 def test_written_text_needs_no_anchor() -> None:
-    assert not worth_parsing("Nothing works without power.")
-    assert worth_parsing("Nothing works without power.", personal=False)
+    assert not worth_parsing("nothing works without power.")
+    assert worth_parsing("nothing works without power.", personal=False)

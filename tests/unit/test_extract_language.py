@@ -36,7 +36,7 @@ def test_sentences_are_slices_of_the_text_in_order(text: str) -> None:
 
 
 def test_sentences_are_bounded_in_number_and_length() -> None:
-    found = split_sentences("word " * 100 + "\n" + "a. b. " * 50, count_max=3, length_max=10)
+    found = split_sentences("word " * 100 + "\n" + "Go. Run. " * 50, count_max=3, length_max=10)
     assert len(found) == 3
     assert max(len(sentence.text) for sentence in found) <= 10
 

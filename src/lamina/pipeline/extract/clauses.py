@@ -24,11 +24,54 @@ WEIGHTS = {
 _THINK = frozenset(["think", "guess", "believe", "suppose", "feel", "reckon", "assume", "suspect", "figure"])
 _SAY = frozenset(["say", "tell", "mention", "hear", "report", "claim", "announce", "write", "note", "add"])
 _UNREAL = frozenset(
-    ["wish", "hope", "imagine", "pretend", "let", "make", "doubt", "wonder", "ask", "ensure", "see", "bet", "want", "recommend", "suggest"]
+    [
+        "wish",
+        "hope",
+        "imagine",
+        "pretend",
+        "let",
+        "make",
+        "doubt",
+        "wonder",
+        "ask",
+        "ensure",
+        "see",
+        "bet",
+        "want",
+        "recommend",
+        "suggest",
+    ]
 )
-_CONDITION = frozenset(["if", "unless", "whether", "though", "although", "until", "till", "as", "like", "than", "so", "lest", "once"])
+_CONDITION = frozenset(
+    [
+        "if",
+        "unless",
+        "whether",
+        "though",
+        "although",
+        "until",
+        "till",
+        "as",
+        "like",
+        "than",
+        "so",
+        "lest",
+        "once",
+    ]
+)
 _HEDGES = frozenset(
-    ["maybe", "perhaps", "probably", "possibly", "might", "apparently", "supposedly", "likely", "seemingly", "presumably"]
+    [
+        "maybe",
+        "perhaps",
+        "probably",
+        "possibly",
+        "might",
+        "apparently",
+        "supposedly",
+        "likely",
+        "seemingly",
+        "presumably",
+    ]
 )
 _NEVER = frozenset(("never", "no", "hardly", "rarely"))
 _UNREAL_MODALS = frozenset(["would", "could", "should", "'d", "must", "can", "shall"])
@@ -165,7 +208,21 @@ def _relative_is_object(parse: Parse, verb: Token) -> bool:
 
 
 _RELATIVE_ADVERBIALS = frozenset(
-    ["day", "time", "way", "year", "moment", "place", "reason", "week", "month", "night", "everything", "all", "thing"]
+    [
+        "day",
+        "time",
+        "way",
+        "year",
+        "moment",
+        "place",
+        "reason",
+        "week",
+        "month",
+        "night",
+        "everything",
+        "all",
+        "thing",
+    ]
 )
 
 

@@ -15,12 +15,73 @@ from lamina.pipeline.extract.values import EntityRef, LiteralValue, TimeMatch
 from lamina.pipeline.extract.vocabulary import slug
 
 _PRAISE = frozenset(
-    ["great", "good", "amazing", "awesome", "wonderful", "fantastic", "nice", "cool", "lovely", "incredible", "inspiring", "true", "real", "perfect", "best"]
+    [
+        "great",
+        "good",
+        "amazing",
+        "awesome",
+        "wonderful",
+        "fantastic",
+        "nice",
+        "cool",
+        "lovely",
+        "incredible",
+        "inspiring",
+        "true",
+        "real",
+        "perfect",
+        "best",
+    ]
 )
 _ATTRIBUTE_NOUNS = frozenset(
-    ["birthday", "email", "address", "phone", "number", "goal", "dream", "hobby", "hobbies", "job", "major", "passion", "nickname", "password", "role", "title", "team", "budget", "deadline", "salary", "rent", "timezone", "language", "religion", "height", "weight", "size", "colour", "color", "specialty", "instrument", "status", "stage", "pronouns", "diet", "school", "university", "employer", "company", "hometown", "home", "priority"]
+    [
+        "birthday",
+        "email",
+        "address",
+        "phone",
+        "number",
+        "goal",
+        "dream",
+        "hobby",
+        "hobbies",
+        "job",
+        "major",
+        "passion",
+        "nickname",
+        "password",
+        "role",
+        "title",
+        "team",
+        "budget",
+        "deadline",
+        "salary",
+        "rent",
+        "timezone",
+        "language",
+        "religion",
+        "height",
+        "weight",
+        "size",
+        "colour",
+        "color",
+        "specialty",
+        "instrument",
+        "status",
+        "stage",
+        "pronouns",
+        "diet",
+        "school",
+        "university",
+        "employer",
+        "company",
+        "hometown",
+        "home",
+        "priority",
+    ]
 )
-_PLACE_NOUNS = frozenset(["place", "city", "country", "town", "spot", "park", "beach", "restaurant", "cafe", "destination"])
+_PLACE_NOUNS = frozenset(
+    ["place", "city", "country", "town", "spot", "park", "beach", "restaurant", "cafe", "destination"]
+)
 
 
 class Descriptions(Emitter):
@@ -65,6 +126,9 @@ class Descriptions(Emitter):
             number = number_of([target])
             if isinstance(number, int) and 0 < number < 120 and target.text.isdigit():
                 self._emit(clause, subject, "age", LiteralValue("integer", number))
+            return
+        if target.lower in words.ADJECTIVE_ATTRIBUTES and self.parse.child(target, "det") is None:
+            self._is_adjective(clause, subject, target)  # "vegan" may be tagged a noun
             return
         value = noun_value(parse, target, self.refs, self.times)
         if self._favourite(clause, target, subject):
@@ -250,7 +314,7 @@ class Descriptions(Emitter):
             owner = self.refs.owner(self.parse, token)
             if name is None or owner is None:
                 continue
-            ref = entity(name, "animal" if pet else "person")
+            ref = self.refs.remember(entity(name, "animal" if pet else "person"))
             predicate = "has_pet" if pet or relation is None else relation[0]
             qualifier = ("species" if pet else "as", token.lower)
             if ref.key != owner.key and not any(

@@ -20,7 +20,20 @@ from lamina.pipeline.extract.times import Times, Validity
 from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, Triple
 
 _ALWAYS_DEFINITE = frozenset(
-    ["ocean", "sea", "beach", "mountain", "outdoors", "rain", "snow", "sun", "forest", "countryside", "gym", "city"]
+    [
+        "ocean",
+        "sea",
+        "beach",
+        "mountain",
+        "outdoors",
+        "rain",
+        "snow",
+        "sun",
+        "forest",
+        "countryside",
+        "gym",
+        "city",
+    ]
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -19,6 +20,8 @@ from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.values import Extraction, FindTimes, Mention, Triple, Utterance, no_times
 
 NAME = "lamina-rules/1"
+# Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _ASSISTANT_FACTOR = 0.7
 
 
@@ -71,7 +74,7 @@ class RulesExtractor:
             work.parses = [None] * len(work.sentences)
             for i, sentence in enumerate(work.sentences):
                 if self._use_parser and work.worth[i] and is_english(sentence.text):
-                    wanted.append(sentence.text.replace("’", "'"))  # the model was trained on straight ones
+                    wanted.append(_LONE_SURROGATE.sub("\ufffd", sentence.text.replace("’", "'")))
                     places.append((work, i))
         if not wanted:
             return

@@ -19,10 +19,50 @@ _PLAN_VERBS = {
     "look": "wants_to", "consider": "considers", "think": "considers", "dream": "wants_to",
 }  # fmt: skip
 _CHATTY_WILLS = frozenset(
-    ["love", "enjoy", "like", "appreciate", "support", "cheer", "be", "see", "keep", "never", "let", "bet", "have", "say", "definitely", "check", "know", "miss", "make", "think", "try"]
+    [
+        "love",
+        "enjoy",
+        "like",
+        "appreciate",
+        "support",
+        "cheer",
+        "be",
+        "see",
+        "keep",
+        "never",
+        "let",
+        "bet",
+        "have",
+        "say",
+        "definitely",
+        "check",
+        "know",
+        "miss",
+        "make",
+        "think",
+        "try",
+    ]
 )
 _SCHEDULED = frozenset(
-    ["go", "travel", "fly", "move", "visit", "meet", "start", "leave", "attend", "take", "come", "run", "host", "throw", "drive", "see", "present"]
+    [
+        "go",
+        "travel",
+        "fly",
+        "move",
+        "visit",
+        "meet",
+        "start",
+        "leave",
+        "attend",
+        "take",
+        "come",
+        "run",
+        "host",
+        "throw",
+        "drive",
+        "see",
+        "present",
+    ]
 )
 
 

@@ -10,7 +10,25 @@ from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue
 
 _GROWTH = frozenset(
-    ["move", "grow", "go", "upgrade", "expand", "increase", "drop", "shrink", "fall", "rise", "scale", "reduce", "cut", "bump", "jump", "downgrade", "climb"]
+    [
+        "move",
+        "grow",
+        "go",
+        "upgrade",
+        "expand",
+        "increase",
+        "drop",
+        "shrink",
+        "fall",
+        "rise",
+        "scale",
+        "reduce",
+        "cut",
+        "bump",
+        "jump",
+        "downgrade",
+        "climb",
+    ]
 )
 
 

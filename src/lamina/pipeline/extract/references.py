@@ -33,7 +33,68 @@ NER_TYPES: dict[str, EntityType] = {
     "LAW": "work",
 }
 _NAME_JUNK = frozenset(
-    ["wow", "oh", "hey", "hi", "hello", "yeah", "yes", "no", "thanks", "thank", "god", "lol", "haha", "omg", "ok", "okay", "btw", "tbh", "idk", "yep", "nope", "aw", "aww", "ugh", "hmm", "yay", "congrats", "good", "great", "nice", "cool", "sure", "well", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december", "today", "tomorrow", "yesterday", "i", "me", "mr", "mrs", "image"]
+    [
+        "wow",
+        "oh",
+        "hey",
+        "hi",
+        "hello",
+        "yeah",
+        "yes",
+        "no",
+        "thanks",
+        "thank",
+        "god",
+        "lol",
+        "haha",
+        "omg",
+        "ok",
+        "okay",
+        "btw",
+        "tbh",
+        "idk",
+        "yep",
+        "nope",
+        "aw",
+        "aww",
+        "ugh",
+        "hmm",
+        "yay",
+        "congrats",
+        "good",
+        "great",
+        "nice",
+        "cool",
+        "sure",
+        "well",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "today",
+        "tomorrow",
+        "yesterday",
+        "i",
+        "me",
+        "mr",
+        "mrs",
+        "image",
+    ]
 )
 
 
@@ -113,7 +174,8 @@ class References:
 
     def owner(self, parse: Parse, token: Token) -> EntityRef | None:
         """The owner named by a possessive child ("my", "Anna's"); None without one or when it is unclear."""
-        for child in parse.children(token, "poss"):
+        own = parse.children(token, "poss")
+        for child in own or (parse.children(parse.head(token), "poss") if token.dep == "compound" else []):
             if child.tag == "PRP$":
                 return self.pronoun(child)
             return self.named(parse, child) or self.kin(parse, child)
@@ -140,6 +202,8 @@ class References:
 
     def given_name(self, parse: Parse, token: Token) -> str | None:
         """The name in "my sister Anna", "my friend, Bob", "a dog named Max"."""
+        if token.dep == "compound" and parse.head(token).is_name:  # "our dog Max" under one head
+            return _name_text(parse, parse.head(token))
         for child in parse.children(token, "appos", "acl"):
             if child.dep == "appos" and child.is_name:
                 return _name_text(parse, child)
@@ -179,7 +243,23 @@ class References:
 
 
 _TELLING = frozenset(
-    ["older", "elder", "younger", "oldest", "youngest", "little", "big", "twin", "best", "former", "ex", "late", "old", "first", "second"]
+    [
+        "older",
+        "elder",
+        "younger",
+        "oldest",
+        "youngest",
+        "little",
+        "big",
+        "twin",
+        "best",
+        "former",
+        "ex",
+        "late",
+        "old",
+        "first",
+        "second",
+    ]
 )
 
 

@@ -63,12 +63,13 @@ _FAVOURITE = re.compile(
     re.IGNORECASE,
 )
 _KIN = re.compile(
-    r"\bmy (?:\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?(?P<object>[A-Z][\w'-]{1,30})"
+    r"\b[Mm]y (?:\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?(?P<object>[A-Z][\w'-]{1,30})"
 )
 _PET = re.compile(
     r"\bi (?:have|got|adopted) an? (?:\w{1,12} )?(?P<noun>\w{2,12}) (?:named|called) (?P<object>[A-Z][\w'-]{1,30})",
     re.IGNORECASE,
 )
+_JOB = re.compile(r"\bi(?:'m| am) an? ([\w-]{2,16}(?: [\w-]{2,16}){0,3})", re.IGNORECASE)
 _AGE = re.compile(r"\bi(?:'m| am) (?P<object>\d{1,3})(?: years old|$|[,.!])", re.IGNORECASE)
 _SEATS = re.compile(
     r"(?P<subject>[A-Z][\w&.-]{1,30}(?: [A-Z][\w&.-]{1,30}){0,3}) (?P<verb>has|have|had|moved to|grew to|dropped to|is at|upgraded to|increased to|expanded to) "
@@ -104,11 +105,114 @@ _OTHERS: tuple[tuple[str, str], ...] = (
 )
 _OTHER_RULES = tuple(Rule(p, re.compile(start + _O, re.IGNORECASE)) for p, start in _OTHERS)
 _ENGLISH_WORDS = frozenset(
-    ["the", "a", "an", "and", "i", "you", "is", "are", "was", "were", "my", "to", "of", "in", "it", "that", "for", "on", "with", "have", "this", "but", "not", "be", "at", "we", "they", "he", "she", "so", "do", "did", "i'm", "it's", "can", "will", "just", "your", "me", "as", "has", "had", "by", "from", "or", "his", "her", "our", "their", "been", "about"]
+    [
+        "the",
+        "a",
+        "an",
+        "and",
+        "i",
+        "you",
+        "is",
+        "are",
+        "was",
+        "were",
+        "my",
+        "to",
+        "of",
+        "in",
+        "it",
+        "that",
+        "for",
+        "on",
+        "with",
+        "have",
+        "this",
+        "but",
+        "not",
+        "be",
+        "at",
+        "we",
+        "they",
+        "he",
+        "she",
+        "so",
+        "do",
+        "did",
+        "i'm",
+        "it's",
+        "can",
+        "will",
+        "just",
+        "your",
+        "me",
+        "as",
+        "has",
+        "had",
+        "by",
+        "from",
+        "or",
+        "his",
+        "her",
+        "our",
+        "their",
+        "been",
+        "about",
+    ]
 )
 _OTHER_WORDS = frozenset(
-    ["der", "die", "das", "und", "ich", "nicht", "ist", "ein", "eine", "mit", "wir", "le", "la", "les", "et", "je", "ne", "pas", "est", "un", "une", "des", "el", "los", "y", "que", "es", "por", "con", "il", "di", "che", "non", "sono", "per", "um", "uma", "não", "de", "em", "mi", "me", "da", "een", "het", "van", "niet"]
+    [
+        "der",
+        "die",
+        "das",
+        "und",
+        "ich",
+        "nicht",
+        "ist",
+        "ein",
+        "eine",
+        "mit",
+        "wir",
+        "le",
+        "la",
+        "les",
+        "et",
+        "je",
+        "ne",
+        "pas",
+        "est",
+        "un",
+        "une",
+        "des",
+        "el",
+        "los",
+        "y",
+        "que",
+        "es",
+        "por",
+        "con",
+        "il",
+        "di",
+        "che",
+        "non",
+        "sono",
+        "per",
+        "um",
+        "uma",
+        "não",
+        "de",
+        "em",
+        "mi",
+        "me",
+        "da",
+        "een",
+        "het",
+        "van",
+        "niet",
+    ]
 )
+# Words of both sides ("in", "me", "a") tell nothing.
+_ENGLISH_ONLY = _ENGLISH_WORDS - _OTHER_WORDS - {"in", "do", "was", "so", "as", "a", "an", "will"}
+_OTHER_ONLY = _OTHER_WORDS - _ENGLISH_WORDS - {"die", "per", "des", "pas", "los", "son", "con", "em"}
 _SPLIT = re.compile(r"[^\w'’]+")
 
 
@@ -123,8 +227,8 @@ def is_english(sentence: str) -> bool:
     if letters and latin < 0.7 * letters:
         return False
     words = [w for w in _SPLIT.split(sample.casefold().replace("’", "'")) if w]
-    english = sum(1 for w in words if w in _ENGLISH_WORDS)
-    other = sum(1 for w in words if w in _OTHER_WORDS)
+    english = sum(1 for w in words if w in _ENGLISH_ONLY)
+    other = sum(1 for w in words if w in _OTHER_ONLY)
     return english >= other
 
 
@@ -190,9 +294,12 @@ def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
     age = _AGE.search(text)
     if age:
         yield _Draft(speaker, "age", LiteralValue("integer", int(age["object"])))
-    job = re.search(r"\bi(?:'m| am) an? ((?:[\w-]{2,16} ){0,2}?)([\w-]{3,16})\b", text, re.IGNORECASE)
-    if job and job[2].lower() in OCCUPATIONS:
-        yield _Draft(speaker, "works_as", LiteralValue("string", f"{job[1]}{job[2]}"))
+    job = _JOB.search(text)
+    if job:
+        words = job[1].split()
+        last = next((n for n in range(len(words), 0, -1) if words[n - 1].lower() in OCCUPATIONS), 0)
+        if last:
+            yield _Draft(speaker, "works_as", LiteralValue("string", " ".join(words[:last])))
     for rule in (*_ENGLISH, *_OTHER_RULES) if not is_english(text) else _ENGLISH:
         found = rule.pattern.search(text)
         if found and not _empty(found["object"]):
