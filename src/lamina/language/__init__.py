@@ -1,0 +1,1 @@
+"""Words, times and names of natural language, without a model."""
