@@ -11,6 +11,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Sequence
+from datetime import datetime
 
 import Stemmer
 
@@ -24,6 +25,12 @@ _SIGNS = r"\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e
 _TOKEN = re.compile(rf"([{_CJK}]+)|((?:(?![{_CJK}_])[\w{_SIGNS}])+(?:'(?:(?![{_CJK}_])\w)+)*)")
 _LATIN_ACCENTS = re.compile(r"[\u0300-\u036f]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+# Not strftime: its month names follow the locale of the process.
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July",
+    "August", "September", "October", "November", "December",
+)  # fmt: skip
 
 _STOPWORDS = """
     a about after all also am an and any are aren't as at be because been before being but by can could
@@ -58,6 +65,12 @@ def analyse(text: str) -> list[str]:
         else:
             terms.append(_stem(word))
     return terms
+
+
+def event_terms(text: str, speaker: str, observed_at: datetime) -> list[str]:
+    """Terms under which an event is indexed: its day in words, its speaker (may be empty), its text."""
+    day = f"{observed_at.day} {_MONTHS[observed_at.month - 1]} {observed_at.year}"
+    return analyse(f"{day} {speaker}: {text}")
 
 
 def content_terms(terms: Sequence[str]) -> list[str]:

@@ -18,10 +18,22 @@ NO_TOKENS = -1.0
 
 def maxsim(query: TokenMatrix, documents: Sequence[TokenMatrix]) -> Float32Array:
     """(n,) float32 in [-1, 1]: for each question token the best cosine in the document, averaged."""
-    scores = np.full(len(documents), NO_TOKENS, np.float32)
+    if not len(query.rows):
+        return np.full(len(documents), NO_TOKENS, np.float32)
+    scores: Float32Array = best_cosines(query, documents).mean(axis=1)
+    return scores
+
+
+def best_cosines(query: TokenMatrix, documents: Sequence[TokenMatrix]) -> Float32Array:
+    """(n, t) float32: the best cosine of each of the question's t tokens in each document.
+
+    The element-wise maximum of several rows is the row of those documents read as one. A question without
+    tokens has one column, of ``NO_TOKENS``.
+    """
+    best = np.full((len(documents), max(len(query.rows), 1)), NO_TOKENS, np.float32)
     filled = [index for index, document in enumerate(documents) if len(document.rows)]
     if not filled or not len(query.rows):
-        return scores
+        return best
     counts = np.array([len(documents[index].rows) for index in filled])
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
     rows = np.concatenate([documents[index].rows for index in filled]).astype(np.float32)
@@ -29,5 +41,5 @@ def maxsim(query: TokenMatrix, documents: Sequence[TokenMatrix]) -> Float32Array
     question = query.rows.astype(np.float32) * query.scales[:, None]
     # Scaling the small product instead of the tall matrix saves a pass over all rows.
     cosines = (rows @ question.T) * scales[:, None]
-    scores[filled] = np.maximum.reduceat(cosines, starts, axis=0).mean(axis=1)
-    return scores
+    best[filled] = np.maximum.reduceat(cosines, starts, axis=0)
+    return best
