@@ -200,7 +200,10 @@ class Closing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRow:
-    """A record as text search and ranking see it. ``terms`` are analysed tokens, space separated."""
+    """A record as text search and ranking see it. ``terms`` are analysed tokens, space separated.
+
+    A row put again replaces the old one under a new number; ``recorded_at`` stays that of the first.
+    """
 
     tenant_id: str
     record_id: str

@@ -25,7 +25,7 @@ def scope_token(tenant_id: str, scope: str) -> str:
 
 
 def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
-    """Make records findable; a record that is already there is replaced."""
+    """Make records findable; one that is already there is replaced, and stays findable from when it first was."""
     for row in texts:
         for number, scope, _, _ in list(
             connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id))

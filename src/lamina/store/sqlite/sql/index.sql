@@ -7,7 +7,7 @@ RETURNING id;
 
 -- name: find_text
 -- The row of a record.
-SELECT id, scope, terms, keys FROM text_row WHERE tenant_id = ?1 AND record_id = ?2;
+SELECT id, recorded_at FROM text_row WHERE tenant_id = ?1 AND record_id = ?2;
 
 -- name: delete_text
 -- Take a record out of the row table.
