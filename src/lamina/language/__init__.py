@@ -1,0 +1,1 @@
+"""What Lamina understands of natural language without a model."""
