@@ -1,0 +1,1 @@
+"""From a captured event to derived records, one stage after the other."""
