@@ -77,6 +77,7 @@ CLAIMS = [
     ("state_change", "Acme moved to 200 seats.", ["Acme seat_count 200"]),
     ("state_change", "The deal is signed.", ["deal status signed"]),
     ("event", "I attended my best friend Rachel's baby shower.", ["Alice attended Rachel's baby shower"]),
+    ("event", "We moved our office to Lisbon.", ["Alice move office"]),
     ("event", "I signed up for a pottery class yesterday.", ["Alice signed_up_for pottery class"]),
     ("event", "I went to a support group yesterday.", ["Alice attended support group"]),
     ("event", "My wife and I went to Japan last week.", ["Alice visited Japan"]),

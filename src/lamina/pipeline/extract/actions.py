@@ -163,10 +163,12 @@ class Actions(Emitter):
         self._participles(clause, subject)
 
     def _read_elsewhere(self, clause: Clause, slot: str, predicate: str) -> bool:
-        """Tastes were refused by their own handler, past wishes are reasons, "was married by" is no spouse."""
+        """Tastes were refused by their own handler, past wishes are reasons, "was married by" is no spouse, and
+        who moves an office does not move house."""
         return (
             predicate in words.TASTES
             or (clause.lemma == "want" and clause.past and not clause.perfect)
+            or (predicate in ("moved_to", "moved_from") and bool(clause.objects("dobj")))
             or (predicate == "married_to" and slot == "dobj" and clause.passive)
         )
 

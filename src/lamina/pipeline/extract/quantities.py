@@ -11,7 +11,7 @@ from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue
 
 _GROWTH = word_set(
-    "move grow go upgrade expand increase drop shrink fall rise scale reduce cut bump jump downgrade climb"
+    "move change grow go upgrade expand increase drop shrink fall rise scale reduce cut bump jump downgrade climb"
 )
 
 
