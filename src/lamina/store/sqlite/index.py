@@ -27,12 +27,11 @@ def scope_token(tenant_id: str, scope: str) -> str:
 def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
     """Make records findable; one that is already there is replaced, and stays findable from when it first was."""
     for row in texts:
-        for number, scope, _, _ in list(
-            connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id))
-        ):
+        known = list(connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id)))
+        for number, recorded_at in known:
             connection.execute(_SQL["delete_text"], (number,))
             connection.execute(_SQL["delete_terms"], (number,))
-            connection.execute(_SQL["note_index_change"], (row.tenant_id, scope))
+            row = replace(row, recorded_at=min(row.recorded_at, recorded_at))  # noqa: PLW2901 - as it lands
         for (number,) in connection.execute(_SQL["insert_text"], text_row(row)):
             terms = f"{scope_token(row.tenant_id, row.scope)} {row.terms} {row.keys}"
             connection.execute(_SQL["insert_terms"], (number, terms))
