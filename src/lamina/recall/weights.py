@@ -2,9 +2,12 @@
 
 Fitted by ``bench/fit_weights.py --prior 3`` on two development sets together, each with the same say: LoCoMo
 (human chats of many sessions, five conversations, 760 questions) and LongMemEval (users and assistants, one
-pool of 4,161 turns, 234 questions). Two weights were then cut by hand, which moved neither set by more than
-0.002: ``assistant_unasked`` from -3.5, because how rarely an assistant's turn is the evidence is a habit of
-the set, and ``time`` from 2.8, because few questions of the sets name a date with its year.
+pool of 4,161 turns, 234 questions). Cross-validated turn@10 of the fit: 0.818 and 0.811.
+
+Two weights were then cut by hand: ``assistant_unasked`` from -3.5, because how rarely an assistant's turn is
+the evidence is a habit of the set, and ``time`` from 2.8, because few questions of the sets name a date with
+its year. Measured on the questions of the fit, turn@10 goes from 0.818 to 0.817 and stays at 0.816; the price
+is turn@5 and turn@20 of LongMemEval, each 0.008 lower.
 """
 
 DEFAULT: dict[str, float] = {
