@@ -16,8 +16,12 @@ from lamina.http.server import create_application
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
 from lamina.kernel.time import SystemClock
+from lamina.lifecycle.feed import Feed
+from lamina.lifecycle.operations import lifecycle_operations
+from lamina.observe.operations import observe_operations
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.operations import capture_operations
+from lamina.recall.layers.operations import layer_operations
 from lamina.settings import Settings
 from lamina.store.ports import Store
 from lamina.store.sqlite import SqliteStore
@@ -38,9 +42,15 @@ class Server:
     operations: tuple[Operation[Any], ...]
     application: ASGIApp
     pool: ThreadPoolExecutor
+    feed: Feed
+
+    def stop_streams(self) -> None:
+        """End every open stream; a server that waits for its connections calls it first."""
+        self.feed.close()
 
     def close(self) -> None:
         """Finish what runs, then let go of the store."""
+        self.stop_streams()
         self.pool.shutdown(wait=False, cancel_futures=True)
         self.store.close()
 
@@ -51,8 +61,14 @@ def build_server(settings: Settings, *, store: Store | None = None) -> Server:
     kept: Store = store if store is not None else SqliteStore(settings.data)
     clock, ids = SystemClock(), RandomIds()
     watch = Watch(kept)
-    operations = tuple(capture_operations(Capturing(kept, watch, ids)))
+    feed = Feed(kept)
+    operations = (
+        *capture_operations(Capturing(kept, watch, ids)),
+        *layer_operations(kept),
+        *lifecycle_operations(kept, feed, clock),
+        *observe_operations(),
+    )
     gateway = Gateway(principals=principals, policy=OpenPolicy(), clock=clock, ids=ids)
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK)
-    return Server(settings, kept, operations, application, pool)
+    return Server(settings, kept, operations, application, pool, feed)

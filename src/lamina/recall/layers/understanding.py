@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import Field
 
@@ -61,7 +61,7 @@ class Coverage(Result):
     """How much of a scope is understood.
 
     ``coverage_score`` is the share of the inputs that synthesis consulted. ``synthesis_lag`` is how far the newest
-    concept is behind the newest event; ``_partial`` while it is behind at all.
+    concept is behind the newest event; ``_partial`` while there is still something to derive.
     """
 
     scope: str
@@ -168,21 +168,31 @@ class ConceptReads:
         page = records_page(
             self._store.records, Concept, query, Place(call.now, ""), limit=limits.COVERAGE_CONCEPTS_MAX
         )
-        newest = self._store.log.query(EventQuery(tenant_id=tenant_id, scopes=reach.scopes, limit=1))
-        synthesised_at = max((each.recorded_from for each in page.rows), default=None)
-        lag_us = 0
-        if newest:
-            lag_us = max(0, newest[0].recorded_at - (synthesised_at or newest[0].recorded_at - 1))
+        lag_us = self._lag_us(tenant_id, reach, page.rows)
         available = sum(each.available for each in page.rows)
         result = Coverage(
             scope=request.scope,
             concept_count=len(page.rows),
             by_topic=_by_topic(page.rows),
             coverage_score=round(sum(e.consulted for e in page.rows) / available, 4) if available else 0.0,
-            synthesis_lag=duration_text(lag_us),
-            partial=lag_us > 0 or page.last is not None,
+            synthesis_lag=duration_text(lag_us or 0),
+            partial=lag_us is not None or page.last is not None,
         )
         return Answer(result, warnings=reach.warnings)
+
+    def _lag_us(self, tenant_id: str, reach: Reach, concepts: Sequence[Concept]) -> int | None:
+        """How far synthesis is behind the newest event; None when nothing is left to do for that one.
+
+        Derivation keeps the order of the log inside a scope: when the last event is done, all are.
+        """
+        query = EventQuery(tenant_id=tenant_id, scopes=reach.scopes, limit=1)
+        newest = self._store.log.query(query)
+        if not newest or not self._store.jobs.of_event(tenant_id, newest[0].id):
+            return None
+        synthesised_at = max((each.recorded_from for each in concepts), default=None)
+        if synthesised_at is None:
+            synthesised_at = self._store.log.query(replace(query, ascending=True))[0].recorded_at
+        return max(0, newest[0].recorded_at - synthesised_at)
 
     def _steps(
         self, start: Sequence[Concept], relation: str | None, depth: int, limit: int, call: Call, reach: Reach
