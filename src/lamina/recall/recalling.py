@@ -305,7 +305,9 @@ def _as_stream(pack_: Pack) -> Iterator[ServerSentEvent]:
         items = getattr(pack_.layers, layer)
         yield ServerSentEvent("layer", {"layer": layer, "items": items, "elapsed_ms": round(elapsed, 2)})
     yield ServerSentEvent("context_block", {"text": pack_.context_block})
-    yield ServerSentEvent("provenance", {"pack_id": pack_.pack_id, **pack_.provenance.model_dump(mode="json")})
+    yield ServerSentEvent(
+        "provenance", {"pack_id": pack_.pack_id, **pack_.provenance.model_dump(mode="json")}
+    )
     if pack_.diagnostics is not None:
         yield ServerSentEvent("diagnostics", pack_.diagnostics)
     yield ServerSentEvent("done", {"pack_id": pack_.pack_id, "total_ms": round(elapsed, 2)})
