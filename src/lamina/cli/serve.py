@@ -10,6 +10,7 @@ import sys
 import uvicorn
 
 from lamina.app import Server, build_server
+from lamina.cli.supervise import Workers
 from lamina.errors import Invalid
 from lamina.settings import Settings
 
@@ -32,9 +33,12 @@ def run_server(settings: Settings) -> None:
         lifespan="off",
         server_header=False,
     )
+    workers = Workers(settings)
+    workers.start()
     try:
         _Uvicorn(config, server).run(sockets=[listener])
     finally:
+        workers.stop()
         server.close()
 
 

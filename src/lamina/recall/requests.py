@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
+from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import InstantText, Request, Result, ScopePath, Text
 
 __all__ = [
@@ -190,4 +191,4 @@ class Pack(Result):
     provenance: Provenance
     knowledge_subgraph: dict[str, Any] | None = None  # Any: JSON-LD, view structured only
     diagnostics: dict[str, Any] | None = None  # Any: by level, null when not asked for
-    as_of: InstantText
+    as_of: Stamp
