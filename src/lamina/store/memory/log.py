@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from lamina import limits
-from lamina.errors import Conflict, NotFound
+from lamina.errors import NotFound
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import Event, EventDraft, Stage
 from lamina.kernel.ids import IdSource, Prefix
@@ -17,7 +17,7 @@ from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.ports import Appended, Capture, EventQuery, IdempotencyKey, Remembered, ScopeRow
-from lamina.store.shapes import captured_row
+from lamina.store.shapes import captured_row, check_same
 
 __all__ = ["MemoryIdempotency", "MemoryLog", "MemoryScopes", "exclude_dependants"]
 
@@ -44,7 +44,7 @@ class MemoryLog:
     def _append_one(self, tables: Tables, capture: Capture, now: Instant) -> Appended:
         known = _find_key(tables, capture.key, now) if capture.key else None
         if known is not None and known.event_id is not None:
-            _check_same(known, capture.body_hash)
+            check_same(known, capture.body_hash)
             return Appended(_event(tables, known.key.tenant_id, known.event_id), replayed=True)
         event = self._stamped(tables, capture.draft, now)
         place = (event.tenant_id, event.id)
@@ -209,11 +209,6 @@ def _find_key(tables: Tables, key: IdempotencyKey, now: Instant) -> Remembered |
     known = tables.keys.get(key)
     fresh = known is not None and known.created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US
     return known if fresh else None
-
-
-def _check_same(known: Remembered, body_hash: str) -> None:
-    if known.body_hash != body_hash:
-        raise Conflict("IDEMPOTENCY_CONFLICT", "this idempotency key was used with another body")
 
 
 class MemoryIdempotency:
