@@ -18,6 +18,11 @@ app = typer.Typer(
 )
 
 
+@app.callback()
+def _lamina() -> None:
+    """A memory server for AI agents."""
+
+
 @app.command()
 def serve(
     port: Annotated[int | None, typer.Option(help="The port to listen on; 0 picks a free one.")] = None,

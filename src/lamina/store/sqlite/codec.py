@@ -407,15 +407,17 @@ def text_row(row: TextRow) -> Row:
         row.role,
         row.characters,
         row.question_share,
+        row.self_share,
         row.terms,
         row.keys,
+        int(row.wants_vector),
     )
 
 
 def read_text(row: Row) -> TextRow:
     """The value of a ``text_row`` row."""
     (number, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-     question_share, terms, keys) = row  # fmt: skip
+     question_share, self_share, terms, keys, wants_vector) = row  # fmt: skip
     return TextRow(
         row=number,
         tenant_id=tenant_id,
@@ -429,6 +431,8 @@ def read_text(row: Row) -> TextRow:
         role=role,
         characters=characters,
         question_share=question_share,
+        self_share=self_share,
         terms=terms,
         keys=keys,
+        wants_vector=bool(wants_vector),
     )

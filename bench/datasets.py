@@ -1,0 +1,101 @@
+"""The two development sets as plain values, and their encodings kept beside them between runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lamina.models.minilm import NAME, MiniLmEmbedder
+from lamina.models.ports import Encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One event of a scope; ``speaker`` is empty when nobody is named."""
+
+    session: str
+    speaker: str
+    role: str
+    observed_at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``evidence`` are indexes of turns of the scope; ``group`` keeps folds apart; ``kind`` is for reports."""
+
+    text: str
+    kind: str
+    group: str
+    evidence: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Turns in the order they were observed, and the questions asked of them."""
+
+    name: str
+    turns: tuple[Turn, ...]
+    questions: tuple[Question, ...]
+
+
+def locomo(folder: Path) -> list[Scope]:
+    """One scope a conversation; questions of categories 1-4 with evidence."""
+    turns, questions = _lines(folder / "turns.jsonl"), _lines(folder / "questions.jsonl")
+    scopes = []
+    for name in sorted({turn["conv_id"] for turn in turns}):
+        own = [turn for turn in turns if turn["conv_id"] == name]
+        place = {turn["dia_id"]: at for at, turn in enumerate(own)}
+        asked = [
+            Question(q["question"], f"category {q['category']}", name, _places(place, q["evidence"]))
+            for q in questions
+            if q["conv_id"] == name and q["category"] < 5
+        ]
+        said = [
+            Turn(str(t["session"]), t["speaker"], "user", _instant(t["datetime"]), t["text"]) for t in own
+        ]
+        scopes.append(Scope(name, tuple(said), tuple(q for q in asked if q.evidence)))
+    return scopes
+
+
+def longmemeval(folder: Path) -> list[Scope]:
+    """One pooled scope; every turn is its own session. ``kind`` of a turn is not read."""
+    turns, questions = _lines(folder / "turns.jsonl"), _lines(folder / "questions.jsonl")
+    place = {turn["id"]: at for at, turn in enumerate(turns)}
+    said = [Turn(t["id"], "", t["role"], _instant(t["date"]), t["text"]) for t in turns]
+    asked = [
+        Question(q["question"], q["question_type"], q["question_id"], _places(place, q["evidence"]))
+        for q in questions
+    ]
+    return [Scope("longmemeval", tuple(said), tuple(q for q in asked if q.evidence))]
+
+
+def encode(texts: Sequence[str], cache: Path) -> Encoded:
+    """Encodings of ``texts``, read from ``cache`` when the same texts were encoded before."""
+    digest = hashlib.sha256("\0".join([NAME, *texts]).encode()).hexdigest()[:16]
+    path = cache / f"encoded-{digest}.pickle"
+    if path.exists():
+        kept: Encoded = pickle.loads(path.read_bytes())
+        return kept
+    encoded = MiniLmEmbedder().encode(texts)
+    cache.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(pickle.dumps(encoded, protocol=5))
+    return encoded
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _places(place: dict[str, int], names: Sequence[str]) -> frozenset[int]:
+    return frozenset(place[name] for name in names if name in place)

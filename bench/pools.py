@@ -1,0 +1,165 @@
+"""Pools of candidates as the server gathers them: the best turns by scoped BM25 and by pooled vector."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets import Question, Scope, encode
+from lamina.language.tokens import analyse, content_terms, event_terms
+from lamina.recall.signals import (
+    K1,
+    B,
+    QuestionFeatures,
+    ScopeStatistics,
+    TurnCandidate,
+    asks_assistant,
+    idf,
+    persons_named,
+    sentence_shares,
+)
+
+BM25_TOP = 200
+VECTOR_TOP = 150
+EXPANDED_TOP = 60
+"""So many of each arm bring the turns before and after them along."""
+
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_MONTH = "|".join(_MONTHS)
+_DATE = re.compile(
+    rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b"
+    rf"(?:\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?(?:,?\s+(?P<year>\d{{4}}))?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question with its pool; ``places`` maps the pool to turns of the scope, ``baseline`` is BM25's order."""
+
+    question: Question
+    pool: tuple[TurnCandidate, ...]
+    features: QuestionFeatures
+    statistics: ScopeStatistics
+    places: NDArray[np.int64]
+    baseline: NDArray[np.int64]
+    sessions: tuple[str, ...]
+
+
+class Index:
+    """What the server's text and vector indexes know of one scope."""
+
+    def __init__(self, scope: Scope, cache: Path) -> None:
+        turns = scope.turns
+        self.scope = scope
+        self.encoded = encode([f"{t.speaker}: {t.text}" if t.speaker else t.text for t in turns], cache)
+        self.asked = encode([q.text for q in scope.questions], cache)
+        self.terms = [event_terms(t.text, t.speaker, t.observed_at) for t in turns]
+        self.lengths = np.array([len(terms) for terms in self.terms])
+        self.postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for at, terms in enumerate(self.terms):
+            for term, count in Counter(terms).items():
+                self.postings[term].append((at, count))
+        self.shares = [sentence_shares(t.text) for t in turns]
+        self.speakers = {t.speaker: analyse(t.speaker) for t in turns if t.speaker}
+
+    def statistics(self, terms: Sequence[str]) -> ScopeStatistics:
+        found = {term: len(self.postings[term]) for term in terms if term in self.postings}
+        return ScopeStatistics(len(self.terms), float(self.lengths.mean()), len(self.speakers), found)
+
+    def bm25(self, terms: Sequence[str], statistics: ScopeStatistics) -> NDArray[np.float64]:
+        scores = np.zeros(len(self.terms))
+        norms = K1 * (1 - B + B * self.lengths / statistics.terms_mean)
+        for term in terms:
+            for at, count in self.postings.get(term, ()):
+                scores[at] += idf(term, statistics) * count * (K1 + 1) / (count + norms[at])
+        return scores
+
+    def ask(self, number: int) -> Asked:
+        question = self.scope.questions[number]
+        terms = tuple(dict.fromkeys(content_terms(analyse(question.text))))
+        statistics = self.statistics(terms)
+        scores = self.bm25(terms, statistics)
+        cosines = self.encoded.pooled @ self.asked.pooled[number]
+        by_words = [int(at) for at in np.argsort(-scores, kind="stable")[:BM25_TOP] if scores[at] > 0]
+        by_vector = [int(at) for at in np.argsort(-cosines, kind="stable")[:VECTOR_TOP]]
+        chosen = {*by_words, *by_vector}
+        for at in [*by_words[:EXPANDED_TOP], *by_vector[:EXPANDED_TOP]]:
+            chosen |= {near for near in (at - 1, at + 1) if self._together(at, near)}
+        places = sorted(chosen)
+        features = QuestionFeatures(
+            terms,
+            self.asked.tokens[number],
+            persons_named(analyse(question.text), self.speakers),
+            asks_assistant(question.text),
+            named_window(question.text),
+        )
+        return Asked(
+            question,
+            self._pool(places, cosines),
+            features,
+            statistics,
+            np.array(places),
+            np.array(by_words),
+            tuple(turn.session for turn in self.scope.turns),
+        )
+
+    def _together(self, one: int, other: int) -> bool:
+        turns = self.scope.turns
+        return 0 <= other < len(turns) and turns[one].session == turns[other].session
+
+    def _pool(self, places: Sequence[int], cosines: NDArray[np.float32]) -> tuple[TurnCandidate, ...]:
+        spot = {at: index for index, at in enumerate(places)}
+        near = lambda at, other: spot.get(other) if self._together(at, other) else None  # noqa: E731
+        turns = self.scope.turns
+        return tuple(
+            TurnCandidate(
+                terms=self.terms[at],
+                tokens=self.encoded.tokens[at],
+                cosine=float(cosines[at]),
+                session=turns[at].session,
+                previous=near(at, at - 1),
+                next=near(at, at + 1),
+                speaker=turns[at].speaker,
+                role=turns[at].role,
+                observed_at=turns[at].observed_at,
+                question_share=self.shares[at][0],
+                self_share=self.shares[at][1],
+            )
+            for at in places
+        )
+
+
+def named_window(text: str) -> tuple[datetime, datetime] | None:
+    """The day or month with a year that the text spells out; a stand-in for the server's own reader of dates."""
+    for found in _DATE.finditer(text):
+        day, year = found["d1"] or found["d2"], found["year"]
+        month = _MONTHS.index(found["month"].lower()) + 1
+        if not year:
+            continue
+        try:
+            start = datetime(int(year), month, int(day) if day else 1, tzinfo=UTC)
+        except ValueError:
+            continue
+        return start, start + (timedelta(days=1) if day else timedelta(days=31))
+    return None

@@ -1,0 +1,101 @@
+"""Terms of a text, the same for the index and for the question.
+
+A term is a run of letters and digits: lower case, Latin accents folded, English words stemmed (Snowball),
+runs of Chinese, Japanese or Korean script as overlapping pairs. Nothing else appears in a term, so a
+space-joined list of terms survives any plain tokenizer unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Sequence
+from datetime import datetime
+
+import Stemmer
+
+TERM_CHARS_MAX = 64
+"""Longer runs (keys, encoded blobs) are cut here, so that one token cannot bloat the index."""
+
+_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
+# Python's \w leaves out the vowel signs of Hebrew, Arabic and the Indic and South-East Asian scripts, and
+# without them their words fall apart; the two dandas are punctuation.
+_SIGNS = r"\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e\u0eb1-\u0ecd\u1000-\u109f"
+_TOKEN = re.compile(rf"([{_CJK}]+)|((?:(?![{_CJK}_])[\w{_SIGNS}])+(?:'(?:(?![{_CJK}_])\w)+)*)")
+_LATIN_ACCENTS = re.compile(r"[\u0300-\u036f]")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+# Not strftime: its month names follow the locale of the process.
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July",
+    "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+_STOPWORDS = """
+    a about after all also am an and any are aren't as at be because been before being but by can could
+    did didn't do does doesn't doing don't during each for from had has have having he her hers him his how
+    i if in into is isn't it its itself just me more most my no nor not of off on once only or other our
+    ours out over own she should so some such than that the their them then there these they this those
+    through to too under until up very was wasn't we were what when where which while who whom whose why
+    will with would you your yours i'm i've i'd i'll it's
+"""
+
+
+class _Stemmers(threading.local):
+    """A Snowball stemmer keeps a buffer and a cache, so each thread needs its own."""
+
+    def __init__(self) -> None:
+        self.english = Stemmer.Stemmer("english")
+
+
+_stemmers = _Stemmers()
+
+
+def analyse(text: str) -> list[str]:
+    """Terms of ``text`` in reading order, repetitions kept.
+
+    >>> analyse("Caroline's painting cost 1,500 euros, didn't it?")
+    ['carolin', 'paint', 'cost', '1500', 'euro', 'didnt', 'it']
+    """
+    terms: list[str] = []
+    for cjk, word in _TOKEN.findall(_normalise(text)):
+        if cjk:
+            terms.extend(_pairs(cjk))
+        else:
+            terms.append(_stem(word))
+    return terms
+
+
+def event_terms(text: str, speaker: str, observed_at: datetime) -> list[str]:
+    """Terms under which an event is indexed: its day in words, its speaker (may be empty), its text."""
+    day = f"{observed_at.day} {_MONTHS[observed_at.month - 1]} {observed_at.year}"
+    return analyse(f"{day} {speaker}: {text}")
+
+
+def content_terms(terms: Sequence[str]) -> list[str]:
+    """``terms`` without English function words; all of them when nothing else is there."""
+    kept = [term for term in terms if term not in STOP_TERMS]
+    return kept or list(terms)
+
+
+def _normalise(text: str) -> str:
+    folded = unicodedata.normalize("NFKD", text.replace("\u2019", "'")).lower()
+    # Only Latin-style accents go: the voicing marks of kana are combining characters too, and carry meaning.
+    plain = unicodedata.normalize("NFKC", _LATIN_ACCENTS.sub("", folded))
+    return _THOUSANDS.sub("", plain)
+
+
+def _stem(word: str) -> str:
+    stem: str = _stemmers.english.stemWord(word[:TERM_CHARS_MAX])
+    return stem.replace("'", "")
+
+
+def _pairs(run: str) -> list[str]:
+    if len(run) == 1:
+        return [run]
+    return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+STOP_TERMS = frozenset(_stem(word) for word in re.findall(r"\S+", _STOPWORDS))
+"""Function words as ``analyse`` gives them."""

@@ -1,0 +1,95 @@
+"""What the rest of Lamina may ask of an embedding model.
+
+Vectors are derived state: an embedder's ``name`` identifies the model *and* every step after it
+(projection, quantisation), so that vectors under two names are never compared with each other.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float32Array = NDArray[np.float32]
+Int8Array = NDArray[np.int8]
+
+_HEADER = struct.Struct("<BHH")
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenMatrix:
+    """The token vectors of one text, in reading order, special tokens left out.
+
+    ``rows`` is (t, d) int8 and ``scales`` is (t,) float32; ``rows * scales[:, None]`` are unit vectors up to
+    rounding. An empty text has t = 0.
+    """
+
+    rows: Int8Array
+    scales: Float32Array
+
+    def to_bytes(self) -> bytes:
+        """Little-endian: format byte, t and d as uint16, t scales as float16, then the rows."""
+        count, width = self.rows.shape
+        header = _HEADER.pack(_FORMAT, count, width)
+        return header + self.scales.astype("<f2").tobytes() + self.rows.tobytes()
+
+    @classmethod
+    def from_bytes(cls, payload: bytes) -> TokenMatrix:
+        """Read what ``to_bytes`` wrote; the rows are a read-only view of ``payload``."""
+        version, count, width = _HEADER.unpack_from(payload)
+        assert version == _FORMAT, f"token matrix of format {version}, expected {_FORMAT}"
+        assert len(payload) == _HEADER.size + count * (2 + width), "token matrix is cut short"
+        scales = np.frombuffer(payload, "<f2", count, _HEADER.size).astype(np.float32)
+        rows = np.frombuffer(payload, np.int8, count * width, _HEADER.size + 2 * count)
+        return cls(rows.reshape(count, width), scales)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """One forward pass over n texts: ``pooled`` is (n, dim) float32 with unit rows, ``tokens`` has n entries."""
+
+    pooled: Float32Array
+    tokens: list[TokenMatrix]
+
+
+class Embedder(Protocol):
+    """Turns texts into one vector each and one vector per token.
+
+    The vectors of a text depend on the text alone, up to floating-point noise: neither the batch it
+    travelled in nor the thread count may move them by more than 1e-3 in cosine.
+    """
+
+    @property
+    def name(self) -> str:
+        """Model, projection and quantisation, for example ``minilm-l6-int8/p1``."""
+        ...
+
+    @property
+    def dim_pooled(self) -> int: ...
+
+    @property
+    def dim_tokens(self) -> int: ...
+
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of ``texts`` in the same order; long texts are read up to the model's token cap."""
+        ...
+
+
+def quantise(vectors: Float32Array) -> TokenMatrix:
+    """Unit vectors of (t, d) float32 as int8 rows, each filling the range with its own scale.
+
+    The scale restores unit length *after* rounding and is itself rounded to float16, so that a matrix
+    equals the one read back from its bytes.
+    """
+    if not len(vectors):
+        return TokenMatrix(np.zeros(vectors.shape, np.int8), np.zeros(0, np.float32))
+    peaks = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-12)
+    rows = np.rint(vectors * (127.0 / peaks)).astype(np.int8)
+    lengths = np.maximum(np.linalg.norm(rows.astype(np.float32), axis=1), 1.0)
+    scales = (1.0 / lengths).astype(np.float16).astype(np.float32)
+    return TokenMatrix(rows, scales)

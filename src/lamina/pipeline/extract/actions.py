@@ -1,0 +1,513 @@
+"""What somebody does, did, has and likes: the verbs of the vocabulary, then any other verb with something definite."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lamina.pipeline.extract import vocabulary as words
+from lamina.pipeline.extract.clauses import Clause, is_hypothetical
+from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, phrase_tokens
+from lamina.pipeline.extract.references import entity
+from lamina.pipeline.extract.syntax import Token
+from lamina.pipeline.extract.times import Validity
+from lamina.pipeline.extract.values import EntityRef, LiteralValue
+from lamina.pipeline.extract.vocabulary import slug
+
+_GERUND_OBJECT = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "likes", "hate": "dislikes", "dislike": "dislikes",
+                  "prefer": "prefers", "start": "started", "begin": "started", "finish": "finished", "quit": "left",
+                  "avoid": "avoids", "stop": "stopped", "consider": "considers", "stand": "dislikes"}  # fmt: skip
+_OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
+# Saying, seeing, feeling and helping: real verbs, poor facts.
+_WEAK_VERBS = frozenset(
+    [
+        "be",
+        "say",
+        "tell",
+        "think",
+        "know",
+        "mean",
+        "guess",
+        "see",
+        "look",
+        "sound",
+        "seem",
+        "thank",
+        "appreciate",
+        "hope",
+        "believe",
+        "feel",
+        "let",
+        "make",
+        "need",
+        "hear",
+        "agree",
+        "wish",
+        "wonder",
+        "understand",
+        "imagine",
+        "remember",
+        "forget",
+        "ask",
+        "talk",
+        "chat",
+        "share",
+        "show",
+        "give",
+        "help",
+        "keep",
+        "put",
+        "take",
+        "get",
+        "go",
+        "come",
+        "do",
+        "have",
+        "bring",
+        "mention",
+        "realize",
+        "realise",
+        "notice",
+        "suppose",
+        "miss",
+        "bet",
+        "check",
+        "care",
+        "try",
+        "find",
+        "happen",
+        "turn",
+        "watch",
+        "use",
+        "love",
+        "like",
+        "want",
+        "call",
+        "deal",
+        "support",
+        "inspire",
+        "matter",
+        "remind",
+        "encourage",
+        "hold",
+        "cheer",
+        "root",
+        "allow",
+        "become",
+        "stay",
+        "run",
+        "stand",
+        "hang",
+        "rely",
+        "count",
+        "stick",
+        "push",
+        "face",
+        "catch",
+        "add",
+        "spend",
+        "set",
+        "pay",
+        "send",
+        "leave",
+        "read",
+        "throw",
+        "end",
+        "follow",
+        "deserve",
+        "enjoy",
+        "value",
+        "treasure",
+        "cherish",
+        "believe",
+        "focus",
+        "work",
+        "reach",
+        "wait",
+        "pass",
+        "reflect",
+        "experience",
+        "guess",
+        "admire",
+        "embrace",
+        "relate",
+        "capture",
+        "figure",
+        "pour",
+    ]
+)
+# ... unless something definite follows: these may build a predicate with a concrete object in the past.
+_EMPTY_VERBS = frozenset(
+    ["be", "say", "have", "mean", "seem", "do"]
+)  # in written text the other verbs do carry facts
+_CONCRETE_VERBS = frozenset(
+    [
+        "take",
+        "get",
+        "make",
+        "read",
+        "watch",
+        "run",
+        "give",
+        "show",
+        "find",
+        "call",
+        "use",
+        "send",
+        "bring",
+        "spend",
+        "catch",
+        "set",
+        "pay",
+        "do",
+    ]
+)
+_PASSIVE_SLOTS = frozenset(["by", "to", "in", "at", "from", "into"])
+_GENERIC_SLOTS = frozenset(
+    ["dobj", "to", "for", "with", "at", "in", "on", "about", "from", "into", "against"]
+)
+_LIGHT_NOUNS = frozenset(
+    [
+        "time",
+        "fun",
+        "chance",
+        "idea",
+        "feeling",
+        "look",
+        "blast",
+        "talk",
+        "question",
+        "problem",
+        "issue",
+        "point",
+        "plan",
+        "hand",
+        "sense",
+        "way",
+        "effect",
+        "impact",
+        "good",
+        "great",
+        "conversation",
+        "word",
+        "influence",
+        "trouble",
+        "hard",
+        "feel",
+        "connection",
+        "bond",
+        "reason",
+        "thought",
+        "hope",
+        "heart",
+        "soul",
+        "mind",
+        "moment",
+        "change",
+        "support",
+        "goal",
+        "dream",
+        "smile",
+        "break",
+        "view",
+        "taste",
+        "vibe",
+        "touch",
+        "energy",
+        "vision",
+        "passion",
+        "inspiration",
+        "attitude",
+        "outlook",
+        "perspective",
+        "lesson",
+    ]
+)
+
+
+class Actions(Emitter):
+    def _preference(self, clause: Clause, subject: EntityRef) -> None:
+        lemma = clause.lemma
+        cannot_stand = lemma == "stand" and clause.modal == "can" and clause.negated
+        if lemma not in _GERUND_OBJECT and not cannot_stand:
+            return
+        if cannot_stand:
+            predicate = "dislikes"
+            clause = replace(clause, negated=False, modal="")
+        elif is_hypothetical(clause) or lemma == "stand" or clause.modal == "will":
+            return
+        else:
+            predicate = _GERUND_OBJECT[lemma]
+        if clause.negated and predicate in _OPPOSITE:
+            predicate = _OPPOSITE[predicate]
+            clause = replace(clause, negated=False)
+        objects = clause.objects("dobj", "xcomp", "ccomp")
+        over = self._compared(clause)
+        if clause.relative_object is not None or any(
+            self._is_deictic(t) for t in self.parse.children(clause.verb, "dobj")
+        ):
+            return
+        for target in objects:
+            if target.is_verb and (
+                (target.dep == "ccomp" and target.tag != "VBG") or target.tag not in ("VBG", "VB")
+            ):
+                continue
+            if predicate == "likes" and self._is_praise(target):
+                continue
+            value = noun_value(self.parse, target, self.refs, self.times)
+            self._emit(clause, subject, predicate, value, qualifiers=over)
+
+    def _compared(self, clause: Clause) -> tuple[tuple[str, str], ...]:
+        if clause.lemma != "prefer":
+            return ()
+        found = [
+            t for slot, objects in clause.prepositions() if slot in ("to", "over", "than") for t in objects
+        ]
+        for target in clause.objects("dobj"):
+            for prep in self.parse.children(target, "prep"):
+                if prep.lower in ("to", "over"):
+                    found += self.parse.children(prep, "pobj", "pcomp")
+        texts = [self.parse.words(phrase_tokens(self.parse, t, self.times)) for t in found[:2]]
+        return tuple(("over", text) for text in texts if text)
+
+    def _have(self, clause: Clause, subject: EntityRef) -> None:
+        lemma = clause.lemma
+        if lemma not in ("have", "get", "adopt") or is_hypothetical(clause) or clause.modal == "will":
+            return
+        for target in clause.objects("dobj"):
+            noun = target.lemma
+            value = noun_value(self.parse, target, self.refs, self.times)
+            if noun in words.PETS:
+                self._pet(clause, subject, target)
+            elif noun in words.RELATIONS and lemma == "have":
+                name = self.refs.given_name(self.parse, target)
+                ref = entity(name or f"{subject.name}'s {target.lower}", "person")
+                counted = self.parse.child(target, "nummod") is not None
+                if not (noun == "friend" and name is None) and not counted and clause.past is False:
+                    self._emit(clause, subject, words.RELATIONS[noun][0], ref)
+            elif noun in ("allergy", "intolerance"):
+                for prep in self.parse.children(target, "prep"):
+                    for inner in self.parse.children(prep, "pobj"):
+                        self._emit(
+                            clause,
+                            subject,
+                            "allergic_to",
+                            noun_value(self.parse, inner, self.refs, self.times),
+                        )
+            elif (
+                noun in words.EVENT_NOUNS
+                and lemma == "have"
+                and self.times.of_clause(self.parse, clause.verb)
+            ):
+                self._emit(clause, subject, "has_scheduled", value)
+            elif noun == "job" and lemma == "get":
+                self._emit(clause, subject, "got_job", value)
+            elif lemma == "have" and not clause.past and self._is_indefinite(target):
+                self._emit(clause, subject, "has", value, scale=0.8)
+
+    def _is_indefinite(self, target: Token) -> bool:
+        determiner = self.parse.child(target, "det")
+        definite = determiner is None or determiner.lower not in ("a", "an")
+        return target.is_noun and target.lemma not in _LIGHT_NOUNS and not definite
+
+    def _pet(self, clause: Clause, subject: EntityRef, target: Token) -> None:
+        name = self.refs.given_name(self.parse, target)
+        pet = self.refs.remember(entity(name, "animal")) if name else None
+        gained = clause.lemma != "have"
+        qualifiers = (("species", target.lemma),) if pet else ()
+        value: Value = pet or LiteralValue("string", target.lemma)
+        if gained:
+            self._emit(clause, subject, "adopted" if clause.lemma == "adopt" else "got_pet", value)
+        self._emit(clause, subject, "has_pet", value, qualifiers=qualifiers, state=gained)
+
+    def _canonical(self, clause: Clause, subject: EntityRef) -> None:
+        if clause.modal == "can" and clause.lemma == "speak" and not clause.negated:
+            clause = replace(clause, modal="")
+        if is_hypothetical(clause) or clause.modal == "will":
+            return
+        inner = self.parse.child(clause.verb, "xcomp")
+        if clause.lemma == "use" and inner is not None and inner.tag == "VB":  # "used to live in Rome"
+            self._canonical(replace(clause, verb=inner, past=True), subject)
+            return
+        for slot, target in self._slots(clause):
+            if clause.lemma in _GERUND_OBJECT and words.CANON.get((clause.lemma, slot), "") in words.TASTES:
+                continue
+            predicate = words.CANON.get((clause.lemma, slot)) or self._going(clause, slot, target)
+            if predicate is None or (predicate == "married_to" and slot == "dobj" and clause.passive):
+                continue
+            value = noun_value(self.parse, target, self.refs, self.times)
+            if predicate == "works_as" and isinstance(value, LiteralValue):
+                value = self._job(clause, subject, target, value)
+            if value is None or not self._fits(predicate, value, target, subject):
+                continue
+            self._emit(clause, subject, predicate, value)
+            if predicate == "left" and target.lemma == "job" and clause.past:
+                self._former_employer(clause, subject, target)
+            if predicate == "moved_to" and not clause.negated and isinstance(value, EntityRef):
+                self._emit(
+                    clause,
+                    subject,
+                    "lives_in" if subject.type == "person" else "located_in",
+                    value,
+                    state=True,
+                )
+        done = words.ADJECTIVE_ATTRIBUTES.get(clause.verb.lower)
+        if (
+            clause.passive
+            and done == "status"
+            and subject.type in ("thing", "organisation", "product", "event")
+        ):
+            self._emit(clause, subject, done, LiteralValue("string", clause.verb.lower), state=True)
+        if clause.lemma == "bear":
+            self._born(clause, subject)
+        if clause.lemma == "call" and clause.passive:
+            for name in clause.objects("oprd"):
+                self._emit(clause, subject, "known_as", noun_value(self.parse, name, self.refs, self.times))
+
+    def _former_employer(self, clause: Clause, subject: EntityRef, job: Token) -> None:
+        """ "I quit my job at Google": whichever of the two the parser hangs "at" on."""
+        preps = [*self.parse.children(job, "prep"), *self.parse.children(clause.verb, "prep")]
+        for prep in preps:
+            inner = self.parse.child(prep, "pobj")
+            if prep.lower in ("at", "with") and inner is not None:
+                value = noun_value(self.parse, inner, self.refs, self.times)
+                if isinstance(value, EntityRef) and value.type != "person":
+                    self._emit(replace(clause, ended=True), subject, "works_at", value)
+
+    def _going(self, clause: Clause, slot: str, target: Token) -> str | None:
+        """ "went to Paris" is a visit, "went to a concert" an attendance."""
+        if clause.lemma == "go" and slot == "to" and clause.past:
+            if target.lemma in words.EVENT_NOUNS:
+                return "attended"
+            return "visited" if target.is_noun else None
+        return None
+
+    def _fits(self, predicate: str, value: Value, target: Token, subject: EntityRef) -> bool:
+        named = isinstance(value, EntityRef)
+        if predicate in (
+            "lives_in",
+            "moved_to",
+            "from",
+            "born_in",
+            "grew_up_in",
+            "works_at",
+            "studies_at",
+            "located_in",
+        ):
+            if isinstance(value, EntityRef):
+                return value.type not in ("person", "animal") or target.is_name
+            return (
+                predicate in ("works_at", "lives_in", "grew_up_in", "studies_at", "moved_to")
+                and target.is_noun
+                and target.lower not in VAGUE
+                and not target.is_verb
+                and self.parse.child(target, "det", "amod", "compound") is not None
+            )
+        if predicate in ("knows", "met", "works_with", "partner_of", "married_to", "engaged_to"):
+            return (
+                isinstance(value, EntityRef)
+                and value not in (subject, self.refs.addressee)
+                and value.type in ("person", "organisation", "thing", "place")
+            )
+        if predicate in (
+            "visited",
+            "left",
+            "started",
+            "finished",
+            "won",
+            "lost",
+            "joined",
+            "attended",
+            "studies",
+        ):
+            deictic = self.parse.child(target, "det")
+            return named or (
+                not (deictic is not None and deictic.lower in ("that", "this"))
+                and target.is_noun
+                and (value != subject)
+            )
+        if predicate == "drives":
+            return subject.type == "person" and not (isinstance(value, EntityRef) and value.type == "person")
+        return value not in (self.refs.addressee,)
+
+    def _born(self, clause: Clause, subject: EntityRef) -> None:
+        for match in self.times.of_clause(self.parse, clause.verb):
+            text = self.parse.text[match.start : match.end]
+            for word in ("on ", "in "):
+                text = text.removeprefix(word)
+            date = (
+                match.earliest.date().isoformat()
+                if match.earliest is not None and any(c.isdigit() for c in text)
+                else text
+            )
+            self._emit(
+                clause, subject, "born_on", LiteralValue("date", date), state=True, validity=Validity()
+            )
+
+    def _generic(self, clause: Clause, subject: EntityRef) -> None:
+        """Any other verb with a direct or prepositional object that names something."""
+        lemma = clause.lemma
+        if is_hypothetical(clause) or clause.modal or clause.negated or subject == self.refs.addressee:
+            return
+        if clause.lemma in _GERUND_OBJECT or (
+            self.personal
+            and clause.passive
+            and clause.subject is not None
+            and not subject.actor
+            and subject.type == "thing"
+        ):
+            return
+        if not lemma.isascii() or not lemma.isalpha() or len(lemma) < 2:
+            return
+        for slot, target in list(self._slots(clause))[:3]:
+            if slot.split(" ")[-1] not in _GENERIC_SLOTS or slot.count(" ") > 1:
+                continue
+            if clause.passive and slot not in _PASSIVE_SLOTS:
+                continue  # "stoked for", "empowered with": feelings
+            value = noun_value(self.parse, target, self.refs, self.times)
+            if value is None or value in (subject, self.refs.addressee, self.refs.speaker):
+                continue
+            weak = lemma in (_WEAK_VERBS if self.personal else _EMPTY_VERBS)
+            if weak and not (
+                lemma in _CONCRETE_VERBS
+                and clause.past
+                and slot == "dobj"
+                and self._concrete(value, target, past=False)
+            ):
+                continue
+            if isinstance(value, LiteralValue) and (
+                self._is_deictic(target) or not self._concrete(value, target, past=clause.past)
+            ):
+                continue
+            suffix = slot.removesuffix("dobj").strip()
+            if self._is_praise(target):
+                continue
+            predicate = slug(f"{lemma} {suffix}")
+            if predicate in words.PREDICATES and words.PREDICATES[predicate].kind != "event":
+                predicate = f"did_{predicate}"  # "I emailed Bob" is not an address
+            self._emit(clause, subject, predicate, value, qualifiers=self._rest(clause, target))
+            return
+
+    def _concrete(self, value: Value, target: Token, *, past: bool) -> bool:
+        if isinstance(value, EntityRef):
+            return True
+        if not target.is_noun or target.lemma in VAGUE or target.lemma in _LIGHT_NOUNS:
+            return False
+        telling = self.parse.child(target, "compound", "amod", "nummod", "poss") is not None
+        return telling or (past and self.parse.child(target, "det") is not None)
+
+    def _rest(self, clause: Clause, used: Token) -> tuple[tuple[str, str], ...]:
+        found = []
+        for slot, objects in clause.prepositions():
+            for target in objects[:1]:
+                if (
+                    target is used
+                    or self.times.covers(target)
+                    or target.is_verb
+                    or slot not in ("with", "at", "in", "for", "to", "from")
+                ):
+                    continue
+                text = self.parse.words(phrase_tokens(self.parse, target, self.times))
+                if text and target.is_noun and target.lower not in VAGUE:
+                    found.append((slot, text))
+        return tuple(found[:2])

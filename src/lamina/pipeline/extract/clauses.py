@@ -1,0 +1,350 @@
+"""From a parse to clauses: who does what, how surely, and what is no claim at all.
+
+A clause is dropped when it is a question, a condition, a wish, an order or a quotation. What is left carries a
+confidence by its place in the sentence (`WEIGHTS`) and by the verb it depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lamina.pipeline.extract.limits import CONJUNCTS_MAX
+from lamina.pipeline.extract.syntax import Parse, Token
+
+WEIGHTS = {
+    "ROOT": 0.95,
+    "conj": 0.9,
+    "ccomp": 0.85,
+    "relcl": 0.8,
+    "advcl": 0.75,
+    "parataxis": 0.85,
+    "acl": 0.75,
+}
+_THINK = frozenset(["think", "guess", "believe", "suppose", "feel", "reckon", "assume", "suspect", "figure"])
+_SAY = frozenset(["say", "tell", "mention", "hear", "report", "claim", "announce", "write", "note", "add"])
+_UNREAL = frozenset(
+    [
+        "wish",
+        "hope",
+        "imagine",
+        "pretend",
+        "let",
+        "make",
+        "doubt",
+        "wonder",
+        "ask",
+        "ensure",
+        "see",
+        "bet",
+        "want",
+        "recommend",
+        "suggest",
+    ]
+)
+_CONDITION = frozenset(
+    [
+        "if",
+        "unless",
+        "whether",
+        "though",
+        "although",
+        "until",
+        "till",
+        "as",
+        "like",
+        "than",
+        "so",
+        "lest",
+        "once",
+    ]
+)
+_HEDGES = frozenset(
+    [
+        "maybe",
+        "perhaps",
+        "probably",
+        "possibly",
+        "might",
+        "apparently",
+        "supposedly",
+        "likely",
+        "seemingly",
+        "presumably",
+    ]
+)
+_NEVER = frozenset(("never", "no", "hardly", "rarely"))
+_UNREAL_MODALS = frozenset(["would", "could", "should", "'d", "must", "can", "shall"])
+
+
+@dataclass(slots=True)
+class Clause:
+    """`negated` covers not and never; `modal` is the modal's lemma; `ended` is "no longer" and "anymore"."""
+
+    parse: Parse
+    verb: Token
+    subject: Token | None
+    weight: float
+    hedged: bool = False
+    negated: bool = False
+    ended: bool = False
+    modal: str = ""
+    past: bool = False
+    progressive: bool = False
+    perfect: bool = False
+    passive: bool = False
+    reported: bool = False
+    relative_object: Token | None = None
+    telegraphic: bool = False
+
+    @property
+    def lemma(self) -> str:
+        return self.verb.lemma
+
+    def objects(self, *deps: str) -> list[Token]:
+        """Children of the verb with one of `deps`, and what is joined to them by "and"; contrasted ones left out."""
+        found: list[Token] = []
+        for child in self.parse.children(self.verb, *deps):
+            found.extend(conjuncts(self.parse, child))
+        if not found and self.relative_object is not None and "dobj" in deps:
+            found.append(self.relative_object)
+        return found
+
+    @property
+    def particle(self) -> str:
+        child = self.parse.child(self.verb, "prt")
+        return child.lower if child else ""
+
+    def prepositions(self) -> Iterator[tuple[str, list[Token]]]:
+        """(slot, objects) pairs: "up for" for "sign up for a class"."""
+        prefix = f"{self.particle} " if self.particle else ""
+        for prep in self.parse.children(self.verb, "prep", "agent", "dative"):
+            if not prep.tag.startswith(("IN", "TO", "RP")):
+                continue
+            yield f"{prefix}{prep.lower}", _prep_objects(self.parse, prep)
+            for nested in self.parse.children(prep, "prep"):  # "back from", "out of"
+                yield f"{prefix}{prep.lower} {nested.lower}", _prep_objects(self.parse, nested)
+        for adverb in self.parse.children(self.verb, "advmod"):
+            for prep in self.parse.children(adverb, "prep"):
+                yield f"{prefix}{adverb.lower} {prep.lower}", _prep_objects(self.parse, prep)
+
+
+def _prep_objects(parse: Parse, prep: Token) -> list[Token]:
+    return [t for child in parse.children(prep, "pobj", "pcomp") for t in conjuncts(parse, child)]
+
+
+def conjuncts(parse: Parse, token: Token) -> list[Token]:
+    """`token` and what "and", "or", "," join to it, without contrasted ones ("Lisbon, not Porto")."""
+    found: list[Token] = []
+    pending = [token]
+    while pending and len(found) < CONJUNCTS_MAX:
+        current = pending.pop(0)
+        # In "Lisbon, not Porto" the parser hangs "not" on either of them; it denies what follows it.
+        if any(
+            t.lower == "not" and t.i < current.i for t in parse.children(current, "neg", "advmod", "preconj")
+        ):
+            continue
+        found.append(current)
+        pending.extend(t for t in parse.children(current, "conj") if t.is_verb == token.is_verb)
+    return found
+
+
+def is_question(parse: Parse) -> bool:
+    return parse.text.rstrip(" \"'”’)").endswith("?")
+
+
+def find_clauses(parse: Parse, *, personal: bool) -> list[Clause]:
+    """The clauses of the sentence that claim something, in text order."""
+    if is_question(parse):
+        return []
+    found = []
+    for token in parse.tokens:
+        if token.is_verb and token.dep in WEIGHTS and token.tag != "MD":
+            clause = _clause(parse, token, personal)
+            if clause is not None:
+                found.append(clause)
+    return found
+
+
+def _clause(parse: Parse, verb: Token, personal: bool) -> Clause | None:
+    clause = Clause(parse, verb, None, WEIGHTS[verb.dep])
+    _find_subject(clause, personal)
+    if clause.subject is None or _is_unreal(clause):
+        return None
+    _read_auxiliaries(clause)
+    if _is_inverted(clause):
+        return None
+    _read_adverbs(clause)
+    return clause
+
+
+def _find_subject(clause: Clause, personal: bool) -> None:
+    parse, verb = clause.parse, clause.verb
+    if parse.child(verb, "expl"):
+        return
+    subjects = parse.children(verb, "nsubj", "nsubjpass")
+    # "My colleagues and I went" is sometimes parsed as two subjects; the speaker is the one we know best.
+    subject = next((t for t in subjects if t.lower == "i"), subjects[0] if subjects else None)
+    if subject is None and verb.dep == "conj":
+        subject = _shared_subject(parse, verb)
+    if verb.dep == "relcl":
+        noun = parse.head(verb)
+        if subject is None or subject.tag in ("WP", "WDT"):
+            subject = noun if subject is not None else None
+        elif not parse.children(verb, "dobj", "ccomp", "xcomp") and _relative_is_object(parse, verb):
+            clause.relative_object = noun
+    if subject is None and personal and verb.dep == "ROOT" and _is_telegraphic(parse, verb):
+        clause.telegraphic = True
+        subject = verb
+    clause.subject = subject
+
+
+def _relative_is_object(parse: Parse, verb: Token) -> bool:
+    # "the day we met", "the way I feel": the noun is no object of the verb.
+    noun = parse.head(verb)
+    return noun.lemma not in _RELATIVE_ADVERBIALS and not any(
+        t.lower in ("when", "where", "why", "how") for t in parse.children(verb, "advmod")
+    )
+
+
+_RELATIVE_ADVERBIALS = frozenset(
+    [
+        "day",
+        "time",
+        "way",
+        "year",
+        "moment",
+        "place",
+        "reason",
+        "week",
+        "month",
+        "night",
+        "everything",
+        "all",
+        "thing",
+    ]
+)
+
+
+def _shared_subject(parse: Parse, verb: Token) -> Token | None:
+    for ancestor in parse.ancestors(verb):
+        if ancestor.is_verb:
+            subject = parse.child(ancestor, "nsubj", "nsubjpass")
+            if subject is not None and subject.tag not in ("WP", "WDT"):
+                same_form = (verb.tag == "VB") == (ancestor.tag == "VB") or verb.tag == ancestor.tag
+                return subject if same_form or verb.tag in ("VBD", "VBZ", "VBP") else None
+            if ancestor.dep != "conj":
+                return None
+    return None
+
+
+def _is_telegraphic(parse: Parse, verb: Token) -> bool:
+    # "Went to Paris yesterday", "Just finished my book": the speaker left out the "I".
+    if verb.tag not in ("VBD", "VBN") or verb.lemma == "be":
+        return False
+    before = [t for t in parse.tokens[: verb.i] if t.tag not in (",", "UH", ".", ":")]
+    return all(
+        t.lower in ("just", "finally", "also", "recently", "already", "actually", "and") for t in before
+    )
+
+
+def _is_unreal(clause: Clause) -> bool:
+    parse, verb = clause.parse, clause.verb
+    quoted = parse.text[: verb.start].count('"') % 2 == 1 or parse.text[: verb.start].count("“") > parse.text[
+        : verb.start
+    ].count("”")
+    if quoted or _is_condition(parse, verb):
+        return True
+    token = verb
+    for ancestor in parse.ancestors(verb):
+        if token.dep in ("ccomp", "advcl", "xcomp", "acl") and ancestor.is_verb:
+            if token.dep == "ccomp" and _governed_unreal(clause, ancestor):
+                return True
+            if _is_condition(parse, ancestor):
+                return True
+        token = ancestor
+    return False
+
+
+def _is_condition(parse: Parse, verb: Token) -> bool:
+    if verb.dep == "advcl" or verb.dep == "ccomp":
+        return any(t.lower in _CONDITION for t in parse.children(verb, "mark", "advmod") if t.i < verb.i)
+    return False
+
+
+def _governed_unreal(clause: Clause, governor: Token) -> bool:
+    parse = clause.parse
+    lemma = governor.lemma
+    subject = parse.child(governor, "nsubj")
+    inner = parse.child(clause.verb, "nsubj", "nsubjpass")
+    after = governor.i < clause.verb.i
+    if lemma in _UNREAL and after:
+        return True
+    if inner is not None and inner.tag in ("WP", "WDT", "WRB"):
+        return True
+    if parse.children(governor, "neg"):
+        return True
+    if lemma in _THINK:
+        clause.hedged = True
+    elif lemma in _SAY:
+        clause.reported = True
+        if subject is not None and subject.lower in ("you",):
+            return True
+    return subject is not None and subject.lower == "you" and after
+
+
+def _read_auxiliaries(clause: Clause) -> None:
+    verb = clause.verb
+    clause.past = verb.tag == "VBD"
+    auxiliaries = clause.parse.children(verb, "aux", "auxpass")
+    if verb.dep == "conj" and verb.tag in ("VB", "VBG", "VBN") and not auxiliaries:
+        auxiliaries = clause.parse.children(clause.parse.head(verb), "aux", "auxpass")  # "I'll go and buy it"
+    for aux in auxiliaries:
+        lemma = aux.lemma
+        if aux.tag == "MD" or lemma in ("will", "would"):
+            clause.modal = "will" if lemma in ("will", "'ll") else lemma
+        elif aux.dep == "auxpass":
+            clause.passive = True
+            clause.past = clause.past or aux.tag in ("VBD", "VBN")
+        elif lemma == "have":
+            clause.perfect = True
+        elif lemma == "be" and verb.tag == "VBG":
+            clause.progressive = True
+            clause.past = clause.past or aux.tag == "VBD"
+        elif lemma in ("do", "be") and aux.tag == "VBD":
+            clause.past = True
+    if clause.telegraphic:
+        clause.past = True
+    if clause.perfect and not clause.progressive:
+        clause.past = True
+    if clause.modal in ("may", "might"):
+        clause.hedged = True
+
+
+def _is_inverted(clause: Clause) -> bool:
+    """ "Have you been", "How is it": a question without its mark."""
+    subject, verb = clause.subject, clause.verb
+    if subject is None or clause.telegraphic:
+        return False
+    first = [t for t in clause.parse.children(verb, "aux", "auxpass") if t.i < subject.i < verb.i]
+    asks = any(t.tag in ("WRB", "WP", "WDT") and t.i < subject.i for t in clause.parse.children(verb))
+    return (bool(first) or asks) and verb.dep != "relcl"
+
+
+def _read_adverbs(clause: Clause) -> None:
+    parse, verb = clause.parse, clause.verb
+    for child in parse.children(verb, "neg", "advmod", "aux", "preconj", "npadvmod"):
+        word = child.lower
+        if child.dep == "neg" or word in _NEVER:
+            clause.negated = True
+        if word in _HEDGES:
+            clause.hedged = True
+        if word in ("anymore", "longer"):
+            clause.negated = clause.ended = True
+    if verb.lemma == "be" and any(t.lower in ("no",) for t in parse.children(verb, "det")):
+        clause.negated = True
+
+
+def is_hypothetical(clause: Clause) -> bool:
+    """Would, could, should, can: not a claim about what is."""
+    return clause.modal in _UNREAL_MODALS

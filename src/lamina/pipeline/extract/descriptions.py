@@ -1,0 +1,324 @@
+"""What somebody or something is: identity, role, attributes, favourites, kin and pets by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lamina.pipeline.extract import vocabulary as words
+from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
+from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.phrases import VAGUE, Value, amount_of, noun_value, number_of, verb_value
+from lamina.pipeline.extract.references import entity
+from lamina.pipeline.extract.syntax import Token
+from lamina.pipeline.extract.times import Validity
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, TimeMatch
+from lamina.pipeline.extract.vocabulary import slug
+
+_PRAISE = frozenset(
+    [
+        "great",
+        "good",
+        "amazing",
+        "awesome",
+        "wonderful",
+        "fantastic",
+        "nice",
+        "cool",
+        "lovely",
+        "incredible",
+        "inspiring",
+        "true",
+        "real",
+        "perfect",
+        "best",
+    ]
+)
+_ATTRIBUTE_NOUNS = frozenset(
+    [
+        "birthday",
+        "email",
+        "address",
+        "phone",
+        "number",
+        "goal",
+        "dream",
+        "hobby",
+        "hobbies",
+        "job",
+        "major",
+        "passion",
+        "nickname",
+        "password",
+        "role",
+        "title",
+        "team",
+        "budget",
+        "deadline",
+        "salary",
+        "rent",
+        "timezone",
+        "language",
+        "religion",
+        "height",
+        "weight",
+        "size",
+        "colour",
+        "color",
+        "specialty",
+        "instrument",
+        "status",
+        "stage",
+        "pronouns",
+        "diet",
+        "school",
+        "university",
+        "employer",
+        "company",
+        "hometown",
+        "home",
+        "priority",
+    ]
+)
+_PLACE_NOUNS = frozenset(
+    ["place", "city", "country", "town", "spot", "park", "beach", "restaurant", "cafe", "destination"]
+)
+
+
+class Descriptions(Emitter):
+    def _copula(self, clause: Clause, subject: EntityRef) -> None:
+        if clause.lemma not in ("be", "become", "get") or is_hypothetical(clause) or clause.modal == "will":
+            return
+        token = clause.subject
+        assert token is not None
+        if clause.past and clause.lemma == "be" and not clause.perfect:
+            clause.weight *= 0.9
+        for target in clause.objects("attr", "oprd") if clause.lemma != "get" else []:
+            self._is_noun(clause, subject, token, target)
+        for target in clause.objects("acomp", "advmod"):
+            if target.is_name:
+                self._is_noun(clause, subject, token, target)
+            self._is_adjective(clause, subject, target)
+        if clause.lemma == "get":
+            return
+        self._is_to_do(clause, token)
+        for slot, objects in clause.prepositions():
+            self._is_somewhere(clause, subject, slot, objects)
+
+    def _is_to_do(self, clause: Clause, token: Token) -> None:
+        """ "My goal is to run a marathon", "my birthday is on 3 May"."""
+        owner = self.refs.owner(self.parse, token) if token.is_noun else None
+        if owner is None:
+            return
+        inner = self.parse.child(clause.verb, "xcomp")
+        if inner is not None and token.lemma in _ATTRIBUTE_NOUNS:
+            self._emit(clause, owner, slug(token.lemma), verb_value(self.parse, inner, self.times))
+        if token.lemma == "birthday":
+            for match in self.times.of_clause(self.parse, clause.verb)[:1]:
+                self._birthday(clause, owner, match)
+
+    def _birthday(self, clause: Clause, owner: EntityRef, match: TimeMatch) -> None:
+        text = self.parse.text[match.start : match.end].removeprefix("on ")
+        self._emit(clause, owner, "birthday", LiteralValue("date", text), validity=Validity())
+
+    def _is_noun(self, clause: Clause, subject: EntityRef, token: Token, target: Token) -> None:
+        parse = self.parse
+        if target.tag == "CD" and subject.type == "person" and not self._is_attribute(token):
+            number = number_of([target])
+            if isinstance(number, int) and 0 < number < 120 and target.text.isdigit():
+                self._emit(clause, subject, "age", LiteralValue("integer", number))
+            return
+        if target.lower in words.ADJECTIVE_ATTRIBUTES and self.parse.child(target, "det") is None:
+            self._is_adjective(clause, subject, target)  # "vegan" may be tagged a noun
+            return
+        value = noun_value(parse, target, self.refs, self.times)
+        if self._favourite(clause, target, subject):
+            return
+        if token.is_noun and self._attribute(clause, token, target, value):
+            return
+        if target.lower == "fan":
+            for prep in parse.children(target, "prep"):
+                for inner in parse.children(prep, "pobj") if prep.lower == "of" else []:
+                    self._emit(clause, subject, "likes", noun_value(parse, inner, self.refs, self.times))
+            return
+        kin = words.RELATIONS.get(target.lemma)
+        if kin is not None and isinstance(value, EntityRef) and self.refs.owner(parse, target) is not None:
+            owner = self.refs.owner(parse, target)
+            if owner is not None and subject.type in ("person", "thing"):
+                self._emit(clause, owner, kin[0], replace(subject, type="person"))
+            return
+        if isinstance(value, EntityRef):
+            if (
+                token.lower in ("i",)
+                and value.type in ("person", "thing")
+                and target.is_name
+                and parse.child(target, "det") is None
+            ):
+                self._emit(clause, subject, "name_is", LiteralValue("string", value.name))
+            return
+        if isinstance(value, LiteralValue):
+            self._is_a(clause, subject, target, str(value.value))
+
+    def _is_a(self, clause: Clause, subject: EntityRef, target: Token, text: str) -> None:
+        determiner = self.parse.child(target, "det")
+        adjectives = {t.lower for t in self.parse.children(target, "amod")}
+        speaks_of_person = subject.type == "person"
+        if (
+            adjectives & _PRAISE
+            or target.lemma in VAGUE
+            or (subject == self.refs.addressee and not self._occupation(target))
+        ):
+            return
+        if determiner is not None and determiner.lower == "no":
+            return
+        if speaks_of_person and self._occupation(target):
+            self._emit(
+                clause, subject, "works_as", self._job(clause, subject, target, LiteralValue("string", text))
+            )
+        elif determiner is not None and determiner.lower in ("a", "an") and subject.type != "thing":
+            self._emit(clause, subject, "is_a", LiteralValue("string", text), scale=0.85)
+
+    def _occupation(self, noun: Token) -> bool:
+        return noun.lower in words.OCCUPATIONS or noun.lemma in words.OCCUPATIONS
+
+    def _is_attribute(self, token: Token) -> bool:
+        return (
+            token.is_noun
+            and self.parse.child(token, "poss") is not None
+            and token.lemma not in words.RELATIONS
+        )
+
+    def _attribute(self, clause: Clause, token: Token, target: Token, value: Value | None) -> bool:
+        """ "My name is Alice", "my sister's name is Anna", "Anna's birthday is 3 May", "my goal is to ..."."""
+        if value is not None and self._favourite(clause, token, value):
+            return True
+        owner = self.refs.owner(self.parse, token)
+        if owner is None or (token.lemma in words.RELATIONS and not target.is_name):
+            return False
+        noun = token.lemma if token.lemma != "hobbie" else "hobby"
+        if noun in words.RELATIONS and isinstance(value, EntityRef):
+            self._emit(clause, owner, words.RELATIONS[noun][0], replace(value, type="person"))
+        elif noun in words.PETS and isinstance(value, EntityRef):
+            self._emit(clause, owner, "has_pet", value)
+        elif noun == "name" and target.text[:1].isupper():
+            self._named(clause, owner, token, value.name if isinstance(value, EntityRef) else target.text)
+        elif noun == "job" and isinstance(value, LiteralValue):
+            self._emit(clause, owner, "works_as", value)
+        elif noun in ("birthday", "birth") and (match := self.times.at(target.start, target.end)):
+            self._birthday(clause, owner, match)
+        elif noun in _ATTRIBUTE_NOUNS | {"count"} and value is not None:
+            if target.tag == "CD" and (amount := amount_of(self.parse, target)):
+                value = amount.literal
+            name = slug(" ".join([*(t.lower for t in self.parse.children(token, "compound")), noun]))
+            self._emit(clause, owner, name, value)
+        else:
+            return False
+        return True
+
+    def _named(self, clause: Clause, owner: EntityRef, token: Token, name: str) -> None:
+        """ "My daughter's name is Lily" names a relative, "my name is Alice" the owner."""
+        kin = self.parse.child(token, "poss")
+        relation = words.RELATIONS.get(kin.lemma) if kin is not None else None
+        holder = self.refs.owner(self.parse, kin) if kin is not None else None
+        if kin is not None and holder is not None and (relation or kin.lemma in words.PETS):
+            ref = self.refs.remember(entity(name, "person" if relation else "animal"))
+            self._emit(clause, holder, relation[0] if relation else "has_pet", ref)
+        else:
+            self._emit(clause, owner, "name_is", LiteralValue("string", name))
+
+    def _is_adjective(self, clause: Clause, subject: EntityRef, target: Token) -> None:
+        word = target.lower
+        years = self.parse.child(target, "npadvmod")
+        if word == "old" and years is not None and subject.type in ("person", "animal"):
+            count = self.parse.child(years, "nummod")
+            number = number_of([count]) if count is not None else None
+            if number is not None and years.lemma in ("year", "month"):
+                unit = None if years.lemma == "year" else "month"
+                literal = (
+                    LiteralValue("integer", number)
+                    if unit is None
+                    else LiteralValue("duration", number, unit)
+                )
+                self._emit(clause, subject, "age", literal)
+            return
+        found = False
+        for prep in self.parse.children(target, "prep"):
+            predicate = words.ADJECTIVE_CANON.get((word, prep.lower))
+            if predicate is None:
+                continue
+            for inner in self.parse.children(prep, "pobj", "pcomp"):
+                for one in conjuncts(self.parse, inner):
+                    found = True
+                    self._emit(clause, subject, predicate, noun_value(self.parse, one, self.refs, self.times))
+        attribute = words.ADJECTIVE_ATTRIBUTES.get(word)
+        if found or attribute is None or target.dep == "advmod":
+            return
+        if (attribute == "status") == (
+            subject.type in ("thing", "organisation", "product", "event")
+        ) or word in ("retired", "pregnant", "unemployed"):
+            if attribute == "relationship_status" and subject.type != "person":
+                return
+            self._emit(clause, subject, attribute, LiteralValue("string", word))
+
+    def _is_somewhere(self, clause: Clause, subject: EntityRef, slot: str, objects: list[Token]) -> None:
+        for target in objects:
+            value = noun_value(self.parse, target, self.refs, self.times)
+            if not isinstance(value, EntityRef) or value.type == "person":
+                if slot == "into" and isinstance(value, LiteralValue):
+                    self._emit(clause, subject, "likes", value, scale=0.9)
+                continue
+            if slot == "from" and subject.type == "person" and value.type in ("place", "thing"):
+                self._emit(clause, subject, "from", value)
+            elif slot == "to" and clause.perfect and value.type == "place":
+                self._emit(clause, subject, "visited", value)
+            elif slot in ("in", "at") and value.type == "place" and subject.type in ("thing", "organisation"):
+                self._emit(clause, subject, "located_in", value)
+
+    def _favourite(self, clause: Clause, noun: Token, value: Value) -> bool:
+        adjective = next(
+            (a for a in self.parse.children(noun, "amod") if a.lower in ("favourite", "favorite", "fave")),
+            None,
+        )
+        owner = self.refs.owner(self.parse, noun)
+        if adjective is None or owner is None or clause.negated or is_hypothetical(clause):
+            return False
+        topic = [
+            t.lower
+            for t in self.parse.children(noun, "compound", "amod")
+            if t is not adjective and t.lower != "all-time"
+        ]
+        noun_word = noun.lemma if noun.tag == "NNS" else noun.lower
+        if noun_word in ("thing", "part", "one") or value == owner:
+            return False
+        if isinstance(value, EntityRef) and value.type != "person" and noun_word not in _PLACE_NOUNS:
+            value = replace(value, type="thing")  # the parser takes "Ramen" at a start for a city
+        self._emit(clause, owner, f"favourite_{slug(' '.join([*topic, noun_word]))}", value)
+        return True
+
+    def _favourite_of(self, clause: Clause) -> None:
+        """ "Ramen is my favourite food"."""
+        if clause.lemma != "be" or clause.subject is None:
+            return
+        value = noun_value(self.parse, clause.subject, self.refs, self.times)
+        for target in clause.objects("attr"):
+            if value is not None and not clause.subject.is_verb:
+                self._favourite(clause, target, value)
+
+    def _relations(self) -> None:
+        """ "my sister Anna": a relation said in passing."""
+        for token in self.parse.tokens:
+            relation = words.RELATIONS.get(token.lemma)
+            pet = token.lemma in words.PETS
+            if not token.is_noun or (relation is None and not pet):
+                continue
+            name = self.refs.given_name(self.parse, token)
+            owner = self.refs.owner(self.parse, token)
+            if name is None or owner is None:
+                continue
+            ref = self.refs.remember(entity(name, "animal" if pet else "person"))
+            predicate = "has_pet" if pet or relation is None else relation[0]
+            qualifier = ("species" if pet else "as", token.lower)
+            if ref.key != owner.key and not any(
+                t.predicate == predicate and t.object == ref for t in self.found
+            ):
+                clause = Clause(self.parse, token, token, 0.9)
+                self._emit(clause, owner, predicate, ref, qualifiers=(qualifier,), validity=Validity())

@@ -1,0 +1,209 @@
+"""Makes triples: subject, confidence, validity and evidence of a claim, whatever kind of clause it came from.
+
+Confidence is the product of: the clause's place (`clauses.WEIGHTS`), 0.6 when hedged, 0.85 when reported by a third
+party, 0.85 for a pronoun that had to be resolved or a subject left out, 0.85 for a subject that is a common noun,
+0.8 for a predicate outside the vocabulary, 0.7 for what is said about "you", 0.7 for what an assistant says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from lamina.pipeline.extract import vocabulary as words
+from lamina.pipeline.extract.clauses import Clause, conjuncts
+from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
+from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL, SECOND, References, entity
+from lamina.pipeline.extract.syntax import Parse, Token
+from lamina.pipeline.extract.times import Times, Validity
+from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, Triple
+
+_ALWAYS_DEFINITE = frozenset(
+    [
+        "ocean",
+        "sea",
+        "beach",
+        "mountain",
+        "outdoors",
+        "rain",
+        "snow",
+        "sun",
+        "forest",
+        "countryside",
+        "gym",
+        "city",
+    ]
+)
+
+
+@dataclass
+class Emitter:
+    """One parsed sentence being read; `offset` is its place in the utterance, `found` what it has given so far."""
+
+    parse: Parse
+    refs: References
+    times: Times
+    offset: int
+    personal: bool
+    factor: float = 1.0
+    found: list[Triple] = field(default_factory=list)
+
+    def _subject(self, clause: Clause) -> EntityRef | None:
+        token = clause.subject
+        if token is None or clause.telegraphic:
+            return self.refs.speaker
+        first = [t for t in conjuncts(self.parse, token) if t.lower in FIRST]
+        value = self.refs.speaker if first else self._subject_value(token)
+        if token.lower in SECOND:
+            clause.weight *= 0.7
+        elif token.tag == "PRP" and token.lower not in FIRST | FIRST_PLURAL:
+            clause.weight *= 0.85
+        return value
+
+    def _subject_value(self, token: Token) -> EntityRef | None:
+        if self.times.covers(token) or token.lower in VAGUE:
+            return None
+        value = noun_value(self.parse, token, self.refs, self.times)
+        if isinstance(value, EntityRef):
+            return value
+        if not isinstance(value, LiteralValue) or not token.is_noun or token.lemma in VAGUE:
+            return None
+        owner = self.refs.owner(self.parse, token)
+        if len(str(value.value).split()) > 5 or (owner is not None and owner == self.refs.addressee):
+            return None
+        if owner is not None:
+            return entity(f"{owner.name}'s {value.value}", "thing")
+        definite = self.parse.child(token, "det")
+        if definite is not None and definite.lower in ("the", "each", "every"):
+            return entity(str(value.value), "thing")
+        return None
+
+    def _is_deictic(self, target: Token) -> bool:
+        determiner = self.parse.child(target, "det")
+        possessor = self.parse.child(target, "poss")
+        if possessor is not None and possessor.tag == "PRP$" and self.refs.pronoun(possessor) is None:
+            return True
+        if target.is_name or target.lemma in _ALWAYS_DEFINITE:
+            return False
+        return (
+            determiner is not None
+            and determiner.lower in ("that", "this", "these", "those", "the")
+            and not self.parse.child(target, "prep", "compound")
+        )
+
+    def _is_praise(self, target: Token) -> bool:
+        """ "I love your drawing": said about the moment, not about the speaker."""
+        possessor = self.parse.child(target, "poss")
+        return possessor is not None and possessor.lower in SECOND
+
+    def _slots(self, clause: Clause) -> Iterator[tuple[str, Token]]:
+        if not clause.passive:
+            for target in clause.objects("dobj"):
+                yield (f"{clause.particle} dobj" if clause.particle else "dobj"), target
+                if clause.lemma == "take" and target.lower == "part":
+                    for prep in self.parse.children(target, "prep"):
+                        for inner in self.parse.children(prep, "pobj"):
+                            yield f"part {prep.lower}", inner
+        for slot, objects in clause.prepositions():
+            for target in objects:
+                yield slot, target
+
+    def _job(self, clause: Clause, subject: EntityRef, noun: Token, job: LiteralValue) -> LiteralValue:
+        """The bare occupation; "at Mercy Hospital" and "from Sweden" become claims of their own."""
+        text = str(job.value)
+        for prep in self.parse.children(noun, "prep"):
+            inner = self.parse.child(prep, "pobj")
+            predicate = {"at": "works_at", "for": "works_at", "with": "works_at", "from": "from"}.get(
+                prep.lower
+            )
+            if inner is None or predicate is None:
+                continue
+            value = noun_value(self.parse, inner, self.refs, self.times)
+            text = text.split(f" {prep.text} ")[0]
+            if isinstance(value, EntityRef) and value.type != "person":
+                self._emit(clause, subject, predicate, value)
+        return replace(job, value=text)
+
+    def _validity(self, clause: Clause, inner: Token, kind: Kind) -> Validity:
+        matches = self.times.of_clause(self.parse, clause.verb)
+        if not matches:
+            low, high = inner.start, max(t.end for t in self.parse.subtree(inner))
+            matches = [m for m in self.times.all() if low <= m.start < high]
+        return self.times.validity(matches, kind)
+
+    def _emit(
+        self,
+        clause: Clause,
+        subject: EntityRef,
+        predicate: str,
+        value: Value | None,
+        *,
+        kind: Kind | None = None,
+        scale: float = 1.0,
+        state: bool = False,
+        qualifiers: tuple[tuple[str, str], ...] = (),
+        validity: Validity | None = None,
+    ) -> None:
+        if value is not None and value == self.refs.addressee and predicate not in words.MUTUAL:
+            return
+        if (
+            value is None
+            or value == subject
+            or not predicate
+            or (isinstance(value, LiteralValue) and value.value == "")
+        ):
+            return
+        past = clause.past and not state
+        known = words.describe(predicate, past=past or clause.passive)
+        kind = kind or known.kind
+        if isinstance(value, EntityRef) and known.object_type is not None and value.actor is None:
+            value = replace(value, type=known.object_type)
+        if validity is None:
+            validity = self.times.validity(self.times.of_clause(self.parse, clause.verb), kind)
+        valid_from, valid_to = validity.valid_from, validity.valid_to
+        if valid_from is not None and valid_to is None and kind in ("event",):
+            valid_to = None
+        if (past or clause.ended) and predicate in words.STATIVE and valid_to is None and not clause.perfect:
+            matches = self.times.of_clause(self.parse, clause.verb)
+            valid_to = self.times.validity(matches, "event").valid_to or self._now
+        if clause.ended:
+            valid_from = None
+        if valid_from is not None and valid_to is not None and valid_to <= valid_from:
+            valid_to = None
+        if validity.due is not None:
+            qualifiers = (*qualifiers, ("due", validity.due))
+        span = Span(self.offset, self.offset + len(self.parse.text))
+        self.found.append(
+            Triple(
+                subject=subject,
+                predicate=predicate,
+                object=value,
+                kind=kind,
+                confidence=self._confidence(clause, subject, predicate) * scale,
+                evidence=span,
+                valid_from=valid_from,
+                valid_to=valid_to,
+                negated=clause.negated,
+                hedged=clause.hedged,
+                single_valued=known.single_valued,
+                qualifiers=qualifiers,
+            )
+        )
+
+    def _confidence(self, clause: Clause, subject: EntityRef, predicate: str) -> float:
+        value = clause.weight * self.factor
+        value *= 0.6 if clause.hedged else 1.0
+        value *= 0.85 if clause.reported else 1.0
+        value *= 0.85 if clause.telegraphic else 1.0
+        value *= 0.85 if subject.type == "thing" and subject.name[:1].islower() else 1.0
+        known = (
+            predicate in words.PREDICATES
+            or predicate.startswith("favourite_")
+            or predicate.endswith("_count")
+        )
+        return value * (1.0 if known else 0.8)
+
+    @property
+    def _now(self) -> datetime:
+        return self.refs.utterance.observed_at

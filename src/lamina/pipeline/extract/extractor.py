@@ -1,0 +1,136 @@
+"""Extraction without a language model: gate, parse in batches, read triples, or plain rules where no parse helps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lamina.language.sentences import Sentence, split_sentences
+from lamina.pipeline.extract.gate import worth_parsing
+from lamina.pipeline.extract.keys import keys_of
+from lamina.pipeline.extract.limits import SENTENCE_LENGTH_MAX, SENTENCES_MAX, TEXT_LENGTH_MAX
+from lamina.pipeline.extract.mentions import distinct, note_kin, parsed_mentions, plain_mentions
+from lamina.pipeline.extract.parsed import Reader
+from lamina.pipeline.extract.references import References
+from lamina.pipeline.extract.rules import is_english, plain_triples
+from lamina.pipeline.extract.syntax import Parse, Parser
+from lamina.pipeline.extract.times import Times
+from lamina.pipeline.extract.values import Extraction, FindTimes, Mention, Triple, Utterance, no_times
+
+NAME = "lamina-rules/1"
+# Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_ASSISTANT_FACTOR = 0.7
+
+
+class ParsesSentences(Protocol):
+    """What the extractor needs of a parser; `syntax.Parser` is the one there is."""
+
+    def parse(self, texts: Sequence[str]) -> list[Parse]: ...
+
+
+@dataclass(slots=True)
+class _Work:
+    """An utterance between the gate and the reading; `parses` holds one entry for each sentence, None when not parsed."""
+
+    utterance: Utterance
+    sentences: list[Sentence]
+    worth: list[bool]
+    parses: list[Parse | None] = field(default_factory=list)
+
+
+class RulesExtractor:
+    """Extracts by rules over a parse (`use_parser=True`) or by plain patterns.
+
+    The result for an utterance depends on that utterance alone, not on the others of the batch. The parser is loaded
+    at the first sentence that needs it. Not for use by several threads at once.
+    """
+
+    name = NAME
+
+    def __init__(
+        self,
+        find_times: FindTimes = no_times,
+        *,
+        use_parser: bool = True,
+        parser: ParsesSentences | None = None,
+    ) -> None:
+        self._find_times = find_times
+        self._use_parser = use_parser
+        self._parser = parser
+
+    def extract(self, utterances: Sequence[Utterance]) -> list[Extraction]:
+        """One extraction for each utterance, in order. Never raises for what a text contains."""
+        works = [_prepare(utterance) for utterance in utterances]
+        self._parse(works)
+        return [self._read(work) for work in works]
+
+    def _parse(self, works: list[_Work]) -> None:
+        wanted: list[str] = []
+        places: list[tuple[_Work, int]] = []
+        for work in works:
+            work.parses = [None] * len(work.sentences)
+            for i, sentence in enumerate(work.sentences):
+                if self._use_parser and work.worth[i] and is_english(sentence.text):
+                    wanted.append(_LONE_SURROGATE.sub("\ufffd", sentence.text.replace("’", "'")))
+                    places.append((work, i))
+        if not wanted:
+            return
+        if self._parser is None:
+            self._parser = Parser()
+        for (work, i), parse in zip(places, self._parser.parse(wanted), strict=True):
+            work.parses[i] = parse
+
+    def _read(self, work: _Work) -> Extraction:
+        utterance = work.utterance
+        refs = _references(utterance)
+        mentions: list[Mention] = []
+        triples: list[Triple] = []
+        for sentence, worth, parse in zip(work.sentences, work.worth, work.parses, strict=True):
+            if parse is not None:
+                times = self._times(utterance, sentence)
+                reader = Reader(parse, refs, times, sentence.start, utterance.personal, _factor(utterance))
+                triples.extend(reader.read())
+                mentions.extend(parsed_mentions(parse, refs, sentence.start))
+                continue
+            if worth:
+                triples.extend(
+                    plain_triples(sentence.text, refs, self._times(utterance, sentence), sentence.start)
+                )
+            mentions.extend(plain_mentions(sentence.text, refs, sentence.start))
+        distinct_triples = tuple(dict.fromkeys(triples))
+        return Extraction(
+            distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth)
+        )
+
+    def _times(self, utterance: Utterance, sentence: Sentence) -> Times:
+        return Times(
+            sentence.text, self._find_times(sentence.text, utterance.observed_at), utterance.observed_at
+        )
+
+
+def _prepare(utterance: Utterance) -> _Work:
+    sentences = split_sentences(
+        utterance.text[:TEXT_LENGTH_MAX], count_max=SENTENCES_MAX, length_max=SENTENCE_LENGTH_MAX
+    )
+    sentences = [s for s in sentences if not s.text.startswith("[shared image")]
+    return _Work(
+        utterance, sentences, [worth_parsing(s.text, personal=utterance.personal) for s in sentences]
+    )
+
+
+def _factor(utterance: Utterance) -> float:
+    # What an assistant says about the world is its model's knowledge, not the user's memory.
+    return _ASSISTANT_FACTOR if utterance.role == "assistant" else 1.0
+
+
+def _references(utterance: Utterance) -> References:
+    refs = References.of(utterance)
+    for previous in utterance.previous:
+        text = previous.text[:2_000]
+        note_kin(text, refs)
+        for sentence in split_sentences(text, count_max=20):
+            plain_mentions(sentence.text, refs, 0)
+    return refs

@@ -1,0 +1,171 @@
+"""Plans, wishes and commitments: "I'll send the deck", "we're going to Paris next week", "remind me to call Bob"."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lamina.pipeline.extract import vocabulary as words
+from lamina.pipeline.extract.clauses import Clause, is_hypothetical
+from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.phrases import verb_value
+from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL
+from lamina.pipeline.extract.syntax import Token
+from lamina.pipeline.extract.values import EntityRef, LiteralValue
+
+_PLAN_VERBS = {
+    "plan": "plans_to", "intend": "plans_to", "decide": "plans_to", "aim": "plans_to", "arrange": "plans_to",
+    "want": "wants_to", "hope": "wants_to", "wish": "wants_to", "wan": "wants_to", "aspire": "wants_to",
+    "need": "needs_to", "promise": "committed_to", "commit": "committed_to", "agree": "committed_to",
+    "look": "wants_to", "consider": "considers", "think": "considers", "dream": "wants_to",
+}  # fmt: skip
+_CHATTY_WILLS = frozenset(
+    [
+        "love",
+        "enjoy",
+        "like",
+        "appreciate",
+        "support",
+        "cheer",
+        "be",
+        "see",
+        "keep",
+        "never",
+        "let",
+        "bet",
+        "have",
+        "say",
+        "definitely",
+        "check",
+        "know",
+        "miss",
+        "make",
+        "think",
+        "try",
+    ]
+)
+_SCHEDULED = frozenset(
+    [
+        "go",
+        "travel",
+        "fly",
+        "move",
+        "visit",
+        "meet",
+        "start",
+        "leave",
+        "attend",
+        "take",
+        "come",
+        "run",
+        "host",
+        "throw",
+        "drive",
+        "see",
+        "present",
+    ]
+)
+
+
+class Intentions(Emitter):
+    def _plan(self, clause: Clause, subject: EntityRef) -> None:
+        """What somebody will, wants, needs or promised to do."""
+        if subject == self.refs.addressee or (
+            subject.type not in ("person", "organisation", "animal", "group")
+            and not subject.name[:1].isupper()
+        ):
+            return
+        if ("'s " in subject.name and subject.type == "thing") or (
+            clause.telegraphic and clause.lemma not in _PLAN_VERBS
+        ):
+            return
+        predicate, phrase = self._planned(clause)
+        if phrase is None or predicate == "":
+            return
+        value = verb_value(self.parse, phrase, self.times)
+        if value is not None and phrase.tag == "VBG" and predicate in ("plans_to", "committed_to"):
+            value = replace(value, value=phrase.lemma + str(value.value)[len(phrase.text) :])
+        if (
+            value is not None
+            and phrase.lemma not in ("say", "thank", "hear", "know", "see", "keep", "stay", "be")
+            and value.value != phrase.text
+        ):
+            validity = self._validity(clause, phrase, words.describe(predicate, past=False).kind)
+            self._emit(clause, subject, predicate, value, validity=validity)
+
+    def _planned(self, clause: Clause) -> tuple[str, Token | None]:
+        parse, verb = clause.parse, clause.verb
+        inner = parse.child(verb, "xcomp")
+        first = clause.subject is not None and clause.subject.lower in FIRST | FIRST_PLURAL
+        if clause.modal in ("may", "might") and not clause.negated:
+            return "considers", verb
+        if clause.modal == "will" and verb.lemma not in _CHATTY_WILLS:
+            return ("" if clause.negated else "committed_to" if first else "plans_to"), verb
+        wishes = clause.modal in ("would", "'d") and clause.lemma in ("like", "love", "prefer")
+        if inner is not None and inner.tag == "VB" and (not is_hypothetical(clause) or wishes):
+            if wishes:
+                return "wants_to", inner
+            if clause.lemma in ("go", "gon") and verb.tag == "VBG":
+                return ("" if clause.negated else "plans_to"), inner
+            if clause.lemma in ("have", "get") and not clause.perfect and not clause.past:
+                return "needs_to", inner
+            if clause.lemma in ("look",) and not clause.progressive:
+                return "", None
+            return ("" if clause.negated else _PLAN_VERBS.get(clause.lemma, "")), inner
+        for prep in parse.children(verb, "prep"):
+            act = parse.child(prep, "pcomp")
+            if act is not None and act.tag == "VBG" and not is_hypothetical(clause) and not clause.negated:
+                if (
+                    clause.lemma in ("think", "dream", "talk")
+                    and prep.lower in ("of", "about")
+                    and clause.progressive
+                ):
+                    return "considers", act
+                if clause.lemma == "plan" and prep.lower == "on":
+                    return "plans_to", act
+                if clause.lemma == "look" and prep.lower == "to":
+                    return "looks_forward_to", act
+        scheduled = (
+            clause.progressive and not clause.past and not clause.negated and clause.lemma in _SCHEDULED
+        )
+        if scheduled and any(
+            m.earliest is not None and m.earliest >= self._now for m in self.times.of_clause(parse, verb)
+        ):
+            return "plans_to", verb
+        return "", None
+
+    def _orders(self) -> None:
+        """ "Remind me to ...", "let's ..." and "call me Al"."""
+        speaker = self.refs.speaker
+        root = next((t for t in self.parse.tokens if t.dep == "ROOT"), None)
+        if speaker is None or root is None or not root.is_verb or self.parse.child(root, "nsubj", "aux"):
+            return
+        clause = Clause(self.parse, root, root, 0.9)
+        objects = self.parse.children(root, "dobj", "nsubj", "oprd")
+        inner = self.parse.child(root, "xcomp", "ccomp")
+        if (
+            root.lower == "remind"
+            and inner is not None
+            and any(t.lower in FIRST for t in objects + self.parse.children(inner, "nsubj"))
+        ):
+            validity = self._validity(clause, inner, "commitment")
+            self._emit(
+                clause,
+                speaker,
+                "asked_to_be_reminded_to",
+                verb_value(self.parse, inner, self.times),
+                validity=validity,
+            )
+        elif root.lower in ("let", "lets") and inner is not None:
+            mine = self.parse.child(inner, "nsubj") or root
+            if mine.lower in ("'s", "us", "lets") and not self.parse.children(inner, "neg"):
+                value = verb_value(self.parse, inner, self.times)
+                times = self._validity(clause, inner, "plan")
+                if times.valid_from is not None or times.valid_to is not None:
+                    for who in filter(None, (speaker, self.refs.addressee)):
+                        self._emit(clause, who, "plans_to", value, validity=times)
+        elif (root.lower == "call" and any(t.lower == "me" for t in self.parse.children(root))) or (
+            root.lower == "call" and inner is not None
+        ):
+            names = [t for t in self.parse.tokens[root.i + 1 : root.i + 3] if t.is_name]
+            if names and self.parse.tokens[root.i + 1].lower == "me":
+                self._emit(clause, speaker, "known_as", LiteralValue("string", names[0].text))

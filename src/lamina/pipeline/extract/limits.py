@@ -1,0 +1,21 @@
+"""Bounds of one extraction. Text is untrusted: every loop over it ends at one of these."""
+
+from typing import Final
+
+TEXT_LENGTH_MAX: Final = 40_000
+"""Characters read of one utterance. A chapter; longer documents are cut into several events before."""
+
+SENTENCES_MAX: Final = 400
+"""Sentences looked at in one utterance."""
+
+SENTENCE_LENGTH_MAX: Final = 600
+"""Characters of one sentence. Beyond that the parse is guesswork (no real sentence of 4,000 turns is longer)."""
+
+TRIPLES_PER_SENTENCE_MAX: Final = 12
+MENTIONS_MAX: Final = 400
+CONJUNCTS_MAX: Final = 6
+PHRASE_TOKENS_MAX: Final = 14
+"""Words in a literal object. What is longer is a story, not a value; the event keeps it."""
+
+PARSE_BATCH: Final = 64
+"""Sentences handed to the parser at once: 3 times the throughput of single ones, flat beyond."""

@@ -1,0 +1,236 @@
+"""Entities named in a text, whether or not something is claimed about them.
+
+With a parse: named entities, proper nouns and kin ("my sister Anna"). Without one: runs of capitalised words that do
+not merely open a sentence, and the names of known participants.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from lamina.language.entities import alias_keys, normalise_name, possessive
+from lamina.pipeline.extract.limits import MENTIONS_MAX
+from lamina.pipeline.extract.references import _NAME_JUNK, NER_TYPES, References, entity
+from lamina.pipeline.extract.syntax import Parse
+from lamina.pipeline.extract.values import EntityRef, Mention, Span
+from lamina.pipeline.extract.vocabulary import PETS, RELATIONS
+
+_NAME_RUN = re.compile(
+    r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w&’'-]{0,40}(?: (?:of |the |de |van |von )?[A-ZÀ-ÖØ-Þ][\w&’'-]{0,40}){0,5}"
+)
+_KIN = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:\w{1,12} )?(\w{2,14}),? (?:named |called )?([A-Z][\w’'-]{1,30})")
+_CLAIMS = re.compile(r" (?:is|has|had|was|will|moved|uses|needs|signed|bought|\w{3,12}ed)\b")
+_STARTERS = frozenset(
+    [
+        "i",
+        "the",
+        "a",
+        "an",
+        "my",
+        "our",
+        "your",
+        "his",
+        "her",
+        "their",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "it",
+        "he",
+        "she",
+        "they",
+        "we",
+        "you",
+        "there",
+        "here",
+        "what",
+        "when",
+        "where",
+        "why",
+        "how",
+        "who",
+        "which",
+        "if",
+        "so",
+        "and",
+        "but",
+        "or",
+        "as",
+        "at",
+        "in",
+        "on",
+        "for",
+        "to",
+        "from",
+        "by",
+        "with",
+        "about",
+        "after",
+        "before",
+        "since",
+        "while",
+        "because",
+        "just",
+        "also",
+        "not",
+        "is",
+        "are",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "have",
+        "has",
+        "had",
+        "can",
+        "could",
+        "will",
+        "would",
+        "should",
+        "let's",
+        "let",
+        "being",
+        "having",
+        "getting",
+        "going",
+        "any",
+        "some",
+        "all",
+        "many",
+        "much",
+        "most",
+        "every",
+        "each",
+        "one",
+        "two",
+        "both",
+        "another",
+        "such",
+        "even",
+        "still",
+        "then",
+        "now",
+        "once",
+        "maybe",
+        "perhaps",
+        "hopefully",
+        "definitely",
+        "absolutely",
+        "totally",
+        "sounds",
+        "looks",
+        "love",
+        "loved",
+        "had",
+        "got",
+        "can't",
+        "don't",
+        "didn't",
+        "i'm",
+        "i've",
+        "i'll",
+        "i'd",
+        "it's",
+        "that's",
+        "you're",
+        "we're",
+        "they're",
+        "check",
+        "keep",
+        "make",
+        "take",
+        "go",
+        "see",
+        "give",
+        "stay",
+        "try",
+        "enjoy",
+    ]
+)
+
+
+def parsed_mentions(parse: Parse, refs: References, offset: int) -> list[Mention]:
+    """Mentions of one parsed sentence in text order."""
+    found: list[Mention] = []
+    covered: set[int] = set()
+    for start, end, label in parse.entities:
+        if label in NER_TYPES:
+            token = parse.tokens[end - 1]
+            ref = refs.named(parse, token)
+            if ref is not None:
+                found.append(
+                    _mention(ref, offset + parse.tokens[start].start, offset + token.end, parse.text, offset)
+                )
+                covered.update(range(start, end))
+    for token in parse.tokens:
+        if token.i in covered:
+            continue
+        if token.is_name and token.dep != "compound":
+            ref = refs.named(parse, token)
+            if ref is not None and not (token.i == 0 and ref.type == "thing" and token.lower in _STARTERS):
+                start = min(t.start for t in (token, *parse.children(token, "compound", "nmod")))
+                found.append(_mention(ref, offset + start, offset + token.end, parse.text, offset))
+        elif token.lemma in RELATIONS or token.lemma in PETS:
+            kin = refs.kin(parse, token)
+            owner = refs.owner(parse, token)
+            if kin is not None and owner is not None:
+                alias = normalise_name(f"{possessive(owner.name)} {token.lower}")
+                found.append(
+                    _mention(kin, offset + token.start, offset + token.end, parse.text, offset, alias)
+                )
+    return sorted(found, key=lambda m: (m.span.start, m.span.end))
+
+
+def plain_mentions(text: str, refs: References, offset: int) -> list[Mention]:
+    """Mentions of one sentence by capitals alone."""
+    found: list[Mention] = []
+    for match in _NAME_RUN.finditer(text):
+        words = match.group().split(" ")
+        start = match.start()
+        while words and (
+            words[0].casefold().replace("’", "'") in _STARTERS or normalise_name(words[0]) in _NAME_JUNK
+        ):
+            start += len(words.pop(0)) + 1
+        name = re.sub(r"['’]s$", "", " ".join(words))
+        if len(name) < 2:
+            continue
+        known = refs.known.get(normalise_name(name))
+        if (
+            known is None
+            and start == 0
+            and " " not in name
+            and not name.isupper()
+            and not _CLAIMS.match(text, len(name))
+        ):
+            continue
+        ref = known or entity(name, "thing")
+        refs.note(ref)
+        found.append(_mention(ref, offset + start, offset + start + len(name), text, offset))
+    return found
+
+
+def note_kin(text: str, refs: References) -> None:
+    """Remember the names introduced by "my sister Anna" or "our dog Max" in an earlier utterance."""
+    for noun, name in _KIN.findall(text):
+        relation = RELATIONS.get(noun.lower())
+        if relation is not None:
+            refs.note(refs.remember(entity(name, "person")), relation[1])
+        elif noun.lower() in PETS:
+            refs.remember(entity(name, "animal"))
+
+
+def distinct(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """In order, one for each span, at most `MENTIONS_MAX`."""
+    by_span: dict[tuple[int, int], Mention] = {}
+    for mention in mentions:
+        by_span.setdefault((mention.span.start, mention.span.end), mention)
+    return tuple(by_span.values())[:MENTIONS_MAX]
+
+
+def _mention(ref: EntityRef, start: int, end: int, text: str, offset: int, *aliases: str) -> Mention:
+    further = tuple(dict.fromkeys((*(a for a in aliases if a != ref.key), *alias_keys(ref.name, ref.type))))
+    return Mention(Span(start, end), text[start - offset : end - offset], ref.key, ref.type, further)

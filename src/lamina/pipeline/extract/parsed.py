@@ -1,0 +1,63 @@
+"""Triples from one parsed sentence: each clause goes to the first handler that has something to say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from lamina.pipeline.extract.actions import Actions
+from lamina.pipeline.extract.clauses import Clause, find_clauses, is_question
+from lamina.pipeline.extract.descriptions import Descriptions
+from lamina.pipeline.extract.intentions import Intentions
+from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
+from lamina.pipeline.extract.quantities import Quantities
+from lamina.pipeline.extract.values import Triple
+
+_CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch")
+
+
+class Reader(Descriptions, Intentions, Quantities, Actions):
+    """Reads one parsed sentence into triples."""
+
+    def read(self) -> list[Triple]:
+        """The triples of the sentence in text order, without repetition."""
+        if not is_question(self.parse):
+            self._orders()
+            for clause in find_clauses(self.parse, personal=self.personal):
+                self._clause(clause)
+            self._relations()
+        corrected = self._mark_corrections()
+        return list(dict.fromkeys(corrected))[:TRIPLES_PER_SENTENCE_MAX]
+
+    def _clause(self, clause: Clause) -> None:
+        subject = self._subject(clause)
+        if subject is None:
+            self._corrected_quantity(clause)
+            self._favourite_of(clause)
+            return
+        before = len(self.found)
+        self._quantity(clause, subject)
+        if clause.lemma == "have":  # "a dog and two cats" is a possession and a count
+            self._have(clause, subject)
+        handlers = (self._copula, self._plan, self._preference, self._have, self._canonical, self._generic)
+        if len(self.found) > before:
+            return
+        for handler in handlers:
+            handler(clause, subject)
+            if len(self.found) > before:
+                return
+
+    def _mark_corrections(self) -> Iterable[Triple]:
+        tokens = [t.lower for t in self.parse.tokens if t.tag not in (",", ".", ":")]
+        starts = bool(tokens) and tokens[0] in _CORRECTION
+        contrast = ", not " in self.parse.text.casefold()
+        if not starts and not contrast:
+            return self._rounded(self.found, corrects=False)
+        single = any(t.single_valued for t in self.found)
+        return self._rounded(
+            self.found, corrects=contrast or single or tokens[0] in ("no", "nope", "correction")
+        )
+
+    def _rounded(self, triples: list[Triple], *, corrects: bool) -> Iterator[Triple]:
+        for triple in triples:
+            yield replace(triple, confidence=round(min(triple.confidence, 1.0), 3), corrects=corrects)

@@ -1,0 +1,81 @@
+"""Counts, prices and weights, and their changes: "Acme moved to 200 seats"."""
+
+from __future__ import annotations
+
+from lamina.pipeline.extract import vocabulary as words
+from lamina.pipeline.extract.clauses import Clause, is_hypothetical
+from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.phrases import VAGUE, amount_of
+from lamina.pipeline.extract.syntax import Token
+from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue
+
+_GROWTH = frozenset(
+    [
+        "move",
+        "grow",
+        "go",
+        "upgrade",
+        "expand",
+        "increase",
+        "drop",
+        "shrink",
+        "fall",
+        "rise",
+        "scale",
+        "reduce",
+        "cut",
+        "bump",
+        "jump",
+        "downgrade",
+        "climb",
+    ]
+)
+
+
+class Quantities(Emitter):
+    def _quantity(self, clause: Clause, subject: EntityRef) -> None:
+        """ "Acme moved to 200 seats", "we have 12 employees", "the plan costs $30"."""
+        if is_hypothetical(clause) or clause.modal == "will" or clause.negated:
+            return
+        targets: list[Token] = []
+        if clause.lemma in _GROWTH:
+            targets = [t for slot, objects in clause.prepositions() if slot.endswith("to") for t in objects]
+        elif clause.lemma in ("have", "be"):
+            targets = clause.objects("dobj", "attr")
+            targets += [
+                t
+                for slot, objects in clause.prepositions()
+                if slot == "at" and clause.lemma == "be"
+                for t in objects
+            ]
+        elif clause.lemma in ("cost", "weigh"):
+            targets = clause.objects("dobj", "npadvmod", "attr")
+        for target in targets:
+            amount = amount_of(self.parse, target)
+            if amount is None:
+                continue
+            changed = clause.lemma in _GROWTH or self.parse.child(clause.verb, "advmod") is not None
+            if clause.lemma in ("cost", "weigh"):
+                self._emit(clause, subject, "price" if clause.lemma == "cost" else "weight", amount.literal)
+            elif amount.noun and amount.literal.datatype in ("integer", "number"):
+                self._count(clause, subject, amount.noun, amount.literal, changed=changed)
+            elif clause.subject is not None and clause.lemma in _GROWTH and subject.type == "thing":
+                self._emit(clause, subject, "value", amount.literal, kind="state_change")
+
+    def _count(
+        self, clause: Clause, subject: EntityRef, noun: str, value: LiteralValue, *, changed: bool
+    ) -> None:
+        base = noun.rsplit("_", 1)[-1]
+        if base in VAGUE or base in ("o'clock",):
+            return
+        kind: Kind = "state_change" if changed and clause.lemma in _GROWTH else "quantity"
+        self._emit(clause, subject, words.canonical_count(noun), value, kind=kind)
+
+    def _corrected_quantity(self, clause: Clause) -> None:
+        """ "No, it's 200 seats now": "it" is what was talked about."""
+        token = clause.subject
+        if clause.lemma == "be" and token is not None and token.lower in ("it", "that", "they"):
+            subject = self.refs.it()
+            if subject is not None:
+                clause.weight *= 0.85
+                self._quantity(clause, subject)

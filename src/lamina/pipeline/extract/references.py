@@ -1,0 +1,268 @@
+"""Who and what a phrase refers to: first and second person, kin and pets, names, and a cautious he, she or it.
+
+A third-person pronoun is resolved only when exactly one fitting candidate was named in the utterance or the two
+before it; otherwise the claim is dropped. "it" and "that" are never resolved, but for a corrected quantity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from lamina.language.entities import normalise_name, possessive
+from lamina.pipeline.extract.syntax import Parse, Token
+from lamina.pipeline.extract.values import EntityRef, EntityType, Utterance
+from lamina.pipeline.extract.vocabulary import PETS, RELATIONS
+
+FIRST = frozenset(("i", "me", "myself", "my", "mine", "im"))
+FIRST_PLURAL = frozenset(("we", "us", "our", "ourselves", "ours"))
+SECOND = frozenset(("you", "your", "yours", "yourself"))
+_THIRD = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f"}
+
+NER_TYPES: dict[str, EntityType] = {
+    "PERSON": "person",
+    "ORG": "organisation",
+    "GPE": "place",
+    "LOC": "place",
+    "FAC": "place",
+    "PRODUCT": "product",
+    "WORK_OF_ART": "work",
+    "EVENT": "event",
+    "NORP": "group",
+    "LANGUAGE": "language",
+    "LAW": "work",
+}
+_NAME_JUNK = frozenset(
+    [
+        "wow",
+        "oh",
+        "hey",
+        "hi",
+        "hello",
+        "yeah",
+        "yes",
+        "no",
+        "thanks",
+        "thank",
+        "god",
+        "lol",
+        "haha",
+        "omg",
+        "ok",
+        "okay",
+        "btw",
+        "tbh",
+        "idk",
+        "yep",
+        "nope",
+        "aw",
+        "aww",
+        "ugh",
+        "hmm",
+        "yay",
+        "congrats",
+        "good",
+        "great",
+        "nice",
+        "cool",
+        "sure",
+        "well",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "today",
+        "tomorrow",
+        "yesterday",
+        "i",
+        "me",
+        "mr",
+        "mrs",
+        "image",
+    ]
+)
+
+
+def entity(name: str, entity_type: EntityType, actor: str | None = None) -> EntityRef:
+    """A reference with its key; `name` must not be blank."""
+    return EntityRef(name, normalise_name(name), entity_type, actor)
+
+
+@dataclass(slots=True)
+class Person:
+    ref: EntityRef
+    gender: str  # f, m, or n for not known
+
+
+@dataclass(slots=True)
+class References:
+    """What has been named so far. One is made for each utterance and fed sentence by sentence."""
+
+    utterance: Utterance
+    speaker: EntityRef | None = None
+    addressee: EntityRef | None = None
+    people: list[Person] = field(default_factory=list)
+    things: list[EntityRef] = field(default_factory=list)
+    known: dict[str, EntityRef] = field(default_factory=dict)
+    kin_nouns: ClassVar[frozenset[str]] = PETS | frozenset(RELATIONS)
+
+    @classmethod
+    def of(cls, utterance: Utterance) -> References:
+        refs = cls(utterance)
+        if utterance.personal:
+            refs.speaker = entity(utterance.speaker_name or utterance.speaker, "person", utterance.speaker)
+        if utterance.addressee_name:
+            refs.addressee = entity(utterance.addressee_name, "person")
+        for name in utterance.participants:
+            refs.known[normalise_name(name)] = entity(name, "person")
+        for ref in (refs.addressee, refs.speaker):
+            if ref is not None:
+                refs.known[ref.key] = ref
+        return refs
+
+    def pronoun(self, token: Token) -> EntityRef | None:
+        """The referent of a pronoun, None when it has none that is certain enough."""
+        word = token.lower
+        if word in FIRST or word in FIRST_PLURAL:
+            return self.speaker
+        if word in SECOND:
+            return self.addressee if self.utterance.personal else None
+        if word in _THIRD:
+            return self._third(_THIRD[word])
+        return None
+
+    def _third(self, gender: str) -> EntityRef | None:
+        fitting = [person for person in self.people if person.gender in (gender, "n")]
+        certain = [person for person in fitting if person.gender == gender]
+        keys = {person.ref.key for person in certain or fitting}
+        return (certain or fitting)[-1].ref if len(keys) == 1 else None
+
+    def it(self) -> EntityRef | None:
+        """The one organisation, product or named thing talked about, for "it's 200 seats now"."""
+        keys = {thing.key for thing in self.things}
+        return self.things[-1] if len(keys) == 1 else None
+
+    def note(self, ref: EntityRef, gender: str = "n") -> None:
+        """Remember that `ref` was named."""
+        if ref.actor is not None or ref == self.addressee:
+            return
+        if ref.type == "person" and ref.key not in {
+            person.ref.key for person in self.people if person.gender != "n"
+        }:
+            self.people.append(Person(ref, gender))
+        elif ref.type in ("organisation", "product", "work", "thing"):
+            self.things.append(ref)
+
+    def remember(self, ref: EntityRef) -> EntityRef:
+        """The reference known under this name, `ref` itself when it is new."""
+        return self.known.setdefault(ref.key, ref)
+
+    def owner(self, parse: Parse, token: Token) -> EntityRef | None:
+        """The owner named by a possessive child ("my", "Anna's"); None without one or when it is unclear."""
+        own = parse.children(token, "poss")
+        for child in own or (parse.children(parse.head(token), "poss") if token.dep == "compound" else []):
+            if child.tag == "PRP$":
+                return self.pronoun(child)
+            return self.named(parse, child) or self.kin(parse, child)
+        return None
+
+    def kin(self, parse: Parse, token: Token) -> EntityRef | None:
+        """ "my sister", "our dog", "Anna's boss": the name given beside it, otherwise "Alice's sister"."""
+        noun = token.lemma
+        if noun not in RELATIONS and noun not in PETS:
+            return None
+        name = self.given_name(parse, token)
+        entity_type: EntityType = "animal" if noun in PETS else "person"
+        gender = RELATIONS.get(noun, ("", "n"))[1]
+        owner = self.owner(parse, token)
+        ref: EntityRef | None = None
+        if name is not None:
+            ref = self.remember(entity(name, entity_type))
+        elif owner is not None:
+            adjectives = "".join(f"{a.lower} " for a in parse.children(token, "amod") if a.lower in _TELLING)
+            ref = entity(f"{possessive(owner.name)} {adjectives}{token.lower}", entity_type)
+        if ref is not None:
+            self.note(ref, gender)
+        return ref
+
+    def given_name(self, parse: Parse, token: Token) -> str | None:
+        """The name in "my sister Anna", "my friend, Bob", "a dog named Max"."""
+        if token.dep == "compound" and parse.head(token).is_name:  # "our dog Max" under one head
+            return _name_text(parse, parse.head(token))
+        for child in parse.children(token, "appos", "acl"):
+            if child.dep == "appos" and child.is_name:
+                return _name_text(parse, child)
+            if child.dep == "acl" and child.lower in ("named", "called"):
+                names = parse.children(child, "oprd", "dobj", "attr", "npadvmod")
+                if names and names[0].text[:1].isupper():
+                    return _name_text(parse, names[0])
+        return None
+
+    def named(self, parse: Parse, token: Token) -> EntityRef | None:
+        """The entity when `token` heads a proper name."""
+        for start, end, label in parse.entities:
+            if start <= token.i < end and label in NER_TYPES:
+                return self._named_entity(parse, parse.tokens[start:end], NER_TYPES[label])
+        if not token.is_name or not any(c.isalpha() for c in token.text):
+            return None
+        parts = [t for t in parse.children(token, "compound", "nmod") if t.is_name or t.text[:1].isupper()]
+        parts = sorted([*parts, token], key=lambda t: t.i)
+        return self._named_entity(parse, parts, "thing")
+
+    def _named_entity(self, parse: Parse, tokens: list[Token], entity_type: EntityType) -> EntityRef | None:
+        while tokens and (
+            tokens[0].tag in ("DT", "PRP$", "POS", "UH", ":", ",") or tokens[0].lower in _NAME_JUNK
+        ):
+            tokens = tokens[1:]
+        while tokens and (tokens[-1].tag in ("POS", ",", ".", ":", "-RRB-") or tokens[-1].lower == "'s"):
+            tokens = tokens[:-1]
+        name = parse.words(tokens).strip(" \"'“”*#")
+        if len(name) < 2 or not name[:1].isalnum() or normalise_name(name) in _NAME_JUNK:
+            return None
+        if not any(c.isupper() or c.isdigit() or ord(c) > 0x250 for c in name):
+            return None
+        known = self.known.get(normalise_name(name))
+        ref = known or entity(name, entity_type)
+        self.note(ref)
+        return ref
+
+
+_TELLING = frozenset(
+    [
+        "older",
+        "elder",
+        "younger",
+        "oldest",
+        "youngest",
+        "little",
+        "big",
+        "twin",
+        "best",
+        "former",
+        "ex",
+        "late",
+        "old",
+        "first",
+        "second",
+    ]
+)
+
+
+def _name_text(parse: Parse, token: Token) -> str:
+    parts = [t for t in parse.children(token, "compound") if t.is_name]
+    return parse.words(sorted([*parts, token], key=lambda t: t.i))

@@ -1,0 +1,353 @@
+"""Triples by plain patterns: the fallback without a parser, and all there is for other languages than English.
+
+Each pattern is anchored at a clause start and has bounded repetitions, so matching is linear in the sentence. It sees
+only what the table spells out; confidence is 0.75 of what a parsed main clause gets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lamina.pipeline.extract.phrases import VAGUE
+from lamina.pipeline.extract.references import References, entity
+from lamina.pipeline.extract.times import Times
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple
+from lamina.pipeline.extract.vocabulary import OCCUPATIONS, PETS, RELATIONS, canonical_count, describe, slug
+
+CONFIDENCE = 0.7
+_I = r"(?:^|[,;.!] (?:and |but |so )?|\band |\bbut )(?:actually,? |well,? |no,? |yes,? )?i"
+_UP_TO = r"(?P<object>[^,.;!?()\n]{2,80}?)(?=$|[,.;!?()\n]| (?:and|but|because|since|so|while|when|which|who|for|with|after|before) )"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    predicate: str
+    pattern: re.Pattern[str]
+    negated: bool = False
+
+
+def _rule(predicate: str, start: str, *, negated: bool = False, until: str = _UP_TO) -> Rule:
+    return Rule(predicate, re.compile(start + " " + until, re.IGNORECASE), negated)
+
+
+_ENGLISH = (
+    _rule(
+        "name_is", r"\bmy name(?:'s| is)", until=r"(?P<object>[A-Z][\w'-]{1,30}(?: [A-Z][\w'-]{1,30}){0,2})"
+    ),
+    _rule("lives_in", _I + r"(?:'m|'ve been| am)? (?:currently )?(?:live|living|based) in"),
+    _rule("from", _I + r"(?:'m| am| come) (?:originally )?from"),
+    _rule("moved_to", _I + r"(?:'ve)? (?:just |recently )?(?:moved|relocated) to"),
+    _rule("works_at", _I + r"(?:'m)? (?:currently )?(?:work|working) (?:at|for)"),
+    _rule("works_as", _I + r"(?:'m)? (?:currently )?(?:work|working) as (?:an?|the)"),
+    _rule("studies", _I + r"(?:'m)? (?:study|studying)"),
+    _rule("allergic_to", _I + r"(?:'m| am) (?:\w{1,10} )?allergic to"),
+    _rule("interested_in", _I + r"(?:'m| am) (?:\w{1,10} )?interested in"),
+    _rule("dislikes", _I + r" (?:really )?(?:hate|dislike|can't stand|don't like|do not like)"),
+    _rule("likes", _I + r" (?:really |also )?(?:like|love|enjoy|adore)"),
+    _rule("bought", _I + r"(?:'ve)? (?:just |recently )?(?:bought|purchased)"),
+    _rule("adopted", _I + r"(?:'ve)? (?:just |recently )?adopted"),
+    _rule("plans_to", _I + r"(?:'m| am)? (?:plan|planning|going) to"),
+    _rule("wants_to", _I + r"(?:'d like| would like| want| hope|'m hoping) to"),
+    _rule("needs_to", _I + r" (?:need|have) to"),
+    _rule("committed_to", _I + r"(?:'ll| will| promise to)"),
+    _rule("asked_to_be_reminded_to", r"^(?:please )?remind me to"),
+)
+_PREFER = re.compile(
+    _I + r" prefer (?P<object>[^,.;!?]{2,40}?) (?:to|over) (?P<over>[^,.;!?]{2,40}?)(?=$|[,.;!?])",
+    re.IGNORECASE,
+)
+_FAVOURITE = re.compile(
+    r"\bmy (?:all-time )?favou?rite (?P<topic>[\w -]{2,30}?)(?:'s| is| are) (?P<object>[^,.;!?]{2,60}?)(?=$|[,.;!?]| and | but )",
+    re.IGNORECASE,
+)
+_KIN = re.compile(
+    r"\b[Mm]y (?:\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?(?P<object>[A-Z][\w'-]{1,30})"
+)
+_PET = re.compile(
+    r"\bi (?:have|got|adopted) an? (?:\w{1,12} )?(?P<noun>\w{2,12}) (?:named|called) (?P<object>[A-Z][\w'-]{1,30})",
+    re.IGNORECASE,
+)
+_JOB = re.compile(r"\bi(?:'m| am) an? ([\w-]{2,16}(?: [\w-]{2,16}){0,3})", re.IGNORECASE)
+_AGE = re.compile(r"\bi(?:'m| am) (?P<object>\d{1,3})(?: years old|$|[,.!])", re.IGNORECASE)
+_SEATS = re.compile(
+    r"(?P<subject>[A-Z][\w&.-]{1,30}(?: [A-Z][\w&.-]{1,30}){0,3}) (?P<verb>has|have|had|moved to|grew to|dropped to|is at|upgraded to|increased to|expanded to) "
+    r"(?P<object>\d{1,3}(?:,\d{3}){1,3}|\d{1,9}) (?P<noun>[a-z]{3,20})s\b"
+)
+_GENERIC = re.compile(
+    r"(?P<subject>[A-Z][\w.'-]{1,30}(?: (?:of |the )?[A-Z][\w.'-]{1,30}){0,4}) (?P<verb>(?:is|are|was|were|has|had) [a-z]{3,14}ed (?:in|at|by|to|as|for|with|from)|"
+    r"[a-z]{2,12}(?:ed|es|s) (?:in|at|by|to|as|for|with|from)|[a-z]{3,14}ed|is|was) (?P<object>[^,.;!?()\n]{3,80}?)(?=$| [,.;!?()]|[,.;!?()\n]| (?:and|but|which|who|that) )"
+)
+
+# language: (predicate, pattern); shapes that are unambiguous without grammar.
+_O = r" (?P<object>[^\W\d_][^,.;!?()\n]{1,60}?)(?=$|[,.;!?()\n]| (?:und|aber|et|mais|y|pero|e|ma|mas) )"
+_OTHERS: tuple[tuple[str, str], ...] = (
+    (
+        "name_is",
+        r"\b(?:ich hei(?:ß|ss)e|mein name ist|je m'appelle|mon nom est|me llamo|mi nombre es|mi chiamo|il mio nome è|me chamo|meu nome é)",
+    ),
+    (
+        "lives_in",
+        r"\b(?:ich (?:wohne|lebe) in|j'habite (?:à|en|au)|je vis (?:à|en|au)|vivo (?:en|a|em)|abito a|moro em)",
+    ),
+    (
+        "works_at",
+        r"\b(?:ich arbeite (?:bei|für)|je travaille (?:chez|pour)|trabajo (?:en|para)|lavoro (?:per|presso)|trabalho (?:na|no|para))",
+    ),
+    ("works_as", r"\b(?:ich arbeite als|je travaille comme|trabajo (?:como|de)|lavoro come|trabalho como)"),
+    ("from", r"\b(?:ich komme aus|je viens (?:de|du)|soy de|vengo da|sou d[eoa])"),
+    (
+        "likes",
+        r"\b(?:ich (?:mag|liebe)|j'(?:aime|adore)|me (?:gusta|encanta)n?|mi piac(?:e|ciono)|eu (?:gosto de|adoro|amo))",
+    ),
+    ("dislikes", r"\b(?:ich hasse|je déteste|odio|detesto)"),
+)
+_OTHER_RULES = tuple(Rule(p, re.compile(start + _O, re.IGNORECASE)) for p, start in _OTHERS)
+_ENGLISH_WORDS = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "and",
+        "i",
+        "you",
+        "is",
+        "are",
+        "was",
+        "were",
+        "my",
+        "to",
+        "of",
+        "in",
+        "it",
+        "that",
+        "for",
+        "on",
+        "with",
+        "have",
+        "this",
+        "but",
+        "not",
+        "be",
+        "at",
+        "we",
+        "they",
+        "he",
+        "she",
+        "so",
+        "do",
+        "did",
+        "i'm",
+        "it's",
+        "can",
+        "will",
+        "just",
+        "your",
+        "me",
+        "as",
+        "has",
+        "had",
+        "by",
+        "from",
+        "or",
+        "his",
+        "her",
+        "our",
+        "their",
+        "been",
+        "about",
+    ]
+)
+_OTHER_WORDS = frozenset(
+    [
+        "der",
+        "die",
+        "das",
+        "und",
+        "ich",
+        "nicht",
+        "ist",
+        "ein",
+        "eine",
+        "mit",
+        "wir",
+        "le",
+        "la",
+        "les",
+        "et",
+        "je",
+        "ne",
+        "pas",
+        "est",
+        "un",
+        "une",
+        "des",
+        "el",
+        "los",
+        "y",
+        "que",
+        "es",
+        "por",
+        "con",
+        "il",
+        "di",
+        "che",
+        "non",
+        "sono",
+        "per",
+        "um",
+        "uma",
+        "não",
+        "de",
+        "em",
+        "mi",
+        "me",
+        "da",
+        "een",
+        "het",
+        "van",
+        "niet",
+    ]
+)
+# Words of both sides ("in", "me", "a") tell nothing.
+_ENGLISH_ONLY = _ENGLISH_WORDS - _OTHER_WORDS - {"in", "do", "was", "so", "as", "a", "an", "will"}
+_OTHER_ONLY = _OTHER_WORDS - _ENGLISH_WORDS - {"die", "per", "des", "pas", "los", "son", "con", "em"}
+_SPLIT = re.compile(r"[^\w'’]+")
+
+
+def is_english(sentence: str) -> bool:
+    """Whether the English parser may be trusted: by function words, for Latin script.
+
+    Decides "not English" only when other languages' words outnumber English ones, so short sentences pass.
+    """
+    sample = sentence[:400]
+    latin = sum(1 for c in sample if c.isalpha() and c < "\u0250")
+    letters = sum(1 for c in sample if c.isalpha())
+    if letters and latin < 0.7 * letters:
+        return False
+    words = [w for w in _SPLIT.split(sample.casefold().replace("’", "'")) if w]
+    english = sum(1 for w in words if w in _ENGLISH_ONLY)
+    other = sum(1 for w in words if w in _OTHER_ONLY)
+    return english >= other
+
+
+def plain_triples(text: str, refs: References, times: Times, offset: int) -> list[Triple]:
+    """The triples of one sentence by patterns alone; questions give none."""
+    if text.rstrip(" \"'”’)").endswith(("?", "？")):
+        return []
+    straight = text.replace("’", "'")
+    found = list(dict.fromkeys(_drafts(straight, refs)))
+    # The same words under two predicates ("plans to ...", "wants to ...") never happen: one rule, one triple.
+    return [_triple(draft, straight, times, offset) for draft in found][:6]
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    subject: EntityRef
+    predicate: str
+    object: EntityRef | LiteralValue
+    over: str = ""
+
+
+def _drafts(text: str, refs: References) -> Iterator[_Draft]:
+    speaker = refs.speaker
+    if speaker is not None:
+        yield from _first_person(text, speaker)
+    for match in _SEATS.finditer(text):
+        number = LiteralValue("integer", int(match["object"].replace(",", "")))
+        yield _Draft(entity(match["subject"], "thing"), canonical_count(match["noun"]), number)
+    if speaker is None or not is_english(text):
+        return
+    generic = _GENERIC.match(text)
+    if generic is not None and refs.known.get(generic["subject"].casefold()):
+        yield _Draft(refs.known[generic["subject"].casefold()], *_generic(generic))
+
+
+def open_triples(text: str) -> list[tuple[str, str, str]]:
+    """(subject, relation, object) of written third-person text by pattern: a baseline for measuring."""
+    return [(m["subject"], m["verb"], m["object"].strip()) for m in _GENERIC.finditer(text)]
+
+
+def _generic(match: re.Match[str]) -> tuple[str, LiteralValue]:
+    verb = match["verb"]
+    return ("is_a" if verb in ("is", "was") else slug(verb)), LiteralValue("string", _trim(match["object"]))
+
+
+def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
+    preferred = _PREFER.search(text)
+    if preferred:
+        yield _Draft(
+            speaker, "prefers", LiteralValue("string", _trim(preferred["object"])), _trim(preferred["over"])
+        )
+    for match in _FAVOURITE.finditer(text):
+        yield _Draft(speaker, f"favourite_{slug(match['topic'])}", _value(match["object"], ""))
+    for match in _KIN.finditer(text):
+        noun = match["noun"].lower()
+        if noun in RELATIONS or noun in PETS:
+            kin = noun in RELATIONS
+            named = entity(match["object"], "person" if kin else "animal")
+            yield _Draft(speaker, RELATIONS[noun][0] if kin else "has_pet", named)
+    pet = _PET.search(text)
+    if pet and pet["noun"].lower() in PETS:
+        yield _Draft(speaker, "has_pet", entity(pet["object"], "animal"))
+    age = _AGE.search(text)
+    if age:
+        yield _Draft(speaker, "age", LiteralValue("integer", int(age["object"])))
+    job = _JOB.search(text)
+    if job:
+        words = job[1].split()
+        last = next((n for n in range(len(words), 0, -1) if words[n - 1].lower() in OCCUPATIONS), 0)
+        if last:
+            yield _Draft(speaker, "works_as", LiteralValue("string", " ".join(words[:last])))
+    for rule in (*_ENGLISH, *_OTHER_RULES) if not is_english(text) else _ENGLISH:
+        found = rule.pattern.search(text)
+        if found and not _empty(found["object"]):
+            yield _Draft(speaker, rule.predicate, _value(found["object"], rule.predicate))
+            if rule.predicate == "moved_to":
+                yield _Draft(speaker, "lives_in", _value(found["object"], "lives_in"))
+
+
+_TRIM = re.compile(r"^(?:the|an?|my|our|some|to) ", re.IGNORECASE)
+
+
+def _trim(text: str) -> str:
+    return _TRIM.sub("", text.strip(" \"'“”*:-"), count=1)
+
+
+def _empty(text: str) -> bool:
+    words = _trim(text).casefold().split()
+    return (
+        not words
+        or words[0] in ("it", "that", "this", "you", "be", "how", "what", "when", "them", "him", "her", "see")
+        or (words[-1] in VAGUE and len(words) < 3)
+    )
+
+
+def _value(text: str, predicate: str) -> EntityRef | LiteralValue:
+    words = _trim(text)
+    known = describe(predicate, past=False)
+    if words[:1].isupper() and known.kind not in ("plan", "commitment") and predicate != "name_is":
+        return entity(words, known.object_type or "thing")
+    return LiteralValue("string", words)
+
+
+def _triple(draft: _Draft, text: str, times: Times, offset: int) -> Triple:
+    known = describe(draft.predicate, past=draft.predicate.endswith("ed"))
+    validity = times.validity(times.all(), known.kind)
+    qualifiers = (("over", draft.over),) if draft.over else ()
+    if validity.due is not None:
+        qualifiers = (*qualifiers, ("due", validity.due))
+    return Triple(
+        subject=draft.subject,
+        predicate=draft.predicate,
+        object=draft.object,
+        kind=known.kind,
+        confidence=CONFIDENCE,
+        evidence=Span(offset, offset + len(text)),
+        valid_from=validity.valid_from,
+        valid_to=validity.valid_to,
+        corrects=text[:9].casefold().startswith(("actually", "no,", "no ")) and known.single_valued,
+        single_valued=known.single_valued,
+        qualifiers=qualifiers,
+    )

@@ -1,0 +1,164 @@
+"""What extraction takes and gives: an utterance with its surroundings, and mentions, triples and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+Role = Literal["user", "assistant", "tool", "system"]
+EntityType = Literal[
+    "person", "place", "organisation", "product", "work", "event", "animal", "group", "language", "thing"
+]
+Kind = Literal[
+    "identity",
+    "role",
+    "place",
+    "possession",
+    "relation",
+    "preference",
+    "plan",
+    "commitment",
+    "quantity",
+    "state_change",
+    "event",
+    "attribute",
+]
+Datatype = Literal["string", "integer", "number", "boolean", "date", "duration", "quantity"]
+
+
+class TimeWindow(Protocol):
+    """A half-open interval of aware instants; None is open on that side."""
+
+    @property
+    def valid_from(self) -> datetime | None: ...
+    @property
+    def valid_to(self) -> datetime | None: ...
+
+
+class TimeMatch(Protocol):
+    """A time expression found in a text. `[earliest, latest)` is its likeliest interval, `readings` all of them.
+
+    Durations and recurring times have no interval.
+    """
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def earliest(self) -> datetime | None: ...
+    @property
+    def latest(self) -> datetime | None: ...
+    @property
+    def readings(self) -> Sequence[TimeWindow]: ...
+
+
+FindTimes = Callable[[str, datetime], Sequence[TimeMatch]]
+
+
+def no_times(text: str, reference: datetime) -> Sequence[TimeMatch]:  # noqa: ARG001 - the shape of FindTimes
+    """A `FindTimes` that finds nothing: for texts without a time worth having."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Previous:
+    """An earlier utterance of the same session, read only to resolve pronouns."""
+
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One text with what is needed to understand it.
+
+    `speaker` is an opaque actor id. With `personal=False` (tool results, documents) the text has no first person:
+    "I" and "my" in it are nobody we know. `previous` is oldest first.
+    """
+
+    text: str
+    speaker: str
+    observed_at: datetime
+    speaker_name: str | None = None
+    role: Role | None = None
+    addressee_name: str | None = None
+    previous: tuple[Previous, ...] = ()
+    participants: tuple[str, ...] = ()
+    personal: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open character range in the utterance's text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRef:
+    """Something that can be named. `actor` is set when it is the speaker, whose id is known."""
+
+    name: str
+    key: str
+    type: EntityType
+    actor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralValue:
+    """A value that is not an entity. Numbers come as int or float; `unit` goes with quantity and duration."""
+
+    datatype: Datatype
+    value: str | int | float | bool
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity met in the text. `aliases` are further keys ("Alice's sister" for Anna)."""
+
+    span: Span
+    surface: str
+    key: str
+    type: EntityType
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """One claim. `valid_from` None means from `observed_at` or unknown, `valid_to` None means open.
+
+    `single_valued` says that a newer value of (subject, predicate) supersedes this one. `qualifiers` are further
+    (role, text) pairs of the same claim: ("over", "coffee"), ("with", "Max").
+    """
+
+    subject: EntityRef
+    predicate: str
+    object: EntityRef | LiteralValue
+    kind: Kind
+    confidence: float
+    evidence: Span
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    negated: bool = False
+    hedged: bool = False
+    corrects: bool = False
+    single_valued: bool = False
+    qualifiers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What one utterance says. `keys` are short restatements to be indexed beside it.
+
+    `gated` is true when no sentence was worth parsing.
+    """
+
+    mentions: tuple[Mention, ...] = ()
+    triples: tuple[Triple, ...] = ()
+    keys: tuple[str, ...] = ()
+    gated: bool = False

@@ -1,0 +1,106 @@
+"""Plain rules, without a parser; keys."""
+
+from __future__ import annotations
+
+import pytest
+from extraction_cases import find_times, say, short
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lamina.pipeline.extract import EntityRef, RulesExtractor, Span, Triple
+from lamina.pipeline.extract.keys import keys_of
+from lamina.pipeline.extract.values import LiteralValue
+from lamina.pipeline.extract.vocabulary import CANON, PREDICATES, describe
+
+plain = RulesExtractor(find_times, use_parser=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("My name is Alice Doe.", ["Alice name_is Alice Doe"]),
+        ("I live in Berlin and I love it.", ["Alice lives_in Berlin"]),
+        ("I work at Acme Corp.", ["Alice works_at Acme Corp"]),
+        ("I'm a software engineer.", ["Alice works_as software engineer"]),
+        ("I prefer tea to coffee.", ["Alice prefers tea"]),
+        ("My favorite food is ramen.", ["Alice favourite_food ramen"]),
+        ("I'm allergic to peanuts.", ["Alice allergic_to peanuts"]),
+        ("My sister Anna called.", ["Alice sibling_of Anna"]),
+        ("Acme Corp moved to 1,200 seats.", ["Acme Corp seat_count 1200"]),
+        ("I'll send the deck by Friday.", ["Alice committed_to send the deck by Friday"]),
+        ("Ich wohne in Berlin.", ["Alice lives_in Berlin"]),
+        ("Je m'appelle Alice et je travaille chez Acme.", ["Alice name_is Alice", "Alice works_at Acme"]),
+        ("Me llamo Alicia y vivo en Madrid.", ["Alice name_is Alicia", "Alice lives_in Madrid"]),
+        ("Do you live in Berlin?", []),
+        ("Thanks a lot!", []),
+    ],
+)
+def test_plain_rules(text: str, claims: list[str]) -> None:
+    assert [short(triple) for triple in plain.extract([say(text)])[0].triples] == claims
+
+
+@given(st.text(max_size=300))
+def test_no_text_is_an_error(text: str) -> None:
+    found = plain.extract([say(text), say(text, personal=False)])
+    for extraction in found:
+        for triple in extraction.triples:
+            assert 0 <= triple.confidence <= 1
+            assert 0 <= triple.evidence.start < triple.evidence.end <= len(text)
+
+
+@given(st.lists(st.sampled_from(["I", "my", "sister", "Anna", "prefer", "to", "is", "from", "at", "200", "seats", ",", ".", "and", "favorite", "'s", "\n", "Ich", "wohne", "in"]), max_size=40))  # fmt: skip
+def test_no_row_of_trigger_words_is_an_error(parts: list[str]) -> None:
+    plain.extract([say(" ".join(parts))])
+
+
+def test_long_text_is_read_up_to_a_bound() -> None:
+    found = plain.extract([say("I live in Berlin. " * 20_000)])[0]
+    assert len(found.triples) <= 400
+
+
+def _triple(predicate: str, value: EntityRef | LiteralValue, **more: object) -> Triple:
+    alice = EntityRef("Alice", "alice", "person", "user:alice")
+    kind = describe(predicate, past=False).kind
+    return Triple(alice, predicate, value, kind, 0.9, Span(0, 1), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("triple", "key"),
+    [
+        (_triple("favourite_food", LiteralValue("string", "ramen")), "Alice's favourite food is ramen"),
+        (
+            _triple("prefers", LiteralValue("string", "tea"), qualifiers=(("over", "coffee"),)),
+            "Alice prefers tea to coffee",
+        ),
+        (_triple("lives_in", EntityRef("Lisbon", "lisbon", "place")), "Alice lives in Lisbon"),
+        (_triple("likes", LiteralValue("string", "tea"), negated=True), "not true that Alice likes tea"),
+        (_triple("weight", LiteralValue("quantity", 70, "kg")), "Alice weighs 70 kg"),
+    ],
+)
+def test_key_restates_the_claim(triple: Triple, key: str) -> None:
+    assert keys_of((triple,))[0] == key
+
+
+def test_preference_has_a_key_for_the_topic() -> None:
+    keys = keys_of((_triple("favourite_food", LiteralValue("string", "ramen")),))
+    assert "user mentioned preference food ramen" in keys
+
+
+def test_hedged_claims_and_events_have_no_key() -> None:
+    maybe = _triple("likes", LiteralValue("string", "tea"), hedged=True)
+    event = _triple("bought", LiteralValue("string", "car"))
+    assert keys_of((maybe, event)) == ()
+
+
+def test_opaque_id_is_not_restated() -> None:
+    anonymous = EntityRef("user:7f3a", "user:7f3a", "person", "user:7f3a")
+    triple = Triple(anonymous, "likes", LiteralValue("string", "tea"), "preference", 0.9, Span(0, 1))
+    assert keys_of((triple,))[0] == "user likes tea"
+
+
+def test_canonical_predicates_are_described() -> None:
+    known = set(PREDICATES) | {"ordered", "stay_in"}
+    assert set(CANON.values()) <= known
+    assert describe("seat_count", past=False).single_valued
+    assert describe("favourite_food", past=False).single_valued
+    assert describe("sign_up_for", past=True).kind == "event"
