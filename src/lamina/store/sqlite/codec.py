@@ -252,6 +252,7 @@ def _write_fact(record: Any) -> _Written:
         **_claim_body(fact),
         "event_id": fact.event_id,
         "kind": fact.kind,
+        "text": fact.text,
         "extractor": fact.extractor,
         "supersedes": fact.supersedes,
     }
@@ -332,6 +333,7 @@ def read_record(row: Row) -> Record:
                 **_read_claim(subject, predicate, said),
                 event_id=said["event_id"],
                 kind=said["kind"],
+                text=said["text"],
                 extractor=said["extractor"],
                 slot=slot,
                 supersedes=said["supersedes"],
