@@ -116,6 +116,7 @@ def fact(name: str = "lives-in", scope: Scope = ALICE, **more: Any) -> Fact:
         "subject": Subject("ent_alice", "Alice"),
         "predicate": "lives_in",
         "object": ObjectValue("literal", "Lisbon", "string"),
+        "text": "Alice lives in Lisbon.",
         "kind": "place",
         "negated": False,
         "extractor": "lamina-rules/1",
@@ -213,6 +214,7 @@ def text_row(record_id: str, terms: str, scope: Scope = ALICE, **more: Any) -> T
         "role": None,
         "characters": len(terms),
         "question_share": 0.0,
+        "self_share": 0.0,
     }
     return TextRow(record_id=record_id, terms=terms, scope=scope, **{**values, **more})
 

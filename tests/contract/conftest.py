@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from given import CountedIds, ManualClock
 
+from given import CountedIds, ManualClock
 from lamina.store.memory import MemoryStore
 from lamina.store.ports import Store
 from lamina.store.sqlite import SqliteStore
 
 
-@pytest.fixture()
+@pytest.fixture
 def clock() -> ManualClock:
     return ManualClock()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from given import ALICE, BOB, TENANT, append, fact, land, support, text_row, vector_row
 
+from given import ALICE, BOB, TENANT, fact, land, support, text_row, vector_row
 from lamina.store.ports import Store, TextRow, Writes
 
 
@@ -115,8 +115,8 @@ def test_adding_rows_does_not_count_as_a_change(store: Store) -> None:
 
 
 def test_excluded_rows_take_no_place_among_the_best(store: Store) -> None:
-    [event] = append(store, "a")
-    land(store, Writes(records=[fact("gone")], supports=[support(fact("gone").id, event.id)]))
+    event = land(store, Writes(records=[fact("gone")]))
+    land(store, Writes(supports=[support(fact("gone").id, event.id)]))
     put(store, text_row(fact("gone").id, "tea"), text_row("fact_kept", "tea with many other words around"))
     store.log.cancel(TENANT, event.id)
     assert names(store, "tea", limit=1) == ["fact_kept"]
@@ -146,3 +146,12 @@ def test_vectors_that_are_there_stay(store: Store) -> None:
     assert store.index.tokens(TENANT, ["fact_1", "fact_9"], "m") == {"fact_1": vector_row("fact_1").tokens}
     assert store.index.tokens("other", ["fact_1"], "m") == {}
     assert store.index.tokens(TENANT, [], "m") == {}
+
+
+def test_rows_that_want_vectors_are_listed_until_they_have_them(store: Store) -> None:
+    put(store, text_row("fact_1", "x"), *(text_row(f"fact_{n}", "x", wants_vector=True) for n in (3, 2)))
+    put(store, text_row("fact_4", "x", tenant_id="other", wants_vector=True))
+    assert store.index.unembedded(2) == [(TENANT, "fact_3"), (TENANT, "fact_2")]
+    store.index.embed([vector_row("fact_3"), vector_row("fact_2", tenant_id="other")])
+    assert store.index.unembedded(9) == [(TENANT, "fact_2"), ("other", "fact_4")]
+    assert store.index.tokens(TENANT, ["fact_3"], "m") == {"fact_3": vector_row("fact_3").tokens}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from given import (
     ALICE,
     BOB,
@@ -21,7 +22,6 @@ from given import (
     text_row,
     vector_row,
 )
-
 from lamina import limits
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Entity, Mention

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append, claim
-
 from lamina.kernel.scopes import Scope
 from lamina.store.ports import LifecycleDraft, LifecycleQuery, Store, Writes
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from given import ALICE, BOB, NOON, TENANT, ManualClock, append, claim, draft, finish_all, key
 
+from given import ALICE, BOB, NOON, TENANT, ManualClock, append, claim, draft, finish_all, key
 from lamina import limits
 from lamina.errors import Conflict, NotFound
 from lamina.kernel.events import Context, Directives, Party, Stage
@@ -132,7 +133,7 @@ def test_many_threads_make_positions_without_gaps_visible_in_order(store: Store)
     assert all(positions == list(range(1, len(positions) + 1)) for positions in seen)
     events = store.log.walk(TENANT, 0, 1000)
     assert len(events) == 96
-    assert all(a.recorded_at < b.recorded_at for a, b in zip(events, events[1:], strict=False))
+    assert all(a.recorded_at < b.recorded_at for a, b in itertools.pairwise(events))
 
 
 # ---- idempotency

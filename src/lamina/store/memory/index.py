@@ -27,10 +27,12 @@ def put_text(tables: Tables, row: TextRow) -> None:
 
 
 def put_vector(tables: Tables, row: VectorRow) -> None:
-    """Keep a record's vectors; those that are already there stay."""
+    """Keep a record's vectors; those that are already there stay. Its text row wants them no longer."""
     place = (row.tenant_id, row.record_id, row.model)
     if place not in tables.vectors:
         tables.vectors[place] = (tables.next_row(), row)
+    if place[:2] in tables.texts:
+        tables.texts[place[:2]] = replace(tables.texts[place[:2]], wants_vector=False)
 
 
 class MemoryIndexRows:
@@ -59,6 +61,17 @@ class MemoryIndexRows:
         vectors = self._memory.tables.vectors
         places = {record_id: (tenant_id, record_id, model) for record_id in record_ids}
         return {key: vectors[place][1].tokens for key, place in places.items() if place in vectors}
+
+    def unembedded(self, limit: int) -> list[tuple[str, str]]:
+        """Mirrors ``IndexRows.unembedded``."""
+        texts = self._memory.tables.texts
+        return [place for place, row in texts.items() if row.wants_vector][:limit]
+
+    def embed(self, vectors: Sequence[VectorRow]) -> None:
+        """Mirrors ``IndexRows.embed``."""
+        with self._memory.change() as tables:
+            for vector in vectors:
+                put_vector(tables, vector)
 
     def search(
         self, tenant_id: str, scopes: Collection[Scope], terms: Sequence[str], limit: int

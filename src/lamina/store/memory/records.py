@@ -9,6 +9,7 @@ from typing import Any
 
 from lamina.kernel.records import Belief, Entity, Fact, Mention, Record, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Axes
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports import RecordQuery, Writes
@@ -109,13 +110,32 @@ class MemoryRecords:
 
 
 def _wanted(record: Record, query: RecordQuery) -> bool:
-    axes = query.axes
+    seen_at, superseded = query.axes.seen_at, query.axes.superseded
     return (
         (record.tenant_id, record.layer) == (query.tenant_id, query.layer)
         and record.scope in query.scopes
-        and not record.excluded
-        and axes.sees_recorded(record.recorded_from, record.recorded_to)
-        and axes.sees_valid(record.valid_from, record.valid_to)
+        and (query.with_excluded or not record.excluded)
+        and Axes(seen_at=seen_at, superseded=superseded).sees_recorded(
+            record.recorded_from, record.recorded_to
+        )
+        and (
+            _looked_up(record, query)
+            if query.slot is not None or query.claim_key is not None
+            else _filtered(record, query)
+        )
+    )
+
+
+def _looked_up(record: Record, query: RecordQuery) -> bool:
+    if query.slot is not None:
+        return bool(_field(record, "slot") == query.slot)
+    return bool(_field(record, "claim_key") == query.claim_key)
+
+
+def _filtered(record: Record, query: RecordQuery) -> bool:
+    return (
+        query.axes.sees_recorded(record.recorded_from, record.recorded_to)
+        and query.axes.sees_valid(record.valid_from, record.valid_to)
         and record.confidence >= query.min_confidence
         and all(_field(record, name) == wanted for name, wanted in _named(query).items())
         and (query.stances is None or _field(record, "stance") in query.stances)
@@ -124,7 +144,7 @@ def _wanted(record: Record, query: RecordQuery) -> bool:
 
 
 def _named(query: RecordQuery) -> dict[str, str]:
-    names = ("subject", "predicate", "object_key", "slot", "claim_key", "session", "topic")
+    names = ("subject", "predicate", "object_key", "session", "topic")
     return {name: getattr(query, name) for name in names if getattr(query, name) is not None}
 
 

@@ -11,7 +11,7 @@ SELECT id, scope, terms, keys FROM text_row WHERE tenant_id = ?1 AND record_id =
 
 -- name: delete_text
 -- Take a record out of the row table.
-DELETE FROM text_row WHERE id = ?1;
+DELETE FROM text_row WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: insert_terms
 -- Make a row findable.
@@ -36,8 +36,8 @@ WHERE t.tenant_id = ?2 AND t.scope IN (SELECT value FROM json_each(?3)) AND t.ex
 ORDER BY m.rank, t.id;
 
 -- name: exclude_text
--- Keep a record's row out of search.
-UPDATE text_row SET excluded = 1 WHERE tenant_id = ?1 AND record_id = ?2;
+-- Keep a record's row, by its number, from those who list rows.
+UPDATE text_row SET excluded = 1 WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: insert_vector
 -- A record's vectors under one model.
@@ -66,6 +66,12 @@ WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) AND mode
 -- Rows of a scope were removed or excluded.
 INSERT INTO index_change (tenant_id, scope, changes) VALUES (?1, ?2, 1)
 ON CONFLICT DO UPDATE SET changes = changes + 1;
+
+-- name: note_index_reset
+-- Every row of every scope is about to be removed.
+INSERT INTO index_change (tenant_id, scope, changes)
+SELECT tenant_id, scope, 1 FROM (SELECT tenant_id, scope FROM text_row UNION SELECT tenant_id, scope FROM vector_row)
+WHERE true ON CONFLICT DO UPDATE SET changes = changes + 1;
 
 -- name: index_changes
 -- How often rows of a scope were removed or excluded.

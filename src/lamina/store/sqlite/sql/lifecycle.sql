@@ -21,7 +21,16 @@ SELECT * FROM lifecycle
 WHERE tenant_id = :tenant_id AND sequence > :after
   AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
   AND (:within IS NULL OR scope = :within OR (scope >= :within_from AND scope < :within_to))
-  AND (:event_id IS NULL OR event_id = :event_id) AND (:job_id IS NULL OR job_id = :job_id)
+  AND (:names IS NULL OR name IN (SELECT value FROM json_each(:names)))
+  AND (:arrived_from IS NULL OR arrived_at >= :arrived_from)
+ORDER BY sequence LIMIT :limit;
+
+-- name: query_lifecycle_of_job
+-- One job's rows, in order of arrival.
+SELECT * FROM lifecycle
+WHERE tenant_id = :tenant_id AND job_id = :job_id AND sequence > :after
+  AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
+  AND (:within IS NULL OR scope = :within OR (scope >= :within_from AND scope < :within_to))
   AND (:names IS NULL OR name IN (SELECT value FROM json_each(:names)))
   AND (:arrived_from IS NULL OR arrived_at >= :arrived_from)
 ORDER BY sequence LIMIT :limit;

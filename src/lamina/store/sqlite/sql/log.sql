@@ -47,6 +47,10 @@ SET body_hash = excluded.body_hash, event_id = excluded.event_id, response = exc
 -- Forget keys used before an instant.
 DELETE FROM idempotency WHERE created_at < ?1;
 
+-- name: find_event
+-- One event.
+SELECT * FROM event WHERE tenant_id = ?1 AND id = ?2;
+
 -- name: events_by_id
 -- Events by id: ?2 is a JSON list.
 SELECT * FROM event WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2));
