@@ -287,6 +287,32 @@ def test_what_two_events_support_leaves_with_the_second(store: Store) -> None:
     assert store.records.get(TENANT, [made.id])[made.id].excluded
 
 
+def test_what_gains_a_living_support_comes_back_with_what_rests_on_it(store: Store) -> None:
+    gone, late = append(store, "a", "b")
+    near, far = fact("near"), belief("far")
+    jobs = claim(store)
+    edges = [support(near.id, gone.id), support(far.id, near.id)]
+    rows = [text_row(near.id, "word"), text_row(far.id, "word")]
+    store.jobs.finish([(jobs[0], Writes(records=[near, far], supports=edges, texts=rows))])
+    store.log.cancel(TENANT, gone.id)
+    changes = store.index.changes(TENANT, ALICE)
+    store.jobs.finish([(jobs[1], Writes(supports=[support(near.id, late.id)]))])
+    assert not any(record.excluded for record in store.records.get(TENANT, [near.id, far.id]).values())
+    assert len(store.index.search(TENANT, [ALICE], ["word"], 5)) == 2
+    assert store.index.changes(TENANT, ALICE) > changes
+
+
+def test_what_gains_only_a_cancelled_support_stays_out(store: Store) -> None:
+    gone, _late = append(store, "a", "b")
+    one, two = fact("one"), fact("two")
+    jobs = claim(store)
+    edges = [support(one.id, gone.id), support(two.id, gone.id)]
+    store.jobs.finish([(jobs[0], Writes(records=[one, two], supports=edges))])
+    store.log.cancel(TENANT, gone.id)
+    store.jobs.finish([(jobs[1], Writes(supports=[support(one.id, two.id), edges[1]]))])
+    assert all(record.excluded for record in store.records.get(TENANT, [one.id, two.id]).values())
+
+
 def test_a_ring_of_supports_is_walked_once(store: Store) -> None:
     [event] = append(store, "a")
     one, two = fact("one"), fact("two")

@@ -253,6 +253,7 @@ def test_a_list_holds_only_the_scopes_and_the_tenant_asked_for(store: Store) -> 
     append(store, "below", scope=Scope(f"{ALICE}/app:x"))
     append(store, "theirs", tenant_id="other")
     assert store.log.query(replace(EVERYTHING, scopes=[ALICE])) == [ours]
+    assert store.log.query(replace(EVERYTHING, scopes=[ALICE, ALICE])) == [ours]
     assert (store.log.count(TENANT, [ALICE]), store.log.count(TENANT, [ALICE, BOB])) == (1, 2)
     assert store.log.count("nobody", [ALICE]) == 0
 

@@ -47,8 +47,8 @@ from lamina.store.ports import (
 )
 from lamina.store.sqlite import SqliteStore
 
-STEPS = 220
-SEEDS = [1, 2, 3, 4, 5]
+STEPS = 260
+SEEDS = [1, 2, 3, 105, 107]
 TENANTS = [TENANT, "other"]
 SCOPES = [ALICE, BOB, Scope("org:acme"), Scope("org:acm")]
 WORDS = ["tea", "cup", "lisbon", "c++", "naïve"]

@@ -10,8 +10,8 @@ from lamina import limits
 from lamina.kernel.events import Stage
 from lamina.kernel.ids import IdSource
 from lamina.kernel.time import Clock, Instant
+from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
-from lamina.store.memory.log import exclude_dependants
 from lamina.store.memory.records import put_writes
 from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.ports import Job, JobState, LifecycleDraft, Writes

@@ -14,12 +14,13 @@ from lamina.kernel.events import Event, EventDraft, Stage
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.ports import Appended, Capture, EventQuery, IdempotencyKey, Remembered, ScopeRow
 from lamina.store.shapes import captured_row, check_same
 
-__all__ = ["MemoryIdempotency", "MemoryLog", "MemoryScopes", "exclude_dependants"]
+__all__ = ["MemoryIdempotency", "MemoryLog", "MemoryScopes"]
 
 
 class MemoryLog:
@@ -159,47 +160,6 @@ def _between(moment: Instant, start: Instant | None, end: Instant | None) -> boo
 
 def _any_or(wanted: Any, value: Any) -> bool:  # Any: two of the same type
     return wanted is None or bool(wanted == value)
-
-
-def exclude_dependants(tables: Tables, event: Event) -> None:
-    """Keep a cancelled event, and what rests on no other event, out of recall and lists."""
-    tenant_id = event.tenant_id
-    _hide_text(tables, tenant_id, event.id)
-    touched = {event.scope}
-    for record_id in _reached(tables, tenant_id, event.id, upward=True):
-        sources = _reached(tables, tenant_id, record_id, upward=False)
-        events = [tables.events[tenant_id, key] for key in sources if (tenant_id, key) in tables.events]
-        if all(source.excluded for source in events):
-            touched |= _hide_record(tables, tenant_id, record_id)
-    for scope in touched:
-        tables.note_index_change(tenant_id, scope)
-
-
-def _reached(tables: Tables, tenant_id: str, start: str, *, upward: bool) -> set[str]:
-    """Every id that the why graph leads to: what rests on ``start``, or what it rests on."""
-    found: set[str] = set()
-    front = {start}
-    while front:
-        edges = [edge for edge in tables.supports.values() if edge.tenant_id == tenant_id]
-        if upward:
-            front = {edge.record_id for edge in edges if edge.source_id in front} - found
-        else:
-            front = {edge.source_id for edge in edges if edge.record_id in front} - found
-        found |= front
-    return found
-
-
-def _hide_text(tables: Tables, tenant_id: str, record_id: str) -> None:
-    if (tenant_id, record_id) in tables.texts:
-        tables.hidden_texts.add((tenant_id, record_id))
-
-
-def _hide_record(tables: Tables, tenant_id: str, record_id: str) -> set[Scope]:
-    _hide_text(tables, tenant_id, record_id)
-    versions = [key for key in tables.records if key[:2] == (tenant_id, record_id)]
-    for key in versions:
-        tables.records[key] = replace(tables.records[key], excluded=True)
-    return {tables.records[key].scope for key in versions}
 
 
 # ---- idempotency

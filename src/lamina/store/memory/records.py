@@ -10,6 +10,7 @@ from typing import Any
 from lamina.kernel.records import Belief, Entity, Fact, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
+from lamina.store.memory.exclusion import readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports import RecordQuery, Writes
@@ -32,6 +33,7 @@ def put_writes(tables: Tables, writes: Writes) -> None:
         tables.records.setdefault((record.tenant_id, record.id, record.version), record)
     for edge in writes.supports:
         tables.supports.setdefault((edge.tenant_id, edge.record_id, edge.source_id, edge.relation), edge)
+    readmit(tables, writes.supports)
     for entity in writes.entities:
         names = {(known.tenant_id, known.normalised_name) for known in tables.entities.values()}
         if (entity.tenant_id, entity.normalised_name) not in names:

@@ -46,9 +46,12 @@ def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
             connection.execute(_SQL["delete_terms"], (number,))
             connection.execute(_SQL["note_index_change"], (row.tenant_id, scope))
         for (number,) in connection.execute(_SQL["insert_text"], text_row(row)):
-            words = index_words(f"{row.terms} {row.keys}")
-            words.append(scope_token(row.tenant_id, row.scope))
-            connection.execute(_SQL["insert_terms"], (number, " ".join(words)))
+            _insert_terms(connection, number, row.tenant_id, row.scope, f"{row.terms} {row.keys}")
+
+
+def _insert_terms(connection: apsw.Connection, number: int, tenant_id: str, scope: str, terms: str) -> None:
+    words = [*index_words(terms), scope_token(tenant_id, scope)]
+    connection.execute(_SQL["insert_terms"], (number, " ".join(words)))
 
 
 def hide_text(connection: apsw.Connection, tenant_id: str, record_id: str) -> None:
@@ -57,6 +60,15 @@ def hide_text(connection: apsw.Connection, tenant_id: str, record_id: str) -> No
         connection.execute(_SQL["exclude_text"], (tenant_id, number))
         # Not only flagged: a hidden row would still take a place among the best matches.
         connection.execute(_SQL["delete_terms"], (number,))
+
+
+def show_text(connection: apsw.Connection, tenant_id: str, record_id: str) -> None:
+    """Undo ``hide_text``. Followers have read past the row, so that it counts as a change."""
+    for number, scope, terms, keys in list(connection.execute(_SQL["find_text"], (tenant_id, record_id))):
+        connection.execute(_SQL["show_text"], (tenant_id, number))
+        if connection.changes():
+            _insert_terms(connection, number, tenant_id, scope, f"{terms} {keys}")
+            connection.execute(_SQL["note_index_change"], (tenant_id, scope))
 
 
 def put_vectors(connection: apsw.Connection, vectors: Sequence[VectorRow]) -> None:

@@ -14,8 +14,9 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports import Job, JobState, LifecycleDraft, Writes
 from lamina.store.sqlite.codec import STAGE_NUMBERS, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
-from lamina.store.sqlite.log import exclude_dependants, find_event
+from lamina.store.sqlite.log import find_event
 from lamina.store.sqlite.records import put_writes
 
 __all__ = ["SqliteJobs"]
@@ -146,18 +147,21 @@ def _claim(
 def _due(connection: apsw.Connection, stage: int, limit: int, now: Instant) -> list[_Due]:
     """Up to ``limit`` jobs that can run now. The walk has no other bound: a scope that is held back must not
     hide the scopes behind it."""
-    blockers: dict[tuple[str, str], int | None] = {}
+    free_until: dict[tuple[str, str], int] = {}
+    held_back: set[tuple[str, str]] = set()
     found: list[_Due] = []
     for tenant_id, event_id, path, position, attempts, last_error in connection.execute(
         _SQL["due_jobs"], (stage, now)
     ):
         place = (tenant_id, path)
-        if place not in blockers:
-            rows = list(connection.execute(_SQL["first_blocker"], (*place, stage, now)))
-            blockers[place] = rows[0][0] if rows else None
-        blocker_at = blockers[place]
-        if blocker_at is None or position < blocker_at:
-            found.append(_Due(tenant_id, event_id, attempts, last_error))
+        if place in held_back:
+            continue
+        between = (free_until.get(place, 0), position)
+        if list(connection.execute(_SQL["first_blocker"], (*place, stage, now, *between))):
+            held_back.add(place)
+            continue
+        free_until[place] = position
+        found.append(_Due(tenant_id, event_id, attempts, last_error))
         if len(found) == limit:
             break
     return found

@@ -27,7 +27,7 @@ from lamina.store.ports import (
 from lamina.store.shapes import captured_row, check_same
 from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_event, stage_of
 from lamina.store.sqlite.connection import Readers, Row, Writer
-from lamina.store.sqlite.index import hide_text
+from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 
 __all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
@@ -208,21 +208,6 @@ def _cancel(connection: apsw.Connection, tenant_id: str, event_id: str) -> tuple
     connection.execute(_SQL["mark_cancelled"], (tenant_id, event_id, done.value))
     exclude_dependants(connection, tenant_id, event_id, event.scope)
     return dropped
-
-
-def exclude_dependants(connection: apsw.Connection, tenant_id: str, event_id: str, scope: Scope) -> None:
-    """Keep a cancelled event, and what rests on no other event, out of recall and lists."""
-    touched = {scope}
-    hide_text(connection, tenant_id, event_id)
-    dependants = [row[0] for row in connection.execute(_SQL["all_dependants"], (tenant_id, event_id))]
-    for record_id in dependants:
-        if _value(connection, _SQL["event_supports_left"], (tenant_id, record_id)) == 0:
-            connection.execute(_SQL["exclude_record"], (tenant_id, record_id))
-            hide_text(connection, tenant_id, record_id)
-            touched.update(
-                Scope(row[0]) for row in connection.execute(_SQL["record_scope"], (tenant_id, record_id))
-            )
-    connection.executemany(_SQL["note_index_change"], [(tenant_id, path) for path in sorted(touched)])
 
 
 # ---- idempotency

@@ -28,16 +28,21 @@ SELECT id, tenant_id, record_id, layer, scope, recorded_at, observed_at, session
 FROM text_row WHERE tenant_id = ?1 AND scope = ?2 AND id > ?3 AND excluded = 0 ORDER BY id LIMIT ?4;
 
 -- name: search_text
--- The best matches: ?1 is a full-text expression that begins with its scopes, ?2 the tenant.
+-- The best matches: ?1 is a full-text expression that begins with its scopes, ?2 the tenant. The join is crossed so
+-- that matches lead to rows; the other way round reads every row of the scopes.
 SELECT t.record_id, -m.rank
 FROM (SELECT rowid, rank FROM text_index WHERE text_index MATCH ?1 ORDER BY rank LIMIT ?4) m
-JOIN text_row t ON t.id = m.rowid
+CROSS JOIN text_row t ON t.id = m.rowid
 WHERE t.tenant_id = ?2 AND t.scope IN (SELECT value FROM json_each(?3)) AND t.excluded = 0
 ORDER BY m.rank, t.id;
 
 -- name: exclude_text
 -- Keep a record's row, by its number, from those who list rows.
 UPDATE text_row SET excluded = 1 WHERE tenant_id = ?1 AND id = ?2;
+
+-- name: show_text
+-- Give a hidden row back to those who list rows.
+UPDATE text_row SET excluded = 0 WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1;
 
 -- name: insert_vector
 -- A record's vectors under one model.

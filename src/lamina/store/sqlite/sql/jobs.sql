@@ -15,9 +15,9 @@ UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL
 WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2;
 
 -- name: first_blocker
--- The first position of a scope at which an event is not yet past a stage and cannot be claimed for it now.
+-- The first position of a scope between ?5 and ?6 at which an event is not yet past a stage and cannot be claimed now.
 SELECT position FROM job
-WHERE tenant_id = ?1 AND scope = ?2 AND state <> 'failed'
+WHERE tenant_id = ?1 AND scope = ?2 AND position > ?5 AND position < ?6 AND state <> 'failed'
   AND (stage < ?3 OR (stage = ?3 AND (state = 'running' OR next_attempt_at > ?4)))
 ORDER BY position LIMIT 1;
 
