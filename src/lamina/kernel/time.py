@@ -39,12 +39,14 @@ Instant = int
 SECOND_US: Final = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RFC3339 = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-])(\d\d):?(\d\d))"
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-])(\d\d):?(\d\d))",
+    re.ASCII,
 )
-_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 _DURATION = re.compile(
     r"P(?:(?P<years>\d{1,6})Y)?(?:(?P<months>\d{1,6})M)?(?:(?P<weeks>\d{1,6})W)?(?:(?P<days>\d{1,6})D)?"
-    r"(?:T(?:(?P<hours>\d{1,6})H)?(?:(?P<minutes>\d{1,6})M)?(?:(?P<seconds>\d{1,9})S)?)?"
+    r"(?:T(?=\d)(?:(?P<hours>\d{1,6})H)?(?:(?P<minutes>\d{1,6})M)?(?:(?P<seconds>\d{1,9})S)?)?",
+    re.ASCII,
 )
 _DURATION_S = {
     "years": 365 * 86_400,
@@ -125,7 +127,14 @@ def instant(text: str, *, field: str = "timestamp") -> Instant:
             raise _invalid(field, f"{text[:64]!r} has an impossible offset")
         offset_s = (offset_hours * 3600 + offset_minutes * 60) * (1 if match[9] == "+" else -1)
     fraction_us = int((match[7] or "0").ljust(6, "0")[:6])
-    return from_datetime(moment) + fraction_us - offset_s * SECOND_US
+    value = from_datetime(moment) + fraction_us - offset_s * SECOND_US
+    if not _FIRST <= value <= _LAST:
+        raise _invalid(field, f"{text[:64]!r} lies outside of the years 1 to 9999 in UTC")
+    return value
+
+
+_FIRST = from_datetime(datetime.min.replace(tzinfo=UTC))
+_LAST = from_datetime(datetime.max.replace(tzinfo=UTC))
 
 
 def instant_or_none(text: str | None, *, field: str = "timestamp") -> Instant | None:
