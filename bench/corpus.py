@@ -150,7 +150,7 @@ class Said:
     def item(self, key: str) -> dict[str, object]:
         """The turn as an experience of the HTTP contract, without its scope."""
         return {
-            "modality": "conversation_turn",
+            "modality": "conversation",
             "content": {"kind": "message", "role": "user", "text": self.text},
             "context": {"observed_at": self.observed_at.isoformat().replace("+00:00", "Z")},
             "observed_actor": {
