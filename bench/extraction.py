@@ -5,8 +5,8 @@
 DIR holds `openie/carb_dev.tsv` and `locomo/turns.jsonl`. The CaRB figure is a guide, not a target: the product wants
 claims worth remembering, CaRB wants every proposition of a news sentence. Our matcher is simpler than CaRB's own: a
 tuple is the bag of lower-case words of its three parts; precision of a prediction is the share of its words in the
-best gold tuple of the sentence, recall of a gold tuple the share of its words covered by the best prediction; each
-part must share a word, or be empty, for a pair to count. Words, not tuples, are averaged over all sentences.
+best gold tuple of the sentence, recall of a gold tuple the share of its words covered by the best prediction; both
+arguments must share a word, or be empty, for a pair to count. Words are stemmed, since our predicates are lemmas. Words, not tuples, are averaged over all sentences.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, before numpy loads
 
+import Stemmer
+
 from lamina.pipeline.extract import EntityRef, Extraction, Previous, RulesExtractor, Triple, Utterance
 from lamina.pipeline.extract.gate import worth_parsing
 from lamina.pipeline.extract.keys import object_text
@@ -34,6 +36,7 @@ from lamina.pipeline.extract.rules import open_triples
 from lamina.pipeline.extract.values import FindTimes, no_times
 
 Tuple3 = tuple[str, str, str]
+_STEMMER = Stemmer.Stemmer("english")
 _WORD = re.compile(r"\w+")
 _NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
 
@@ -48,12 +51,12 @@ def load_find_times() -> FindTimes:
 
 
 def words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower()))
+    return set(_STEMMER.stemWords(_WORD.findall(text.lower())))
 
 
 def overlap(one: Tuple3, other: Tuple3) -> float:
     """Share of `one`'s words that are in `other`, 0 when a part of both has no word in common."""
-    for a, b in zip(one, other, strict=True):
+    for a, b in ((one[0], other[0]), (one[2], other[2])):
         if words(a) and words(b) and not words(a) & words(b):
             return 0.0
     mine = words(" ".join(one))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +18,19 @@ from lamina.http.server import create_application
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
 from lamina.kernel.time import SystemClock
+from lamina.language.temporal import find_times
+from lamina.models.minilm import MiniLmEmbedder
 from lamina.pipeline.capture import Capturing
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.operations import capture_operations
+from lamina.pipeline.worker import Worker
 from lamina.settings import Settings
 from lamina.store.ports import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
 
-__all__ = ["Server", "build_server"]
+__all__ = ["Server", "build_server", "build_worker"]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _THREADS = 96  # a wait or a stream holds one; captures pass through quickly
@@ -56,3 +63,10 @@ def build_server(settings: Settings, *, store: Store | None = None) -> Server:
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK)
     return Server(settings, kept, operations, application, pool)
+
+
+def build_worker(settings: Settings, store: Store) -> Worker:
+    """A derivation loop over a store, with the parser and the embedding model loaded on first need."""
+    embedder = MiniLmEmbedder()
+    deriver = Deriver(store, RulesExtractor(find_times), embedder, embed_eagerly=settings.embed == "eager")
+    return Worker(store, deriver, embedder, SystemClock(), f"{socket.gethostname()}:{os.getpid()}")

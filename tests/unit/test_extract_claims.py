@@ -61,6 +61,7 @@ CLAIMS = [
     ("plan", "I'm planning to open a dance studio.", ["Alice plans_to open a dance studio"]),
     ("plan", "I'm going to Paris next week.", ["Alice plans_to go to Paris"]),
     ("plan", "I'm thinking of getting a new car.", ["Alice considers getting a new car"]),
+    ("plan", "I'm planning a family trip.", ["Alice plans family trip"]),
     ("plan", "I'd love to visit Japan.", ["Alice wants_to visit Japan"]),
     (
         "plan",
@@ -75,6 +76,8 @@ CLAIMS = [
     ("quantity", "I weigh 70 kg.", ["Alice weight 70"]),
     ("state_change", "Acme moved to 200 seats.", ["Acme seat_count 200"]),
     ("state_change", "The deal is signed.", ["deal status signed"]),
+    ("event", "I attended my best friend Rachel's baby shower.", ["Alice attended Rachel's baby shower"]),
+    ("event", "We moved our office to Lisbon.", ["Alice move office"]),
     ("event", "I signed up for a pottery class yesterday.", ["Alice signed_up_for pottery class"]),
     ("event", "I went to a support group yesterday.", ["Alice attended support group"]),
     ("event", "My wife and I went to Japan last week.", ["Alice visited Japan"]),
@@ -100,6 +103,8 @@ def test_claims(extractor: RulesExtractor, kind: str, text: str, claims: list[st
         "I love your drawing of Paris.",
         "I wonder whether Anna lives in Paris.",
         "I'm not gonna give up on my dreams.",
+        "I'm doing well in the league, we're 3-2 so far!",
+        "I wanted to show my support.",
         "You're a great friend, Bob 100%.",
     ],
 )
@@ -162,6 +167,10 @@ def test_first_person_is_the_speaker_and_the_speakers_id_is_kept(extractor: Rule
 def test_documents_have_no_first_person(extractor: RulesExtractor) -> None:
     found = read(extractor, say("I live in Berlin. Anna lives in Rome.", personal=False))
     assert [short(t) for t in found] == ["Anna lives_in Rome"]
+
+
+def test_tools_have_no_first_person(extractor: RulesExtractor) -> None:
+    assert read(extractor, say("I live in Berlin.", role="tool")) == []
 
 
 def test_second_person_without_a_known_addressee_claims_nothing(extractor: RulesExtractor) -> None:

@@ -86,6 +86,12 @@ def test_preference_has_a_key_for_the_topic() -> None:
     assert "user mentioned preference food ramen" in keys
 
 
+def test_likes_and_dislikes_are_told_apart_in_keys() -> None:
+    tea = LiteralValue("string", "tea")
+    assert "user mentioned preference tea" in keys_of((_triple("likes", tea),))
+    assert "user mentioned dislike tea" in keys_of((_triple("dislikes", tea),))
+
+
 def test_hedged_claims_and_events_have_no_key() -> None:
     maybe = _triple("likes", LiteralValue("string", "tea"), hedged=True)
     event = _triple("bought", LiteralValue("string", "car"))

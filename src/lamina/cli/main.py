@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lamina.cli.serve import run_server
+from lamina.cli.work import run_replay, run_worker
 from lamina.settings import load_settings
 
 __all__ = ["main"]
@@ -33,6 +34,23 @@ def serve(
 ) -> None:
     """Start the server and its worker. Everything is kept in one folder."""
     run_server(load_settings(os.environ, port=port, data=data, preset=preset, host=host, workers=workers))
+
+
+@app.command()
+def worker(
+    data: Annotated[Path | None, typer.Option(help="The folder that holds everything.")] = None,
+) -> None:
+    """Derive what is queued, beside a server that was started with --workers 0."""
+    run_worker(load_settings(os.environ, data=data))
+
+
+@app.command()
+def replay(
+    data: Annotated[Path | None, typer.Option(help="The folder that holds everything.")] = None,
+) -> None:
+    """Drop every derived layer and rebuild it from the log. The server must not run."""
+    events = run_replay(load_settings(os.environ, data=data))
+    typer.echo(f"replayed {events} events")
 
 
 def main() -> None:

@@ -136,7 +136,7 @@ class Record:
 class Fact(Record):
     """A triple with validity (seed 002, 7.3).
 
-    ``slot`` is what conflicting values compete for: (subject, predicate) of a single-valued predicate. Facts of
+    ``text`` says it in one sentence. ``slot`` is what conflicting values compete for: (subject, predicate) of a single-valued predicate. Facts of
     one slot supersede each other by valid time; None means that values stand beside each other.
     """
 
@@ -148,6 +148,7 @@ class Fact(Record):
     object: ObjectValue
     kind: str
     negated: bool
+    text: str
     extractor: str
     slot: str | None
     supersedes: str | None = None

@@ -8,60 +8,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from lamina.language.wordsets import word_set
+
 _SPACE = re.compile(r"\s+")
-_LEADING = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "my",
-        "our",
-        "your",
-        "his",
-        "her",
-        "their",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "some",
-        "mr",
-        "mrs",
-        "ms",
-        "miss",
-        "mx",
-        "dr",
-        "doctor",
-        "prof",
-        "professor",
-        "sir",
-        "madam",
-        "rev",
-    ]
+_LEADING = word_set(
+    "the a an my our your his her their its this that these those some mr mrs ms miss mx dr doctor prof "
+    "professor sir madam rev"
 )
-_COMPANY = frozenset(
-    [
-        "inc",
-        "incorporated",
-        "ltd",
-        "limited",
-        "llc",
-        "llp",
-        "corp",
-        "corporation",
-        "co",
-        "gmbh",
-        "ag",
-        "plc",
-        "sa",
-        "bv",
-        "nv",
-        "oy",
-        "ab",
-        "kg",
-    ]
-)
+_COMPANY = word_set("inc incorporated ltd limited llc llp corp corporation co gmbh ag plc sa bv nv oy ab kg")
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])(?=\s|$)")
 _EDGE = " \t\"'“”‘’`.,;:!?()[]{}<>*_#~"
 

@@ -9,62 +9,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from lamina.language.wordsets import word_set
+
 _BOUNDARY = re.compile(r"""[.!?…]{1,8}["'”’)\]]{0,3}(?=\s|$)|[。！？]|[\r\n]+""")
 _LAST_WORD = re.compile(r"([^\W\d_](?:[\w.]{0,10}\w)?)\.$")
 _EDGE = " \t\r\n-*•>#|"
-_ABBREVIATIONS = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "sr",
-        "jr",
-        "st",
-        "vs",
-        "etc",
-        "e.g",
-        "i.e",
-        "approx",
-        "dept",
-        "est",
-        "fig",
-        "no",
-        "vol",
-        "inc",
-        "ltd",
-        "corp",
-        "co",
-        "gen",
-        "col",
-        "sgt",
-        "rev",
-        "hon",
-        "capt",
-        "lt",
-        "messrs",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "a.m",
-        "p.m",
-        "u.s",
-        "u.k",
-        "ph.d",
-    ]
+_ABBREVIATIONS = word_set(
+    "mr mrs ms dr prof sr jr st vs etc e.g i.e approx dept est fig no vol inc ltd corp co gen col sgt rev "
+    "hon capt lt messrs jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k ph.d"
 )
 # These also end sentences; only a following lower-case word or digit shows that they do not.
-_MAY_END = frozenset(["etc", "inc", "ltd", "corp", "co", "a.m", "p.m", "u.s", "u.k", "ph.d", "jr", "sr"])
+_MAY_END = word_set("etc inc ltd corp co a.m p.m u.s u.k ph.d jr sr")
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,7 +200,10 @@ class Closing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRow:
-    """A record as text search and ranking see it. ``terms`` are analysed tokens, space separated."""
+    """A record as text search and ranking see it. ``terms`` are analysed tokens, space separated.
+
+    A row put again replaces the old one under a new number; ``recorded_at`` stays that of the first.
+    """
 
     tenant_id: str
     record_id: str
@@ -213,8 +216,11 @@ class TextRow:
     role: str | None
     characters: int
     question_share: float
+    self_share: float
     terms: str
     keys: str = ""
+    wants_vector: bool = False
+    """Whether vectors are still to come; a store clears it when they do."""
     row: int = 0
     """The store's own number, rising in the order of indexing; 0 before it is stored."""
 
@@ -325,6 +331,8 @@ class RecordQuery:
     min_confidence: float = 0.0
     stances: Collection[str] | None = None
     after: tuple[Instant, str] | None = None
+    with_excluded: bool = False
+    """Derivation sees excluded records too, so that a replay finds what live derivation found."""
     limit: int = 50
 
 
@@ -340,7 +348,7 @@ class Records(Protocol):
         ...
 
     def query(self, query: RecordQuery) -> list[Record]:
-        """The versions that a query wants."""
+        """The versions that a query wants. ``slot`` and ``claim_key`` look things up alone, without validity."""
         ...
 
     def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
@@ -377,6 +385,14 @@ class IndexRows(Protocol):
 
     def tokens(self, tenant_id: str, record_ids: Collection[str], model: str) -> dict[str, bytes]:
         """Serialised token vectors by record."""
+        ...
+
+    def unembedded(self, limit: int) -> list[tuple[str, str]]:
+        """(tenant, record id) of rows that still want vectors, oldest first, over all tenants."""
+        ...
+
+    def embed(self, vectors: Sequence[VectorRow]) -> None:
+        """Keep vectors outside of any job, for rows whose embedding was put off."""
         ...
 
     def search(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
@@ -19,209 +20,27 @@ _GERUND_OBJECT = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "
                   "avoid": "avoids", "stop": "stopped", "consider": "considers", "stand": "dislikes"}  # fmt: skip
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 # Saying, seeing, feeling and helping: real verbs, poor facts.
-_WEAK_VERBS = frozenset(
-    [
-        "be",
-        "say",
-        "tell",
-        "think",
-        "know",
-        "mean",
-        "guess",
-        "see",
-        "look",
-        "sound",
-        "seem",
-        "thank",
-        "appreciate",
-        "hope",
-        "believe",
-        "feel",
-        "let",
-        "make",
-        "need",
-        "hear",
-        "agree",
-        "wish",
-        "wonder",
-        "understand",
-        "imagine",
-        "remember",
-        "forget",
-        "ask",
-        "talk",
-        "chat",
-        "share",
-        "show",
-        "give",
-        "help",
-        "keep",
-        "put",
-        "take",
-        "get",
-        "go",
-        "come",
-        "do",
-        "have",
-        "bring",
-        "mention",
-        "realize",
-        "realise",
-        "notice",
-        "suppose",
-        "miss",
-        "bet",
-        "check",
-        "care",
-        "try",
-        "find",
-        "happen",
-        "turn",
-        "watch",
-        "use",
-        "love",
-        "like",
-        "want",
-        "call",
-        "deal",
-        "support",
-        "inspire",
-        "matter",
-        "remind",
-        "encourage",
-        "hold",
-        "cheer",
-        "root",
-        "allow",
-        "become",
-        "stay",
-        "run",
-        "stand",
-        "hang",
-        "rely",
-        "count",
-        "stick",
-        "push",
-        "face",
-        "catch",
-        "add",
-        "spend",
-        "set",
-        "pay",
-        "send",
-        "leave",
-        "read",
-        "throw",
-        "end",
-        "follow",
-        "deserve",
-        "enjoy",
-        "value",
-        "treasure",
-        "cherish",
-        "believe",
-        "focus",
-        "work",
-        "reach",
-        "wait",
-        "pass",
-        "reflect",
-        "experience",
-        "guess",
-        "admire",
-        "embrace",
-        "relate",
-        "capture",
-        "figure",
-        "pour",
-    ]
+_WEAK_VERBS = word_set(
+    "be say tell think know mean guess see look sound seem thank appreciate hope believe feel let make "
+    "need hear agree wish wonder understand imagine remember forget ask talk chat share show give help "
+    "keep put take get go come do have bring mention realize realise notice suppose miss bet check care "
+    "try find happen turn watch use love like want call deal support inspire matter remind encourage hold "
+    "cheer root allow become stay run stand hang rely count stick push face catch add spend set pay send "
+    "leave read throw end follow deserve enjoy value treasure cherish believe focus work reach wait pass "
+    "reflect experience guess admire embrace relate capture figure pour"
 )
 # ... unless something definite follows: these may build a predicate with a concrete object in the past.
-_EMPTY_VERBS = frozenset(
-    ["be", "say", "have", "mean", "seem", "do"]
-)  # in written text the other verbs do carry facts
-_CONCRETE_VERBS = frozenset(
-    [
-        "take",
-        "get",
-        "make",
-        "read",
-        "watch",
-        "run",
-        "give",
-        "show",
-        "find",
-        "call",
-        "use",
-        "send",
-        "bring",
-        "spend",
-        "catch",
-        "set",
-        "pay",
-        "do",
-    ]
+_EMPTY_VERBS = word_set("be say have mean seem do")  # in written text the other verbs do carry facts
+_CONCRETE_VERBS = word_set(
+    "take get make read watch run give show find call use send bring spend catch set pay do"
 )
-_PASSIVE_SLOTS = frozenset(["by", "to", "in", "at", "from", "into"])
-_GENERIC_SLOTS = frozenset(
-    ["dobj", "to", "for", "with", "at", "in", "on", "about", "from", "into", "against"]
-)
-_LIGHT_NOUNS = frozenset(
-    [
-        "time",
-        "fun",
-        "chance",
-        "idea",
-        "feeling",
-        "look",
-        "blast",
-        "talk",
-        "question",
-        "problem",
-        "issue",
-        "point",
-        "plan",
-        "hand",
-        "sense",
-        "way",
-        "effect",
-        "impact",
-        "good",
-        "great",
-        "conversation",
-        "word",
-        "influence",
-        "trouble",
-        "hard",
-        "feel",
-        "connection",
-        "bond",
-        "reason",
-        "thought",
-        "hope",
-        "heart",
-        "soul",
-        "mind",
-        "moment",
-        "change",
-        "support",
-        "goal",
-        "dream",
-        "smile",
-        "break",
-        "view",
-        "taste",
-        "vibe",
-        "touch",
-        "energy",
-        "vision",
-        "passion",
-        "inspiration",
-        "attitude",
-        "outlook",
-        "perspective",
-        "lesson",
-    ]
+_PASSIVE_SLOTS = word_set("by to in at from into")
+_GENERIC_SLOTS = word_set("dobj to for with at in on about from into against")
+_LIGHT_NOUNS = word_set(
+    "time fun chance idea feeling look blast talk question problem issue point plan hand sense way effect "
+    "impact good great conversation word influence trouble hard feel connection bond reason thought hope "
+    "heart soul mind moment change support goal dream smile break view taste vibe touch energy vision "
+    "passion inspiration attitude outlook perspective lesson"
 )
 
 
@@ -302,8 +121,16 @@ class Actions(Emitter):
                 self._emit(clause, subject, "has_scheduled", value)
             elif noun == "job" and lemma == "get":
                 self._emit(clause, subject, "got_job", value)
-            elif lemma == "have" and not clause.past and self._is_indefinite(target):
+            elif (
+                lemma == "have"
+                and not clause.past
+                and self._is_indefinite(target)
+                and not self._is_common(subject)
+            ):
                 self._emit(clause, subject, "has", value, scale=0.8)
+
+    def _is_common(self, subject: EntityRef) -> bool:
+        return subject.type == "thing" and subject.name[:1].islower()
 
     def _is_indefinite(self, target: Token) -> bool:
         determiner = self.parse.child(target, "det")
@@ -330,27 +157,40 @@ class Actions(Emitter):
             self._canonical(replace(clause, verb=inner, past=True), subject)
             return
         for slot, target in self._slots(clause):
-            if clause.lemma in _GERUND_OBJECT and words.CANON.get((clause.lemma, slot), "") in words.TASTES:
-                continue
             predicate = words.CANON.get((clause.lemma, slot)) or self._going(clause, slot, target)
-            if predicate is None or (predicate == "married_to" and slot == "dobj" and clause.passive):
-                continue
-            value = noun_value(self.parse, target, self.refs, self.times)
-            if predicate == "works_as" and isinstance(value, LiteralValue):
-                value = self._job(clause, subject, target, value)
-            if value is None or not self._fits(predicate, value, target, subject):
-                continue
-            self._emit(clause, subject, predicate, value)
-            if predicate == "left" and target.lemma == "job" and clause.past:
-                self._former_employer(clause, subject, target)
-            if predicate == "moved_to" and not clause.negated and isinstance(value, EntityRef):
-                self._emit(
-                    clause,
-                    subject,
-                    "lives_in" if subject.type == "person" else "located_in",
-                    value,
-                    state=True,
-                )
+            if predicate is not None and not self._read_elsewhere(clause, slot, predicate):
+                self._canonical_claim(clause, subject, predicate, target)
+        self._participles(clause, subject)
+
+    def _read_elsewhere(self, clause: Clause, slot: str, predicate: str) -> bool:
+        """Tastes were refused by their own handler, past wishes are reasons, "was married by" is no spouse, and
+        who moves an office does not move house."""
+        return (
+            predicate in words.TASTES
+            or (clause.lemma == "want" and clause.past and not clause.perfect)
+            or (predicate in ("moved_to", "moved_from") and bool(clause.objects("dobj")))
+            or (predicate == "married_to" and slot == "dobj" and clause.passive)
+        )
+
+    def _canonical_claim(self, clause: Clause, subject: EntityRef, predicate: str, target: Token) -> None:
+        if (
+            predicate == "attended"
+        ):  # of "my friend Rachel's wedding" the parser may take the friend for the object
+            target = next((t for t in self.parse.children(target, "appos") if not t.is_name), target)
+        value = noun_value(self.parse, target, self.refs, self.times)
+        if predicate == "works_as" and isinstance(value, LiteralValue):
+            value = self._job(clause, subject, target, value)
+        if value is None or not self._fits(predicate, value, target, subject):
+            return
+        self._emit(clause, subject, predicate, value)
+        if predicate == "left" and target.lemma == "job" and clause.past:
+            self._former_employer(clause, subject, target)
+        if predicate == "moved_to" and not clause.negated and isinstance(value, EntityRef):
+            home = "lives_in" if subject.type == "person" else "located_in"
+            self._emit(clause, subject, home, value, state=True)
+
+    def _participles(self, clause: Clause, subject: EntityRef) -> None:
+        """ "The deal is signed", "I was born in May", "she is called Al"."""
         done = words.ADJECTIVE_ATTRIBUTES.get(clause.verb.lower)
         if (
             clause.passive
@@ -426,6 +266,8 @@ class Actions(Emitter):
                 and target.is_noun
                 and (value != subject)
             )
+        if predicate == "attended" and isinstance(value, EntityRef) and value.type == "person":
+            return False
         if predicate == "drives":
             return subject.type == "person" and not (isinstance(value, EntityRef) and value.type == "person")
         return value not in (self.refs.addressee,)
@@ -457,6 +299,8 @@ class Actions(Emitter):
             and subject.type == "thing"
         ):
             return
+        if self.personal and self._is_common(subject):
+            return  # "the series" of a chat is known to nobody later
         if not lemma.isascii() or not lemma.isalpha() or len(lemma) < 2:
             return
         for slot, target in list(self._slots(clause))[:3]:
@@ -475,8 +319,10 @@ class Actions(Emitter):
                 and self._concrete(value, target, past=False)
             ):
                 continue
-            if isinstance(value, LiteralValue) and (
-                self._is_deictic(target) or not self._concrete(value, target, past=clause.past)
+            if (
+                self.personal
+                and isinstance(value, LiteralValue)
+                and (self._is_deictic(target) or not self._concrete(value, target, past=clause.past))
             ):
                 continue
             suffix = slot.removesuffix("dobj").strip()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.limits import CONJUNCTS_MAX
 from lamina.pipeline.extract.syntax import Parse, Token
 
@@ -21,60 +22,15 @@ WEIGHTS = {
     "parataxis": 0.85,
     "acl": 0.75,
 }
-_THINK = frozenset(["think", "guess", "believe", "suppose", "feel", "reckon", "assume", "suspect", "figure"])
-_SAY = frozenset(["say", "tell", "mention", "hear", "report", "claim", "announce", "write", "note", "add"])
-_UNREAL = frozenset(
-    [
-        "wish",
-        "hope",
-        "imagine",
-        "pretend",
-        "let",
-        "make",
-        "doubt",
-        "wonder",
-        "ask",
-        "ensure",
-        "see",
-        "bet",
-        "want",
-        "recommend",
-        "suggest",
-    ]
+_THINK = word_set("think guess believe suppose feel reckon assume suspect figure")
+_SAY = word_set("say tell mention hear report claim announce write note add")
+_UNREAL = word_set(
+    "wish hope imagine pretend let make doubt wonder ask ensure see bet want recommend suggest"
 )
-_CONDITION = frozenset(
-    [
-        "if",
-        "unless",
-        "whether",
-        "though",
-        "although",
-        "until",
-        "till",
-        "as",
-        "like",
-        "than",
-        "so",
-        "lest",
-        "once",
-    ]
-)
-_HEDGES = frozenset(
-    [
-        "maybe",
-        "perhaps",
-        "probably",
-        "possibly",
-        "might",
-        "apparently",
-        "supposedly",
-        "likely",
-        "seemingly",
-        "presumably",
-    ]
-)
+_CONDITION = word_set("if unless whether though although until till as like than so lest once")
+_HEDGES = word_set("maybe perhaps probably possibly might apparently supposedly likely seemingly presumably")
 _NEVER = frozenset(("never", "no", "hardly", "rarely"))
-_UNREAL_MODALS = frozenset(["would", "could", "should", "'d", "must", "can", "shall"])
+_UNREAL_MODALS = word_set("would could should 'd must can shall")
 
 
 @dataclass(slots=True)
@@ -207,23 +163,7 @@ def _relative_is_object(parse: Parse, verb: Token) -> bool:
     )
 
 
-_RELATIVE_ADVERBIALS = frozenset(
-    [
-        "day",
-        "time",
-        "way",
-        "year",
-        "moment",
-        "place",
-        "reason",
-        "week",
-        "month",
-        "night",
-        "everything",
-        "all",
-        "thing",
-    ]
-)
+_RELATIVE_ADVERBIALS = word_set("day time way year moment place reason week month night everything all thing")
 
 
 def _shared_subject(parse: Parse, verb: Token) -> Token | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
@@ -14,74 +15,17 @@ from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, TimeMatch
 from lamina.pipeline.extract.vocabulary import slug
 
-_PRAISE = frozenset(
-    [
-        "great",
-        "good",
-        "amazing",
-        "awesome",
-        "wonderful",
-        "fantastic",
-        "nice",
-        "cool",
-        "lovely",
-        "incredible",
-        "inspiring",
-        "true",
-        "real",
-        "perfect",
-        "best",
-    ]
+_PRAISE = word_set(
+    "great good amazing awesome wonderful fantastic nice cool lovely incredible inspiring true real "
+    "perfect best"
 )
-_ATTRIBUTE_NOUNS = frozenset(
-    [
-        "birthday",
-        "email",
-        "address",
-        "phone",
-        "number",
-        "goal",
-        "dream",
-        "hobby",
-        "hobbies",
-        "job",
-        "major",
-        "passion",
-        "nickname",
-        "password",
-        "role",
-        "title",
-        "team",
-        "budget",
-        "deadline",
-        "salary",
-        "rent",
-        "timezone",
-        "language",
-        "religion",
-        "height",
-        "weight",
-        "size",
-        "colour",
-        "color",
-        "specialty",
-        "instrument",
-        "status",
-        "stage",
-        "pronouns",
-        "diet",
-        "school",
-        "university",
-        "employer",
-        "company",
-        "hometown",
-        "home",
-        "priority",
-    ]
+_ATTRIBUTE_NOUNS = word_set(
+    "birthday email address phone number goal dream hobby hobbies job major passion nickname password "
+    "role title team budget deadline salary rent timezone language religion height weight size colour "
+    "color specialty instrument status stage pronouns diet school university employer company hometown "
+    "home priority"
 )
-_PLACE_NOUNS = frozenset(
-    ["place", "city", "country", "town", "spot", "park", "beach", "restaurant", "cafe", "destination"]
-)
+_PLACE_NOUNS = word_set("place city country town spot park beach restaurant cafe destination")
 
 
 class Descriptions(Emitter):
@@ -124,7 +68,9 @@ class Descriptions(Emitter):
         parse = self.parse
         if target.tag == "CD" and subject.type == "person" and not self._is_attribute(token):
             number = number_of([target])
-            if isinstance(number, int) and 0 < number < 120 and target.text.isdigit():
+            after = self.parse.tokens[target.i + 1 : target.i + 2]
+            alone = not after or after[0].tag in (".", ",", "CC", ":")  # not "we're 3-2", "I'm 5 months in"
+            if alone and isinstance(number, int) and 0 < number < 120 and target.text.isdigit():
                 self._emit(clause, subject, "age", LiteralValue("integer", number))
             return
         if target.lower in words.ADJECTIVE_ATTRIBUTES and self.parse.child(target, "det") is None:

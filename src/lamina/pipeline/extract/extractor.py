@@ -91,7 +91,9 @@ class RulesExtractor:
         for sentence, worth, parse in zip(work.sentences, work.worth, work.parses, strict=True):
             if parse is not None:
                 times = self._times(utterance, sentence)
-                reader = Reader(parse, refs, times, sentence.start, utterance.personal, _factor(utterance))
+                reader = Reader(
+                    parse, refs, times, sentence.start, utterance.has_first_person, _factor(utterance)
+                )
                 triples.extend(reader.read())
                 mentions.extend(parsed_mentions(parse, refs, sentence.start))
                 continue
@@ -117,7 +119,7 @@ def _prepare(utterance: Utterance) -> _Work:
     )
     sentences = [s for s in sentences if not s.text.startswith("[shared image")]
     return _Work(
-        utterance, sentences, [worth_parsing(s.text, personal=utterance.personal) for s in sentences]
+        utterance, sentences, [worth_parsing(s.text, personal=utterance.has_first_person) for s in sentences]
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
@@ -18,51 +19,12 @@ _PLAN_VERBS = {
     "need": "needs_to", "promise": "committed_to", "commit": "committed_to", "agree": "committed_to",
     "look": "wants_to", "consider": "considers", "think": "considers", "dream": "wants_to",
 }  # fmt: skip
-_CHATTY_WILLS = frozenset(
-    [
-        "love",
-        "enjoy",
-        "like",
-        "appreciate",
-        "support",
-        "cheer",
-        "be",
-        "see",
-        "keep",
-        "never",
-        "let",
-        "bet",
-        "have",
-        "say",
-        "definitely",
-        "check",
-        "know",
-        "miss",
-        "make",
-        "think",
-        "try",
-    ]
+_CHATTY_WILLS = word_set(
+    "consider love enjoy like appreciate support cheer be see keep never let bet have say definitely check know "
+    "miss make think try"
 )
-_SCHEDULED = frozenset(
-    [
-        "go",
-        "travel",
-        "fly",
-        "move",
-        "visit",
-        "meet",
-        "start",
-        "leave",
-        "attend",
-        "take",
-        "come",
-        "run",
-        "host",
-        "throw",
-        "drive",
-        "see",
-        "present",
-    ]
+_SCHEDULED = word_set(
+    "go travel fly move visit meet start leave attend take come run host throw drive see present"
 )
 
 
@@ -110,6 +72,12 @@ class Intentions(Emitter):
                 return "needs_to", inner
             if clause.lemma in ("look",) and not clause.progressive:
                 return "", None
+            if (
+                clause.past
+                and not clause.perfect
+                and clause.lemma in ("want", "hope", "need", "look", "wish")
+            ):
+                return "", None  # "I wanted to show support" tells a reason, not a wish
             return ("" if clause.negated else _PLAN_VERBS.get(clause.lemma, "")), inner
         for prep in parse.children(verb, "prep"):
             act = parse.child(prep, "pcomp")

@@ -44,8 +44,10 @@ def restate(triple: Triple) -> str:
 def _keys(triple: Triple) -> list[str]:
     keys = [restate(triple)]
     if triple.kind == "preference" and not triple.negated:
-        topic = triple.predicate.removeprefix("favourite_").replace("_", " ")
-        keys.append(f"user mentioned preference {topic} {object_text(triple)}")
+        word = "dislike" if triple.predicate in ("dislikes", "avoids") else "preference"
+        topic = triple.predicate.removeprefix("favourite_").replace("_", " ") + " "
+        topic = topic if triple.predicate.startswith("favourite_") else ""
+        keys.append(f"user mentioned {word} {topic}{object_text(triple)}")
     return keys
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
 from lamina.pipeline.extract.quantities import Quantities
 from lamina.pipeline.extract.values import Triple
 
+_CONTRAST = re.compile(r", not (?!just|only|to |because|sure|that|so |really|even)", re.IGNORECASE)
 _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch")
 
 
@@ -50,7 +52,7 @@ class Reader(Descriptions, Intentions, Quantities, Actions):
     def _mark_corrections(self) -> Iterable[Triple]:
         tokens = [t.lower for t in self.parse.tokens if t.tag not in (",", ".", ":")]
         starts = bool(tokens) and tokens[0] in _CORRECTION
-        contrast = ", not " in self.parse.text.casefold()
+        contrast = _CONTRAST.search(self.parse.text) is not None
         if not starts and not contrast:
             return self._rounded(self.found, corrects=False)
         single = any(t.single_valued for t in self.found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.limits import PHRASE_TOKENS_MAX
 from lamina.pipeline.extract.references import FIRST, References, entity
 from lamina.pipeline.extract.syntax import Parse, Token
@@ -12,159 +13,22 @@ from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
 Value = EntityRef | LiteralValue
 
-_NOUN_SKIP = frozenset(
-    (
-        "relcl",
-        "conj",
-        "cc",
-        "appos",
-        "punct",
-        "acl",
-        "advcl",
-        "preconj",
-        "parataxis",
-        "ccomp",
-        "intj",
-        "advmod",
-    )
-)
-_VERB_SKIP = frozenset(("advcl", "parataxis", "relcl", "intj", "mark", "ccomp"))
-_OWN_SKIP = frozenset(("aux", "auxpass", "neg", "cc", "conj", "nsubj", "punct"))
+_NOUN_SKIP = word_set("relcl appos punct acl advcl preconj parataxis ccomp intj advmod")
+_JOINED = frozenset(("conj", "cc"))
+_VERB_SKIP = word_set("advcl parataxis relcl intj mark ccomp")
+_OWN_SKIP = word_set("aux auxpass neg cc conj nsubj punct")
 # Nouns that say nothing without their context.
-VAGUE = frozenset(
-    [
-        "thing",
-        "things",
-        "stuff",
-        "lot",
-        "lots",
-        "bit",
-        "way",
-        "ways",
-        "kind",
-        "sort",
-        "something",
-        "anything",
-        "everything",
-        "nothing",
-        "one",
-        "ones",
-        "time",
-        "times",
-        "fun",
-        "part",
-        "sense",
-        "point",
-        "reason",
-        "moment",
-        "moments",
-        "it",
-        "that",
-        "this",
-        "these",
-        "those",
-        "all",
-        "both",
-        "some",
-        "any",
-        "none",
-        "much",
-        "more",
-        "most",
-        "other",
-        "others",
-        "others",
-        "same",
-        "what",
-        "which",
-        "who",
-        "day",
-        "days",
-        "while",
-        "blast",
-        "chance",
-        "look",
-        "idea",
-        "thought",
-        "feeling",
-        "feelings",
-        "word",
-        "words",
-        "difference",
-        "person",
-        "people",
-        "guy",
-        "guys",
-        "anyone",
-        "someone",
-        "everyone",
-        "place",
-        "side",
-        "journey",
-        "memories",
-        "memory",
-        "experience",
-        "experiences",
-        "ton",
-        "tons",
-        "couple",
-        "number",
-        "hand",
-        "case",
-        "rest",
-        "place",
-        "end",
-        "start",
-        "step",
-        "steps",
-        "kinds",
-        "progress",
-        "impact",
-        "love",
-        "joy",
-        "news",
-        "story",
-        "stories",
-        "surge",
-        "energy",
-        "mix",
-        "sucker",
-        "note",
-        "must",
-        "dream",
-        "mission",
-        "ride",
-        "road",
-        "roller",
-        "meantime",
-        "meanwhile",
-        "rest",
-        "team_effort",
-        "reminder",
-    ]
+VAGUE = word_set(
+    "thing things stuff lot lots bit way ways kind sort something anything everything nothing one ones "
+    "time times fun part sense point reason moment moments it that this these those all both some any "
+    "none much more most other others others same what which who day days while blast chance look idea "
+    "thought feeling feelings word words difference person people guy guys anyone someone everyone place "
+    "side journey memories memory experience experiences ton tons couple number hand case rest place end "
+    "start step steps kinds progress impact love joy news story stories surge energy mix sucker note must "
+    "dream mission highlight ride road roller meantime meanwhile rest team_effort reminder"
 )
-_PARTITIVE = frozenset(
-    [
-        "lot",
-        "lots",
-        "bit",
-        "kind",
-        "sort",
-        "couple",
-        "number",
-        "ton",
-        "tons",
-        "bunch",
-        "pair",
-        "piece",
-        "cup",
-        "glass",
-        "type",
-        "few",
-        "some",
-        "one",
-        "all",
-    ]
+_PARTITIVE = word_set(
+    "lot lots bit kind sort couple number ton tons bunch pair piece cup glass type few some one all"
 )
 _DETERMINERS = frozenset(("DT", "PRP$", "PDT", "WDT", "WP$"))
 
@@ -200,7 +64,7 @@ def noun_value(parse: Parse, token: Token, refs: References, times: Times) -> Va
     return _literal_noun(parse, token, times)
 
 
-_NAMED_LABELS = frozenset(["PERSON", "ORG", "GPE", "FAC", "LOC", "PRODUCT", "WORK_OF_ART", "EVENT"])
+_NAMED_LABELS = word_set("PERSON ORG GPE FAC LOC PRODUCT WORK_OF_ART EVENT")
 
 
 def _literal_noun(parse: Parse, token: Token, times: Times) -> Value | None:
@@ -211,7 +75,7 @@ def _literal_noun(parse: Parse, token: Token, times: Times) -> Value | None:
         content = [t for t in words if t is not token and (t.is_noun or t.tag == "VBG")]
         if not content or token.lower in ("lot", "bit", "it", "that", "this"):
             return None
-    text = parse.words(words).strip(" \"'“”*")
+    text = parse.words(words).strip(" \"'“”*-")
     if len(text) < 2 and not text.isdigit():
         return None
     return LiteralValue("string", text) if any(c.isalnum() for c in text) else None
@@ -219,7 +83,15 @@ def _literal_noun(parse: Parse, token: Token, times: Times) -> Value | None:
 
 def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
     """The tokens of the noun phrase without determiners, clauses, conjuncts, appositions and times."""
-    found = _joined(parse, [t for t in parse.subtree(token, _NOUN_SKIP) if not times.covers(t)])
+    # Only what is joined to the head is a value of its own; "brands like Nike and Puma" stays whole.
+    below = [
+        t
+        for c in parse.children(token)
+        if c.dep not in _NOUN_SKIP | _JOINED
+        for t in parse.subtree(c, _NOUN_SKIP)
+    ]
+    kept = sorted((t for t in (token, *below) if not times.covers(t)), key=lambda t: t.i)
+    found = _joined(parse, kept)
     while found and (
         found[0].tag in _DETERMINERS or found[0].tag in ("IN", "TO", ",", "``", ":", "RB", "CC")
     ):
@@ -232,7 +104,7 @@ def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
 def _joined(parse: Parse, tokens: list[Token]) -> list[Token]:
     """With the hyphens and slashes between them, which hang elsewhere in the tree."""
     kept = {t.i for t in tokens}
-    between = [t for t in parse.tokens if t.text in ("-", "/", "&") and t.i - 1 in kept and t.i + 1 in kept]
+    between = [t for t in parse.tokens if t.text in ("-", "/", "&") and {t.i - 1, t.i + 1} <= kept]
     return sorted([*tokens, *(t for t in between if t.i not in kept)], key=lambda t: t.i)
 
 
@@ -260,31 +132,18 @@ def words_value(parse: Parse, tokens: list[Token]) -> LiteralValue | None:
         return None
     if tokens[1:2] and tokens[1].lower in ("it", "that", "this", "you", "them"):
         return None
-    return LiteralValue("string", parse.words(tokens).strip(" \"'“”*"))
+    return LiteralValue("string", parse.words(tokens).strip(" \"'“”*-"))
 
 
-_TAIL = frozenset(
-    [
-        "now",
-        "right",
-        "soon",
-        "lately",
-        "too",
-        "again",
-        "though",
-        "together",
-        "personally",
-        "anyway",
-        "already",
-        "currently",
-        "instead",
-    ]
+_TAIL = word_set(
+    "now right soon lately too again though together personally anyway already currently instead"
 )
 
 
 def _until_pause(tokens: list[Token]) -> list[Token]:
     for position, token in enumerate(tokens):
-        if token.tag in (".", ":", "-LRB-") or token.text in ("–", "—", ";"):
+        dash = token.text == "-" and position > 0 and token.start > tokens[position - 1].end
+        if dash or token.tag in (".", ":", "-LRB-") or token.text in ("–", "—", ";"):
             return tokens[:position]
     return tokens
 
@@ -297,51 +156,12 @@ class Amount:
     noun: str
 
 
-_MEASURES = frozenset(
-    [
-        "kg",
-        "kilo",
-        "kilogram",
-        "gram",
-        "pound",
-        "lb",
-        "lbs",
-        "mile",
-        "km",
-        "kilometre",
-        "kilometer",
-        "meter",
-        "metre",
-        "cm",
-        "inch",
-        "foot",
-        "feet",
-        "litre",
-        "liter",
-        "gallon",
-        "dollar",
-        "euro",
-        "percent",
-        "%",
-        "degree",
-        "celsius",
-        "calorie",
-        "gb",
-        "mb",
-        "tb",
-        "usd",
-        "eur",
-        "gbp",
-        "hour",
-        "minute",
-        "second",
-        "day",
-        "week",
-        "month",
-        "year",
-    ]
+_MEASURES = word_set(
+    "kg kilo kilogram gram pound lb lbs mile km kilometre kilometer meter metre cm inch foot feet litre "
+    "liter gallon dollar euro percent % degree celsius calorie gb mb tb usd eur gbp hour minute second "
+    "day week month year"
 )
-_DURATIONS = frozenset(["hour", "minute", "second", "day", "week", "month", "year"])
+_DURATIONS = word_set("hour minute second day week month year")
 _NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "dozen": 12,

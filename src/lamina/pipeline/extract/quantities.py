@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
@@ -9,26 +10,8 @@ from lamina.pipeline.extract.phrases import VAGUE, amount_of
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue
 
-_GROWTH = frozenset(
-    [
-        "move",
-        "grow",
-        "go",
-        "upgrade",
-        "expand",
-        "increase",
-        "drop",
-        "shrink",
-        "fall",
-        "rise",
-        "scale",
-        "reduce",
-        "cut",
-        "bump",
-        "jump",
-        "downgrade",
-        "climb",
-    ]
+_GROWTH = word_set(
+    "move change grow go upgrade expand increase drop shrink fall rise scale reduce cut bump jump downgrade climb"
 )
 
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from lamina.language.entities import normalise_name, possessive
+from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import EntityRef, EntityType, Utterance
 from lamina.pipeline.extract.vocabulary import PETS, RELATIONS
 
-FIRST = frozenset(("i", "me", "myself", "my", "mine", "im"))
+FIRST = word_set("i me myself my mine im")
 FIRST_PLURAL = frozenset(("we", "us", "our", "ourselves", "ours"))
 SECOND = frozenset(("you", "your", "yours", "yourself"))
 _THIRD = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f"}
@@ -32,69 +33,11 @@ NER_TYPES: dict[str, EntityType] = {
     "LANGUAGE": "language",
     "LAW": "work",
 }
-_NAME_JUNK = frozenset(
-    [
-        "wow",
-        "oh",
-        "hey",
-        "hi",
-        "hello",
-        "yeah",
-        "yes",
-        "no",
-        "thanks",
-        "thank",
-        "god",
-        "lol",
-        "haha",
-        "omg",
-        "ok",
-        "okay",
-        "btw",
-        "tbh",
-        "idk",
-        "yep",
-        "nope",
-        "aw",
-        "aww",
-        "ugh",
-        "hmm",
-        "yay",
-        "congrats",
-        "good",
-        "great",
-        "nice",
-        "cool",
-        "sure",
-        "well",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "today",
-        "tomorrow",
-        "yesterday",
-        "i",
-        "me",
-        "mr",
-        "mrs",
-        "image",
-    ]
+_NAME_JUNK = word_set(
+    "wow oh hey hi hello yeah yes no thanks thank god lol haha omg ok okay btw tbh idk yep nope aw aww "
+    "ugh hmm yay congrats good great nice cool sure well monday tuesday wednesday thursday friday "
+    "saturday sunday january february march april may june july august september october november "
+    "december today tomorrow yesterday i me mr mrs image"
 )
 
 
@@ -124,7 +67,7 @@ class References:
     @classmethod
     def of(cls, utterance: Utterance) -> References:
         refs = cls(utterance)
-        if utterance.personal:
+        if utterance.has_first_person:
             refs.speaker = entity(utterance.speaker_name or utterance.speaker, "person", utterance.speaker)
         if utterance.addressee_name:
             refs.addressee = entity(utterance.addressee_name, "person")
@@ -141,7 +84,7 @@ class References:
         if word in FIRST or word in FIRST_PLURAL:
             return self.speaker
         if word in SECOND:
-            return self.addressee if self.utterance.personal else None
+            return self.addressee if self.utterance.has_first_person else None
         if word in _THIRD:
             return self._third(_THIRD[word])
         return None
@@ -242,24 +185,8 @@ class References:
         return ref
 
 
-_TELLING = frozenset(
-    [
-        "older",
-        "elder",
-        "younger",
-        "oldest",
-        "youngest",
-        "little",
-        "big",
-        "twin",
-        "best",
-        "former",
-        "ex",
-        "late",
-        "old",
-        "first",
-        "second",
-    ]
+_TELLING = word_set(
+    "older elder younger oldest youngest little big twin best former ex late old first second"
 )
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.phrases import VAGUE
 from lamina.pipeline.extract.references import References, entity
 from lamina.pipeline.extract.times import Times
@@ -104,111 +105,13 @@ _OTHERS: tuple[tuple[str, str], ...] = (
     ("dislikes", r"\b(?:ich hasse|je déteste|odio|detesto)"),
 )
 _OTHER_RULES = tuple(Rule(p, re.compile(start + _O, re.IGNORECASE)) for p, start in _OTHERS)
-_ENGLISH_WORDS = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "and",
-        "i",
-        "you",
-        "is",
-        "are",
-        "was",
-        "were",
-        "my",
-        "to",
-        "of",
-        "in",
-        "it",
-        "that",
-        "for",
-        "on",
-        "with",
-        "have",
-        "this",
-        "but",
-        "not",
-        "be",
-        "at",
-        "we",
-        "they",
-        "he",
-        "she",
-        "so",
-        "do",
-        "did",
-        "i'm",
-        "it's",
-        "can",
-        "will",
-        "just",
-        "your",
-        "me",
-        "as",
-        "has",
-        "had",
-        "by",
-        "from",
-        "or",
-        "his",
-        "her",
-        "our",
-        "their",
-        "been",
-        "about",
-    ]
+_ENGLISH_WORDS = word_set(
+    "the a an and i you is are was were my to of in it that for on with have this but not be at we they "
+    "he she so do did i'm it's can will just your me as has had by from or his her our their been about"
 )
-_OTHER_WORDS = frozenset(
-    [
-        "der",
-        "die",
-        "das",
-        "und",
-        "ich",
-        "nicht",
-        "ist",
-        "ein",
-        "eine",
-        "mit",
-        "wir",
-        "le",
-        "la",
-        "les",
-        "et",
-        "je",
-        "ne",
-        "pas",
-        "est",
-        "un",
-        "une",
-        "des",
-        "el",
-        "los",
-        "y",
-        "que",
-        "es",
-        "por",
-        "con",
-        "il",
-        "di",
-        "che",
-        "non",
-        "sono",
-        "per",
-        "um",
-        "uma",
-        "não",
-        "de",
-        "em",
-        "mi",
-        "me",
-        "da",
-        "een",
-        "het",
-        "van",
-        "niet",
-    ]
+_OTHER_WORDS = word_set(
+    "der die das und ich nicht ist ein eine mit wir le la les et je ne pas est un une des el los y que es "
+    "por con il di che non sono per um uma não de em mi me da een het van niet"
 )
 # Words of both sides ("in", "me", "a") tell nothing.
 _ENGLISH_ONLY = _ENGLISH_WORDS - _OTHER_WORDS - {"in", "do", "was", "so", "as", "a", "an", "will"}

@@ -89,6 +89,11 @@ class Utterance:
     participants: tuple[str, ...] = ()
     personal: bool = True
 
+    @property
+    def has_first_person(self) -> bool:
+        """Whether "I" in the text is the speaker: not in documents, nor in what tools and system prompts say."""
+        return self.personal and self.role not in ("tool", "system")
+
 
 @dataclass(frozen=True, slots=True)
 class Span:

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.values import EntityType, Kind
 
 
@@ -83,6 +84,7 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "afraid_of": _P("preference", phrase="is afraid of"),
     # plans and commitments
     "plans_to": _P("plan", phrase="plans to"),
+    "plans": _P("plan", phrase="plans"),
     "wants_to": _P("plan", phrase="wants to"),
     "wants": _P("plan", phrase="wants"),
     "considers": _P("plan", phrase="is considering"),
@@ -143,7 +145,7 @@ CANON: Final[dict[tuple[str, str], str]] = {
     ("like", "dobj"): "likes", ("love", "dobj"): "likes", ("enjoy", "dobj"): "likes", ("adore", "dobj"): "likes",
     ("hate", "dobj"): "dislikes", ("dislike", "dobj"): "dislikes", ("detest", "dobj"): "dislikes",
     ("loathe", "dobj"): "dislikes", ("prefer", "dobj"): "prefers", ("avoid", "dobj"): "avoids",
-    ("want", "dobj"): "wants", ("cost", "dobj"): "price", ("weigh", "dobj"): "weight", ("consider", "dobj"): "considers",
+    ("want", "dobj"): "wants", ("plan", "dobj"): "plans", ("cost", "dobj"): "price", ("weigh", "dobj"): "weight", ("consider", "dobj"): "considers",
     ("belong", "to"): "member_of", ("look", "forward to"): "looks_forward_to",
 }  # fmt: skip
 
@@ -243,228 +245,34 @@ RELATIONS: Final[dict[str, tuple[str, str]]] = {
     **dict.fromkeys(("colleague", "coworker", "co-worker", "boss", "manager", "teammate"), ("colleague_of", "n")),
     **dict.fromkeys(("doctor", "therapist", "coach", "teacher", "mentor", "landlord", "dentist"), ("knows", "n")),
 }  # fmt: skip
-PETS: Final = frozenset(
-    [
-        "dog",
-        "cat",
-        "puppy",
-        "kitten",
-        "pet",
-        "hamster",
-        "rabbit",
-        "bunny",
-        "parrot",
-        "bird",
-        "fish",
-        "goldfish",
-        "turtle",
-        "tortoise",
-        "horse",
-        "pony",
-        "snake",
-        "lizard",
-        "gecko",
-        "guinea",
-        "ferret",
-        "pup",
-        "kitty",
-    ]
+PETS: Final = word_set(
+    "dog cat puppy kitten pet hamster rabbit bunny parrot bird fish goldfish turtle tortoise horse pony "
+    "snake lizard gecko guinea ferret pup kitty"
 )
-OCCUPATIONS: Final = frozenset(
-    [
-        "nurse",
-        "doctor",
-        "teacher",
-        "engineer",
-        "developer",
-        "programmer",
-        "lawyer",
-        "attorney",
-        "accountant",
-        "chef",
-        "cook",
-        "baker",
-        "barista",
-        "waiter",
-        "waitress",
-        "plumber",
-        "electrician",
-        "carpenter",
-        "mechanic",
-        "pilot",
-        "driver",
-        "farmer",
-        "writer",
-        "author",
-        "journalist",
-        "editor",
-        "designer",
-        "architect",
-        "artist",
-        "musician",
-        "singer",
-        "dancer",
-        "actor",
-        "actress",
-        "photographer",
-        "dentist",
-        "therapist",
-        "psychologist",
-        "counselor",
-        "counsellor",
-        "scientist",
-        "researcher",
-        "professor",
-        "lecturer",
-        "student",
-        "pharmacist",
-        "veterinarian",
-        "vet",
-        "surgeon",
-        "physician",
-        "consultant",
-        "analyst",
-        "manager",
-        "director",
-        "ceo",
-        "cto",
-        "cfo",
-        "coo",
-        "founder",
-        "cofounder",
-        "co-founder",
-        "entrepreneur",
-        "freelancer",
-        "intern",
-        "secretary",
-        "receptionist",
-        "librarian",
-        "firefighter",
-        "soldier",
-        "officer",
-        "detective",
-        "paramedic",
-        "midwife",
-        "translator",
-        "interpreter",
-        "marketer",
-        "salesperson",
-        "recruiter",
-        "banker",
-        "trader",
-        "broker",
-        "realtor",
-        "coach",
-        "trainer",
-        "instructor",
-        "tutor",
-        "principal",
-        "designer",
-        "biologist",
-        "chemist",
-        "physicist",
-        "economist",
-        "historian",
-        "geologist",
-        "statistician",
-        "administrator",
-        "technician",
-        "contractor",
-        "bartender",
-        "hairdresser",
-        "barber",
-        "tailor",
-        "janitor",
-        "sailor",
-        "judge",
-        "politician",
-        "mayor",
-        "president",
-        "minister",
-        "tester",
-    ]
+OCCUPATIONS: Final = word_set(
+    "nurse doctor teacher engineer developer programmer lawyer attorney accountant chef cook baker "
+    "barista waiter waitress plumber electrician carpenter mechanic pilot driver farmer writer author "
+    "journalist editor designer architect artist musician singer dancer actor actress photographer "
+    "dentist therapist psychologist counselor counsellor scientist researcher professor lecturer student "
+    "pharmacist veterinarian vet surgeon physician consultant analyst manager director ceo cto cfo coo "
+    "founder cofounder co-founder entrepreneur freelancer intern secretary receptionist librarian "
+    "firefighter soldier officer detective paramedic midwife translator interpreter marketer salesperson "
+    "recruiter banker trader broker realtor coach trainer instructor tutor principal designer biologist "
+    "chemist physicist economist historian geologist statistician administrator technician contractor "
+    "bartender hairdresser barber tailor janitor sailor judge politician mayor president minister tester"
 )
-EVENT_NOUNS: Final = frozenset(
-    [
-        "concert",
-        "conference",
-        "meetup",
-        "meeting",
-        "workshop",
-        "class",
-        "lecture",
-        "talk",
-        "seminar",
-        "webinar",
-        "wedding",
-        "party",
-        "festival",
-        "parade",
-        "funeral",
-        "ceremony",
-        "game",
-        "match",
-        "tournament",
-        "exhibition",
-        "exhibit",
-        "fair",
-        "convention",
-        "group",
-        "session",
-        "show",
-        "play",
-        "event",
-        "gala",
-        "reunion",
-        "retreat",
-        "camp",
-        "summit",
-        "hackathon",
-        "marathon",
-        "race",
-        "march",
-        "rally",
-        "service",
-        "interview",
-        "appointment",
-        "course",
-        "expo",
-        "screening",
-        "dinner",
-        "lunch",
-        "brunch",
-        "picnic",
-        "bbq",
-        "barbecue",
-    ]
+EVENT_NOUNS: Final = word_set(
+    "concert conference meetup meeting workshop class lecture talk seminar webinar wedding party festival "
+    "parade funeral ceremony game match tournament exhibition exhibit fair convention group session show "
+    "play event gala reunion retreat camp summit hackathon marathon race march rally service interview "
+    "appointment course expo screening dinner lunch brunch picnic bbq barbecue"
 )
 TASTES: Final = frozenset(["likes", "dislikes", "prefers", "avoids"])
 MUTUAL: Final = frozenset(name for name, known in PREDICATES.items() if known.kind == "relation")
 """Predicates that the addressee may be the object of; "I love you" and "I showed you" are no memory."""
-STATIVE: Final = frozenset(
-    [
-        "lives_in",
-        "works_as",
-        "works_at",
-        "works_in",
-        "works_on",
-        "works_with",
-        "studies",
-        "studies_at",
-        "owns",
-        "has",
-        "has_pet",
-        "drives",
-        "speaks",
-        "status",
-        "located_in",
-        "member_of",
-        "volunteers_at",
-        "married_to",
-        "price",
-        "wants",
-        "prefers",
-    ]
+STATIVE: Final = word_set(
+    "lives_in works_as works_at works_in works_on works_with studies studies_at owns has has_pet drives "
+    "speaks status located_in member_of volunteers_at married_to price wants prefers"
 )
 """States: in the past tense they have ended by `observed_at`."""
 

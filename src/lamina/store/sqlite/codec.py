@@ -252,6 +252,7 @@ def _write_fact(record: Any) -> _Written:
         **_claim_body(fact),
         "event_id": fact.event_id,
         "kind": fact.kind,
+        "text": fact.text,
         "extractor": fact.extractor,
         "supersedes": fact.supersedes,
     }
@@ -332,6 +333,7 @@ def read_record(row: Row) -> Record:
                 **_read_claim(subject, predicate, said),
                 event_id=said["event_id"],
                 kind=said["kind"],
+                text=said["text"],
                 extractor=said["extractor"],
                 slot=slot,
                 supersedes=said["supersedes"],
@@ -407,15 +409,17 @@ def text_row(row: TextRow) -> Row:
         row.role,
         row.characters,
         row.question_share,
+        row.self_share,
         row.terms,
         row.keys,
+        int(row.wants_vector),
     )
 
 
 def read_text(row: Row) -> TextRow:
     """The value of a ``text_row`` row."""
     (number, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-     question_share, terms, keys) = row  # fmt: skip
+     question_share, self_share, terms, keys, wants_vector) = row  # fmt: skip
     return TextRow(
         row=number,
         tenant_id=tenant_id,
@@ -429,6 +433,8 @@ def read_text(row: Row) -> TextRow:
         role=role,
         characters=characters,
         question_share=question_share,
+        self_share=self_share,
         terms=terms,
         keys=keys,
+        wants_vector=bool(wants_vector),
     )

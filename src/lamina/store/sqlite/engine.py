@@ -26,7 +26,7 @@ _DERIVED = {
     "mention": "SELECT * FROM mention ORDER BY tenant_id, entity_id, scope, event_id, surface",
     "text_row": """
         SELECT tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-               question_share, terms, keys, excluded
+               question_share, self_share, terms, keys, wants_vector, excluded
         FROM text_row ORDER BY tenant_id, record_id""",
     "vector_row": "SELECT tenant_id, record_id, scope, model FROM vector_row ORDER BY tenant_id, record_id, model",
 }
@@ -51,7 +51,7 @@ class SqliteStore:
         self.idempotency = SqliteIdempotency(self._writer, self._readers)
         self.jobs = SqliteJobs(self._writer, self._readers, lifecycle)
         self.records = SqliteRecords(self._readers)
-        self.index = SqliteIndexRows(self._readers)
+        self.index = SqliteIndexRows(self._writer, self._readers)
         self.lifecycle = SqliteLifecycle(self._readers)
         self.scopes = SqliteScopes(self._readers)
 

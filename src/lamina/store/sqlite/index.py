@@ -11,7 +11,7 @@ from lamina.kernel.scopes import Scope
 from lamina.store.blocks import load_blocks
 from lamina.store.ports import TextRow, VectorRow
 from lamina.store.sqlite.codec import json_list, read_text, text_row
-from lamina.store.sqlite.connection import Readers
+from lamina.store.sqlite.connection import Readers, Writer
 
 __all__ = ["SqliteIndexRows", "put_texts", "put_vectors", "scope_token"]
 
@@ -25,14 +25,13 @@ def scope_token(tenant_id: str, scope: str) -> str:
 
 
 def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
-    """Make records findable; a record that is already there is replaced."""
+    """Make records findable; one that is already there is replaced, and stays findable from when it first was."""
     for row in texts:
-        for number, scope, _, _ in list(
-            connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id))
-        ):
+        known = list(connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id)))
+        for number, recorded_at in known:
             connection.execute(_SQL["delete_text"], (number,))
             connection.execute(_SQL["delete_terms"], (number,))
-            connection.execute(_SQL["note_index_change"], (row.tenant_id, scope))
+            row = replace(row, recorded_at=min(row.recorded_at, recorded_at))  # noqa: PLW2901 - as it lands
         for (number,) in connection.execute(_SQL["insert_text"], text_row(row)):
             terms = f"{scope_token(row.tenant_id, row.scope)} {row.terms} {row.keys}"
             connection.execute(_SQL["insert_terms"], (number, terms))
@@ -44,12 +43,14 @@ def put_vectors(connection: apsw.Connection, vectors: Sequence[VectorRow]) -> No
         _SQL["insert_vector"],
         [(v.tenant_id, v.record_id, v.scope, v.model, v.pooled, v.tokens) for v in vectors],
     )
+    connection.executemany(_SQL["mark_embedded"], [(v.tenant_id, v.record_id) for v in vectors])
 
 
 class SqliteIndexRows:
     """``IndexRows`` over ``text_row``, ``text_index`` and ``vector_row``."""
 
-    def __init__(self, readers: Readers) -> None:
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
         self._readers = readers
 
     def texts_after(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[TextRow]:
@@ -69,6 +70,17 @@ class SqliteIndexRows:
     def tokens(self, tenant_id: str, record_ids: Collection[str], model: str) -> dict[str, bytes]:
         """Mirrors ``IndexRows.tokens``."""
         return dict(self._readers.rows(_SQL["tokens_by_record"], (tenant_id, json_list(record_ids), model)))
+
+    def unembedded(self, limit: int) -> list[tuple[str, str]]:
+        """Mirrors ``IndexRows.unembedded``."""
+        return [
+            (tenant_id, record_id)
+            for tenant_id, record_id in self._readers.rows(_SQL["unembedded"], (limit,))
+        ]
+
+    def embed(self, vectors: Sequence[VectorRow]) -> None:
+        """Mirrors ``IndexRows.embed``."""
+        self._writer.write(lambda connection: put_vectors(connection, vectors))
 
     def search(
         self, tenant_id: str, scopes: Collection[Scope], terms: Sequence[str], limit: int

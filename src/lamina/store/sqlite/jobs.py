@@ -52,7 +52,7 @@ class SqliteJobs:
                 connection.execute(_SQL["end_job"], (*place, number))
                 if not connection.changes():
                     continue
-                if job.stage.next is not None:
+                if job.stage.next is not None and job.event.cancelled_after is not job.stage:
                     connection.execute(_SQL["next_job"], (*place, number + 1))
                 put_writes(connection, writes)
                 lifecycle += writes.lifecycle

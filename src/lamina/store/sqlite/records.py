@@ -28,6 +28,7 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     )
     connection.executemany(_SQL["insert_record"], map(record_row, writes.records))
     connection.executemany(_SQL["insert_support"], map(support_row, writes.supports))
+    connection.executemany(_SQL["readmit_record"], {(s.tenant_id, s.record_id) for s in writes.supports})
     connection.executemany(
         _SQL["insert_entity"], [(e.tenant_id, e.id, e.normalised_name, e.type) for e in writes.entities]
     )
@@ -67,6 +68,7 @@ class SqliteRecords:
             "layer": query.layer.value,
             "seen_at": axes.seen_at,
             "superseded": axes.superseded,
+            "with_excluded": query.with_excluded,
             "limit": query.limit,
         }
         if query.slot is not None:

@@ -168,12 +168,15 @@ CREATE TABLE text_row (
   role               TEXT,
   characters         INTEGER NOT NULL,
   question_share     REAL    NOT NULL,
+  self_share         REAL    NOT NULL,
   terms              TEXT    NOT NULL,
   keys               TEXT    NOT NULL,
+  wants_vector       INTEGER NOT NULL DEFAULT 0,
   excluded           INTEGER NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX text_row_record ON text_row (tenant_id, record_id);
 CREATE INDEX text_row_scope ON text_row (tenant_id, scope, id);
+CREATE INDEX text_row_unembedded ON text_row (id) WHERE wants_vector = 1;
 
 -- The scope stands among the terms as one token, so that every match is cut to its scopes inside the index.
 CREATE VIRTUAL TABLE text_index USING fts5 (

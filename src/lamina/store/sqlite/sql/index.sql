@@ -1,13 +1,13 @@
 -- name: insert_text
 -- A record as search sees it; its id comes back for the full-text table.
 INSERT INTO text_row (tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-                      question_share, terms, keys)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                      question_share, self_share, terms, keys, wants_vector)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 RETURNING id;
 
 -- name: find_text
 -- The row of a record.
-SELECT id, scope, terms, keys FROM text_row WHERE tenant_id = ?1 AND record_id = ?2;
+SELECT id, recorded_at FROM text_row WHERE tenant_id = ?1 AND record_id = ?2;
 
 -- name: delete_text
 -- Take a record out of the row table.
@@ -24,7 +24,7 @@ DELETE FROM text_index WHERE rowid = ?1;
 -- name: texts_after
 -- A scope's rows past a row number.
 SELECT id, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-       question_share, terms, keys
+       question_share, self_share, terms, keys, wants_vector
 FROM text_row WHERE tenant_id = ?1 AND scope = ?2 AND id > ?3 AND excluded = 0 ORDER BY id LIMIT ?4;
 
 -- name: search_text
@@ -43,6 +43,14 @@ UPDATE text_row SET excluded = 1 WHERE tenant_id = ?1 AND record_id = ?2;
 -- A record's vectors under one model.
 INSERT INTO vector_row (tenant_id, record_id, scope, model, pooled, tokens) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 ON CONFLICT (tenant_id, record_id, model) DO NOTHING;
+
+-- name: mark_embedded
+-- A record has its vectors now.
+UPDATE text_row SET wants_vector = 0 WHERE tenant_id = ?1 AND record_id = ?2 AND wants_vector = 1;
+
+-- name: unembedded
+-- Records that still want vectors, oldest first, over all tenants.
+SELECT tenant_id, record_id FROM text_row WHERE wants_vector = 1 ORDER BY id LIMIT ?1;
 
 -- name: vectors_after
 -- A scope's pooled vectors past a row number.

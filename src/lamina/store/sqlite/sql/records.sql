@@ -25,7 +25,7 @@ SELECT * FROM record WHERE tenant_id = ?1 AND id = ?2 ORDER BY version;
 -- Versions inside scopes as seen from a place on both axes, newest knowledge first.
 SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
-  AND excluded = 0
+  AND (:with_excluded OR excluded = 0)
   AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
@@ -44,7 +44,7 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 -- Versions of one slot of one scope: what competing values hold now.
 SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND slot = :slot AND layer = :layer
-  AND excluded = 0 AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+  AND (:with_excluded OR excluded = 0) AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: records_of_claim
@@ -52,7 +52,7 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND claim_key = :claim_key
-  AND excluded = 0 AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+  AND (:with_excluded OR excluded = 0) AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: insert_support
@@ -104,6 +104,10 @@ WITH RECURSIVE dependant (id) AS (
   SELECT s.record_id FROM dependant d JOIN support s ON s.tenant_id = ?1 AND s.source_id = d.id
 )
 SELECT id FROM dependant ORDER BY id;
+
+-- name: readmit_record
+-- A record that rests on something new is back in recall and lists.
+UPDATE record SET excluded = 0 WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1;
 
 -- name: event_supports_left
 -- How many events that are not cancelled a record rests on, through any number of records.

@@ -1,0 +1,63 @@
+"""``lamina worker`` and ``lamina replay``: derivation from the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from lamina.app import build_worker
+from lamina.errors import Conflict
+from lamina.settings import Settings
+from lamina.store.sqlite import SqliteStore
+
+__all__ = ["run_replay", "run_worker"]
+
+_NICENESS = 5  # captures and recalls come before derivation on a busy machine
+
+
+def run_worker(settings: Settings) -> None:
+    """Derive until told to stop, or until the process that started this one is gone."""
+    os.nice(_NICENESS)
+    stop = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stop.set())
+    parent = os.getppid()
+    with _alone(settings.data):
+        store = SqliteStore(settings.data, durable=False)
+        store.jobs.release()
+        build_worker(settings, store).run(lambda: stop.is_set() or os.getppid() != parent)
+        store.close()
+
+
+def run_replay(settings: Settings) -> int:
+    """Drop every derived row and derive it again from the log; returns how many events were replayed."""
+    with _alone(settings.data):
+        store = SqliteStore(settings.data, durable=False)
+        events = store.jobs.reset()
+        build_worker(settings, store).drain()
+        store.jobs.exclude_cancelled()
+        store.close()
+    return events
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the folder's worker lock: with it, a lease that somebody else left is a lease of the dead."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (folder / "worker.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Conflict(
+                "WORKER_RUNNING",
+                f"another worker holds {folder}",
+                hint="stop lamina serve or the other lamina worker first",
+            ) from error
+        yield
+    sys.stdout.flush()

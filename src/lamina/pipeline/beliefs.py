@@ -1,0 +1,240 @@
+"""Beliefs: what the facts of a scope amount to, as a Beta posterior over weighted supports.
+
+Evidence counts by distinct principal, not by repetition: of one actor's statements of a claim only the strongest
+counts, so saying a thing again (or hearing it recalled and agreeing) adds nothing. A later value of the same
+slot speaks against the claim that it replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+from lamina.kernel.events import Event
+from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.records import Belief, Fact, Layer, Stance, Support
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Axes, Instant
+from lamina.pipeline.posterior import Posterior
+from lamina.store.ports import Closing, RecordQuery, Store, Writes
+
+__all__ = ["CONFIDENCE_FLOOR", "BeliefReviser"]
+
+EVIDENCE_STRENGTH: Final = 3.0
+"""How many coin tosses one certain statement is worth against the uniform prior."""
+
+CONFIDENCE_FLOOR: Final = 0.3
+"""A belief below it is deleted (seed 002, 7.4 and 18.2 item 16)."""
+
+SUPERSESSION_STRENGTH: Final = 2 * EVIDENCE_STRENGTH
+"""A later value of the same slot weighs more against the claim than a statement weighs for it: the newer wins."""
+
+SUPPORTED_FROM: Final = 0.6
+CONTRADICTED_TO: Final = 0.4
+
+_UNBELIEVED_KINDS = frozenset({"event", "commitment"})
+
+
+class BeliefReviser:
+    """Revises the beliefs that an event's facts touch."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def revise(self, event: Event, facts: Sequence[Fact]) -> Writes:
+        """New versions of the beliefs about what these facts claim, in the event's scope and where it consolidates."""
+        writes = Writes()
+        if not event.directives.wants("beliefs"):
+            return writes
+        for fact in sorted(facts, key=lambda fact: fact.id):
+            if fact.kind in _UNBELIEVED_KINDS:
+                continue
+            for scope in dict.fromkeys([event.scope, event.directives.consolidate_into or event.scope]):
+                self._revise(event, fact, scope, writes)
+        return writes
+
+    def _revise(self, event: Event, fact: Fact, scope: Scope, writes: Writes) -> None:
+        belief = self._held(event, scope, fact.claim_key, writes)
+        belief_id = belief.id if belief else _belief_id(event, scope, fact)
+        self._weigh(event, fact, belief, belief_id, scope, writes)
+        held = self._held(event, scope, fact.claim_key, writes)
+        for rival_id in filter(None, (fact.supersedes, fact.superseded_by)):
+            rival = self._store.records.get(event.tenant_id, [rival_id]).get(rival_id)
+            if not isinstance(rival, Fact):
+                continue
+            theirs = self._held(event, scope, rival.claim_key, writes)
+            if theirs is None or held is None:
+                continue
+            if rival_id == fact.supersedes:
+                self._contradict(event, theirs, held.id, fact, writes)
+            else:
+                self._contradict(event, held, theirs.id, rival, writes)
+
+    def _weigh(
+        self, event: Event, fact: Fact, belief: Belief | None, belief_id: str, scope: Scope, writes: Writes
+    ) -> None:
+        support = Support(
+            tenant_id=event.tenant_id,
+            record_id=belief_id,
+            source_id=fact.id,
+            relation="supported_by",
+            weight=fact.confidence,
+            recorded_at=event.recorded_at,
+        )
+        posterior = self._posterior(event, belief_id, [support])
+        if belief is None:
+            revised = _new_belief(event, fact, belief_id, scope, posterior)
+            _put(event, None, revised, writes)
+        else:
+            revised = _moved(belief, posterior, valid_to=fact.valid_to)
+            if not _differs(belief, revised):
+                writes.supports.append(support)
+                return
+            _put(event, belief, revised, writes)
+        writes.supports.append(support)
+
+    def _contradict(self, event: Event, older: Belief, belief_id: str, fact: Fact, writes: Writes) -> None:
+        against = Support(
+            tenant_id=event.tenant_id,
+            record_id=older.id,
+            source_id=fact.id,
+            relation="contradicted_by",
+            weight=fact.confidence,
+            polarity="against",
+            recorded_at=event.recorded_at,
+        )
+        posterior = self._posterior(event, older.id, [against])
+        revised = _moved(older, posterior, valid_to=fact.valid_from)
+        revised = replace(revised, contradicts=tuple(dict.fromkeys([*older.contradicts, belief_id])))
+        _put(event, older, revised, writes)
+        writes.supports.append(against)
+
+    def _posterior(self, event: Event, belief_id: str, new: Sequence[Support]) -> Posterior:
+        """From every fact that bears on the belief: for each actor and polarity, only the strongest counts."""
+        records = self._store.records
+        known = records.supports_of(event.tenant_id, [belief_id]).get(belief_id, [])
+        bearing = {(s.source_id, s.polarity): s for s in [*known, *new]}
+        sources = records.supports_of(event.tenant_id, {source for source, _ in bearing})
+        event_ids = {s.source_id for supports in sources.values() for s in supports} | {event.id}
+        actors = {
+            found.id: found.observed_actor.id
+            for found in self._store.log.get(event.tenant_id, event_ids).values()
+        }
+        strongest: dict[tuple[str, Literal["supports", "against"]], float] = {}
+        for (source, polarity), support in bearing.items():
+            for statement in sources.get(source, []):
+                actor = actors.get(statement.source_id, statement.source_id)
+                weight = max(support.weight if polarity == "against" else 0.0, statement.weight)
+                strongest[actor, polarity] = max(strongest.get((actor, polarity), 0.0), weight)
+        alpha, beta = 1.0, 1.0
+        for (_, polarity), weight in sorted(strongest.items()):
+            speaks_for = polarity == "supports"
+            strength = EVIDENCE_STRENGTH if speaks_for else SUPERSESSION_STRENGTH
+            alpha += strength * (weight if speaks_for else 1.0 - weight)
+            beta += strength * (1.0 - weight if speaks_for else weight)
+        return Posterior(round(alpha, 6), round(beta, 6))
+
+    def _held(self, event: Event, scope: Scope, claim_key: str, writes: Writes) -> Belief | None:
+        for record in reversed(writes.records):
+            if isinstance(record, Belief) and record.scope == scope and _key(record) == claim_key:
+                return record
+        found = self._store.records.query(
+            RecordQuery(
+                tenant_id=event.tenant_id,
+                layer=Layer.BELIEFS,
+                scopes=[scope],
+                axes=Axes(seen_at=event.recorded_at),
+                claim_key=claim_key,
+                with_excluded=True,
+                limit=1,
+            )
+        )
+        return found[0] if found and isinstance(found[0], Belief) else None
+
+
+def _key(belief: Belief) -> str:
+    return f"{belief.subject.id}|{belief.predicate}|{belief.object.key}|{int(belief.negated)}"
+
+
+def _belief_id(event: Event, scope: Scope, fact: Fact) -> str:
+    return derived_id(Prefix.BELIEF, event.recorded_at, event.id, scope, fact.claim_key)
+
+
+def _new_belief(event: Event, fact: Fact, belief_id: str, scope: Scope, posterior: Posterior) -> Belief:
+    ttl = event.directives.belief_ttl_us
+    expires_at = event.context.observed_at + ttl if ttl is not None else None
+    ends_at = min((end for end in (fact.valid_to, expires_at) if end is not None), default=None)
+    lower, upper = posterior.interval()
+    return Belief(
+        tenant_id=event.tenant_id,
+        id=belief_id,
+        scope=scope,
+        version=1,
+        position=event.position,
+        confidence=round(posterior.mean, 4),
+        valid_from=fact.valid_from,
+        valid_to=ends_at,
+        recorded_from=event.recorded_at,
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=fact.object,
+        negated=fact.negated,
+        stance=_stance(posterior),
+        alpha=posterior.alpha,
+        beta=posterior.beta,
+        lower=lower,
+        upper=upper,
+        revision_count=0,
+    )
+
+
+def _moved(belief: Belief, posterior: Posterior, *, valid_to: Instant | None) -> Belief:
+    lower, upper = posterior.interval()
+    return replace(
+        belief,
+        confidence=round(posterior.mean, 4),
+        alpha=posterior.alpha,
+        beta=posterior.beta,
+        lower=lower,
+        upper=upper,
+        stance=_stance(posterior),
+        valid_to=valid_to if valid_to is not None else belief.valid_to,
+    )
+
+
+def _stance(posterior: Posterior) -> Stance:
+    if posterior.mean >= SUPPORTED_FROM:
+        return Stance.SUPPORTED
+    return Stance.CONTRADICTED if posterior.mean <= CONTRADICTED_TO else Stance.UNCERTAIN
+
+
+def _differs(one: Belief, other: Belief) -> bool:
+    return (one.alpha, one.beta, one.valid_to, one.contradicts) != (
+        other.alpha,
+        other.beta,
+        other.valid_to,
+        other.contradicts,
+    )
+
+
+def _put(event: Event, held: Belief | None, revised: Belief, writes: Writes) -> None:
+    if held is None:
+        writes.records.append(revised)
+        return
+    if held in writes.records:
+        writes.records[writes.records.index(held)] = revised
+        return
+    writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
+    if revised.confidence < CONFIDENCE_FLOOR:
+        return
+    writes.records.append(
+        replace(
+            revised,
+            version=held.version + 1,
+            position=event.position,
+            recorded_from=event.recorded_at,
+            recorded_to=None,
+            revision_count=held.revision_count + 1,
+        )
+    )

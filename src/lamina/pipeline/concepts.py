@@ -1,0 +1,157 @@
+"""Concepts: what a scope understands of an entity, and of one side of it (seed 002, 7.5).
+
+Made from facts alone and in their own sentences, so nothing is claimed that no fact says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from lamina.kernel.events import Event
+from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.records import Concept, Edge, Fact, Layer, Stance, Subject, Support
+from lamina.kernel.time import Axes
+from lamina.store.ports import Closing, RecordQuery, Store, Writes
+
+__all__ = ["SYNTHESIZER", "ConceptSynthesizer", "concept_id"]
+
+SYNTHESIZER: Final = "lamina-extractive/1"
+FACTS_FROM: Final = 3
+"""An entity of which fewer facts are known has no concept yet."""
+
+FACTS_CONSULTED_MAX: Final = 64
+_SENTENCES_MAX: Final = 6
+_EDGES_MAX: Final = 12
+
+_TOPICS = {
+    "identity": "identity",
+    "attribute": "identity",
+    "role": "work",
+    "place": "places",
+    "possession": "possessions",
+    "relation": "people",
+    "preference": "preferences",
+    "plan": "plans",
+    "commitment": "plans",
+    "event": "events",
+    "quantity": "numbers",
+    "state_change": "numbers",
+}
+_RELATIONS = {"is_a": "is_a", "part_of": "part_of", "works_at": "part_of", "member_of": "part_of"}
+
+
+def concept_id(event: Event, subject: Subject, topic: str) -> str:
+    """The id of a concept, stable across its versions: from scope, entity and topic."""
+    return derived_id(Prefix.CONCEPT, 0, event.tenant_id, event.scope, subject.id, topic)
+
+
+class ConceptSynthesizer:
+    """Writes the next version of each concept that an event's facts touch."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def synthesize(self, event: Event, facts: Sequence[Fact]) -> Writes:
+        """New versions of the entity's concept and of the concept of each topic touched."""
+        writes = Writes()
+        if not event.directives.wants("concepts") and event.directives.extract is not None:
+            return writes
+        subjects = {fact.subject.id: fact.subject for fact in sorted(facts, key=lambda fact: fact.id)}
+        for subject in subjects.values():
+            known = self._facts(event, subject)
+            topics = {_TOPICS.get(f.kind, "other") for f in facts if f.subject.id == subject.id}
+            self._update(event, subject, "", known, writes)
+            for topic in sorted(topics):
+                of_topic = [fact for fact in known if _TOPICS.get(fact.kind, "other") == topic]
+                self._update(event, subject, topic, of_topic, writes)
+        return writes
+
+    def _facts(self, event: Event, subject: Subject) -> list[Fact]:
+        found = self._store.records.query(
+            RecordQuery(
+                tenant_id=event.tenant_id,
+                layer=Layer.FACTS,
+                scopes=[event.scope],
+                axes=Axes(seen_at=event.recorded_at),
+                subject=subject.id,
+                with_excluded=True,
+                limit=FACTS_CONSULTED_MAX * 4,
+            )
+        )
+        return [record for record in found if isinstance(record, Fact)]
+
+    def _update(
+        self, event: Event, subject: Subject, topic: str, facts: Sequence[Fact], writes: Writes
+    ) -> None:
+        current = [fact for fact in facts if fact.superseded_by is None and not fact.negated]
+        if len(current) < FACTS_FROM:
+            return
+        consulted = sorted(current, key=lambda f: (-f.confidence, -f.valid_from, f.id))[:FACTS_CONSULTED_MAX]
+        record_id = concept_id(event, subject, topic)
+        held = self._store.records.get(event.tenant_id, [record_id]).get(record_id)
+        version = held.version + 1 if isinstance(held, Concept) else 1
+        concept = Concept(
+            tenant_id=event.tenant_id,
+            id=record_id,
+            scope=event.scope,
+            version=version,
+            position=event.position,
+            confidence=round(sum(fact.confidence for fact in consulted) / len(consulted), 4),
+            valid_from=min(fact.valid_from for fact in consulted),
+            valid_to=None,
+            recorded_from=event.recorded_at,
+            name=f"{subject.name}: {topic}" if topic else subject.name,
+            topic=topic or "entity",
+            summary=_summary(consulted),
+            stance=Stance.SUPPORTED,
+            synthesizer=SYNTHESIZER,
+            consulted=len(consulted),
+            available=len(current),
+            edges=_edges(event, subject, consulted) if not topic else (_part_of(event, subject),),
+        )
+        if isinstance(held, Concept):
+            if (held.summary, held.edges, held.consulted) == (
+                concept.summary,
+                concept.edges,
+                concept.consulted,
+            ):
+                return
+            writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
+            concept = replace(concept, valid_from=min(concept.valid_from, held.valid_from))
+        writes.records.append(concept)
+        writes.supports += [_support(event, concept, fact) for fact in consulted]
+
+
+def _summary(facts: Sequence[Fact]) -> str:
+    sentences = [fact.text.rstrip(".") + "." for fact in facts[:_SENTENCES_MAX]]
+    return " ".join(dict.fromkeys(sentences))
+
+
+def _edges(event: Event, subject: Subject, facts: Sequence[Fact]) -> tuple[Edge, ...]:
+    """To the concepts of the entities that facts relate it to, heavier the more facts do."""
+    related: Counter[tuple[str, str]] = Counter()
+    for fact in facts:
+        if fact.object.id is not None and fact.object.id != subject.id:
+            to = Subject(fact.object.id, fact.object.name or "")
+            related[concept_id(event, to, ""), _RELATIONS.get(fact.predicate, "related_to")] += 1
+    total = sum(related.values())
+    ordered = sorted(related.items(), key=lambda item: (-item[1], item[0]))[:_EDGES_MAX]
+    return tuple(Edge(to, relation, round(count / total, 4)) for (to, relation), count in ordered)
+
+
+def _part_of(event: Event, subject: Subject) -> Edge:
+    return Edge(concept_id(event, subject, ""), "part_of", 1.0)
+
+
+def _support(event: Event, concept: Concept, fact: Fact) -> Support:
+    return Support(
+        tenant_id=event.tenant_id,
+        record_id=concept.id,
+        source_id=fact.id,
+        relation="synthesized_from",
+        weight=fact.confidence,
+        recorded_at=event.recorded_at,
+    )

@@ -1,0 +1,143 @@
+"""The stages: what each does to a batch of jobs, as a function of the events and of what was derived before.
+
+No clock, no randomness and no order but the log's: dropping everything that these functions wrote and running them
+again over the same log gives the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from lamina.kernel.events import Event, Stage
+from lamina.kernel.records import Fact
+from lamina.models.ports import Embedder
+from lamina.pipeline.beliefs import BeliefReviser
+from lamina.pipeline.concepts import ConceptSynthesizer
+from lamina.pipeline.direct import direct_extraction
+from lamina.pipeline.episodes import EpisodeBuilder, newly_worded
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.extract.values import Extraction
+from lamina.pipeline.facts import FactResolver
+from lamina.pipeline.indexing import event_row, record_row, vector_rows
+from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
+from lamina.store.ports import Job, LifecycleDraft, Store, Writes
+
+__all__ = ["Deriver", "Landing"]
+
+Landing = tuple[Job, Writes]
+"""A job, and what it derived: they land together."""
+
+
+class Deriver:
+    """Runs stages over jobs. A stage yields each landing as soon as it is made; later ones may build on it."""
+
+    def __init__(
+        self,
+        store: Store,
+        extractor: RulesExtractor,
+        embedder: Embedder | None,
+        *,
+        embed_eagerly: bool = True,
+    ) -> None:
+        self._store = store
+        self._extractor = extractor
+        self._embedder = embedder
+        self._embed_eagerly = embed_eagerly
+        self._facts = FactResolver(store.records)
+        self._beliefs = BeliefReviser(store)
+        self._episodes = EpisodeBuilder(store)
+        self._concepts = ConceptSynthesizer(store)
+        self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
+            Stage.EXTRACTED: self._extract,
+            Stage.INDEXED: self._index,
+            Stage.CONSOLIDATED: self._consolidate,
+            Stage.COMPRESSED: self._compress,
+        }
+
+    def run(self, stage: Stage, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
+        """Landings of a batch, in groups that can share a transaction; the caller lands one before it asks for more."""
+        return self._stages[stage](jobs)
+
+    def _extract(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
+        """The parse is shared by the batch; placing facts is one event at a time, since each sees the last."""
+        worded = [job.event for job in jobs if extracts(job.event)]
+        utterances = [utterance_of(event, self._store.log.previous(event, PREVIOUS_READ)) for event in worded]
+        extracted = dict(zip((e.id for e in worded), self._extractor.extract(utterances), strict=True))
+        for job in jobs:
+            event = job.event
+            extraction = extracted.get(event.id) or direct_extraction(event)
+            writes = self._facts.resolve(event, extraction or Extraction(), self._extractor.name)
+            new_facts = [r for r in writes.records if isinstance(r, Fact) and r.event_id == event.id]
+            derived = {"facts": len(new_facts), "entities": len(writes.entities), "beliefs": 0, "episodes": 0}
+            writes.lifecycle.append(_happened(event, Stage.EXTRACTED, {"derived": derived}))
+            yield [(job, writes)]
+
+    def _index(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
+        now = [job.event for job in jobs if self._embeds_now(job.event)]
+        vectors = {} if self._embedder is None else {v.record_id: v for v in vector_rows(now, self._embedder)}
+        landings: list[Landing] = []
+        for job in jobs:
+            event = job.event
+            facts = self._facts_of(event)
+            wants_vector = event.directives.embed != "none" and event.id not in vectors
+            writes = Writes(texts=[event_row(event, facts, wants_vector=wants_vector)])
+            writes.texts += [record_row(fact) for fact in facts if fact.event_id == event.id]
+            if event.id in vectors:
+                writes.vectors.append(vectors[event.id])
+            layers = ["events", *(["facts"] if facts else [])]
+            writes.lifecycle.append(_happened(event, Stage.INDEXED, {"layers_indexed": layers}))
+            landings.append((job, writes))
+        yield landings
+
+    def _embeds_now(self, event: Event) -> bool:
+        return self._embed_eagerly and event.directives.embed == "eager"
+
+    def _consolidate(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
+        for job in jobs:
+            event = job.event
+            facts = self._facts_of(event)
+            writes = self._beliefs.revise(event, facts)
+            payload = {
+                "beliefs_updated": len({record.id for record in writes.records}),
+                "conflicts_resolved": sum(support.polarity == "against" for support in writes.supports),
+                "superseded_facts": [fact.supersedes for fact in facts if fact.supersedes is not None],
+            }
+            writes.texts += [record_row(record) for record in writes.records if record.version == 1]
+            writes.lifecycle.append(_happened(event, Stage.CONSOLIDATED, payload))
+            yield [(job, writes)]
+
+    def _compress(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
+        for job in jobs:
+            event = job.event
+            facts = self._facts_of(event)
+            writes = self._episodes.place(event, facts)
+            concepts = self._concepts.synthesize(event, facts)
+            payload = {
+                "episode_id": next((s.record_id for s in writes.supports if s.relation == "contains"), None),
+                "understanding_ids": sorted({record.id for record in concepts.records}),
+            }
+            writes.records += concepts.records
+            writes.closings += concepts.closings
+            writes.supports += concepts.supports
+            writes.texts += [record_row(record) for record in writes.records if newly_worded(record)]
+            writes.lifecycle.append(_happened(event, Stage.COMPRESSED, payload))
+            yield [(job, writes)]
+
+    def _facts_of(self, event: Event) -> list[Fact]:
+        """The facts that rest on an event directly, in the order of their ids."""
+        supports = self._store.records.dependants_of(event.tenant_id, [event.id]).get(event.id, [])
+        ids = {support.record_id for support in supports if support.relation == "extracted_from"}
+        records = self._store.records.get(event.tenant_id, ids).values()
+        return sorted((r for r in records if isinstance(r, Fact)), key=lambda fact: fact.id)
+
+
+def _happened(event: Event, stage: Stage, payload: dict[str, Any]) -> LifecycleDraft:
+    return LifecycleDraft(
+        tenant_id=event.tenant_id,
+        name=stage.value,
+        scope=event.scope,
+        event_id=event.id,
+        job_id=event.batch_id,
+        payload=payload,
+    )

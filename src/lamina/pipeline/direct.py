@@ -1,0 +1,64 @@
+"""Claims that a caller states as such: content of kind ``triple`` is its own extraction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lamina.kernel.events import Event
+from lamina.language.entities import normalise_name
+from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Span, Triple
+
+__all__ = ["direct_extraction"]
+
+_STATED_CONFIDENCE = 0.95
+_NAME_MAX = 256
+
+
+def direct_extraction(event: Event) -> Extraction | None:
+    """The claim of a ``triple`` content: ``{subject, predicate, object}``; None when it is none.
+
+    Subject and object are names, or objects with a ``name``; an object may also be a number, a boolean, or a
+    literal of the form ``{"value": ..., "datatype": ..., "unit": ...}``. A number of a claim supersedes the last.
+    """
+    content = event.content
+    if content.get("kind") != "triple":
+        return None
+    subject, predicate = _entity(content.get("subject")), content.get("predicate")
+    value = _value(content.get("object"))
+    if subject is None or value is None or not isinstance(predicate, str) or not predicate.strip():
+        return None
+    triple = Triple(
+        subject=subject,
+        predicate="_".join(predicate.casefold().split())[:_NAME_MAX],
+        object=value,
+        kind="attribute",
+        confidence=_STATED_CONFIDENCE,
+        evidence=Span(0, 0),
+        single_valued=isinstance(value, LiteralValue) and value.datatype in ("integer", "number", "boolean"),
+    )
+    return Extraction(triples=(triple,))
+
+
+def _entity(value: Any) -> EntityRef | None:
+    name = value.get("name") if isinstance(value, dict) else value
+    if not isinstance(name, str) or not name.strip():
+        return None
+    return EntityRef(name[:_NAME_MAX], normalise_name(name[:_NAME_MAX]), "thing")
+
+
+def _value(value: Any) -> EntityRef | LiteralValue | None:
+    if isinstance(value, dict) and "value" in value:
+        literal = _value(value["value"])
+        unit = value.get("unit")
+        if isinstance(literal, EntityRef):
+            return LiteralValue("string", literal.name)
+        if literal is not None and isinstance(unit, str):
+            return LiteralValue("quantity", literal.value, unit[:64])
+        return literal
+    if isinstance(value, bool):
+        return LiteralValue("boolean", value)
+    if isinstance(value, int):
+        return LiteralValue("integer", value)
+    if isinstance(value, float):
+        return LiteralValue("number", value)
+    return _entity(value)

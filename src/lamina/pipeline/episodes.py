@@ -1,0 +1,240 @@
+"""Episodes: bounded spans of related events, cut by session, gap, size and topic (seed 002, 7.2).
+
+An open episode gets a version with each event; it is sealed by the first event that shows it to be over. No clock
+seals it, so a replay cuts where live derivation cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from lamina import limits
+from lamina.kernel.events import Event, text_of
+from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.records import Episode, EpisodeRole, Fact, Layer, Record, Support
+from lamina.kernel.time import SECOND_US, Axes, rfc3339
+from lamina.language.sentences import split_sentences
+from lamina.language.tokens import STOP_TERMS, analyse
+from lamina.store.ports import Closing, RecordQuery, Store, Writes
+
+__all__ = ["OPEN", "SEALED", "EpisodeBuilder", "newly_worded"]
+
+OPEN: Final = "open"
+SEALED: Final = "sealed"
+
+_GAP_US: Final = limits.EPISODE_GAP_S * SECOND_US
+_TOPIC_EVENTS: Final = 6
+_OPEN_SEEN_MAX: Final = 16
+_NAME_TERMS: Final = 4
+_SUMMARY_SENTENCES: Final = 3
+_SUMMARY_CHARS: Final = 480
+
+_TURNS_AWAY = re.compile(
+    r"^\W*(?:by the way|btw|anyway|anyhow|on another note|changing the subject|different topic|unrelated(?:ly)?)\b",
+    re.IGNORECASE,
+)
+_OUTCOME = re.compile(
+    r"\b(?:finally|done|finished|signed|got the|accepted|shipped|launched|it worked|passed|completed)\b",
+    re.IGNORECASE,
+)
+_DECIDING_KINDS = frozenset({"plan", "commitment"})
+_DECIDES = re.compile(r"\b(?:decided|let's|we'll|i'll|agreed|going with|settled on)\b", re.IGNORECASE)
+
+
+class EpisodeBuilder:
+    """Puts each event into an episode of its scope."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def place(self, event: Event, facts: Sequence[Fact]) -> Writes:
+        """The event's membership, its episode's next version, and the seals of episodes that are over."""
+        writes = Writes()
+        if not event.directives.wants("episodes"):
+            return writes
+        open_here = self._open(event)
+        current = next((e for e in open_here if e.session == event.session and self._belongs(event, e)), None)
+        for episode in open_here:
+            if episode is not current and self._is_over(event, episode):
+                self._seal(event, episode, writes)
+        if current is None:
+            follows = max(open_here, key=lambda e: e.ended_at).id if open_here else None
+            self._begin(event, facts, follows, writes)
+        else:
+            self._extend(event, facts, current, writes)
+        return writes
+
+    def _open(self, event: Event) -> list[Episode]:
+        found = self._store.records.query(
+            RecordQuery(
+                tenant_id=event.tenant_id,
+                layer=Layer.EPISODES,
+                scopes=[event.scope],
+                axes=Axes(seen_at=event.recorded_at),
+                topic=OPEN,
+                with_excluded=True,
+                limit=_OPEN_SEEN_MAX,
+            )
+        )
+        return [record for record in found if isinstance(record, Episode)]
+
+    def _belongs(self, event: Event, episode: Episode) -> bool:
+        at = event.context.observed_at
+        near = episode.started_at - _GAP_US <= at <= episode.ended_at + _GAP_US
+        return near and episode.size < limits.EPISODE_EVENTS_MAX and not self._turns_away(event, episode)
+
+    def _turns_away(self, event: Event, episode: Episode) -> bool:
+        """The speaker says that the topic changes, and shares no content word with the turns before."""
+        text = text_of(event.content)
+        if episode.size < _TOPIC_EVENTS or not _TURNS_AWAY.match(text):
+            return False
+        before = self._store.log.previous(event, _TOPIC_EVENTS)
+        said = {term for turn in before for term in analyse(text_of(turn.content))} - STOP_TERMS
+        return not said & (set(analyse(_TURNS_AWAY.sub("", text))) - STOP_TERMS)
+
+    def _is_over(self, event: Event, episode: Episode) -> bool:
+        gone_by = event.context.observed_at > episode.ended_at + _GAP_US
+        return gone_by or episode.session == event.session
+
+    def _seal(self, event: Event, episode: Episode, writes: Writes) -> None:
+        writes.closings.append(Closing(episode.tenant_id, episode.id, episode.version, event.recorded_at))
+        writes.records.append(
+            replace(
+                self._described(episode, []),
+                sealed=True,
+                version=episode.version + 1,
+                position=event.position,
+                recorded_from=event.recorded_at,
+                recorded_to=None,
+            )
+        )
+
+    def _begin(self, event: Event, facts: Sequence[Fact], follows: str | None, writes: Writes) -> None:
+        at = event.context.observed_at
+        episode = Episode(
+            tenant_id=event.tenant_id,
+            id=derived_id(Prefix.EPISODE, event.recorded_at, event.id, "episode"),
+            scope=event.scope,
+            version=1,
+            position=event.position,
+            confidence=1.0,
+            valid_from=at,
+            valid_to=None,
+            recorded_from=event.recorded_at,
+            session=event.session,
+            name="",
+            summary="",
+            started_at=at,
+            ended_at=at,
+            size=1,
+            sealed=False,
+            actors=(event.observed_actor.id,),
+            centrality=0.0,
+            follows=follows,
+        )
+        writes.records.append(self._described(episode, [event]))
+        writes.supports.append(_membership(event, episode.id, 0, EpisodeRole.TRIGGER))
+        del facts
+
+    def _extend(self, event: Event, facts: Sequence[Fact], episode: Episode, writes: Writes) -> None:
+        at = event.context.observed_at
+        grown = replace(
+            episode,
+            version=episode.version + 1,
+            position=event.position,
+            recorded_from=event.recorded_at,
+            recorded_to=None,
+            valid_from=min(episode.valid_from, at),
+            started_at=min(episode.started_at, at),
+            ended_at=max(episode.ended_at, at),
+            size=episode.size + 1,
+            actors=tuple(dict.fromkeys([*episode.actors, event.observed_actor.id])),
+            excluded=False,
+        )
+        writes.closings.append(Closing(episode.tenant_id, episode.id, episode.version, event.recorded_at))
+        writes.records.append(self._described(grown, [event]) if _describes_at(grown.size) else grown)
+        writes.supports.append(_membership(event, episode.id, episode.size, _role(event, facts)))
+
+    def _described(self, episode: Episode, new: Sequence[Event]) -> Episode:
+        """The episode with its name, summary and centrality made from its members."""
+        members = self._store.records.supports_of(episode.tenant_id, [episode.id]).get(episode.id, [])
+        ids = [support.source_id for support in members]
+        known = self._store.log.get(episode.tenant_id, ids)
+        events = [known[i] for i in ids if i in known] + list(new)
+        words = Counter(
+            term
+            for event in events
+            for term in set(analyse(text_of(event.content))) - STOP_TERMS
+            if len(term) > 2
+        )
+        name, summary = _name(events, words), _summary(events, words)
+        shared = [count for count in words.values() if count > 1]
+        centrality = round(len(shared) / max(len(words), 1), 4) if len(events) > 1 else 0.0
+        return replace(episode, name=name, summary=summary, centrality=centrality)
+
+
+def newly_worded(record: Record) -> bool:
+    """Whether a version says something else than the one before; open episodes are described now and then."""
+    return not isinstance(record, Episode) or record.sealed or _describes_at(record.size)
+
+
+def _describes_at(size: int) -> bool:
+    """An open episode is described anew while it is small and then every fourth event: sealing does it for good."""
+    return size <= 4 or size % 4 == 0
+
+
+def _role(event: Event, facts: Sequence[Fact]) -> EpisodeRole:
+    text = text_of(event.content)
+    if _OUTCOME.search(text):
+        return EpisodeRole.OUTCOME
+    if any(fact.kind in _DECIDING_KINDS for fact in facts) or _DECIDES.search(text):
+        return EpisodeRole.DECISION
+    return EpisodeRole.CONTEXT
+
+
+def _membership(event: Event, episode_id: str, ordinal: int, role: EpisodeRole) -> Support:
+    return Support(
+        tenant_id=event.tenant_id,
+        record_id=episode_id,
+        source_id=event.id,
+        relation="contains",
+        ordinal=ordinal,
+        role=role.value,
+        recorded_at=event.recorded_at,
+    )
+
+
+def _name(events: Sequence[Event], words: Counter[str]) -> str:
+    """The words that its events share most, as they were first written, and the day it began."""
+    written: dict[str, str] = {}
+    for event in events:
+        for word in re.findall(r"[\w'’-]+", text_of(event.content)):
+            for term in analyse(word)[:1]:
+                written.setdefault(term, word)
+    common = [
+        term for term, _ in sorted(words.items(), key=lambda item: (-item[1], list(words).index(item[0])))
+    ]
+    named = [written[term] for term in common if term in written][:_NAME_TERMS]
+    day = rfc3339(min(event.context.observed_at for event in events))[:10]
+    return f"{', '.join(named)} ({day})" if named else f"Conversation of {day}"
+
+
+def _summary(events: Sequence[Event], words: Counter[str]) -> str:
+    """The sentences that hold most of what the episode is about, in their own order, with their speakers."""
+    scored: list[tuple[float, int, str]] = []
+    for event in events:
+        for sentence in split_sentences(text_of(event.content), count_max=8):
+            terms = [term for term in analyse(sentence.text) if term not in STOP_TERMS]
+            if len(terms) < 3 or sentence.text.rstrip().endswith("?"):
+                continue
+            weight = sum(words[term] for term in set(terms)) / (len(terms) ** 0.5)
+            scored.append(
+                (weight, len(scored), f"{event.observed_actor.display_name}: {sentence.text.strip()}")
+            )
+    best = sorted(scored, key=lambda item: (-item[0], item[1]))[:_SUMMARY_SENTENCES]
+    text = " ".join(line for _, _, line in sorted(best, key=lambda item: item[1]))
+    return text if len(text) <= _SUMMARY_CHARS else f"{text[: _SUMMARY_CHARS - 1].rstrip()}…"

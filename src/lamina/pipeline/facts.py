@@ -1,0 +1,283 @@
+"""Facts: from the triples of an event to versions that stand beside, confirm or supersede earlier ones.
+
+Values of one slot, that is of a single-valued predicate of one subject, follow each other in *valid* time. An event that arrives
+late finds its place among them, so the order of arrival does not change what is held in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lamina.kernel.events import Event, Trust
+from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject, Support
+from lamina.kernel.time import Axes, Instant, from_datetime
+from lamina.language.entities import normalise_name
+from lamina.pipeline.extract.keys import restate
+from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Triple
+from lamina.store.ports import Closing, RecordQuery, Records, Writes
+
+__all__ = ["EXTERNAL_FACTOR", "FactResolver", "entity_id"]
+
+EXTERNAL_FACTOR = 0.7
+"""What a tool or a document says is nobody's word: its claims start with less confidence."""
+
+FACTS_PER_EVENT_MAX = 64
+_SLOT_MAX = 256
+
+
+def entity_id(tenant_id: str, normalised_name: str) -> str:
+    """The id of an entity: a function of tenant and name, so that scopes need not agree on an order."""
+    return derived_id(Prefix.ENTITY, 0, tenant_id, normalised_name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A triple with its values as the store keeps them."""
+
+    subject: Subject
+    object: ObjectValue
+    triple: Triple
+    valid_from: Instant
+    valid_to: Instant | None
+    confidence: float
+
+
+class FactResolver:
+    """Places an event's claims among the facts that its scope holds."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+
+    def resolve(self, event: Event, extraction: Extraction, extractor: str) -> Writes:
+        """The entities, mentions, facts, closings and supports of an event."""
+        writes = Writes()
+        if event.directives.wants("entities"):
+            _note_mentions(event, extraction, writes)
+        if not event.directives.wants("facts"):
+            return writes
+        claims = [_claim(event, triple) for triple in extraction.triples[:FACTS_PER_EVENT_MAX]]
+        for ordinal, claim in enumerate(claims):
+            if claim.confidence < event.directives.confidence_floor:
+                continue
+            _note_claim_entities(event, claim, writes)
+            self._place(event, claim, ordinal, extractor, writes)
+        return writes
+
+    def _place(self, event: Event, claim: _Claim, ordinal: int, extractor: str, writes: Writes) -> None:
+        fact = _fact(event, claim, ordinal, extractor)
+        if fact.negated:
+            self._end_denied(event, fact, writes)
+        same = self._held(event, writes, claim_key=fact.claim_key)
+        if fact.slot is None:
+            still_true = [held for held in same if held.valid_to is None or held.valid_to > fact.valid_from]
+            if still_true:
+                self._confirm(event, still_true[-1], fact, writes)
+            else:
+                _add(event, fact, writes)
+            return
+        self._place_in_slot(event, fact, writes)
+
+    def _place_in_slot(self, event: Event, fact: Fact, writes: Writes) -> None:
+        chain = self._held(event, writes, slot=fact.slot)
+        before = [held for held in chain if held.valid_from <= fact.valid_from]
+        after = [held for held in chain if held.valid_from > fact.valid_from]
+        holder = before[-1] if before else None
+        follower = after[0] if after else None
+        if holder is not None and holder.object.key == fact.object.key:
+            self._confirm(event, holder, fact, writes)
+            return
+        if follower is not None and follower.object.key == fact.object.key:
+            # The value was known already, only later: it holds from this event on.
+            _revise(event, follower, writes, valid_from=fact.valid_from)
+            writes.supports.append(_support(event, follower.id, fact.confidence))
+            if holder is not None:
+                _revise(event, holder, writes, valid_to=fact.valid_from, superseded_by=follower.id)
+            return
+        ends_at = _earlier(fact.valid_to, follower.valid_from if follower else None)
+        _add(
+            event,
+            replace(
+                fact,
+                valid_to=ends_at,
+                supersedes=holder.id if holder else None,
+                superseded_by=follower.id if follower else None,
+            ),
+            writes,
+        )
+        if holder is not None:
+            ends_at = _earlier(holder.valid_to, fact.valid_from)
+            _revise(event, holder, writes, valid_to=ends_at, superseded_by=fact.id)
+
+    def _confirm(self, event: Event, held: Fact, fact: Fact, writes: Writes) -> None:
+        """The same claim again: more support, and an earlier beginning where the event reaches further back."""
+        writes.supports.append(_support(event, held.id, fact.confidence))
+        if fact.valid_from < held.valid_from:
+            _revise(event, held, writes, valid_from=fact.valid_from)
+
+    def _end_denied(self, event: Event, denial: Fact, writes: Writes) -> None:
+        """ "I no longer live in Porto" ends what said that she does."""
+        affirmed = replace(denial, negated=False).claim_key
+        for held in self._held(event, writes, claim_key=affirmed):
+            if held.valid_to is None and held.valid_from < denial.valid_from:
+                _revise(event, held, writes, valid_to=denial.valid_from, superseded_by=denial.id)
+
+    def _held(
+        self, event: Event, writes: Writes, *, slot: str | None = None, claim_key: str | None = None
+    ) -> list[Fact]:
+        """The current versions in valid order, as this event's own earlier claims have left them."""
+        stored = self._records.query(
+            RecordQuery(
+                tenant_id=event.tenant_id,
+                layer=Layer.FACTS,
+                scopes=[event.scope],
+                axes=Axes(seen_at=event.recorded_at),
+                slot=slot,
+                claim_key=claim_key,
+                with_excluded=True,
+                limit=_SLOT_MAX,
+            )
+        )
+        facts = {fact.id: fact for fact in stored if isinstance(fact, Fact)}
+        for record in writes.records:
+            if isinstance(record, Fact) and (
+                (slot is not None and record.slot == slot)
+                or (claim_key is not None and record.claim_key == claim_key)
+            ):
+                facts[record.id] = record
+        return sorted(facts.values(), key=lambda fact: (fact.valid_from, fact.position, fact.id))
+
+
+def _claim(event: Event, triple: Triple) -> _Claim:
+    subject_name = triple.subject.name
+    subject = Subject(entity_id(event.tenant_id, _key_of(triple.subject)), subject_name)
+    valid_from = from_datetime(triple.valid_from) if triple.valid_from else event.context.observed_at
+    valid_to = from_datetime(triple.valid_to) if triple.valid_to else None
+    if valid_to is not None and valid_to <= valid_from:
+        valid_to = None
+    factor = EXTERNAL_FACTOR if event.origin.trust is Trust.EXTERNAL else 1.0
+    confidence = round(triple.confidence * factor, 4)
+    return _Claim(subject, _object(event, triple.object), triple, valid_from, valid_to, confidence)
+
+
+def _key_of(reference: EntityRef) -> str:
+    return normalise_name(reference.name) or reference.key
+
+
+def _object(event: Event, value: EntityRef | LiteralValue) -> ObjectValue:
+    if isinstance(value, EntityRef):
+        return ObjectValue("entity", id=entity_id(event.tenant_id, _key_of(value)), name=value.name)
+    return ObjectValue("literal", value=value.value, datatype=value.datatype, unit=value.unit)
+
+
+def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
+    triple = claim.triple
+    single = triple.single_valued and not triple.negated
+    return Fact(
+        tenant_id=event.tenant_id,
+        id=derived_id(Prefix.FACT, event.recorded_at, event.id, extractor, ordinal),
+        scope=event.scope,
+        version=1,
+        position=event.position,
+        confidence=claim.confidence,
+        valid_from=claim.valid_from,
+        valid_to=claim.valid_to,
+        recorded_from=event.recorded_at,
+        event_id=event.id,
+        subject=claim.subject,
+        predicate=triple.predicate,
+        object=claim.object,
+        kind=triple.kind,
+        negated=triple.negated,
+        text=restate(triple),
+        extractor=extractor,
+        slot=f"{claim.subject.id}|{triple.predicate}" if single else None,
+    )
+
+
+def _add(event: Event, fact: Fact, writes: Writes) -> None:
+    writes.records.append(fact)
+    writes.supports.append(_support(event, fact.id, fact.confidence))
+
+
+def _revise(
+    event: Event,
+    held: Fact,
+    writes: Writes,
+    *,
+    valid_from: Instant | None = None,
+    valid_to: Instant | None = None,
+    superseded_by: str | None = None,
+) -> None:
+    """Put a new version of a fact in the place of the one held; one event makes one version of it at most."""
+    changed = replace(
+        held,
+        valid_from=held.valid_from if valid_from is None else valid_from,
+        valid_to=held.valid_to if valid_to is None else valid_to,
+        superseded_by=superseded_by or held.superseded_by,
+    )
+    if held.recorded_from == event.recorded_at and held in writes.records:
+        writes.records[writes.records.index(held)] = changed
+        return
+    writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at, superseded_by))
+    writes.records.append(
+        replace(
+            changed,
+            version=held.version + 1,
+            position=event.position,
+            recorded_from=event.recorded_at,
+            recorded_to=None,
+        )
+    )
+
+
+def _support(event: Event, record_id: str, weight: float) -> Support:
+    return Support(
+        tenant_id=event.tenant_id,
+        record_id=record_id,
+        source_id=event.id,
+        relation="extracted_from",
+        weight=weight,
+        recorded_at=event.recorded_at,
+    )
+
+
+def _earlier(one: Instant | None, other: Instant | None) -> Instant | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return min(one, other)
+
+
+def _note_mentions(event: Event, extraction: Extraction, writes: Writes) -> None:
+    named = [(mention.key, mention.surface, mention.type) for mention in extraction.mentions]
+    named.append(
+        (normalise_name(event.observed_actor.display_name), event.observed_actor.display_name, "person")
+    )
+    _note(event, named, writes)
+
+
+def _note_claim_entities(event: Event, claim: _Claim, writes: Writes) -> None:
+    references: Sequence[EntityRef | LiteralValue] = (claim.triple.subject, claim.triple.object)
+    _note(event, [(_key_of(r), r.name, r.type) for r in references if isinstance(r, EntityRef)], writes)
+
+
+def _note(event: Event, named: Sequence[tuple[str, str, str]], writes: Writes) -> None:
+    for key, surface, kind in named:
+        if not key:
+            continue
+        entity = Entity(
+            tenant_id=event.tenant_id, id=entity_id(event.tenant_id, key), normalised_name=key, type=kind
+        )
+        if all(known.id != entity.id for known in writes.entities):
+            writes.entities.append(entity)
+        mention = Mention(
+            tenant_id=event.tenant_id,
+            entity_id=entity.id,
+            scope=event.scope,
+            event_id=event.id,
+            position=event.position,
+            surface=surface,
+        )
+        if mention not in writes.mentions:
+            writes.mentions.append(mention)

@@ -1,0 +1,100 @@
+"""Index rows: how an event and what was derived from it become findable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lamina.kernel.events import Event, text_of
+from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record
+from lamina.kernel.time import to_datetime
+from lamina.language.tokens import analyse, event_terms
+from lamina.models.ports import Embedder
+from lamina.pipeline.reading import role_of
+from lamina.recall.signals import sentence_shares
+from lamina.store.ports import TextRow, VectorRow
+
+__all__ = ["embedded_text", "event_row", "record_row", "vector_rows"]
+
+_KEYED_KINDS = frozenset(
+    {"identity", "role", "place", "possession", "relation", "preference", "quantity", "state_change"}
+)
+
+
+def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool) -> TextRow:
+    """The event as search sees it: day, speaker and words, and beside them what its lasting claims say plainly."""
+    text = text_of(event.content)
+    speaker = event.observed_actor.display_name
+    asking, own = sentence_shares(text)
+    keys = [term for fact in facts if fact.kind in _KEYED_KINDS for term in analyse(fact.text)]
+    return TextRow(
+        tenant_id=event.tenant_id,
+        record_id=event.id,
+        layer=Layer.EVENTS,
+        scope=event.scope,
+        recorded_at=event.recorded_at,
+        observed_at=event.context.observed_at,
+        session=event.session,
+        speaker=speaker,
+        role=role_of(event),
+        characters=len(text),
+        question_share=round(asking, 4),
+        self_share=round(own, 4),
+        terms=" ".join(event_terms(text, speaker, to_datetime(event.context.observed_at))),
+        keys=" ".join(dict.fromkeys(keys)),
+        wants_vector=wants_vector,
+    )
+
+
+def record_row(record: Record) -> TextRow:
+    """A derived record as search sees it."""
+    text = _words(record)
+    return TextRow(
+        tenant_id=record.tenant_id,
+        record_id=record.id,
+        layer=record.layer,
+        scope=record.scope,
+        recorded_at=record.recorded_from,
+        observed_at=record.valid_from,
+        session=record.session if isinstance(record, Episode) else None,
+        speaker=None,
+        role=None,
+        characters=len(text),
+        question_share=0.0,
+        self_share=0.0,
+        terms=" ".join(analyse(text)),
+    )
+
+
+def _words(record: Record) -> str:
+    match record:
+        case Fact():
+            return record.text
+        case Belief():
+            return f"{record.subject.name} {record.predicate.replace('_', ' ')} {record.object.text}"
+        case Episode() | Concept():
+            return f"{record.name}. {record.summary}"
+        case _:
+            raise AssertionError("every layer has words")
+
+
+def embedded_text(event: Event) -> str:
+    """What the embedder reads of an event: who speaks, and the words."""
+    return f"{event.observed_actor.display_name}: {text_of(event.content)}"
+
+
+def vector_rows(events: Sequence[Event], embedder: Embedder) -> list[VectorRow]:
+    """The vectors of events, in one batch."""
+    if not events:
+        return []
+    encoded = embedder.encode([embedded_text(event) for event in events])
+    return [
+        VectorRow(
+            tenant_id=event.tenant_id,
+            record_id=event.id,
+            scope=event.scope,
+            model=embedder.name,
+            pooled=encoded.pooled[place].astype("<f2").tobytes(),
+            tokens=encoded.tokens[place].to_bytes(),
+        )
+        for place, event in enumerate(events)
+    ]

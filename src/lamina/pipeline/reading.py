@@ -1,0 +1,46 @@
+"""From an event to the utterance that extraction reads: who speaks, to whom, after what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from lamina.kernel.events import Event, Modality, Trust, text_of
+from lamina.kernel.time import to_datetime
+from lamina.pipeline.extract.values import Previous, Role, Utterance
+
+__all__ = ["PREVIOUS_READ", "extracts", "role_of", "utterance_of"]
+
+PREVIOUS_READ = 2
+"""How many earlier turns of a session are read to resolve pronouns."""
+
+_STRUCTURED = frozenset(modality.value for modality in Modality)
+_WORDED = ("message", "text")
+
+
+def extracts(event: Event) -> bool:
+    """Whether an event's words are read for facts: a known modality, in natural language."""
+    return event.modality in _STRUCTURED and event.content.get("kind") in _WORDED
+
+
+def role_of(event: Event) -> Role | None:
+    """The role of a message, None for what is not one."""
+    role = event.content.get("role")
+    return role if role in get_args(Role) else None
+
+
+def utterance_of(event: Event, previous: Sequence[Event]) -> Utterance:
+    """What extraction reads; ``previous`` are the session's turns before it, oldest first."""
+    speaker = event.observed_actor
+    others = [turn.observed_actor for turn in previous if turn.observed_actor.id != speaker.id]
+    return Utterance(
+        text=text_of(event.content),
+        speaker=speaker.id,
+        observed_at=to_datetime(event.context.observed_at),
+        speaker_name=speaker.display_name,
+        role=role_of(event),
+        addressee_name=others[-1].display_name if others else None,
+        previous=tuple(Previous(turn.observed_actor.id, text_of(turn.content)) for turn in previous),
+        participants=tuple(dict.fromkeys(turn.observed_actor.display_name for turn in previous)),
+        personal=event.origin.trust is not Trust.EXTERNAL,
+    )

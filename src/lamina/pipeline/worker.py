@@ -1,0 +1,137 @@
+"""The worker: claims jobs, runs their stages, lands what they derive, and survives what fails."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Callable, Sequence
+
+from lamina import limits
+from lamina.kernel.events import Stage
+from lamina.kernel.time import SECOND_US, Clock
+from lamina.models.ports import Embedder
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.indexing import vector_rows
+from lamina.store.ports import Job, Store
+
+__all__ = ["Worker", "backoff_us"]
+
+_LOG = logging.getLogger("lamina.worker")
+_STAGES = [stage for stage in Stage if stage is not Stage.CAPTURED]
+_IDLE_S = 0.02
+_PRUNE_EVERY_S = 600.0
+
+
+def backoff_us(attempts: int) -> int | None:
+    """How long a job waits after its ``attempts``-th failure: 5, 10, 20, 40 s; None after the fifth."""
+    if attempts >= limits.JOB_ATTEMPTS_MAX:
+        return None
+    return int(limits.JOB_BACKOFF_BASE_S * SECOND_US) << (attempts - 1)
+
+
+class Worker:
+    """One derivation loop over a store."""
+
+    def __init__(
+        self,
+        store: Store,
+        deriver: Deriver,
+        embedder: Embedder | None,
+        clock: Clock,
+        owner: str,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._store = store
+        self._deriver = deriver
+        self._embedder = embedder
+        self._clock = clock
+        self._owner = owner
+        self._sleep = sleep
+        self._pruned_at = 0
+
+    def run(self, stopping: Callable[[], bool]) -> None:
+        """Work until told to stop; when nothing is due, do what was put off, then sleep briefly."""
+        while not stopping():
+            if not (self.step() or self.embed_pending()):
+                self._prune()
+                self._sleep(_IDLE_S)
+
+    def drain(self) -> int:
+        """Work until nothing is due any more; returns how many jobs were claimed."""
+        done = 0
+        while claimed := self.step():
+            done += claimed
+        while self.embed_pending():
+            pass
+        return done
+
+    def step(self) -> int:
+        """One batch of every stage; returns how many jobs were claimed."""
+        return sum(self._work(stage) for stage in _STAGES)
+
+    def embed_pending(self) -> int:
+        """Embed one batch of the rows whose vectors were put off; returns how many."""
+        if self._embedder is None:
+            return 0
+        waiting = self._store.index.unembedded(limits.JOB_BATCH_MAX)
+        events = [
+            event
+            for tenant_id in dict.fromkeys(tenant for tenant, _ in waiting)
+            for event in self._store.log.get(
+                tenant_id, [rid for t, rid in waiting if t == tenant_id]
+            ).values()
+        ]
+        if events:
+            self._store.index.embed(vector_rows(events, self._embedder))
+        return len(events)
+
+    def _work(self, stage: Stage) -> int:
+        now = self._clock.now()
+        lease_until = now + int(limits.JOB_LEASE_S * SECOND_US)
+        jobs = self._store.jobs.claim(
+            stage, limit=limits.JOB_BATCH_MAX, lease_until=lease_until, now=now, owner=self._owner
+        )
+        if jobs:
+            self._land(stage, jobs)
+        return len(jobs)
+
+    def _land(self, stage: Stage, jobs: Sequence[Job]) -> bool:
+        """Land a batch; when it fails, the jobs that are left are tried one by one, so that one bad event is alone."""
+        left = {job.event.id: job for job in jobs}
+        try:
+            for landings in self._deriver.run(stage, jobs):
+                self._store.jobs.finish(landings)
+                for job, _ in landings:
+                    del left[job.event.id]
+        except Exception as error:
+            if len(jobs) == 1:
+                self._fail(jobs[0], error)
+                return False
+            _LOG.warning("a batch of %s failed and is tried one by one: %s", stage, type(error).__name__)
+            failed_scopes = set()
+            for job in left.values():
+                if job.event.scope not in failed_scopes and not self._land(stage, [job]):
+                    failed_scopes.add(job.event.scope)
+            # What is behind a failure in its scope keeps its place: its lease goes back.
+            self._store.jobs.release(self._owner)
+            return False
+        return True
+
+    def _fail(self, job: Job, error: Exception) -> None:
+        wait_us = backoff_us(job.attempts + 1)
+        retry_at = None if wait_us is None else self._clock.now() + wait_us
+        # The class and not the message: a message may quote the memory.
+        name = f"{type(error).__module__}.{type(error).__qualname__}"
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        _LOG.error(
+            "%s of %s failed, attempt %d: %s\n%s", job.stage, job.event.id, job.attempts + 1, name, frames
+        )
+        self._store.jobs.fail(job, name, retry_at=retry_at)
+
+    def _prune(self) -> None:
+        now = self._clock.now()
+        if now - self._pruned_at > _PRUNE_EVERY_S * SECOND_US:
+            self._pruned_at = now
+            self._store.idempotency.prune(now - limits.IDEMPOTENCY_TTL_S * SECOND_US)
