@@ -1,6 +1,6 @@
 """Fit the weights of the ranking on both development sets and print honest figures.
 
-    python bench/fit_weights.py --data DATA --cache CACHE [--prior 1.0]
+    python bench/fit_weights.py --data DATA --cache CACHE [--prior 3.0]
 
 DATA holds the folders ``locomo`` and ``longmemeval``. Every question is one choice among its pool: the
 loss is the mean negative log-likelihood of its evidence turns under a softmax of the linear score, both
@@ -131,7 +131,7 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--prior", type=float, default=1.0)
+    parser.add_argument("--prior", type=float, default=3.0)
     parser.add_argument("--without", nargs="*", default=[], choices=SIGNALS, metavar="SIGNAL")
     options = parser.parse_args()
     conversations = locomo(options.data / "locomo")

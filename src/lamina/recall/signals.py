@@ -155,7 +155,7 @@ _ASKS_ASSISTANT = re.compile(
     r"\b(?:remind me"
     r"|you (?:\w+ )?(?:said|told|recommended|suggested|mentioned|gave|provided|listed|described|explained|wrote|made|created|shared)"
     r"|(?:did|had|have) you (?!ever)(?:\w+ )?(?:say|said|tell|told|recommend|suggest|mention|give|given|provide|list|describe|explain|write|share)"
-    r"|(?:our|the|a) (?:previous|last|earlier|past) (?:\w+ )?(?:chat|conversation|discussion|session|\w+ game)"
+    r"|(?:our|the|a) (?:previous|last|earlier|past) (?:\w+ )?(?:chat|conversation|discussion|session)"
     r"|we (?:talked|discussed|spoke|chatted))",
     re.IGNORECASE,
 )

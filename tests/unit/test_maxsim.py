@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from lamina.models.maxsim import NO_TOKENS, best_cosines, maxsim
+from lamina.models.ports import TokenMatrix, quantise
+
+
+def matrix(count: int, seed: int, width: int = 16) -> TokenMatrix:
+    vectors = np.random.default_rng(seed).normal(size=(count, width)).astype(np.float32)
+    return quantise(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def naive(query: TokenMatrix, document: TokenMatrix) -> float:
+    asked = query.rows.astype(np.float64) * query.scales[:, None]
+    said = document.rows.astype(np.float64) * document.scales[:, None]
+    return float(np.mean([max(float(one @ other) for other in said) for one in asked]))
+
+
+def test_maxsim_equals_the_naive_loop() -> None:
+    query, documents = matrix(5, 0), [matrix(count, count) for count in (1, 7, 3, 40)]
+    assert maxsim(query, documents) == pytest.approx([naive(query, one) for one in documents], abs=1e-5)
+
+
+def test_documents_without_tokens_score_below_all_others() -> None:
+    scores = maxsim(matrix(3, 0), [matrix(0, 0), matrix(4, 1), matrix(0, 0)])
+    assert scores[0] == scores[2] == NO_TOKENS
+    assert scores[1] > NO_TOKENS
+
+
+def test_question_without_tokens_tells_nothing_apart() -> None:
+    assert maxsim(matrix(0, 0), [matrix(2, 1), matrix(3, 2)]).tolist() == [NO_TOKENS, NO_TOKENS]
+    assert maxsim(matrix(2, 0), []).shape == (0,)
+
+
+def test_maximum_over_texts_is_the_text_of_both() -> None:
+    query, one, other = matrix(3, 0), matrix(4, 1), matrix(5, 2)
+    both = TokenMatrix(np.concatenate([one.rows, other.rows]), np.concatenate([one.scales, other.scales]))
+    apart = best_cosines(query, [one, other]).max(axis=0)
+    assert best_cosines(query, [both])[0] == pytest.approx(apart, abs=1e-6)
+
+
+@pytest.mark.parametrize("count", [0, 1, 30])
+def test_token_matrix_equals_itself_read_back(count: int) -> None:
+    written = matrix(count, 3)
+    read = TokenMatrix.from_bytes(written.to_bytes())
+    assert np.array_equal(read.rows, written.rows)
+    assert np.array_equal(read.scales, written.scales)
+
+
+def test_cut_bytes_are_refused() -> None:
+    with pytest.raises(AssertionError, match="cut short"):
+        TokenMatrix.from_bytes(matrix(3, 1).to_bytes()[:-1])
+
+
+def test_quantised_rows_are_unit_vectors_close_to_the_original() -> None:
+    vectors = np.random.default_rng(1).normal(size=(50, 128)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    kept = quantise(vectors)
+    restored = kept.rows * kept.scales[:, None]
+    assert np.linalg.norm(restored, axis=1) == pytest.approx(1.0, abs=1e-3)
+    assert (restored * vectors).sum(axis=1).min() > 0.999
