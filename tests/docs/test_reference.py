@@ -31,7 +31,9 @@ def test_a_setting_is_described_with_its_default_and_other_names(item):
 
 
 def test_the_table_of_error_classes_is_the_one_in_the_code():
-    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \|", (REFERENCE / "errors.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \| (\d+) \| (\d+) \|", (REFERENCE / "errors.md").read_text(), re.MULTILINE
+    )
     coded = {cls.__name__: (o.status, o.exit_code) for cls, o in errors.STATUS.items()}
     assert {name: (int(status), int(code)) for name, status, code in rows} == coded
 
