@@ -28,15 +28,19 @@ environment() {
   python=$(find_python)
   say "Installing Lamina into $directory; this takes about a minute, and only now."
   rm -rf "$directory"
-  pip="$directory/bin/python -m pip"
+  set -- "$directory/bin/python" -m pip
   # Some distributions ship Python and pip without the part of venv that installs pip: then our own pip does it.
   "$python" -m venv "$directory" >/dev/null 2>&1 || {
     "$python" -m venv --clear --without-pip "$directory" || fail "Cannot make an environment in $directory."
-    pip="$python -m pip --python $directory/bin/python"
+    set -- "$python" -m pip --python "$directory/bin/python"
   }
-  # The variables, unlike -c alone, also hold the build backend; older and newer pips read one each.
-  PIP_CONSTRAINT=$root/scripts/constraints.txt PIP_BUILD_CONSTRAINT=$root/scripts/constraints.txt \
-    $pip install --quiet --disable-pip-version-check --no-input --editable "$root$extra" ||
+  # The variables, unlike -c, also hold the build backend; older and newer pips read one each. Both are split at spaces,
+  # so they name the file from inside the clone.
+  (
+    cd "$root"
+    export PIP_CONSTRAINT=scripts/constraints.txt PIP_BUILD_CONSTRAINT=scripts/constraints.txt
+    "$@" install --quiet --disable-pip-version-check --no-input --editable ".$extra"
+  ) ||
     fail "Installing failed; the lines above say why. Lamina needs PyPI for this one step."
   echo "$stamp" >"$directory/stamp"
 }
