@@ -267,8 +267,8 @@ class Mention:
 class Support:
     """An edge of the why graph: ``record_id`` rests on ``source_id``.
 
-    ``weight`` in 0..1; ``polarity`` says whether the source speaks for or against. ``ordinal`` orders the
-    members of an episode; 0 elsewhere.
+    ``weight`` in 0..1; ``polarity`` says whether the source speaks for or against. ``ordinal`` orders the sources:
+    the place of an event in its episode, the instant from which on a statement says that its fact holds.
     """
 
     tenant_id: str

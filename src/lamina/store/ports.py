@@ -339,8 +339,10 @@ class RecordQuery:
 class Records(Protocol):
     """The derived layers and the why graph."""
 
-    def get(self, tenant_id: str, ids: Collection[str]) -> dict[str, Record]:
-        """The latest version of each id that exists."""
+    def get(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, Record]:
+        """The latest version of each id that exists, or the latest that had been recorded by ``seen_at``."""
         ...
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:

@@ -9,6 +9,7 @@ import apsw
 
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports import RecordQuery, Writes
 from lamina.store.sqlite.codec import json_list, read_record, read_support, record_row, support_row
@@ -47,11 +48,13 @@ class SqliteRecords:
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
 
-    def get(self, tenant_id: str, ids: Collection[str]) -> dict[str, Record]:
+    def get(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, Record]:
         """Mirrors ``Records.get``."""
         if not ids:
             return {}
-        rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(ids)))
+        rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(ids), seen_at))
         return {record.id: record for record in map(read_record, rows)}
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:

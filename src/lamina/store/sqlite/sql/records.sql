@@ -12,10 +12,11 @@ UPDATE record SET recorded_to = ?4, superseded_by = coalesce(?5, superseded_by)
 WHERE tenant_id = ?1 AND id = ?2 AND version = ?3 AND recorded_to IS NULL;
 
 -- name: latest_records
--- The newest version of each id: ?2 is a JSON list.
+-- The newest version of each id, or the newest recorded by ?3: ?2 is a JSON list.
 SELECT r.* FROM record r
 WHERE r.tenant_id = ?1 AND r.id IN (SELECT value FROM json_each(?2))
-  AND r.version = (SELECT max(v.version) FROM record v WHERE v.tenant_id = r.tenant_id AND v.id = r.id);
+  AND r.version = (SELECT max(v.version) FROM record v
+                   WHERE v.tenant_id = r.tenant_id AND v.id = r.id AND (?3 IS NULL OR v.recorded_from <= ?3));
 
 -- name: record_versions
 -- Every version of one record.
