@@ -21,7 +21,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.streams import ServerSentEvent
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.models.counter import TokenCounter
-from lamina.recall.derived import DerivedLayers, DerivedRecords
+from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
@@ -139,7 +139,7 @@ class Recalling:
             newest=pool.arms.get("newest", 0),
             candidates=len(pool.candidates),
         )
-        ranked = score_events(pool, plan)
+        ranked = score_events(pool, plan, max(SOURCES_TOP, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0)))
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
         derived = self._derived.find(plan, ranked, call.now)
@@ -211,7 +211,7 @@ class Recalling:
             view=request.view,
             query=request.query,
             context_block=block,
-            context_tokens=self._counter.count([block])[0] if block else 0,
+            context_tokens=packed.tokens if block else 0,
             layers=layers if request.view != "structured" else _no_layers(),
             abstain=Answerable(
                 answerable=strength >= ANSWERABLE_FROM, best_score=strength, threshold=ANSWERABLE_FROM

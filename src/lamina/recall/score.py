@@ -67,8 +67,8 @@ class ScoredRecord:
     contributions: Mapping[str, float]
 
 
-def score_events(pool: EventPool, plan: Plan) -> list[ScoredEvent]:
-    """The pool, best first."""
+def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
+    """The ``limit`` best of the pool, best first."""
     if not pool.candidates:
         return []
     empty = TokenMatrix(np.zeros((0, pool.encoded.tokens[0].rows.shape[1]), np.int8), np.zeros(0, np.float32))
@@ -80,7 +80,7 @@ def score_events(pool: EventPool, plan: Plan) -> list[ScoredEvent]:
         asks_assistant=plan.asks_assistant,
         window=(to_datetime(plan.window[0]), to_datetime(plan.window[1])) if plan.window else None,
     )
-    ranked = rank(turns, question, pool.statistics)
+    ranked = rank(turns, question, pool.statistics, limit=limit)
     best = ranked[0].score
     return [
         ScoredEvent(
