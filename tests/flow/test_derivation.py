@@ -174,8 +174,10 @@ def test_a_superseded_claim_is_believed_no_more(lamina: Derivation) -> None:
     query = RecordQuery(
         tenant_id=TENANT, layer=Layer.BELIEFS, scopes=[ALICE], axes=Axes(seen_at=lamina.clock.now() + DAY)
     )
-    stances = {b.object.text: b.stance for b in lamina.store.records.query(query) if isinstance(b, Belief)}
-    assert stances == {"Leipzig": Stance.CONTRADICTED, "Hamburg": Stance.SUPPORTED}
+    found = {b.object.text: b for b in lamina.store.records.query(query) if isinstance(b, Belief)}
+    assert found["Leipzig"].stance is not Stance.SUPPORTED
+    assert found["Leipzig"].confidence < found["Hamburg"].confidence
+    assert found["Leipzig"].contradicts == (found["Hamburg"].id,)
 
 
 def test_a_belief_with_a_time_to_live_ends(lamina: Derivation) -> None:

@@ -57,15 +57,15 @@ class BeliefReviser:
         return writes
 
     def _revise(self, event: Event, fact: Fact, scope: Scope, writes: Writes) -> None:
-        belief = self._held(event, scope, fact.claim_key, writes)
+        belief = self._held(scope, fact.claim_key, writes)
         belief_id = belief.id if belief else _belief_id(event, scope, fact)
         self._weigh(event, fact, belief, belief_id, scope, writes)
-        held = self._held(event, scope, fact.claim_key, writes)
+        held = self._held(scope, fact.claim_key, writes)
         for rival_id in filter(None, (fact.supersedes, fact.superseded_by)):
             rival = self._view.record(rival_id)
             if not isinstance(rival, Fact):
                 continue
-            theirs = self._held(event, scope, rival.claim_key, writes)
+            theirs = self._held(scope, rival.claim_key, writes)
             if theirs is None or held is None:
                 continue
             if rival_id == fact.supersedes:
@@ -133,7 +133,7 @@ class BeliefReviser:
             beta += strength * (1.0 - weight if speaks_for else weight)
         return Posterior(round(alpha, 6), round(beta, 6))
 
-    def _held(self, event: Event, scope: Scope, claim_key: str, writes: Writes) -> Belief | None:
+    def _held(self, scope: Scope, claim_key: str, writes: Writes) -> Belief | None:
         for record in reversed(writes.records):
             if isinstance(record, Belief) and record.scope == scope and _key(record) == claim_key:
                 return record

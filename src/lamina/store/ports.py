@@ -189,13 +189,13 @@ class JobState:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The end of a version: it was held until ``recorded_to``, because of ``superseded_by`` where named."""
+    """The end of a version: it was held until ``recorded_to``, because of ``closed_by`` where named."""
 
     tenant_id: str
     id: str
     version: int
     recorded_to: Instant
-    superseded_by: str | None = None
+    closed_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ def put_writes(tables: Tables, writes: Writes) -> None:
             tables.records[key] = replace(
                 held,
                 recorded_to=closing.recorded_to,
-                superseded_by=closing.superseded_by or held.superseded_by,
+                closed_by=closing.closed_by,
             )
     for record in writes.records:
         tables.records.setdefault((record.tenant_id, record.id, record.version), record)

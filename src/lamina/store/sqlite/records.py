@@ -26,7 +26,7 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     """Land what a stage derived, inside the transaction that ends its job."""
     connection.executemany(
         _SQL["close_record"],
-        [(c.tenant_id, c.id, c.version, c.recorded_to, c.superseded_by) for c in writes.closings],
+        [(c.tenant_id, c.id, c.version, c.recorded_to, c.closed_by) for c in writes.closings],
     )
     connection.executemany(_SQL["insert_record"], map(record_row, writes.records))
     connection.executemany(_SQL["insert_support"], map(support_row, writes.supports))

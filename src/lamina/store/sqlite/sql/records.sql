@@ -2,13 +2,13 @@
 -- One version; the same version again is the same row.
 INSERT INTO record (tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key,
                     session, topic, confidence, stance, valid_from, valid_to, recorded_from, recorded_to,
-                    superseded_by, excluded, body)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
+                    superseded_by, closed_by, excluded, body)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)
 ON CONFLICT (tenant_id, id, version) DO NOTHING;
 
 -- name: close_record
 -- End a version.
-UPDATE record SET recorded_to = ?4, superseded_by = coalesce(?5, superseded_by)
+UPDATE record SET recorded_to = ?4, closed_by = ?5
 WHERE tenant_id = ?1 AND id = ?2 AND version = ?3 AND recorded_to IS NULL;
 
 -- name: latest_records
