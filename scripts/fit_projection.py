@@ -1,6 +1,6 @@
 """Fit the projection of token vectors on neutral English prose.
 
-    python scripts/fit_projection.py [--out src/lamina/models/data/minilm-projection-1.npz]
+    python scripts/fit_projection.py [--out src/lamina/models/data/minilm-projection-2.npz]
 
 The prose is what every Python installation carries: docstrings of the standard library, the language
 reference in ``pydoc_data`` (both PSF licence) and the descriptions that installed distributions ship as
@@ -84,10 +84,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--out", type=Path, default=Path("src/lamina/models/data/minilm-projection-1.npz"))
+    parser.add_argument("--out", type=Path, default=Path("src/lamina/models/data/minilm-projection-2.npz"))
     options = parser.parse_args()
-    _, hidden = MiniLmEmbedder().encode_hidden(sentences())
-    mean, chosen = axes(unit_rows(np.concatenate(hidden)), DIM_TOKENS)
+    mean, chosen = axes(unit_rows(MiniLmEmbedder().token_vectors(sentences())), DIM_TOKENS)
     np.savez(options.out, token_mean=mean, token_axes=chosen)
 
 
