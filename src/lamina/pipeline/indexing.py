@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record
 from lamina.kernel.time import to_datetime
+from lamina.language.questions import sentence_shares
 from lamina.language.tokens import analyse, event_terms
 from lamina.models.ports import Embedder
 from lamina.pipeline.reading import role_of
-from lamina.recall.signals import sentence_shares
 from lamina.store.ports import TextRow, VectorRow
 
 __all__ = ["embedded_text", "event_row", "record_row", "vector_rows"]
