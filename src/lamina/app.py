@@ -10,21 +10,31 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from lamina.access.policy import OpenPolicy
+from lamina.access.policy import OpenPolicy, Policy
 from lamina.access.principals import UnsignedPrincipals
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.server import create_application
+from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
-from lamina.kernel.time import SystemClock
+from lamina.kernel.time import Clock, SystemClock
 from lamina.language.temporal import find_times
+from lamina.lifecycle.feed import Feed
+from lamina.lifecycle.operations import lifecycle_operations
+from lamina.models.counter import WordPieceCounter
 from lamina.models.minilm import MiniLmEmbedder
+from lamina.observe.operations import observe_operations
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.operations import capture_operations
 from lamina.pipeline.worker import Worker
+from lamina.recall.derived import DerivedRecords
+from lamina.recall.layers.operations import layer_operations
+from lamina.recall.operations import recall_operations
+from lamina.recall.recalling import Recalling
+from lamina.recall.retrieve import Retriever
 from lamina.settings import Settings
 from lamina.store.ports import Store
 from lamina.store.sqlite import SqliteStore
@@ -45,24 +55,53 @@ class Server:
     operations: tuple[Operation[Any], ...]
     application: ASGIApp
     pool: ThreadPoolExecutor
+    feed: Feed
+
+    def stop_streams(self) -> None:
+        """End every open stream; a server that waits for its connections calls it first."""
+        self.feed.close()
 
     def close(self) -> None:
         """Finish what runs, then let go of the store."""
+        self.stop_streams()
         self.pool.shutdown(wait=False, cancel_futures=True)
         self.store.close()
 
 
-def build_server(settings: Settings, *, store: Store | None = None) -> Server:
-    """A server over a store, the embedded one in ``settings.data`` unless another is given."""
+def build_server(
+    settings: Settings,
+    *,
+    store: Store | None = None,
+    clock: Clock | None = None,
+    policy: Policy | None = None,
+) -> Server:
+    """A server over a store, the embedded one in ``settings.data`` unless another is given.
+
+    ``clock`` and ``policy`` are the machine's and the preset's unless given.
+    """
     principals = UnsignedPrincipals(settings)
     kept: Store = store if store is not None else SqliteStore(settings.data)
-    clock, ids = SystemClock(), RandomIds()
+    clock, ids = clock or SystemClock(), RandomIds()
     watch = Watch(kept)
-    operations = tuple(capture_operations(Capturing(kept, watch, ids)))
-    gateway = Gateway(principals=principals, policy=OpenPolicy(), clock=clock, ids=ids)
+    feed = Feed(kept)
+    operations = (
+        *capture_operations(Capturing(kept, watch, ids)),
+        *layer_operations(kept),
+        *recall_operations(_recalling(kept, ids)),
+        *lifecycle_operations(kept, feed, clock),
+        *observe_operations(),
+    )
+    gateway = Gateway(principals=principals, policy=policy or OpenPolicy(), clock=clock, ids=ids)
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK)
-    return Server(settings, kept, operations, application, pool)
+    return Server(settings, kept, operations, application, pool, feed)
+
+
+def _recalling(store: Store, ids: RandomIds) -> Recalling:
+    embedder = MiniLmEmbedder()
+    indexes = ResidentIndexes(store.index, embedder.name, embedder.dim_pooled)
+    retriever = Retriever(store, indexes, embedder)
+    return Recalling(store, retriever, DerivedRecords(store, indexes), WordPieceCounter(), ids)
 
 
 def build_worker(settings: Settings, store: Store) -> Worker:

@@ -7,7 +7,7 @@ callers or decides grants, so no door can forget to.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,8 +55,10 @@ class Gateway:
             return offered
         return self._ids.stamped(Prefix.REQUEST, self._clock.now())
 
-    def identify(self, inbound: Inbound) -> Principal:
-        """The caller; raises ``Unauthenticated``. Doors call it before they read a body."""
+    def identify(self, inbound: Inbound, operation: Operation[Any]) -> Principal:
+        """The caller, nobody of an open operation; raises ``Unauthenticated``. Doors call it before they read a body."""
+        if operation.open:
+            return Principal(tenant_id="", actor="", channel=inbound.credentials.channel)
         return self._principals.identify(inbound.credentials)
 
     def execute(
@@ -64,7 +66,9 @@ class Gateway:
     ) -> Reply:
         """Check every grant that the operation names, then run its handler."""
         permits = PolicyPermits(self._policy, principal)
-        grants = operation.grants(request, principal) or [Grant(operation.capability)]
+        grants: Sequence[Grant] = ()
+        if not operation.open:
+            grants = operation.grants(request, principal) or [Grant(operation.capability)]
         for grant in grants:
             permits.require(grant)
         call = Call(
@@ -75,10 +79,12 @@ class Gateway:
             body=inbound.body,
         )
         answer = operation.handler(request, call)
-        decision = permits.decide(grants[0])
-        headers = {
-            "X-Cortex-Policy": f"tier={decision.tier}; decision=allow; capability={grants[0].capability}",
-        }
+        headers: dict[str, str] = {}
+        if grants:
+            decision = permits.decide(grants[0])
+            headers["X-Cortex-Policy"] = (
+                f"tier={decision.tier}; decision=allow; capability={grants[0].capability}"
+            )
         if answer.replayed:
             headers["X-Cortex-Replay"] = "true"
         if answer.warnings:

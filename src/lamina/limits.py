@@ -63,10 +63,24 @@ FILTER_DEPTH_MAX: Final = 8
 FILTER_TERMS_MAX: Final = 64
 SCOPES_PER_RECALL_MAX: Final = 256
 
+# Reads of the layers: how many rows one page looks through for a rare filter, and how far a graph is walked.
+LIST_SCAN_MAX: Final = 5000
+DERIVES_MAX: Final = 500
+TIMELINE_LENGTH_MAX: Final = 1000
+WHY_NODES_MAX: Final = 200
+WHY_DEPTH_MAX: Final = 6
+CONCEPT_DEPTH_MAX: Final = 3
+COVERAGE_CONCEPTS_MAX: Final = 10_000
+SUMMARY_LENGTH_MAX: Final = 200
+
 # Lifecycle streaming (seed 002, 10.4 and 10.5).
 LIFECYCLE_REPLAY_S: Final = 3600
 LIFECYCLE_LAG_S_MAX: Final = 30.0
 LIFECYCLE_STREAMS_MAX: Final = 256
+LIFECYCLE_HEARTBEAT_S: Final = 15.0
+LIFECYCLE_LOOK_S: Final = 0.02  # how often all streams together look for commits
+LIFECYCLE_BATCH_MAX: Final = 200
+AUDIT_NOTE_LENGTH_MAX: Final = 1024
 
 # Episodes are sealed at this size, so that no derived row grows without bound.
 EPISODE_EVENTS_MAX: Final = 50

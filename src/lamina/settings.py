@@ -61,8 +61,10 @@ def load_settings(environment: Mapping[str, str], **given: Any) -> Settings:
     Raises ``Invalid`` (UNKNOWN_SETTING, INVALID_SETTING) naming the key and the accepted values.
     """
     known = {item.name: item for item in fields(Settings)}
-    for name in environment:
-        if name.startswith("LAMINA_") and name[7:].lower() not in known:
+    accepted = {f"LAMINA_{name.upper()}" for name in known}
+    named = [name for name in environment if name.startswith("LAMINA_")]
+    for name in [*named, *(f"LAMINA_{key.upper()}" for key in given)]:
+        if name not in accepted:
             raise Invalid(
                 "UNKNOWN_SETTING",
                 f"{name} is not a setting of Lamina",

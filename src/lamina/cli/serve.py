@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 import sys
 
 import uvicorn
 
-from lamina.app import build_server
+from lamina.app import Server, build_server
+from lamina.cli.supervise import Workers
 from lamina.errors import Invalid
 from lamina.settings import Settings
 
@@ -31,10 +33,26 @@ def run_server(settings: Settings) -> None:
         lifespan="off",
         server_header=False,
     )
+    workers = Workers(settings)
+    workers.start()
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        _Uvicorn(config, server).run(sockets=[listener])
     finally:
+        workers.stop()
         server.close()
+
+
+class _Uvicorn(uvicorn.Server):
+    """Uvicorn waits at its end for every connection: the streams among them have to be told."""
+
+    def __init__(self, config: uvicorn.Config, server: Server) -> None:
+        super().__init__(config)
+        self._lamina = server
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, then the server."""
+        await asyncio.to_thread(self._lamina.stop_streams)
+        await super().shutdown(sockets)
 
 
 def _listen(settings: Settings) -> socket.socket:

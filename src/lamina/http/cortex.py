@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lamina import limits
@@ -15,7 +15,14 @@ __all__ = ["cortex_routes"]
 def cortex_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     """Every row whose operation is among those given; an operation without a row is a bug."""
     by_name = {operation.name: operation for operation in operations}
-    rows = [
+    rows = _capture_rows(by_name) + _recall_rows(by_name) + _layer_rows(by_name) + _lifecycle_rows(by_name)
+    left = set(by_name) - {row.operation.name for row in rows}
+    assert not left, f"operations without a row: {sorted(left)}"
+    return rows
+
+
+def _capture_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [
         Route("POST", "/v1/experience", by_name["experience"], "envelope", "INVALID_ENVELOPE"),
         Route(
             "POST",
@@ -26,6 +33,44 @@ def cortex_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
         ),
         Route("GET", "/v1/experience/by-idempotency-key/{key}", by_name["experience_by_key"]),
     ]
-    left = set(by_name) - {row.operation.name for row in rows}
-    assert not left, f"operations without a row: {sorted(left)}"
-    return rows
+
+
+def _recall_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [Route("POST", "/v1/recall", by_name["recall"])]
+
+
+def _layer_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [
+        Route("GET", "/v1/events", by_name["events"], lists=frozenset({"labels"})),
+        Route("GET", "/v1/events/{event_id}", by_name["event"]),
+        Route("GET", "/v1/episodes", by_name["episodes"]),
+        Route("GET", "/v1/episodes/{episode_id}", by_name["episode"]),
+        Route("GET", "/v1/facts", by_name["facts"]),
+        Route("GET", "/v1/facts/timeline", by_name["facts_timeline"]),
+        Route("GET", "/v1/facts/{fact_id}", by_name["fact"]),
+        Route("GET", "/v1/beliefs", by_name["beliefs"]),
+        Route("GET", "/v1/beliefs/why", by_name["beliefs_why"]),
+        Route("GET", "/v1/beliefs/{belief_id}", by_name["belief"]),
+        Route("GET", "/v1/understanding", by_name["understanding"]),
+        Route("GET", "/v1/understanding/coverage", by_name["understanding_coverage"]),
+        Route("GET", "/v1/understanding/{concept_id}", by_name["concept"]),
+        Route("GET", "/v1/understanding/{concept_id}/related", by_name["concept_related"]),
+    ]
+
+
+def _lifecycle_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    events = frozenset({"events"})
+    return [
+        Route("GET", "/v1/lifecycle", by_name["lifecycle"], lists=events),
+        Route(
+            "GET",
+            "/v1/lifecycle/stream",
+            by_name["lifecycle_stream"],
+            lists=events,
+            headers={"Last-Event-ID": "last_event_id"},
+        ),
+        Route("GET", "/v1/lifecycle/event/{lce_id}", by_name["lifecycle_event"]),
+        Route("GET", "/v1/lifecycle/memory-event/{evt_id}", by_name["lifecycle_memory_event"]),
+        Route("POST", "/v1/lifecycle/memory-event/{evt_id}/cancel", by_name["lifecycle_cancel"]),
+        Route("GET", "/v1/admin/version", by_name["version"]),
+    ]

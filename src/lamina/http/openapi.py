@@ -89,14 +89,21 @@ def _path_parameter(name: str) -> dict[str, Any]:
 
 def _query(route: Route, in_path: Sequence[str]) -> list[dict[str, Any]]:
     parameters = []
+    by_field = {name: header for header, name in route.headers.items()}
     for name, info in route.operation.request.model_fields.items():
         wire_name = info.alias or name
         if wire_name in in_path or name == route.body_field or (route.has_body and route.body_field is None):
             continue
         kind: Any = info.rebuild_annotation()
         schema = TypeAdapter(kind).json_schema(ref_template=_REF)
+        header = by_field.get(name)
         parameters.append(
-            {"name": wire_name, "in": "query", "required": info.is_required(), "schema": schema}
+            {
+                "name": header or wire_name,
+                "in": "header" if header else "query",
+                "required": info.is_required(),
+                "schema": schema,
+            }
         )
     return parameters
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -31,7 +31,7 @@ class Route:
 
     The body fills the request field named ``body_field``, or the whole request when that is None and the verb
     carries a body; query and path parameters fill the rest. Query parameters named in ``lists`` hold several
-    values separated by commas.
+    values separated by commas. ``headers`` maps a header to the request field that it fills.
     """
 
     verb: str
@@ -40,6 +40,7 @@ class Route:
     body_field: str | None = None
     invalid_code: str = "INVALID_REQUEST"
     lists: frozenset[str] = frozenset()
+    headers: Mapping[str, str] = field(default_factory=dict)
     body_bytes_max: int = limits.BODY_BYTES_MAX
 
     @property
@@ -87,6 +88,9 @@ class Route:
                     details={"field": name[:64]},
                 )
             given[name] = [part for part in value.split(",") if part] if name in self.lists else value
+        for header, name in self.headers.items():
+            if header in http.headers:
+                given[name] = http.headers[header]
         return given
 
 

@@ -107,7 +107,7 @@ async def _run(
         authorization=http.headers.get("authorization"),
         actor=http.headers.get("x-cortex-actor"),
     )
-    principal = gateway.identify(Inbound(credentials, request_id))
+    principal = gateway.identify(Inbound(credentials, request_id), route.operation)
     read = await route.read(http)
     inbound = Inbound(credentials, request_id, read.body or b"null")
     loop = asyncio.get_running_loop()

@@ -1,27 +1,10 @@
-"""Server-sent events: the wire form of a stream (WHATWG HTML, section 9.2)."""
+"""Server-sent events at this door: the media type, and the comment that keeps a quiet stream open."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-from pydantic_core import to_json
+from lamina.kernel.streams import ServerSentEvent
 
 __all__ = ["HEARTBEAT", "MEDIA_TYPE", "ServerSentEvent"]
 
 MEDIA_TYPE = "text/event-stream; charset=utf-8"
 HEARTBEAT = b": still here\n\n"
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSentEvent:
-    """One event: its name, its JSON data, and the id to resume from where the stream has one."""
-
-    event: str
-    data: Any  # Any: a model or whatever JSON can hold
-    id: str | None = None
-
-    def encode(self) -> bytes:
-        """The bytes on the wire. JSON has no raw line ends, so the data is one line."""
-        head = f"id: {self.id}\n" if self.id else ""
-        return f"{head}event: {self.event}\ndata: ".encode() + to_json(self.data, by_alias=True) + b"\n\n"

@@ -13,6 +13,10 @@ from typing import Any
 __all__ = ["canonical", "compact", "digest"]
 
 
+# Made once: ``json.dumps`` with arguments makes an encoder for each call, and this runs several times an event.
+_COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical(value: Any) -> bytes:  # Any: whatever JSON can hold
     """The canonical bytes of a JSON value; raises ``ValueError`` for NaN and infinities."""
     return json.dumps(
@@ -22,7 +26,7 @@ def canonical(value: Any) -> bytes:  # Any: whatever JSON can hold
 
 def compact(value: Any) -> str:  # Any: whatever JSON can hold
     """JSON without white space, keys as given: for storage, where the submitted order is kept."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _COMPACT.encode(value)
 
 
 def digest(value: Any) -> str:  # Any: whatever JSON can hold

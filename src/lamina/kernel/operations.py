@@ -100,7 +100,7 @@ class Operation(Generic[RequestT]):
     """What the product can do, in one row.
 
     ``grants`` names what the caller must hold, read from the request; a handler asks ``call.permits`` for what
-    it learns only on the way.
+    it learns only on the way. An ``open`` operation asks nobody who they are and nothing of policy.
     """
 
     name: str
@@ -112,3 +112,4 @@ class Operation(Generic[RequestT]):
     grants: Callable[[RequestT, Principal], Sequence[Grant]]
     handler: Callable[[RequestT, Call], Answer]
     summary: str
+    open: bool = False

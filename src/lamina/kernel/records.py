@@ -210,6 +210,11 @@ class Episode(Record):
     centrality: float
     follows: str | None = None
 
+    @property
+    def topic(self) -> str:
+        """What queries for episodes are cut by: ``open`` or ``sealed``."""
+        return "sealed" if self.sealed else "open"
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:

@@ -23,6 +23,7 @@ __all__ = [
     "Instant",
     "Interval",
     "SystemClock",
+    "duration_text",
     "duration_us",
     "from_datetime",
     "instant",
@@ -38,12 +39,14 @@ Instant = int
 SECOND_US: Final = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RFC3339 = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-])(\d\d):?(\d\d))"
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-])(\d\d):?(\d\d))",
+    re.ASCII,
 )
-_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 _DURATION = re.compile(
     r"P(?:(?P<years>\d{1,6})Y)?(?:(?P<months>\d{1,6})M)?(?:(?P<weeks>\d{1,6})W)?(?:(?P<days>\d{1,6})D)?"
-    r"(?:T(?:(?P<hours>\d{1,6})H)?(?:(?P<minutes>\d{1,6})M)?(?:(?P<seconds>\d{1,9})S)?)?"
+    r"(?:T(?=\d)(?:(?P<hours>\d{1,6})H)?(?:(?P<minutes>\d{1,6})M)?(?:(?P<seconds>\d{1,9})S)?)?",
+    re.ASCII,
 )
 _DURATION_S = {
     "years": 365 * 86_400,
@@ -124,7 +127,14 @@ def instant(text: str, *, field: str = "timestamp") -> Instant:
             raise _invalid(field, f"{text[:64]!r} has an impossible offset")
         offset_s = (offset_hours * 3600 + offset_minutes * 60) * (1 if match[9] == "+" else -1)
     fraction_us = int((match[7] or "0").ljust(6, "0")[:6])
-    return from_datetime(moment) + fraction_us - offset_s * SECOND_US
+    value = from_datetime(moment) + fraction_us - offset_s * SECOND_US
+    if not _FIRST <= value <= _LAST:
+        raise _invalid(field, f"{text[:64]!r} lies outside of the years 1 to 9999 in UTC")
+    return value
+
+
+_FIRST = from_datetime(datetime.min.replace(tzinfo=UTC))
+_LAST = from_datetime(datetime.max.replace(tzinfo=UTC))
 
 
 def instant_or_none(text: str | None, *, field: str = "timestamp") -> Instant | None:
@@ -147,6 +157,19 @@ def duration_us(text: str, *, field: str = "duration") -> int:
             details={"field": field},
         )
     return sum(_DURATION_S[name] * count for name, count in parts.items()) * SECOND_US
+
+
+def duration_text(length_us: int) -> str:
+    """A length of time as ISO 8601 in days, hours, minutes and whole seconds: ``P2DT3H``, ``PT0S``; never negative."""
+    minutes, seconds = divmod(max(0, length_us) // SECOND_US, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    clock = "".join(
+        f"{count}{unit}" for count, unit in ((hours, "H"), (minutes, "M"), (seconds, "S")) if count
+    )
+    if not clock:
+        return f"P{days}D" if days else "PT0S"
+    return f"P{days}DT{clock}" if days else f"PT{clock}"
 
 
 def _invalid(field: str, reason: str) -> Invalid:
@@ -191,6 +214,31 @@ class Axes:
     def at(cls, moment: Instant, *, superseded: bool = False) -> Axes:
         """Both axes pinned to one moment: what ``as_of`` means, and what now means without it."""
         return cls(seen_at=moment, valid_at=moment, superseded=superseded)
+
+    @classmethod
+    def asked(
+        cls,
+        now: Instant,
+        *,
+        as_of: Instant | None = None,
+        valid_during: Interval | None = None,
+        recorded_during: Interval | None = None,
+        superseded: bool = False,
+    ) -> Axes:
+        """The axes behind a caller's words; every word narrows what the others leave.
+
+        ``as_of`` pins both axes, now does without it. ``valid_during`` takes the place of the pin on validity.
+        ``recorded_during`` reads from its own end, "as seen from then"; alone it leaves validity open.
+        """
+        seen_at = now if as_of is None else as_of
+        valid_at: Instant | None = seen_at
+        if recorded_during is not None:
+            if recorded_during.end is not None:
+                seen_at = min(seen_at, recorded_during.end - 1)
+            valid_at = as_of
+        if valid_during is not None:
+            valid_at = None
+        return cls(seen_at, valid_at, valid_during, recorded_during, superseded)
 
     def sees_recorded(self, recorded_from: Instant, recorded_to: Instant | None) -> bool:
         """Whether a version with these recorded bounds is visible from here."""

@@ -21,10 +21,9 @@ from lamina.language.sentences import split_sentences
 from lamina.language.tokens import STOP_TERMS, analyse
 from lamina.store.ports import Closing, RecordQuery, Store, Writes
 
-__all__ = ["OPEN", "SEALED", "EpisodeBuilder", "newly_worded"]
+__all__ = ["EpisodeBuilder", "newly_worded"]
 
-OPEN: Final = "open"
-SEALED: Final = "sealed"
+_OPEN: Final = "open"
 
 _GAP_US: Final = limits.EPISODE_GAP_S * SECOND_US
 _TOPIC_EVENTS: Final = 6
@@ -40,6 +39,13 @@ _TURNS_AWAY = re.compile(
 _OUTCOME = re.compile(
     r"\b(?:finally|done|finished|signed|got the|accepted|shipped|launched|it worked|passed|completed)\b",
     re.IGNORECASE,
+)
+_CALENDAR = frozenset(
+    analyse(
+        "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
+        "september october november december today tomorrow yesterday morning afternoon evening night week month year "
+        "day time thing good great thanks yes sure really"
+    )
 )
 _DECIDING_KINDS = frozenset({"plan", "commitment"})
 _DECIDES = re.compile(r"\b(?:decided|let's|we'll|i'll|agreed|going with|settled on)\b", re.IGNORECASE)
@@ -75,7 +81,7 @@ class EpisodeBuilder:
                 layer=Layer.EPISODES,
                 scopes=[event.scope],
                 axes=Axes(seen_at=event.recorded_at),
-                topic=OPEN,
+                topic=_OPEN,
                 with_excluded=True,
                 limit=_OPEN_SEEN_MAX,
             )
@@ -209,18 +215,24 @@ def _membership(event: Event, episode_id: str, ordinal: int, role: EpisodeRole) 
 
 
 def _name(events: Sequence[Event], words: Counter[str]) -> str:
-    """The words that its events share most, as they were first written, and the day it began."""
+    """What its events name and speak of most, as first written, and the day it began."""
+    speakers = {term for event in events for term in analyse(event.observed_actor.display_name)}
     written: dict[str, str] = {}
+    proper: set[str] = set()
     for event in events:
-        for word in re.findall(r"[\w'’-]+", text_of(event.content)):
-            for term in analyse(word)[:1]:
-                written.setdefault(term, word)
-    common = [
-        term for term, _ in sorted(words.items(), key=lambda item: (-item[1], list(words).index(item[0])))
-    ]
-    named = [written[term] for term in common if term in written][:_NAME_TERMS]
+        for sentence in split_sentences(text_of(event.content), count_max=8):
+            for place, word in enumerate(re.findall(r"[^\W\d_][\w'’-]*", sentence.text)):
+                for term in analyse(word)[:1]:
+                    written.setdefault(term, word)
+                    if place > 0 and word[0].isupper():
+                        proper.add(term)
+    told = [term for term in words if term in written and term not in speakers | _CALENDAR]
+    # Names tell episodes apart better than what everybody talks about; of those, longer words say more.
+    weights = {term: words[term] * (3 if term in proper else 1) * min(len(term), 8) for term in told}
+    best = sorted(told, key=lambda term: (-weights[term], told.index(term)))[:_NAME_TERMS]
     day = rfc3339(min(event.context.observed_at for event in events))[:10]
-    return f"{', '.join(named)} ({day})" if named else f"Conversation of {day}"
+    named = ", ".join(written[term] for term in best)
+    return f"{named} ({day})" if named else f"Conversation of {day}"
 
 
 def _summary(events: Sequence[Event], words: Counter[str]) -> str:

@@ -274,7 +274,7 @@ def _write_belief(record: Any) -> _Written:
 
 def _write_episode(record: Any) -> _Written:
     episode: Episode = record
-    return {"session": episode.session}, {
+    return {"session": episode.session, "topic": episode.topic}, {
         "name": episode.name,
         "summary": episode.summary,
         "started_at": episode.started_at,

@@ -7,9 +7,10 @@ savepoint, so one that fails takes nothing of the others with it.
 from __future__ import annotations
 
 import contextlib
-import queue
 import threading
 import time
+import weakref
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -25,6 +26,7 @@ __all__ = ["Readers", "Row", "Writer", "open_connection"]
 T = TypeVar("T")
 Row = tuple[Any, ...]
 """A row as SQLite returns it: its columns are None, int, float, str or bytes."""
+_Write = tuple[Callable[[apsw.Connection], Any], Future[Any]]
 
 _BUSY_S_MAX = 30.0
 
@@ -66,11 +68,12 @@ class Writer:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._queue: queue.Queue[tuple[Callable[[apsw.Connection], Any], Future[Any]] | None] = queue.Queue(
-            limits.WRITE_QUEUE_MAX
-        )
-        self._thread = threading.Thread(target=self._run, name="lamina-writer", daemon=True)
+        self._waiting: deque[_Write] = deque()
+        self._lock = threading.Lock()
+        self._arrived = threading.Condition(self._lock)
+        self._taken = threading.Condition(self._lock)
         self._closed = False
+        self._thread = threading.Thread(target=self._run, name="lamina-writer", daemon=True)
         self._thread.start()
 
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
@@ -79,47 +82,43 @@ class Writer:
         Raises what ``work`` raised, ``Unavailable`` (WAL_UNAVAILABLE) when the disk refuses.
         """
         future: Future[T] = Future()
-        if self._closed:
-            raise _unavailable("the store is closed")
-        try:
-            self._queue.put((work, future), timeout=limits.WAIT_S_MAX)
-        except queue.Full as error:
-            raise _unavailable("the write queue is full") from error
+        with self._lock:
+            if not self._taken.wait_for(self._has_room, timeout=limits.WAIT_S_MAX):
+                raise _unavailable("the write queue is full")
+            # Under the lock: whatever is in the queue when the writer sees that it is closed is still written.
+            if self._closed:
+                raise _unavailable("the store is closed")
+            self._waiting.append((work, future))
+            self._arrived.notify()
         return future.result()
 
+    def _has_room(self) -> bool:
+        return self._closed or len(self._waiting) < limits.WRITE_QUEUE_MAX
+
     def close(self) -> None:
-        """Finish what is queued, then stop."""
-        if not self._closed:
+        """Finish what is queued, then stop. Writes that come later are refused."""
+        with self._lock:
+            if self._closed:
+                return
             self._closed = True
-            self._queue.put(None)
-            self._thread.join()
-            self._connection.close()
+            self._arrived.notify()
+            self._taken.notify_all()
+        self._thread.join()
+        self._connection.close()
 
     def _run(self) -> None:
-        while True:
-            group = self._next_group()
-            if group:
-                self._commit(group)
-            if group is None:
-                return
+        while group := self._next_group():
+            self._commit(group)
 
-    def _next_group(self) -> list[tuple[Callable[[apsw.Connection], Any], Future[Any]]] | None:
-        first = self._queue.get()
-        if first is None:
-            return None
-        group = [first]
-        while len(group) < limits.WRITE_GROUP_MAX:
-            try:
-                item = self._queue.get_nowait()
-            except queue.Empty:
-                break
-            if item is None:
-                self._queue.put(None)
-                break
-            group.append(item)
-        return group
+    def _next_group(self) -> list[_Write]:
+        """What waits, up to a group; empty once the writer is closed and nothing waits."""
+        with self._lock:
+            self._arrived.wait_for(lambda: self._waiting or self._closed)
+            group = [self._waiting.popleft() for _ in range(min(len(self._waiting), limits.WRITE_GROUP_MAX))]
+            self._taken.notify_all()
+            return group
 
-    def _commit(self, group: Sequence[tuple[Callable[[apsw.Connection], Any], Future[Any]]]) -> None:
+    def _commit(self, group: Sequence[_Write]) -> None:
         outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -145,6 +144,8 @@ class Writer:
         try:
             result = work(self._connection)
         except Exception as error:
+            if not self._connection.in_transaction:
+                raise  # a full disk ends the whole transaction by itself: nobody's write has landed
             self._connection.execute("ROLLBACK TO one_write")
             self._connection.execute("RELEASE one_write")
             return None, _translated(error)
@@ -167,7 +168,7 @@ def _translated(error: BaseException) -> BaseException:
 
 def _unavailable(reason: str) -> Unavailable:
     return Unavailable(
-        "WAL_UNAVAILABLE", f"the log cannot be written: {reason}", hint="check the disk, then retry"
+        "WAL_UNAVAILABLE", f"the log cannot be reached: {reason}", hint="check the disk, then retry"
     )
 
 
@@ -177,7 +178,8 @@ class Readers:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._local = threading.local()
-        self._all: list[apsw.Connection] = []
+        # Weak: a thread that ends takes its connection with it.
+        self._all: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._lock = threading.Lock()
 
     @property
@@ -188,12 +190,15 @@ class Readers:
             connection = open_connection(self._path, durable=False, read_only=True)
             self._local.connection = connection
             with self._lock:
-                self._all.append(connection)
+                self._all.add(connection)
         return connection
 
     def rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
-        """All rows of a statement."""
-        return list(self.connection.execute(sql, bindings))
+        """All rows of a statement; raises ``Unavailable`` or ``Fault`` when the store fails."""
+        try:
+            return list(self.connection.execute(sql, bindings))
+        except apsw.Error as error:
+            raise _translated(error) from error
 
     def row(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> Row | None:
         """The first row of a statement, or None."""
@@ -203,7 +208,7 @@ class Readers:
     def close(self) -> None:
         """Close every connection; callers have stopped by then."""
         with self._lock:
-            for connection in self._all:
+            for connection in list(self._all):
                 with contextlib.suppress(apsw.Error):
                     connection.close(True)
             self._all.clear()

@@ -41,8 +41,10 @@ class SqliteStore:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / FILE_NAME
         clock, ids = clock or SystemClock(), ids or RandomIds()
-        connection = open_connection(path, durable=durable)
+        # Before SQLite does: the write-ahead files beside it take its mode when they are made.
+        path.touch(mode=0o600)
         path.chmod(0o600)
+        connection = open_connection(path, durable=durable)
         migrate(connection)
         self._writer = Writer(connection)
         self._readers = Readers(path)

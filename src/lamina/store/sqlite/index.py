@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from lamina.store.sqlite.connection import Readers, Writer
 __all__ = ["SqliteIndexRows", "put_texts", "put_vectors", "scope_token"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_PLAIN = re.compile(r"[0-9A-Za-z\s\u0080-\U0010ffff]*")
 
 
 def scope_token(tenant_id: str, scope: str) -> str:
@@ -25,17 +27,50 @@ def scope_token(tenant_id: str, scope: str) -> str:
     return f"scope{digest}"
 
 
+def index_words(text: str) -> list[str]:
+    """The terms in ``text`` as the full-text table holds them: one word each, whatever characters they have.
+
+    Its tokenizer splits at ASCII punctuation; a term that has any is written out in hexadecimal instead.
+    """
+    if _PLAIN.fullmatch(text):
+        return text.split()
+    return [word if _PLAIN.fullmatch(word) else f"x{word.encode().hex()}" for word in text.split()]
+
+
 def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
     """Make records findable; one that is already there is replaced, and stays findable from when it first was."""
     for row in texts:
         known = list(connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id)))
-        for number, recorded_at in known:
-            connection.execute(_SQL["delete_text"], (number,))
+        for number, recorded_at, scope, _, _ in known:
+            connection.execute(_SQL["delete_text"], (row.tenant_id, number))
             connection.execute(_SQL["delete_terms"], (number,))
             row = replace(row, recorded_at=min(row.recorded_at, recorded_at))  # noqa: PLW2901 - as it lands
+            if scope != row.scope:
+                connection.execute(_SQL["note_index_change"], (row.tenant_id, scope))
         for (number,) in connection.execute(_SQL["insert_text"], text_row(row)):
-            terms = f"{scope_token(row.tenant_id, row.scope)} {row.terms} {row.keys}"
-            connection.execute(_SQL["insert_terms"], (number, terms))
+            _insert_terms(connection, number, row.tenant_id, row.scope, f"{row.terms} {row.keys}")
+
+
+def _insert_terms(connection: apsw.Connection, number: int, tenant_id: str, scope: str, terms: str) -> None:
+    words = [*index_words(terms), scope_token(tenant_id, scope)]
+    connection.execute(_SQL["insert_terms"], (number, " ".join(words)))
+
+
+def hide_text(connection: apsw.Connection, tenant_id: str, record_id: str) -> None:
+    """Take a record out of search and of the rows that followers see; the row itself stays."""
+    for number, *_ in list(connection.execute(_SQL["find_text"], (tenant_id, record_id))):
+        connection.execute(_SQL["exclude_text"], (tenant_id, number))
+        # Not only flagged: a hidden row would still take a place among the best matches.
+        connection.execute(_SQL["delete_terms"], (number,))
+
+
+def show_text(connection: apsw.Connection, tenant_id: str, record_id: str) -> None:
+    """Undo ``hide_text``. Followers have read past the row, so that it counts as a change."""
+    for number, _, scope, terms, keys in list(connection.execute(_SQL["find_text"], (tenant_id, record_id))):
+        connection.execute(_SQL["show_text"], (tenant_id, number))
+        if connection.changes():
+            _insert_terms(connection, number, tenant_id, scope, f"{terms} {keys}")
+            connection.execute(_SQL["note_index_change"], (tenant_id, scope))
 
 
 def put_vectors(connection: apsw.Connection, vectors: Sequence[VectorRow]) -> None:
@@ -87,10 +122,12 @@ class SqliteIndexRows:
         self, tenant_id: str, scopes: Collection[Scope], terms: Sequence[str], limit: int
     ) -> list[tuple[str, float]]:
         """Mirrors ``IndexRows.search``."""
-        if not scopes or not terms:
+        if not scopes:
             return []
         inside = " OR ".join(scope_token(tenant_id, scope) for scope in sorted(scopes))
-        wanted = " OR ".join(f'"{term.replace(chr(34), "")}"' for term in dict.fromkeys(terms))
+        wanted = " OR ".join(f'"{word}"' for word in dict.fromkeys(index_words(" ".join(terms))))
+        if not wanted:
+            return []
         expression = f"({inside}) AND ({wanted})"
         rows = self._readers.rows(_SQL["search_text"], (expression, tenant_id, json_list(scopes), limit))
         return [(record_id, float(score)) for record_id, score in rows]

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import apsw
 
 from lamina import limits
 from lamina.kernel.events import Stage
-from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports import Job, JobState, LifecycleDraft, Writes
-from lamina.store.sqlite.codec import STAGE_NUMBERS, read_event, stage_of
+from lamina.store.sqlite.codec import STAGE_NUMBERS, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
-from lamina.store.sqlite.log import exclude_dependants
+from lamina.store.sqlite.log import find_event
 from lamina.store.sqlite.records import put_writes
 
 __all__ = ["SqliteJobs"]
 
 _SQL = load_blocks("lamina.store.sqlite")
-_DERIVED = ("record", "support", "entity", "mention", "text_row", "vector_row", "job", "index_change")
+_DERIVED = ("record", "support", "entity", "mention", "text_row", "vector_row", "job")
 
 
 class SqliteJobs:
@@ -53,7 +54,7 @@ class SqliteJobs:
                 if not connection.changes():
                     continue
                 if job.stage.next is not None and job.event.cancelled_after is not job.stage:
-                    connection.execute(_SQL["next_job"], (*place, number + 1))
+                    connection.execute(_SQL["next_job"], (*place, number + 1, job.stage.value))
                 put_writes(connection, writes)
                 lifecycle += writes.lifecycle
             self._lifecycle.put(connection, lifecycle)
@@ -90,13 +91,18 @@ class SqliteJobs:
 
     def next_due(self, now: Instant) -> Instant | None:
         """Mirrors ``Jobs.next_due``."""
-        row = self._readers.row(_SQL["next_due"])
+        connection = self._readers.connection
+        if any(_due(connection, number, 1, now) for number in STAGE_NUMBERS.values()):
+            return now
+        row = self._readers.row(_SQL["next_turn"], (now,))
         return None if row is None or row[0] is None else max(int(row[0]), now)
 
     def reset(self) -> int:
         """Mirrors ``Jobs.reset``."""
 
         def work(connection: apsw.Connection) -> int:
+            # Followers hold rows by scope and must learn that these are gone.
+            connection.execute(_SQL["note_index_reset"])
             for table in _DERIVED:
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from the tuple above
             connection.execute("INSERT INTO text_index (text_index) VALUES ('delete-all')")
@@ -106,35 +112,56 @@ class SqliteJobs:
         return self._writer.write(work)
 
     def exclude_cancelled(self) -> None:
-        """After a replay: take out again what rests on cancelled events alone."""
+        """Mirrors ``Jobs.exclude_cancelled``."""
 
         def work(connection: apsw.Connection) -> None:
             for tenant_id, event_id in list(connection.execute(_SQL["events_cancelled"])):
-                for row in connection.execute(_SQL["events_by_id"], (tenant_id, f'["{event_id}"]')):
-                    exclude_dependants(connection, tenant_id, event_id, read_event(row).scope)
+                event = find_event(connection, tenant_id, event_id)
+                exclude_dependants(connection, tenant_id, event_id, event.scope)
 
         self._writer.write(work)
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A job that nothing holds back."""
+
+    tenant_id: str
+    event_id: str
+    attempts: int
+    last_error: str | None
 
 
 def _claim(
     connection: apsw.Connection, stage: int, limit: int, lease_until: Instant, now: Instant, owner: str
 ) -> list[Job]:
     connection.execute(_SQL["expired_leases"], (stage, now))
-    blockers: dict[tuple[str, Scope], int | None] = {}
-    claimed: list[Job] = []
-    for row in list(connection.execute(_SQL["due_jobs"], (stage, now, limit * 4))):
-        tenant_id, path, position, attempts, last_error, *event = row
-        place = (tenant_id, Scope(path))
-        if place not in blockers:
-            blockers[place] = None
-            for blocker in connection.execute(_SQL["first_blocker"], (tenant_id, path, stage, now)):
-                blockers[place] = blocker[0]
-        blocker_at = blockers[place]
-        if blocker_at is not None and position > blocker_at:
-            continue
-        claimed.append(Job(read_event(tuple(event)), stage_of(stage), attempts, last_error))
-        if len(claimed) == limit:
-            break
-    for job in claimed:
-        connection.execute(_SQL["lease_job"], (job.event.tenant_id, job.event.id, stage, lease_until, owner))
+    claimed = []
+    for due in _due(connection, stage, limit, now):
+        connection.execute(_SQL["lease_job"], (due.tenant_id, due.event_id, stage, lease_until, owner))
+        event = find_event(connection, due.tenant_id, due.event_id)
+        claimed.append(Job(event, stage_of(stage), due.attempts, due.last_error))
     return claimed
+
+
+def _due(connection: apsw.Connection, stage: int, limit: int, now: Instant) -> list[_Due]:
+    """Up to ``limit`` jobs that can run now. The walk has no other bound: a scope that is held back must not
+    hide the scopes behind it."""
+    free_until: dict[tuple[str, str], int] = {}
+    held_back: set[tuple[str, str]] = set()
+    found: list[_Due] = []
+    for tenant_id, event_id, path, position, attempts, last_error in connection.execute(
+        _SQL["due_jobs"], (stage, now)
+    ):
+        place = (tenant_id, path)
+        if place in held_back:
+            continue
+        between = (free_until.get(place, 0), position)
+        if list(connection.execute(_SQL["first_blocker"], (*place, stage, now, *between))):
+            held_back.add(place)
+            continue
+        free_until[place] = position
+        found.append(_Due(tenant_id, event_id, attempts, last_error))
+        if len(found) == limit:
+            break
+    return found

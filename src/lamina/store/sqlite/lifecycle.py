@@ -82,7 +82,11 @@ class SqliteLifecycle:
 
     def query(self, query: LifecycleQuery) -> list[LifecycleRow]:
         """Mirrors ``Lifecycle.query``."""
-        block = "query_lifecycle" if query.event_id is None else "query_lifecycle_of_event"
+        block = "query_lifecycle"
+        if query.event_id is not None:
+            block = "query_lifecycle_of_event"
+        elif query.job_id is not None:
+            block = "query_lifecycle_of_job"
         bindings = {
             "tenant_id": query.tenant_id,
             "after": query.after,

@@ -27,6 +27,7 @@ from lamina.store.ports import (
 from lamina.store.shapes import captured_row, check_same
 from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_event, stage_of
 from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 
 __all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
@@ -66,7 +67,9 @@ class SqliteLog:
                 known = find_key(connection, capture.key, now)
             if known is not None and known.event_id is not None:
                 check_same(known, capture.body_hash)
-                event = stored.get(known.event_id) or _event(connection, known.key.tenant_id, known.event_id)
+                event = stored.get(known.event_id) or find_event(
+                    connection, known.key.tenant_id, known.event_id
+                )
                 appended.append(Appended(event, replayed=True))
                 continue
             draft = capture.draft
@@ -186,14 +189,15 @@ def _value(connection: apsw.Connection, sql: str, bindings: Row = ()) -> int:
     raise AssertionError("an aggregate is always a row")
 
 
-def _event(connection: apsw.Connection, tenant_id: str, event_id: str) -> Event:
-    for row in connection.execute(_SQL["events_by_id"], (tenant_id, json_list([event_id]))):
+def find_event(connection: apsw.Connection, tenant_id: str, event_id: str) -> Event:
+    """An event by its id; raises ``NotFound``."""
+    for row in connection.execute(_SQL["find_event"], (tenant_id, event_id)):
         return read_event(row)
-    raise NotFound("NOT_FOUND", "the event of this idempotency key is gone", details={"event_id": event_id})
+    raise NotFound("NOT_FOUND", "there is no such event", details={"event_id": event_id})
 
 
 def _cancel(connection: apsw.Connection, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
-    event = _event(connection, tenant_id, event_id)
+    event = find_event(connection, tenant_id, event_id)
     if event.cancelled_after is not None:
         return ()
     stages = list(Stage)
@@ -204,21 +208,6 @@ def _cancel(connection: apsw.Connection, tenant_id: str, event_id: str) -> tuple
     connection.execute(_SQL["mark_cancelled"], (tenant_id, event_id, done.value))
     exclude_dependants(connection, tenant_id, event_id, event.scope)
     return dropped
-
-
-def exclude_dependants(connection: apsw.Connection, tenant_id: str, event_id: str, scope: Scope) -> None:
-    """Keep a cancelled event, and what rests on no other event, out of recall and lists."""
-    touched = {scope}
-    connection.execute(_SQL["exclude_text"], (tenant_id, event_id))
-    dependants = [row[0] for row in connection.execute(_SQL["all_dependants"], (tenant_id, event_id))]
-    for record_id in dependants:
-        if _value(connection, _SQL["event_supports_left"], (tenant_id, record_id)) == 0:
-            connection.execute(_SQL["exclude_record"], (tenant_id, record_id))
-            connection.execute(_SQL["exclude_text"], (tenant_id, record_id))
-            touched.update(
-                Scope(row[0]) for row in connection.execute(_SQL["record_scope"], (tenant_id, record_id))
-            )
-    connection.executemany(_SQL["note_index_change"], [(tenant_id, path) for path in sorted(touched)])
 
 
 # ---- idempotency

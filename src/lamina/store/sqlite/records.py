@@ -13,6 +13,7 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports import RecordQuery, Writes
 from lamina.store.sqlite.codec import json_list, read_record, read_support, record_row, support_row
 from lamina.store.sqlite.connection import Readers
+from lamina.store.sqlite.exclusion import readmit
 from lamina.store.sqlite.index import put_texts, put_vectors
 
 __all__ = ["SqliteRecords", "put_writes"]
@@ -28,7 +29,7 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     )
     connection.executemany(_SQL["insert_record"], map(record_row, writes.records))
     connection.executemany(_SQL["insert_support"], map(support_row, writes.supports))
-    connection.executemany(_SQL["readmit_record"], {(s.tenant_id, s.record_id) for s in writes.supports})
+    readmit(connection, writes.supports)
     connection.executemany(
         _SQL["insert_entity"], [(e.tenant_id, e.id, e.normalised_name, e.type) for e in writes.entities]
     )

@@ -178,9 +178,11 @@ CREATE UNIQUE INDEX text_row_record ON text_row (tenant_id, record_id);
 CREATE INDEX text_row_scope ON text_row (tenant_id, scope, id);
 CREATE INDEX text_row_unembedded ON text_row (id) WHERE wants_vector = 1;
 
--- The scope stands among the terms as one token, so that every match is cut to its scopes inside the index.
+-- Terms come analysed, so the tokenizer only splits them. The scope stands among them as one token: every match is
+-- cut to its scopes inside the index. Positions are kept (detail is full): without them, and without content, every
+-- rank is zero.
 CREATE VIRTUAL TABLE text_index USING fts5 (
-  terms, content = '', contentless_delete = 1, detail = 'column', tokenize = "unicode61 remove_diacritics 0"
+  terms, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 
 CREATE TABLE vector_row (

@@ -7,11 +7,11 @@ RETURNING id;
 
 -- name: find_text
 -- The row of a record.
-SELECT id, recorded_at FROM text_row WHERE tenant_id = ?1 AND record_id = ?2;
+SELECT id, recorded_at, scope, terms, keys FROM text_row WHERE tenant_id = ?1 AND record_id = ?2;
 
 -- name: delete_text
 -- Take a record out of the row table.
-DELETE FROM text_row WHERE id = ?1;
+DELETE FROM text_row WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: insert_terms
 -- Make a row findable.
@@ -28,16 +28,21 @@ SELECT id, tenant_id, record_id, layer, scope, recorded_at, observed_at, session
 FROM text_row WHERE tenant_id = ?1 AND scope = ?2 AND id > ?3 AND excluded = 0 ORDER BY id LIMIT ?4;
 
 -- name: search_text
--- The best matches: ?1 is a full-text expression that begins with its scopes, ?2 the tenant.
+-- The best matches: ?1 is a full-text expression that begins with its scopes, ?2 the tenant. The join is crossed so
+-- that matches lead to rows; the other way round reads every row of the scopes.
 SELECT t.record_id, -m.rank
 FROM (SELECT rowid, rank FROM text_index WHERE text_index MATCH ?1 ORDER BY rank LIMIT ?4) m
-JOIN text_row t ON t.id = m.rowid
+CROSS JOIN text_row t ON t.id = m.rowid
 WHERE t.tenant_id = ?2 AND t.scope IN (SELECT value FROM json_each(?3)) AND t.excluded = 0
 ORDER BY m.rank, t.id;
 
 -- name: exclude_text
--- Keep a record's row out of search.
-UPDATE text_row SET excluded = 1 WHERE tenant_id = ?1 AND record_id = ?2;
+-- Keep a record's row, by its number, from those who list rows.
+UPDATE text_row SET excluded = 1 WHERE tenant_id = ?1 AND id = ?2;
+
+-- name: show_text
+-- Give a hidden row back to those who list rows.
+UPDATE text_row SET excluded = 0 WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1;
 
 -- name: insert_vector
 -- A record's vectors under one model.
@@ -66,6 +71,12 @@ WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) AND mode
 -- Rows of a scope were removed or excluded.
 INSERT INTO index_change (tenant_id, scope, changes) VALUES (?1, ?2, 1)
 ON CONFLICT DO UPDATE SET changes = changes + 1;
+
+-- name: note_index_reset
+-- Every row of every scope is about to be removed.
+INSERT INTO index_change (tenant_id, scope, changes)
+SELECT tenant_id, scope, 1 FROM (SELECT tenant_id, scope FROM text_row UNION SELECT tenant_id, scope FROM vector_row)
+WHERE true ON CONFLICT DO UPDATE SET changes = changes + 1;
 
 -- name: index_changes
 -- How often rows of a scope were removed or excluded.

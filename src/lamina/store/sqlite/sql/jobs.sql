@@ -1,24 +1,23 @@
 -- name: anything_due
 -- Whether a claim of a stage could find something: a pending job, or a lease that ran out.
 SELECT 1 WHERE EXISTS (SELECT 1 FROM job WHERE stage = ?1 AND state = 'pending' AND next_attempt_at <= ?2)
-            OR EXISTS (SELECT 1 FROM job WHERE stage = ?1 AND state = 'running' AND lease_until < ?2);
+            OR EXISTS (SELECT 1 FROM job WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2);
 
 -- name: due_jobs
--- Jobs of a stage that could run now, in the order of the log.
-SELECT j.tenant_id AS job_tenant, j.scope AS job_scope, j.position AS job_position, j.attempts, j.last_error, e.*
-FROM job j JOIN event e ON e.seq = j.event_seq
-WHERE j.stage = ?1 AND j.state = 'pending' AND j.next_attempt_at <= ?2
-ORDER BY j.event_seq LIMIT ?3;
+-- Jobs of a stage whose time has come, in the order of the log; their scope may still hold them back.
+SELECT tenant_id, event_id, scope, position, attempts, last_error FROM job
+WHERE stage = ?1 AND state = 'pending' AND next_attempt_at <= ?2
+ORDER BY event_seq;
 
 -- name: expired_leases
 -- Leases that ran out: their jobs are due again.
 UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL
-WHERE stage = ?1 AND state = 'running' AND lease_until < ?2;
+WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2;
 
 -- name: first_blocker
--- The first position of a scope at which an event is not yet past a stage and cannot be claimed for it now.
+-- The first position of a scope between ?5 and ?6 at which an event is not yet past a stage and cannot be claimed now.
 SELECT position FROM job
-WHERE tenant_id = ?1 AND scope = ?2 AND state <> 'failed'
+WHERE tenant_id = ?1 AND scope = ?2 AND position > ?5 AND position < ?6 AND state <> 'failed'
   AND (stage < ?3 OR (stage = ?3 AND (state = 'running' OR next_attempt_at > ?4)))
 ORDER BY position LIMIT 1;
 
@@ -32,9 +31,10 @@ WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3;
 DELETE FROM job WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3 AND state <> 'failed';
 
 -- name: next_job
--- Queue the stage after the one that ended.
+-- Queue the stage after the one that ended, ?4, unless the event was cancelled there: a replay stops where it did.
 INSERT INTO job (tenant_id, event_id, stage, scope, position, event_seq, state, next_attempt_at)
-SELECT tenant_id, id, ?3, scope, position, seq, 'pending', 0 FROM event WHERE tenant_id = ?1 AND id = ?2
+SELECT tenant_id, id, ?3, scope, position, seq, 'pending', 0 FROM event
+WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NOT ?4
 ON CONFLICT DO NOTHING;
 
 -- name: fail_job
@@ -61,9 +61,10 @@ SELECT state, count(*) FROM job GROUP BY state;
 UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL
 WHERE state = 'running' AND (?1 IS NULL OR lease_owner = ?1);
 
--- name: next_due
--- When the next job can run: a pending one's time, or the end of a lease.
-SELECT min(iif(state = 'running', lease_until, next_attempt_at)) FROM job WHERE state <> 'failed';
+-- name: next_turn
+-- When something that cannot run now may change: the end of a lease, or of a back-off past ?1.
+SELECT min(iif(state = 'running', lease_until, next_attempt_at)) FROM job
+WHERE state = 'running' OR (state = 'pending' AND next_attempt_at > ?1);
 
 -- name: requeue_all
 -- Queue every event from its first stage, but for those cancelled before it.

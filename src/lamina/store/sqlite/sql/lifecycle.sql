@@ -16,12 +16,21 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
 SELECT * FROM lifecycle WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: query_lifecycle
--- Rows past a sequence, in order of arrival.
-SELECT * FROM lifecycle
+-- Rows past a sequence, in order of arrival: read by sequence, whatever the planner guesses of tenants.
+SELECT * FROM lifecycle NOT INDEXED
 WHERE tenant_id = :tenant_id AND sequence > :after
   AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
   AND (:within IS NULL OR scope = :within OR (scope >= :within_from AND scope < :within_to))
-  AND (:event_id IS NULL OR event_id = :event_id) AND (:job_id IS NULL OR job_id = :job_id)
+  AND (:names IS NULL OR name IN (SELECT value FROM json_each(:names)))
+  AND (:arrived_from IS NULL OR arrived_at >= :arrived_from)
+ORDER BY sequence LIMIT :limit;
+
+-- name: query_lifecycle_of_job
+-- One job's rows, in order of arrival.
+SELECT * FROM lifecycle
+WHERE tenant_id = :tenant_id AND job_id = :job_id AND sequence > :after
+  AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
+  AND (:within IS NULL OR scope = :within OR (scope >= :within_from AND scope < :within_to))
   AND (:names IS NULL OR name IN (SELECT value FROM json_each(:names)))
   AND (:arrived_from IS NULL OR arrived_at >= :arrived_from)
 ORDER BY sequence LIMIT :limit;

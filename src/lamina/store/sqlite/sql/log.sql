@@ -47,33 +47,43 @@ SET body_hash = excluded.body_hash, event_id = excluded.event_id, response = exc
 -- Forget keys used before an instant.
 DELETE FROM idempotency WHERE created_at < ?1;
 
+-- name: find_event
+-- One event.
+SELECT * FROM event WHERE tenant_id = ?1 AND id = ?2;
+
 -- name: events_by_id
 -- Events by id: ?2 is a JSON list.
 SELECT * FROM event WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2));
 
 -- name: events_newest_first
--- A page of events inside scopes, newest position first.
-SELECT * FROM event
-WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
-  AND (:after IS NULL OR position < :after)
-  AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
-  AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
-  AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
-  AND (:session IS NULL OR session = :session) AND (:modality IS NULL OR modality = :modality)
-  AND (:with_excluded OR cancelled_after IS NULL)
-ORDER BY position DESC LIMIT :limit;
+-- A page of events inside scopes, newest position first: a page of each scope by its index, then the first of them.
+SELECT e.* FROM (SELECT DISTINCT value FROM json_each(:scopes)) AS wanted CROSS JOIN event AS e NOT INDEXED
+WHERE e.tenant_id = :tenant_id AND e.seq IN (
+  SELECT seq FROM event INDEXED BY event_scope
+  WHERE tenant_id = :tenant_id AND scope = wanted.value
+    AND (:after IS NULL OR position < :after)
+    AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
+    AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
+    AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
+    AND (:session IS NULL OR session = :session) AND (:modality IS NULL OR modality = :modality)
+    AND (:with_excluded OR cancelled_after IS NULL)
+  ORDER BY position DESC LIMIT :limit)
+ORDER BY e.position DESC LIMIT :limit;
 
 -- name: events_oldest_first
--- A page of events inside scopes, oldest position first.
-SELECT * FROM event
-WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
-  AND (:after IS NULL OR position > :after)
-  AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
-  AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
-  AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
-  AND (:session IS NULL OR session = :session) AND (:modality IS NULL OR modality = :modality)
-  AND (:with_excluded OR cancelled_after IS NULL)
-ORDER BY position LIMIT :limit;
+-- A page of events inside scopes, oldest position first: a page of each scope by its index, then the first of them.
+SELECT e.* FROM (SELECT DISTINCT value FROM json_each(:scopes)) AS wanted CROSS JOIN event AS e NOT INDEXED
+WHERE e.tenant_id = :tenant_id AND e.seq IN (
+  SELECT seq FROM event INDEXED BY event_scope
+  WHERE tenant_id = :tenant_id AND scope = wanted.value
+    AND (:after IS NULL OR position > :after)
+    AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
+    AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
+    AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
+    AND (:session IS NULL OR session = :session) AND (:modality IS NULL OR modality = :modality)
+    AND (:with_excluded OR cancelled_after IS NULL)
+  ORDER BY position LIMIT :limit)
+ORDER BY e.position LIMIT :limit;
 
 -- name: events_before_in_session
 -- The events of a session just before a position, newest first.

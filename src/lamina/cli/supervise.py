@@ -1,0 +1,58 @@
+"""The worker processes that ``lamina serve`` keeps running."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import threading
+import time
+
+from lamina.settings import Settings
+
+__all__ = ["Workers"]
+
+_LOG = logging.getLogger("lamina.serve")
+_RESTART_S_MAX = 30.0
+_STEADY_S = 60.0
+_STOP_S = 10.0
+
+
+class Workers:
+    """Starts the derivation process, and starts it again when it dies, waiting longer each time it dies soon."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._stopping = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._keep, name="lamina-workers", daemon=True)
+
+    def start(self) -> None:
+        """Begin; nothing happens when the settings leave derivation to others."""
+        if self._settings.workers > 0:
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Let the worker finish its batch, then end it."""
+        self._stopping.set()
+        if self._process is not None:
+            self._process.terminate()
+            try:
+                self._process.wait(_STOP_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+        if self._thread.is_alive():
+            self._thread.join(_STOP_S)
+
+    def _keep(self) -> None:
+        wait_s = 0.5
+        while not self._stopping.is_set():
+            started = time.monotonic()
+            command = [sys.executable, "-m", "lamina", "worker", "--data", str(self._settings.data)]
+            self._process = subprocess.Popen(command)  # noqa: S603 - our own module
+            code = self._process.wait()
+            if self._stopping.is_set():
+                return
+            wait_s = 0.5 if time.monotonic() - started > _STEADY_S else min(2 * wait_s, _RESTART_S_MAX)
+            _LOG.error("the worker ended with code %d and is started again in %.1f s", code, wait_s)
+            self._stopping.wait(wait_s)

@@ -1,0 +1,391 @@
+"""A scope's index in memory: postings, structure and pooled vectors, kept by a follower of the store's rows.
+
+Everything is exact and scoped: statistics of one scope never see another, and a search as of an earlier moment
+draws its candidates among the rows that had been recorded by then. The store's own full-text index holds the same
+terms on disk; this one answers ten times faster and gives the figures that ranking needs.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from array import array
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.index.vectors import VectorMatrix
+from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.store.ports import IndexRows, TextRow
+
+__all__ = ["Entry", "ResidentIndexes", "ScopeIndex", "idf"]
+
+K1, B = 1.2, 0.75
+"""BM25 constants, those of SQLite's FTS5."""
+
+_LAYERS = list(Layer)
+_PAGE = 2000
+_NONE = -1
+_MATCHED_MAX = 20_000
+"""Rows that a query may touch before its commonest terms are left out of the search for candidates."""
+
+Float32Array = NDArray[np.float32]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row as ranking sees it; ``previous`` and ``next`` are places of its neighbours in the session."""
+
+    place: int
+    record_id: str
+    layer: Layer
+    scope: Scope
+    recorded_at: Instant
+    observed_at: Instant
+    session: str | None
+    speaker: str | None
+    role: str | None
+    question_share: float
+    self_share: float
+    terms: tuple[str, ...]
+    previous: int | None
+    next: int | None
+
+
+class ScopeIndex:
+    """The rows of one scope. Places count from 0 in the order of indexing; a replaced row keeps no place."""
+
+    def __init__(self, tenant_id: str, scope: Scope, model: str, dimensions: int) -> None:
+        self.tenant_id = tenant_id
+        self.scope = scope
+        self.changes = 0
+        self._model = model
+        self._last_text = 0
+        self._last_vector = 0
+        self._rows: list[_Row] = []
+        self._place_of: dict[str, int] = {}
+        self._term_ids: dict[str, int] = {}
+        self._terms: list[str] = []
+        self._event_postings: dict[int, _Postings] = {}
+        self._record_postings: dict[int, _Postings] = {}
+        self._lengths = array("I")
+        self._layers = array("B")
+        self._recorded_at = array("q")
+        self._observed_at = array("q")
+        self._alive = bytearray()
+        self._previous = array("i")
+        self._next = array("i")
+        self._last_in_session: dict[str | None, int] = {}
+        self._speakers: dict[str, int] = {}
+        self._length_total = 0
+        self._event_total = 0
+        self._vectors = VectorMatrix(dimensions)
+        self._vector_places = array("I")
+        self._vector_of: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def events(self) -> int:
+        """How many events the scope's index holds."""
+        return self._event_total
+
+    @property
+    def terms_total(self) -> int:
+        """Terms of all events together."""
+        return self._length_total
+
+    @property
+    def speakers(self) -> Collection[str]:
+        """The names of those who speak in the scope."""
+        return self._speakers.keys()
+
+    def follow(self, rows: IndexRows) -> None:
+        """Take in what was indexed since the last time."""
+        while texts := rows.texts_after(self.tenant_id, self.scope, self._last_text, _PAGE):
+            for text in texts:
+                self._add(text)
+            self._last_text = texts[-1].row
+            if len(texts) < _PAGE:
+                break
+        while vectors := rows.vectors_after(
+            self.tenant_id, self.scope, self._model, self._last_vector, _PAGE
+        ):
+            self._add_vectors([(record_id, pooled) for _, record_id, pooled in vectors])
+            self._last_vector = vectors[-1][0]
+            if len(vectors) < _PAGE:
+                break
+
+    def _add(self, text: TextRow) -> None:
+        place = len(self._rows)
+        older = self._place_of.get(text.record_id)
+        if older is not None:
+            self._alive[older] = 0
+        self._place_of[text.record_id] = place
+        terms = text.terms.split()
+        ids = [self._term_id(term) for term in terms]
+        self._rows.append(
+            _Row(
+                text.record_id,
+                text.session,
+                text.speaker,
+                text.role,
+                text.question_share,
+                text.self_share,
+                tuple(self._terms[term_id] for term_id in ids),
+            )
+        )
+        self._lengths.append(len(terms))
+        self._layers.append(_LAYERS.index(text.layer))
+        self._recorded_at.append(text.recorded_at)
+        self._observed_at.append(text.observed_at)
+        self._alive.append(1)
+        self._previous.append(_NONE)
+        self._next.append(_NONE)
+        if text.layer is Layer.EVENTS:
+            self._join_session(place, text.session)
+            self._length_total += len(terms)
+            self._event_total += 1
+            if text.speaker:
+                self._speakers[text.speaker] = self._speakers.get(text.speaker, 0) + 1
+        # A key's term counts once beside the words: it makes a turn findable, not longer.
+        counted = [*ids, *(self._term_id(term) for term in set(text.keys.split()) - set(terms))]
+        counts: dict[int, int] = {}
+        for term_id in counted:
+            counts[term_id] = counts.get(term_id, 0) + 1
+        postings = self._of_layer(text.layer)
+        for term_id, count in counts.items():
+            if term_id not in postings:
+                postings[term_id] = (array("I"), array("B"))
+            places, found = postings[term_id]
+            places.append(place)
+            found.append(min(count, 255))
+
+    def _of_layer(self, layer: Layer) -> dict[int, _Postings]:
+        """Events have postings of their own: how common a word is among them must not hang on what was derived."""
+        return self._event_postings if layer is Layer.EVENTS else self._record_postings
+
+    def _join_session(self, place: int, session: str | None) -> None:
+        before = self._last_in_session.get(session)
+        if before is not None and session is not None:
+            self._previous[place] = before
+            self._next[before] = place
+        self._last_in_session[session] = place
+
+    def _term_id(self, term: str) -> int:
+        known = self._term_ids.get(term)
+        if known is None:
+            known = self._term_ids[term] = len(self._terms)
+            self._terms.append(term)
+        return known
+
+    def _add_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
+        known = [(self._place_of[rid], pooled) for rid, pooled in vectors if rid in self._place_of]
+        if not known:
+            return
+        first = len(self._vector_places)
+        self._vectors.append(
+            np.stack([np.frombuffer(pooled, "<f2") for _, pooled in known]).astype(np.float32)
+        )
+        for offset, (place, _) in enumerate(known):
+            self._vector_places.append(place)
+            self._vector_of[place] = first + offset
+
+    # ---- searching
+
+    def frequency(self, term: str, layer: Layer = Layer.EVENTS) -> int:
+        """In how many events a term occurs, or in how many derived rows when the layer is one of theirs."""
+        found = self._of_layer(layer).get(self._term_ids.get(term, _NONE))
+        return 0 if found is None else len(found[0])
+
+    def entry(self, place: int) -> Entry:
+        """The row at a place."""
+        row = self._rows[place]
+        previous, following = self._previous[place], self._next[place]
+        return Entry(
+            place=place,
+            record_id=row.record_id,
+            layer=_LAYERS[self._layers[place]],
+            scope=self.scope,
+            recorded_at=self._recorded_at[place],
+            observed_at=self._observed_at[place],
+            session=row.session,
+            speaker=row.speaker,
+            role=row.role,
+            question_share=row.question_share,
+            self_share=row.self_share,
+            terms=row.terms,
+            previous=None if previous == _NONE else previous,
+            next=None if following == _NONE else following,
+        )
+
+    def record_id(self, place: int) -> str:
+        """The record whose row is at a place."""
+        return self._rows[place].record_id
+
+    def neighbours(self, place: int, mask: BoolArray) -> list[int]:
+        """The places under the mask of the turns before and after in the session."""
+        return [near for near in (self._previous[place], self._next[place]) if near != _NONE and mask[near]]
+
+    def mask(
+        self,
+        layer: Layer,
+        *,
+        recorded_to: Instant | None = None,
+        recorded_from: Instant | None = None,
+        observed: tuple[Instant | None, Instant | None] | None = None,
+    ) -> BoolArray:
+        """(n,) which rows are of a layer, not replaced, and inside the bounds; ``recorded_to`` is inclusive."""
+        kept: BoolArray = (np.frombuffer(self._layers, np.uint8) == _LAYERS.index(layer)) & np.frombuffer(
+            self._alive, np.bool_
+        )
+        if recorded_to is not None:
+            kept &= np.frombuffer(self._recorded_at, np.int64) <= recorded_to
+        if recorded_from is not None:
+            kept &= np.frombuffer(self._recorded_at, np.int64) >= recorded_from
+        if observed is not None:
+            at = np.frombuffer(self._observed_at, np.int64)
+            if observed[0] is not None:
+                kept &= at >= observed[0]
+            if observed[1] is not None:
+                kept &= at < observed[1]
+        return kept
+
+    def match(
+        self,
+        layer: Layer,
+        terms: Sequence[str],
+        idf: Mapping[str, float],
+        terms_mean: float,
+        mask: BoolArray,
+        limit: int,
+    ) -> list[tuple[int, float]]:
+        """(place, BM25 score) of the best rows under the mask, best first; rarest terms are searched first.
+
+        Terms so common that they would touch more than ``_MATCHED_MAX`` rows beyond the rarer ones are skipped:
+        they hardly tell rows apart, and what they add is scored again where the candidates are ranked.
+        """
+        scores = np.zeros(len(self._rows), np.float32)
+        lengths = np.frombuffer(self._lengths, np.uint32)
+        touched = 0
+        postings = self._of_layer(layer)
+        for count, term in sorted((self.frequency(term, layer), term) for term in terms):
+            if count == 0 or (touched and touched + count > _MATCHED_MAX):
+                continue
+            touched += count
+            places_, found_ = postings[self._term_ids[term]]
+            places, found = (
+                np.frombuffer(places_, np.uint32),
+                np.frombuffer(found_, np.uint8).astype(np.float32),
+            )
+            norms = K1 * (1.0 - B + B * lengths[places] / max(terms_mean, 1.0))
+            scores[places] += idf[term] * found * (K1 + 1.0) / (found + norms)
+        if not touched:
+            return []
+        scores[~mask] = 0.0
+        return [(place, float(scores[place])) for place in _best(scores, limit) if scores[place] > 0]
+
+    def nearest(self, query: Float32Array, mask: BoolArray, limit: int) -> list[tuple[int, float]]:
+        """(place, cosine) of the rows under the mask whose pooled vectors are nearest, best first."""
+        if not len(self._vector_places):
+            return []
+        of_vectors = mask[np.frombuffer(self._vector_places, np.uint32)]
+        indices, scores = self._vectors.top(query, limit, of_vectors)
+        return [(self._vector_places[int(i)], float(s)) for i, s in zip(indices, scores, strict=True)]
+
+    def cosines(self, query: Float32Array, places: Sequence[int]) -> dict[int, float]:
+        """The cosine of each place that has a vector."""
+        known = [place for place in places if place in self._vector_of]
+        if not known:
+            return {}
+        rows = self._vectors.rows(np.array([self._vector_of[place] for place in known], np.intp))
+        return dict(zip(known, (rows @ query).tolist(), strict=True))
+
+    def pooled(self, places: Sequence[int]) -> Float32Array:
+        """(n, d) float32 unit rows; zeros where a place has no vector."""
+        found = np.zeros((len(places), self._vectors.dimensions), np.float32)
+        known = [(at, self._vector_of[place]) for at, place in enumerate(places) if place in self._vector_of]
+        if known:
+            found[[at for at, _ in known]] = self._vectors.rows(np.array([v for _, v in known], np.intp))
+        return found
+
+    def newest(self, mask: BoolArray, limit: int) -> list[int]:
+        """The places under the mask that were observed last, newest first."""
+        places = np.flatnonzero(mask)
+        at = np.frombuffer(self._observed_at, np.int64)[places]
+        return [int(place) for place in places[np.argsort(-at, kind="stable")[:limit]]]
+
+
+_Postings = tuple["array[int]", "array[int]"]
+"""The places that have a term, rising, and how often each has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    record_id: str
+    session: str | None
+    speaker: str | None
+    role: str | None
+    question_share: float
+    self_share: float
+    terms: tuple[str, ...]
+
+
+def _best(scores: Float32Array, limit: int) -> list[int]:
+    """The places of the highest scores, best first, earlier places first among equals."""
+    if len(scores) > limit:
+        chosen = np.argpartition(-scores, limit - 1)[:limit]
+        chosen.sort()
+    else:
+        chosen = np.arange(len(scores))
+    return [int(place) for place in chosen[np.argsort(-scores[chosen], kind="stable")]]
+
+
+class ResidentIndexes:
+    """The scopes that were searched lately, up to a number of rows in all."""
+
+    def __init__(self, rows: IndexRows, model: str, dimensions: int, *, rows_max: int = 2_000_000) -> None:
+        self._rows = rows
+        self._model = model
+        self._dimensions = dimensions
+        self._rows_max = rows_max
+        self._indexes: OrderedDict[tuple[str, Scope], ScopeIndex] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def of(self, tenant_id: str, scope: Scope) -> ScopeIndex:
+        """The scope's index, up to date with what is committed."""
+        with self._lock:
+            key = (tenant_id, scope)
+            changes = self._rows.changes(tenant_id, scope)
+            index = self._indexes.get(key)
+            if index is None or index.changes != changes:
+                index = self._indexes[key] = ScopeIndex(tenant_id, scope, self._model, self._dimensions)
+                index.changes = changes
+            self._indexes.move_to_end(key)
+            index.follow(self._rows)
+            self._let_go(key)
+            return index
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held while an index is read: another call may be following at the same time."""
+        return self._lock
+
+    def _let_go(self, kept: tuple[str, Scope]) -> None:
+        total = sum(len(index) for index in self._indexes.values())
+        for key in list(self._indexes):
+            if total <= self._rows_max or key == kept:
+                break
+            total -= len(self._indexes.pop(key))
+
+
+def idf(found: int, total: int) -> float:
+    """How telling a term is that ``found`` of ``total`` rows have: ln(1 + (N - n + 0.5) / (n + 0.5)), as in Lucene."""
+    return math.log1p((max(total - found, 0) + 0.5) / (found + 0.5))

@@ -1,0 +1,156 @@
+"""Beliefs as the contract shows them (seed 002, 7.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from lamina.kernel.records import Belief, Stance, Support
+from lamina.kernel.views.parts import (
+    DerivedView,
+    ObjectView,
+    ReferenceView,
+    Stamp,
+    common_fields,
+    kind_of,
+    object_view,
+    subject_view,
+    supports_held,
+)
+from lamina.kernel.wire import Result
+
+__all__ = ["BeliefView", "belief_view"]
+
+INTERVAL_LEVEL = 0.90
+
+
+class ClaimView(Result):
+    """The claim in triple form."""
+
+    subject: ReferenceView
+    predicate: str
+    object: ObjectView
+    negated: bool
+
+
+class IntervalView(Result):
+    """The central interval of the posterior around ``confidence``."""
+
+    lower: float
+    upper: float
+    method: Literal["beta_posterior"] = "beta_posterior"
+    level: float = INTERVAL_LEVEL
+
+
+class CalibrationView(Result):
+    """How far the confidence was checked against outcomes. All null and no samples: it has not been."""
+
+    model: str | None = None
+    brier_score_30d: float | None = None
+    samples: int = 0
+    last_calibrated_at: Stamp | None = None
+
+
+class BeliefSupportView(Result):
+    """A record that the belief rests on, and for which side it speaks."""
+
+    type: str
+    id: str
+    weight: float
+    polarity: Literal["supports", "against"]
+
+
+class TensionView(Result):
+    """Another belief that cannot hold together with this one.
+
+    ``tension`` is the lesser of the two confidences, null when the other is not at hand; ``resolution`` says
+    which won: ``newer_wins``, ``stronger_wins`` or ``unresolved``.
+    """
+
+    belief_id: str
+    tension: float | None
+    resolution: str
+
+
+class RevisionPolicyView(Result):
+    """When the belief is revised."""
+
+    trigger: str = "new_supporting_evidence_or_contradiction"
+    min_evidence_delta: float = 0.0
+    cooldown: str = "PT0S"
+    max_revisions_per_hour: int | None = None
+
+
+class BeliefView(DerivedView):
+    """A claim about the world with the confidence that its evidence gives it.
+
+    ``supports`` lists both sides, each with its polarity. ``why_url`` explains the belief down to the events.
+    """
+
+    claim: ClaimView
+    stance: Stance
+    confidence_interval: IntervalView
+    calibration: CalibrationView = CalibrationView()
+    supports: list[BeliefSupportView]
+    contradicts: list[TensionView]
+    revision_policy: RevisionPolicyView = RevisionPolicyView()
+    last_revised_at: Stamp
+    revision_count: int
+    supporting_evidence_redacted: bool
+    supporting_evidence_redacted_fraction: float = Field(ge=0.0, le=1.0)
+    why_url: str
+
+
+def belief_view(
+    belief: Belief,
+    supports: Sequence[Support] = (),
+    *,
+    others: Mapping[str, Belief] | None = None,
+    redacted_fraction: float = 0.0,
+) -> BeliefView:
+    """The view of a belief; ``others`` are those it contradicts, by id, where they are at hand."""
+    known = others or {}
+    partial: dict[str, Any] = {}
+    if redacted_fraction > 0.0:
+        partial = {"partial": True, "partial_reason": "supporting_evidence_redacted"}
+    return BeliefView(
+        **common_fields(belief),
+        **partial,
+        claim=ClaimView(
+            subject=subject_view(belief.subject),
+            predicate=belief.predicate,
+            object=object_view(belief.object),
+            negated=belief.negated,
+        ),
+        stance=belief.stance,
+        confidence_interval=IntervalView(lower=belief.lower, upper=belief.upper),
+        supports=[
+            BeliefSupportView(
+                type=kind_of(support.source_id),
+                id=support.source_id,
+                weight=support.weight,
+                polarity=support.polarity,
+            )
+            for support in supports_held(belief, supports)
+        ],
+        contradicts=[_tension(belief, other_id, known.get(other_id)) for other_id in belief.contradicts],
+        last_revised_at=belief.recorded_from,
+        revision_count=belief.revision_count,
+        supporting_evidence_redacted=redacted_fraction > 0.0,
+        supporting_evidence_redacted_fraction=redacted_fraction,
+        why_url=f"/v1/beliefs/why?belief_id={belief.id}",
+    )
+
+
+def _tension(belief: Belief, other_id: str, other: Belief | None) -> TensionView:
+    if other is None:
+        return TensionView(belief_id=other_id, tension=None, resolution="unresolved")
+    tension = round(min(belief.confidence, other.confidence), 4)
+    winner, loser = sorted((belief, other), key=lambda each: each.confidence, reverse=True)
+    if winner.stance is loser.stance:
+        resolution = "unresolved"
+    else:
+        resolution = "newer_wins" if winner.valid_from > loser.valid_from else "stronger_wins"
+    return TensionView(belief_id=other_id, tension=tension, resolution=resolution)

@@ -1,0 +1,67 @@
+"""Episodes as the contract shows them (seed 002, 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lamina.kernel.records import Episode, EpisodeRole, Layer, Support, layer_of
+from lamina.kernel.views.parts import DerivedView, Stamp, common_fields
+from lamina.kernel.wire import Result
+
+__all__ = ["CausalStep", "EpisodeView", "episode_view"]
+
+
+class CausalStep(Result):
+    """An event that moved the episode: its trigger, a decision, or the outcome."""
+
+    event: str
+    role: str
+
+
+class EpisodeView(DerivedView):
+    """A bounded span of related events, in their order.
+
+    ``sealed`` episodes keep their events. ``causal_predecessor`` is the episode that this one goes on from.
+    ``causal_chain`` is null where a reader asked for no chain.
+    """
+
+    name: str
+    summary: str | None
+    events: list[str]
+    started_at: Stamp
+    ended_at: Stamp
+    session: str | None
+    actors_involved: list[str]
+    centrality_score: float
+    causal_chain: list[CausalStep] | None
+    causal_predecessor: str | None
+    sealed: bool
+
+
+def episode_view(
+    episode: Episode, supports: Sequence[Support] = (), *, with_causal_chain: bool = True
+) -> EpisodeView:
+    """The view of an episode; ``supports`` are those of the record, of which this version holds its first ``size``."""
+    members = sorted(
+        (support for support in supports if layer_of(support.source_id) is Layer.EVENTS),
+        key=lambda support: support.ordinal,
+    )[: episode.size]
+    chain = [
+        CausalStep(event=member.source_id, role=member.role)
+        for member in members
+        if member.role is not None and member.role != EpisodeRole.CONTEXT
+    ]
+    return EpisodeView(
+        **common_fields(episode),
+        name=episode.name,
+        summary=episode.summary,
+        events=[member.source_id for member in members],
+        started_at=episode.started_at,
+        ended_at=episode.ended_at,
+        session=episode.session,
+        actors_involved=list(episode.actors),
+        centrality_score=episode.centrality,
+        causal_chain=chain if with_causal_chain else None,
+        causal_predecessor=episode.follows,
+        sealed=episode.sealed,
+    )

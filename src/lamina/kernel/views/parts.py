@@ -1,0 +1,126 @@
+"""What the views of several layers share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PlainSerializer, WithJsonSchema
+
+from lamina.kernel.records import ObjectValue, Record, Subject, Support, layer_of
+from lamina.kernel.time import rfc3339
+from lamina.kernel.wire import Result
+
+__all__ = [
+    "DerivedView",
+    "LiteralView",
+    "ObjectView",
+    "ReferenceView",
+    "Stamp",
+    "common_fields",
+    "kind_of",
+    "object_view",
+    "subject_view",
+    "supports_held",
+]
+
+Stamp = Annotated[
+    int,
+    PlainSerializer(rfc3339, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-05-13T15:42:00Z"]}),
+]
+"""An instant on its way out: microseconds since 1970 inside, RFC 3339 in JSON."""
+
+
+class ReferenceView(Result):
+    """What a claim speaks of, or says of it: an entity or a concept."""
+
+    type: Literal["entity", "concept"]
+    id: str
+    name: str | None = None
+
+
+class LiteralView(Result):
+    """A plain value with its datatype, and its unit where it has one."""
+
+    type: Literal["literal"] = "literal"
+    datatype: str | None
+    value: Any  # Any: a JSON scalar, by ``datatype``
+    unit: str | None = None
+
+
+ObjectView = Annotated[ReferenceView | LiteralView, Field(discriminator="type")]
+"""The object of a claim."""
+
+
+class DerivedView(Result):
+    """What the record of every derived layer shows.
+
+    ``version`` counts the revisions of a record under its id. ``valid_*`` is when it is true in the world,
+    ``recorded_*`` when it was held here; ends are exclusive, null is open. ``_partial`` says that the record
+    is not finished, ``_partial_reason`` why, ``_progress`` how far it is (0..1) where that means something.
+    """
+
+    id: str
+    scope: str
+    version: int
+    valid_from: Stamp
+    valid_to: Stamp | None
+    recorded_from: Stamp
+    recorded_to: Stamp | None
+    confidence: float
+    excluded_from_recall: bool = False
+    partial: bool = Field(default=False, serialization_alias="_partial")
+    partial_reason: str | None = Field(default=None, serialization_alias="_partial_reason")
+    progress: float | None = Field(default=None, serialization_alias="_progress")
+
+
+def common_fields(record: Record) -> dict[str, Any]:
+    """The fields of ``DerivedView`` that every record fills alike."""
+    return {
+        "id": record.id,
+        "scope": record.scope,
+        "version": record.version,
+        "valid_from": record.valid_from,
+        "valid_to": record.valid_to,
+        "recorded_from": record.recorded_from,
+        "recorded_to": record.recorded_to,
+        "confidence": record.confidence,
+        "excluded_from_recall": record.excluded,
+    }
+
+
+def supports_held(record: Record, supports: Sequence[Support]) -> list[Support]:
+    """Those of a record's supports that its version knew: what came with or after its end is not its own."""
+    return [
+        support
+        for support in supports
+        if record.recorded_to is None or support.recorded_at < record.recorded_to
+    ]
+
+
+def subject_view(subject: Subject) -> ReferenceView:
+    """The subject of a claim."""
+    return ReferenceView(type=subject.type, id=subject.id, name=subject.name)
+
+
+def object_view(value: ObjectValue) -> ReferenceView | LiteralView:
+    """The object of a claim."""
+    if value.type == "literal":
+        return LiteralView(datatype=value.datatype, value=value.value, unit=value.unit)
+    return ReferenceView(type=value.type, id=value.id or "", name=value.name)
+
+
+_KINDS = {
+    "events": "event",
+    "episodes": "episode",
+    "facts": "fact",
+    "beliefs": "belief",
+    "understanding": "concept",
+}
+
+
+def kind_of(record_id: str) -> str:
+    """What an id names, in the singular of the contract: ``fact``, ``event``, ``concept`` and so on."""
+    layer = layer_of(record_id)
+    return _KINDS[layer] if layer else "external"

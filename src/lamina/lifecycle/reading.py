@@ -1,0 +1,154 @@
+"""Looking up what happened: rows, pages of rows, and how far one event has come; and cancelling it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lamina import limits
+from lamina.errors import Invalid, NotFound
+from lamina.kernel.canonical import digest
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.events import Event, LifecycleRow, Stage
+from lamina.kernel.operations import Answer, Call, Grant
+from lamina.kernel.wire import decode_cursor, encode_cursor
+from lamina.lifecycle.access import query_of, row_after, subscribe_grant, visible
+from lamina.lifecycle.requests import (
+    Cancelled,
+    CancelRequest,
+    LifecycleId,
+    LifecycleList,
+    LifecyclePage,
+    MemoryEventId,
+    MemoryEventState,
+    StageError,
+    row_view,
+)
+from lamina.store.ports import JobState, LifecycleQuery, Store
+from lamina.store.queries import derived_from
+
+__all__ = ["LifecycleReads"]
+
+_STAGES = list(Stage)
+_ROWS_OF_EVENT_MAX = 64
+
+
+class LifecycleReads:
+    """Handlers of the lifecycle operations that answer at once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def rows(self, request: LifecycleList, call: Call) -> Answer:
+        """A page of rows in order of arrival, of scopes that the caller may follow."""
+        tenant_id = call.principal.tenant_id
+        asked = request.model_dump(mode="json", exclude={"cursor", "limit", "since_lifecycle_id"})
+        filters = digest(asked)[7:19]
+        start = request.since_lifecycle_id
+        if request.cursor is not None:
+            parts = decode_cursor(request.cursor, f=str, i=str)
+            if parts["f"] != filters:
+                raise Invalid(
+                    "INVALID_CURSOR",
+                    "the cursor belongs to another list or to other filters",
+                    hint="repeat the filters of the first page, or leave the cursor out to start over",
+                )
+            start = parts["i"]
+        after = 0 if start is None else row_after(self._store.lifecycle, tenant_id, start).sequence
+        query = replace(query_of(request, tenant_id), after=after)
+        rows, goes_on = self._page(query, request.limit, call)
+        cursor = encode_cursor({"f": filters, "i": goes_on.id}) if goes_on else None
+        return Answer(
+            LifecyclePage(
+                items=[row_view(row) for row in rows], next_cursor=cursor, has_more=goes_on is not None
+            )
+        )
+
+    def _page(
+        self, query: LifecycleQuery, limit: int, call: Call
+    ) -> tuple[list[LifecycleRow], LifecycleRow | None]:
+        """Up to ``limit`` visible rows, and the row after which there may be more, None when there is none."""
+        found: list[LifecycleRow] = []
+        size, looked_at = limit + 1, 0
+        while True:
+            batch = self._store.lifecycle.query(replace(query, limit=size))
+            found += visible(batch, call.permits)
+            if len(found) > limit:
+                return found[:limit], found[limit - 1]
+            looked_at += len(batch)
+            if len(batch) < size:
+                return found, None
+            if looked_at >= limits.LIST_SCAN_MAX:
+                return found, batch[-1]
+            query = replace(query, after=batch[-1].sequence)
+
+    def row(self, request: LifecycleId, call: Call) -> Answer:
+        """One row."""
+        row = self._store.lifecycle.get(call.principal.tenant_id, request.lce_id)
+        if row is None:
+            raise NotFound(
+                "NOT_FOUND", "there is no lifecycle event of this id", details={"id": request.lce_id}
+            )
+        call.permits.require(subscribe_grant(row.scope))
+        return Answer(row_view(row))
+
+    def memory_event(self, request: MemoryEventId, call: Call) -> Answer:
+        """How far an event has come: stages done and to do, what rests on it, what failed for good."""
+        event = self._event(request.evt_id, call)
+        call.permits.require(Grant(Capability.SCOPE_READ_LOCAL, event.scope))
+        tenant_id = event.tenant_id
+        # Jobs first: a stage that ends between the two looks is then both pending and done, never neither.
+        jobs = self._store.jobs.of_event(tenant_id, event.id)
+        rows = self._store.lifecycle.query(
+            LifecycleQuery(tenant_id=tenant_id, event_id=event.id, limit=_ROWS_OF_EVENT_MAX)
+        )
+        done = [stage for stage in _STAGES if any(row.name == stage for row in rows)]
+        derives = derived_from(self._store.records, tenant_id, [event.id]).get(event.id, [])
+        result = MemoryEventState(
+            event_id=event.id,
+            stages_completed=[stage.value for stage in done],
+            stages_pending=[stage.value for stage in _pending(jobs) if stage not in done],
+            lifecycle_event_ids=[row.id for row in rows],
+            derives=derives,
+            errors=[
+                StageError(stage=job.stage.value, error=job.last_error, attempts=job.attempts)
+                for job in jobs
+                if job.state == "failed"
+            ],
+            excluded_from_recall=event.excluded,
+        )
+        return Answer(result)
+
+    def cancel(self, request: CancelRequest, call: Call) -> Answer:
+        """Drop an event's queued stages and keep it, and what rests on it alone, out of recall and lists.
+
+        Only who wrote the event, or who administers its scope, may. Again, it changes nothing and answers the same.
+        """
+        event = self._event(request.evt_id, call)
+        call.permits.require(Grant(Capability.SCOPE_WRITE, event.scope))
+        if event.caller != call.principal.actor:
+            call.permits.require(Grant(Capability.POLICY_ADMINISTER_SCOPE, event.scope))
+        self._store.log.cancel(event.tenant_id, event.id)
+        cancelled = self._event(event.id, call)
+        assert cancelled.cancelled_after is not None, "a cancelled event says how far it had come"
+        done = _STAGES.index(cancelled.cancelled_after) + 1
+        result = Cancelled(
+            event_id=event.id,
+            stages_cancelled=[stage.value for stage in _STAGES[done:]],
+            stages_already_completed=[stage.value for stage in _STAGES[:done]],
+            excluded_from_recall=True,
+            audit_id=None,
+        )
+        return Answer(result, warnings=("audit_note_not_kept",) if request.audit_note else ())
+
+    def _event(self, event_id: str, call: Call) -> Event:
+        event = self._store.log.get(call.principal.tenant_id, [event_id]).get(event_id)
+        if event is None:
+            raise NotFound("NOT_FOUND", "there is no event of this id", details={"id": event_id})
+        return event
+
+
+def _pending(jobs: Sequence[JobState]) -> list[Stage]:
+    """The stages still to come: from the queued one on, none behind a stage that failed for good."""
+    queued = [job.stage for job in jobs if job.state != "failed"]
+    return _STAGES[_STAGES.index(queued[0]) :] if queued else []

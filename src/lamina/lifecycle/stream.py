@@ -1,0 +1,153 @@
+"""Lifecycle streams: replay from a row on, then whatever happens, until the client or the server goes (seed 002, 10.3 to 10.5)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Self
+
+from lamina import limits
+from lamina.kernel.events import LifecycleRow
+from lamina.kernel.operations import Answer, Call
+from lamina.kernel.streams import ServerSentEvent
+from lamina.kernel.time import SECOND_US, Clock, Instant, duration_text
+from lamina.lifecycle.access import query_of, row_after, subscribe_grant, visible
+from lamina.lifecycle.feed import Feed, Listener
+from lamina.lifecycle.requests import StreamedRow, StreamRequest
+from lamina.store.ports import LifecycleQuery, Store
+
+__all__ = ["LifecycleStream", "Streaming"]
+
+
+class Streaming:
+    """Handler of ``GET /v1/lifecycle/stream``."""
+
+    def __init__(self, store: Store, feed: Feed, clock: Clock) -> None:
+        self._store = store
+        self._feed = feed
+        self._clock = clock
+
+    def stream(self, request: StreamRequest, call: Call) -> Answer:
+        """A stream of rows: those after the one named that arrived within the last hour, then the new ones.
+
+        Without such a row it begins now. A row older than the hour is answered with a warning: what arrived
+        between it and the hour is in ``GET /v1/lifecycle``.
+        """
+        lifecycle, tenant_id = self._store.lifecycle, call.principal.tenant_id
+        since = request.last_event_id or request.since_lifecycle_id
+        window_from = call.now - limits.LIFECYCLE_REPLAY_S * SECOND_US
+        warnings: tuple[str, ...] = ()
+        query = query_of(request, tenant_id)
+        if since is None:
+            query = replace(query, after=lifecycle.last_sequence())
+        else:
+            row = row_after(lifecycle, tenant_id, since)
+            query = replace(query, after=row.sequence, arrived_from=window_from)
+            if row.arrived_at < window_from:
+                warnings = ("resume_window_passed",)
+        self._feed.take_slot()
+        stream = LifecycleStream(self._store, self._feed, self._clock, query, call)
+        return Answer(stream, warnings=warnings)
+
+
+class LifecycleStream(AsyncIterator[ServerSentEvent | None]):
+    """The events of one stream; None says only that it is alive. Ends when closed, when the server stops, when
+    the client lags, and when policy takes the subscription back."""
+
+    def __init__(self, store: Store, feed: Feed, clock: Clock, query: LifecycleQuery, call: Call) -> None:
+        self._store = store
+        self._feed = feed
+        self._clock = clock
+        self._query = replace(query, limit=limits.LIFECYCLE_BATCH_MAX)
+        self._call = call
+        self._opened_at: Instant = call.now
+        self._listener: Listener | None = None
+        self._rows: deque[LifecycleRow] = deque()
+        self._more = True
+        self._closed = False
+        self._quiet_since = 0.0
+
+    def __aiter__(self) -> Self:
+        """Itself."""
+        return self
+
+    async def __anext__(self) -> ServerSentEvent | None:
+        """The next event, or None after a quiet while."""
+        loop = asyncio.get_running_loop()
+        if self._listener is None and not self._closed:
+            self._listener = Listener(self._query, loop)
+            await asyncio.to_thread(self._feed.add, self._listener)
+            self._quiet_since = loop.time()
+            return None
+        event = await self._next(loop)
+        self._quiet_since = loop.time()
+        return event
+
+    async def _next(self, loop: asyncio.AbstractEventLoop) -> ServerSentEvent | None:
+        listener = self._listener
+        while listener is not None and not listener.ended and not self._closed:
+            if self._rows:
+                return self._sent(self._rows.popleft())
+            if self._more or listener.woken.is_set():
+                listener.woken.clear()
+                if not await asyncio.to_thread(self._read):
+                    return self._last(
+                        ServerSentEvent("policy_revoked", {"reason": "lifecycle.subscribe is denied"})
+                    )
+                continue
+            left_s = self._quiet_since + limits.LIFECYCLE_HEARTBEAT_S - loop.time()
+            try:
+                await asyncio.wait_for(listener.woken.wait(), max(0.0, left_s))
+            except TimeoutError:
+                self._more = True  # a look at the store, and at policy, comes with every sign of life
+                return None
+        self.close()
+        raise StopAsyncIteration
+
+    def _read(self) -> bool:
+        """Fetch what is new; False when the subscription is no longer allowed."""
+        if not self._call.permits.allows(subscribe_grant(self._query.within)):
+            return False
+        rows = self._store.lifecycle.query(self._query)
+        self._more = len(rows) == self._query.limit
+        if rows:
+            self._query = replace(self._query, after=rows[-1].sequence)
+        self._rows.extend(visible(rows, self._call.permits))
+        return True
+
+    def _sent(self, row: LifecycleRow) -> ServerSentEvent:
+        # Old rows of a replay are not the client's delay: they count from when it asked for them.
+        behind_us = self._clock.now() - max(row.arrived_at, self._opened_at)
+        if behind_us > limits.LIFECYCLE_LAG_S_MAX * SECOND_US:
+            return self._last(ServerSentEvent("lagging", {"behind_by": duration_text(behind_us)}))
+        data = StreamedRow(
+            event_id=row.event_id,
+            job_id=row.job_id,
+            timestamp=row.arrived_at,
+            scope=row.scope,
+            sequence=row.number,
+            payload=row.payload,
+        )
+        return ServerSentEvent(row.name, data, row.id)
+
+    def _last(self, event: ServerSentEvent) -> ServerSentEvent:
+        self.close()
+        return event
+
+    async def aclose(self) -> None:
+        """Mirrors ``close``."""
+        self.close()
+
+    def close(self) -> None:
+        """Give the stream's place to another; again, it does nothing."""
+        if not self._closed:
+            self._closed = True
+            self._feed.give_slot()
+            if self._listener is not None:
+                self._feed.remove(self._listener)
+
+    def __del__(self) -> None:
+        """A client may go before the first event was asked for: then nobody else closes the stream."""
+        self.close()

@@ -1,0 +1,152 @@
+"""The derived layers of a recall: found by their words, by the entities that a question names, and through the events
+that rank high; visible at the plan's place on both axes."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lamina.index.resident import ResidentIndexes, idf
+from lamina.kernel.records import Belief, Concept, Layer, Record, Stance, layer_of
+from lamina.kernel.time import Instant
+from lamina.language.entities import normalise_name
+from lamina.recall.plan import Plan
+from lamina.recall.score import RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
+from lamina.store.ports import RecordQuery, Store
+
+__all__ = ["SOURCES_TOP", "DerivedLayers", "DerivedRecords"]
+
+TEXT_TOP: Final = 50
+ENTITY_TOP: Final = 50
+SOURCES_TOP: Final = 30
+LOOKED_AT: Final = 4
+"""How many times the limit of a layer are read from the store and weighed in full."""
+
+_NAMES_MAX: Final = 16
+
+_DERIVED = (Layer.FACTS, Layer.BELIEFS, Layer.EPISODES, Layer.UNDERSTANDING)
+_NAME = re.compile(r"[^\W\d_][\w'’-]*(?:\s+[A-Z][\w'’-]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedLayers:
+    """The ranked records of each layer, and how many the graph brought."""
+
+    by_layer: Mapping[Layer, list[ScoredRecord]]
+    added_by_graph: int
+    entities: int
+
+
+class DerivedRecords:
+    """Finds and ranks derived records."""
+
+    def __init__(self, store: Store, indexes: ResidentIndexes) -> None:
+        self._store = store
+        self._indexes = indexes
+
+    def find(self, plan: Plan, events: Sequence[ScoredEvent], now: Instant) -> DerivedLayers:
+        """The layers that the plan includes."""
+        layers = [layer for layer in _DERIVED if plan.limits.get(layer, 0) > 0]
+        if not layers:
+            return DerivedLayers({}, 0, 0)
+        lexical = {layer: self._by_words(plan, layer) for layer in layers}
+        graph = self._by_graph(plan, events)
+        named = self._by_entities(plan, layers)
+        ids = {i for found in lexical.values() for i in found} | set(graph)
+        wanted = {i for layer in layers for i in _likeliest(layer, ids, lexical[layer], graph, plan)} | set(
+            named
+        )
+        visible = [r for r in self._visible(plan, wanted) if r.scope in plan.scopes and plan.filter.passes(r)]
+        ranked = {
+            layer: score_records([r for r in visible if r.layer is layer], lexical[layer], graph, now)
+            for layer in layers
+        }
+        known = {i for found in lexical.values() for i in found}
+        return DerivedLayers(ranked, len(wanted - known), len(named))
+
+    def _by_words(self, plan: Plan, layer: Layer) -> dict[str, float]:
+        found: dict[str, float] = {}
+        with self._indexes.lock:
+            indexes = [self._indexes.of(plan.tenant_id, scope) for scope in plan.scopes]
+            rows = sum(len(index) - index.events for index in indexes)
+            weights = {t: idf(sum(index.frequency(t, layer) for index in indexes), rows) for t in plan.terms}
+            for index in indexes:
+                if len(index) == index.events:
+                    continue
+                mask = index.mask(layer, recorded_to=plan.axes.seen_at)
+                for place, score in index.match(layer, plan.terms, weights, 12.0, mask, TEXT_TOP):
+                    found[index.record_id(place)] = score
+        return found
+
+    def _by_graph(self, plan: Plan, events: Sequence[ScoredEvent]) -> dict[str, float]:
+        """The best score among the events that each record rests on, at most three steps away."""
+        scores = {one.candidate.entry.record_id: one.score for one in events[:SOURCES_TOP]}
+        found: dict[str, float] = {}
+        for _ in range(3):
+            onward: dict[str, float] = defaultdict(float)
+            for source, supports in self._store.records.dependants_of(plan.tenant_id, scores.keys()).items():
+                for support in supports:
+                    if support.record_id not in found:
+                        onward[support.record_id] = max(onward[support.record_id], scores[source])
+            found |= onward
+            scores = {
+                i: s for i, s in onward.items() if layer_of(i) is Layer.FACTS or layer_of(i) is Layer.BELIEFS
+            }
+            if not scores:
+                break
+        return found
+
+    def _by_entities(self, plan: Plan, layers: Collection[Layer]) -> dict[str, Record]:
+        """Facts and beliefs about the entities that the question names."""
+        names = {normalise_name(name) for name in _NAME.findall(plan.question)[:_NAMES_MAX]} - {""}
+        entities = self._store.records.entities(plan.tenant_id, names)
+        found: dict[str, Record] = {}
+        for entity in entities.values():
+            for layer in (Layer.FACTS, Layer.BELIEFS):
+                if layer in layers:
+                    query = RecordQuery(
+                        tenant_id=plan.tenant_id,
+                        layer=layer,
+                        scopes=plan.scopes,
+                        axes=plan.axes,
+                        subject=entity.id,
+                        limit=ENTITY_TOP,
+                    )
+                    found |= {record.id: record for record in self._store.records.query(query)}
+        return found
+
+    def _visible(self, plan: Plan, ids: Collection[str]) -> list[Record]:
+        latest = self._store.records.get(plan.tenant_id, ids)
+        found = []
+        for record_id in sorted(latest):
+            record: Record | None = latest[record_id]
+            if record is not None and record.recorded_from > plan.axes.seen_at:
+                versions = self._store.records.versions(plan.tenant_id, record_id)
+                record = next((v for v in reversed(versions) if v.recorded_from <= plan.axes.seen_at), None)
+            if record is not None and _is_shown(plan, record):
+                found.append(record)
+        return found
+
+
+def _likeliest(
+    layer: Layer, ids: Collection[str], lexical: Mapping[str, float], graph: Mapping[str, float], plan: Plan
+) -> list[str]:
+    """The ids of a layer that words and graph speak for most: a few times as many as may be shown are looked at."""
+    strongest = max(lexical.values(), default=1.0)
+    words, links = RECORD_WEIGHTS["semantic"] / strongest, RECORD_WEIGHTS["graph"]
+    scored = [
+        (-(words * lexical.get(i, 0.0) + links * graph.get(i, 0.0)), i) for i in ids if layer_of(i) is layer
+    ]
+    return [i for _, i in sorted(scored)[: LOOKED_AT * plan.limits[layer]]]
+
+
+def _is_shown(plan: Plan, record: Record) -> bool:
+    axes = plan.axes
+    if record.excluded or not axes.sees_recorded(record.recorded_from, record.recorded_to):
+        return False
+    if isinstance(record, Belief | Concept) and record.stance is Stance.DEPRECATED:
+        return False
+    return axes.sees_valid(record.valid_from, record.valid_to)

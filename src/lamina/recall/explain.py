@@ -1,0 +1,93 @@
+"""Explaining: every item's sources down to events, and the subgraph that a structured pack shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from lamina.kernel.records import Belief, Concept, Fact, Layer, Support, layer_of
+from lamina.kernel.time import rfc3339, rfc3339_or_none
+from lamina.recall.pack import Item
+from lamina.store.ports import Records
+
+__all__ = ["citations", "knowledge_subgraph"]
+
+DEPTH_MAX = 4
+SOURCES_MAX = 32
+"""Sources shown of one item; a concept may rest on many more, and each has its own page."""
+
+
+def citations(
+    records: Records, tenant_id: str, ids: Collection[str], supports: Mapping[str, Sequence[Support]]
+) -> dict[str, list[str]]:
+    """From each derived id to the records and events that it rests on, and on from those, down to events.
+
+    ``supports`` are the supports already at hand, of ``ids``.
+    """
+    found: dict[str, list[str]] = {}
+    known: dict[str, Sequence[Support]] = dict(supports)
+    front = [i for i in ids if layer_of(i) is not Layer.EVENTS]
+    for _ in range(DEPTH_MAX):
+        missing = [i for i in front if i not in known]
+        known |= records.supports_of(tenant_id, missing)
+        onward: list[str] = []
+        for record_id in front:
+            sources = [support.source_id for support in known.get(record_id, [])][:SOURCES_MAX]
+            found[record_id] = sources
+            onward += [s for s in sources if layer_of(s) is not Layer.EVENTS and s not in found]
+        front = list(dict.fromkeys(onward))
+        if not front:
+            break
+    return found
+
+
+def knowledge_subgraph(chosen: Mapping[Layer, Sequence[Item]]) -> dict[str, Any]:
+    """Facts, beliefs and concepts as JSON-LD: entities are nodes, claims are statements about them."""
+    nodes: dict[str, dict[str, Any]] = {}
+    statements: list[dict[str, Any]] = []
+    for item in [*chosen.get(Layer.FACTS, ()), *chosen.get(Layer.BELIEFS, ())]:
+        claim = item.value
+        assert isinstance(claim, Fact | Belief), "these layers hold claims"
+        nodes.setdefault(claim.subject.id, _entity(claim.subject.id, claim.subject.name))
+        value: Any = claim.object.value
+        if claim.object.id is not None:
+            nodes.setdefault(claim.object.id, _entity(claim.object.id, claim.object.name or ""))
+            value = {"@id": f"urn:lamina:{claim.object.id}"}
+        elif claim.object.unit:
+            value = {"@value": value, "unit": claim.object.unit}
+        statements.append(
+            {
+                "@id": f"urn:lamina:{claim.id}",
+                "@type": "Fact" if isinstance(claim, Fact) else "Belief",
+                "subject": {"@id": f"urn:lamina:{claim.subject.id}"},
+                "predicate": claim.predicate,
+                "object": value,
+                "negated": claim.negated,
+                "confidence": claim.confidence,
+                "valid_from": rfc3339(claim.valid_from),
+                "valid_to": rfc3339_or_none(claim.valid_to),
+            }
+        )
+    for item in chosen.get(Layer.UNDERSTANDING, ()):
+        concept = item.value
+        assert isinstance(concept, Concept), "this layer holds concepts"
+        statements.append(
+            {
+                "@id": f"urn:lamina:{concept.id}",
+                "@type": "Concept",
+                "name": concept.name,
+                "summary": concept.summary,
+                "edges": [
+                    {"to": {"@id": f"urn:lamina:{edge.to}"}, "relation": edge.relation, "weight": edge.weight}
+                    for edge in concept.edges
+                ],
+            }
+        )
+    return {
+        "@context": {"@vocab": "https://lamina.dev/vocabulary#", "name": "https://schema.org/name"},
+        "@graph": [*nodes.values(), *statements],
+    }
+
+
+def _entity(entity_id: str, name: str) -> dict[str, Any]:
+    return {"@id": f"urn:lamina:{entity_id}", "@type": "Entity", "name": name}

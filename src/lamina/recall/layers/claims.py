@@ -1,0 +1,250 @@
+"""Reading facts and beliefs (seed 002, 8.7.3 to 8.7.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lamina import limits
+from lamina.errors import Gone
+from lamina.kernel.operations import Answer, Call
+from lamina.kernel.records import Belief, Fact, Layer, ObjectValue, Record, Stance
+from lamina.kernel.time import Axes, Instant
+from lamina.kernel.views import BeliefView, FactView, belief_view, fact_view
+from lamina.kernel.views.parts import Stamp
+from lamina.kernel.wire import Result
+from lamina.recall.layers.pages import Page, Place, place_of
+from lamina.recall.layers.reach import entity_named, reach_of
+from lamina.recall.layers.reading import cursor_after, one_record, present, records_page, supports_by_record
+from lamina.recall.layers.requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
+from lamina.store.ports import RecordQuery, Records, Store
+
+__all__ = ["BeliefPage", "ClaimReads", "FactPage", "Timeline", "held_belief", "with_tensions"]
+
+
+class FactPage(Page):
+    """Facts, the newest knowledge first."""
+
+    items: list[FactView]
+
+
+class BeliefPage(Page):
+    """Beliefs, the newest knowledge first. Deleted ones are left out."""
+
+    items: list[BeliefView]
+
+
+class TimelineSubject(Result):
+    """Whom a timeline is about; ``id`` is null for a name that nobody used."""
+
+    id: str | None
+    name: str | None
+
+
+class TimelineEntry(Result):
+    """A value, and the stretch of the world's time in which it held."""
+
+    fact_id: str
+    scope: str
+    value: Any  # Any: a JSON scalar, or the name of an entity
+    unit: str | None
+    negated: bool
+    valid_from: Stamp
+    valid_to: Stamp | None
+    confidence: float
+    superseded_by: str | None
+
+
+class Timeline(Result):
+    """The values that a subject's predicate has held, first to last in valid time.
+
+    ``has_more`` says that there were more than can be shown; the newest are.
+    """
+
+    subject: TimelineSubject
+    predicate: str
+    timeline: list[TimelineEntry]
+    has_more: bool
+
+
+class ClaimReads:
+    """Handlers of the reads of facts and beliefs."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def facts(self, request: FactsRequest, call: Call) -> Answer:
+        """A page of facts."""
+        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        place = place_of(request, present(self._store.log, call, reach.scopes))
+        tenant_id = call.principal.tenant_id
+        subject = None
+        if request.subject is not None:
+            subject = entity_named(self._store.records, tenant_id, request.subject)
+            if subject is None:
+                return Answer(FactPage(items=[], next_cursor=None, has_more=False), warnings=reach.warnings)
+        query = RecordQuery(
+            tenant_id=tenant_id,
+            layer=Layer.FACTS,
+            scopes=reach.scopes,
+            axes=request.axes(place.snapshot),
+            subject=subject,
+            predicate=request.predicate,
+            min_confidence=request.min_confidence,
+        )
+        page = records_page(self._store.records, Fact, query, place, limit=request.limit)
+        supports = supports_by_record(self._store.records, tenant_id, page.rows)
+        result = FactPage(
+            items=[fact_view(fact, supports(fact.id)) for fact in page.rows],
+            next_cursor=cursor_after(place, page),
+            has_more=page.last is not None,
+        )
+        return Answer(result, warnings=reach.warnings)
+
+    def fact(self, request: FactId, call: Call) -> Answer:
+        """One fact."""
+        records = self._store.records
+        fact = one_record(records, call, Fact, request.fact_id, as_of=request.as_of)
+        supports = supports_by_record(records, call.principal.tenant_id, [fact])
+        return Answer(fact_view(fact, supports(fact.id)))
+
+    def timeline(self, request: TimelineRequest, call: Call) -> Answer:
+        """The values of a predicate in the order in which they held."""
+        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        records, tenant_id = self._store.records, call.principal.tenant_id
+        subject = entity_named(records, tenant_id, request.subject)
+        seen_at = request.as_of
+        if seen_at is None:
+            seen_at = present(self._store.log, call, reach.scopes)
+        facts: list[Fact] = []
+        if subject is not None:
+            query = RecordQuery(
+                tenant_id=tenant_id,
+                layer=Layer.FACTS,
+                scopes=reach.scopes,
+                axes=Axes(seen_at=seen_at, superseded=True),
+                subject=subject,
+                predicate=request.predicate,
+            )
+            place = Place(seen_at, "")
+            facts = records_page(records, Fact, query, place, limit=limits.LIST_SCAN_MAX).rows
+        chain = _newest_versions(facts, seen_at=seen_at)
+        shown = chain[-limits.TIMELINE_LENGTH_MAX :]
+        result = Timeline(
+            subject=TimelineSubject(
+                id=subject, name=chain[-1].subject.name if chain else _plain(request.subject)
+            ),
+            predicate=request.predicate,
+            timeline=_entries(shown),
+            has_more=len(chain) > len(shown) or len(facts) == limits.LIST_SCAN_MAX,
+        )
+        return Answer(result, warnings=reach.warnings)
+
+    def beliefs(self, request: BeliefsRequest, call: Call) -> Answer:
+        """A page of beliefs."""
+        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        place = place_of(request, present(self._store.log, call, reach.scopes))
+        tenant_id = call.principal.tenant_id
+        subject = None
+        if request.about is not None:
+            subject = entity_named(self._store.records, tenant_id, request.about)
+            if subject is None:
+                return Answer(BeliefPage(items=[], next_cursor=None, has_more=False), warnings=reach.warnings)
+        query = RecordQuery(
+            tenant_id=tenant_id,
+            layer=Layer.BELIEFS,
+            scopes=reach.scopes,
+            axes=request.axes(place.snapshot),
+            subject=subject,
+            predicate=request.predicate,
+            min_confidence=request.min_confidence,
+            stances=_stances(request),
+        )
+        page = records_page(self._store.records, Belief, query, place, limit=request.limit)
+        result = BeliefPage(
+            items=with_tensions(self._store.records, call, page.rows),
+            next_cursor=cursor_after(place, page),
+            has_more=page.last is not None,
+        )
+        return Answer(result, warnings=reach.warnings)
+
+    def belief(self, request: BeliefId, call: Call) -> Answer:
+        """One belief; ``Gone`` (RESOURCE_DELETED) for one that fell below the confidence floor."""
+        belief = held_belief(self._store.records, call, request.belief_id, request.as_of)
+        return Answer(with_tensions(self._store.records, call, [belief])[0])
+
+
+def held_belief(records: Records, call: Call, belief_id: str, as_of: Instant | None) -> Belief:
+    """The belief as it is held, now or at ``as_of``.
+
+    A belief whose last version has ended without a successor has been deleted: ``Gone`` (RESOURCE_DELETED).
+    """
+    belief = one_record(records, call, Belief, belief_id, as_of=as_of)
+    ended = belief.recorded_to is not None and (as_of is None or belief.recorded_to <= as_of)
+    if ended and belief.superseded_by is None:
+        raise Gone(
+            "RESOURCE_DELETED",
+            "this belief was deleted: its confidence fell below the floor",
+            hint="as_of reads it as it was held before",
+            details={"id": belief_id},
+        )
+    return belief
+
+
+def with_tensions(records: Records, call: Call, beliefs: Sequence[Belief]) -> list[BeliefView]:
+    """The views of beliefs, with how each stands against those that it contradicts."""
+    tenant_id = call.principal.tenant_id
+    supports = supports_by_record(records, tenant_id, beliefs)
+    found = records.get(tenant_id, {other for belief in beliefs for other in belief.contradicts})
+    others = {key: other for key, other in found.items() if isinstance(other, Belief)}
+    return [belief_view(belief, supports(belief.id), others=others) for belief in beliefs]
+
+
+def _stances(request: BeliefsRequest) -> list[str] | None:
+    if request.stance is not None:
+        return [request.stance.value]
+    if request.include_deprecated:
+        return None
+    return [stance.value for stance in Stance if stance is not Stance.DEPRECATED]
+
+
+def _newest_versions(facts: Sequence[Fact], *, seen_at: Instant) -> list[Fact]:
+    """The newest version of each fact, without those that were taken back, in valid order."""
+    newest: dict[str, Fact] = {}
+    for fact in facts:
+        held = newest.get(fact.id)
+        if held is None or fact.version > held.version:
+            newest[fact.id] = fact
+    standing = [fact for fact in newest.values() if not _taken_back(fact, seen_at)]
+    return sorted(standing, key=lambda fact: (fact.valid_from, fact.position, fact.id))
+
+
+def _taken_back(record: Record, seen_at: Instant) -> bool:
+    ended = record.recorded_to is not None and record.recorded_to <= seen_at
+    return ended and record.superseded_by is None
+
+
+def _entries(chain: Sequence[Fact]) -> list[TimelineEntry]:
+    starts = {fact.id: fact.valid_from for fact in chain}
+    return [
+        TimelineEntry(
+            fact_id=fact.id,
+            scope=fact.scope,
+            value=_value(fact.object),
+            unit=fact.object.unit,
+            negated=fact.negated,
+            valid_from=fact.valid_from,
+            valid_to=fact.valid_to if fact.valid_to is not None else starts.get(fact.superseded_by or ""),
+            confidence=fact.confidence,
+            superseded_by=fact.superseded_by,
+        )
+        for fact in chain
+    ]
+
+
+def _value(value: ObjectValue) -> Any:
+    return value.value if value.type == "literal" else value.name or value.id
+
+
+def _plain(subject: str) -> str | None:
+    return None if subject.startswith("ent_") else subject

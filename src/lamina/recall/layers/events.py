@@ -1,0 +1,152 @@
+"""Reading events and episodes (seed 002, 8.7.1 and 8.7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.events import Event
+from lamina.kernel.operations import Answer, Call, Grant
+from lamina.kernel.records import Episode, Layer
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.kernel.views import EpisodeView, EventView, episode_view, event_view
+from lamina.recall.layers.pages import Page, place_of, scan
+from lamina.recall.layers.reach import reach_of
+from lamina.recall.layers.reading import (
+    cursor_after,
+    not_found,
+    one_record,
+    present,
+    records_page,
+    supports_by_record,
+)
+from lamina.recall.layers.requests import EpisodeId, EpisodesRequest, EventId, EventsRequest
+from lamina.store.ports import EventQuery, RecordQuery, Store
+from lamina.store.queries import derived_from
+
+__all__ = ["EpisodePage", "EventPage", "EventReads"]
+
+
+class EventPage(Page):
+    """Events, newest entry of the log first. Cancelled ones are left out."""
+
+    items: list[EventView]
+
+
+class EpisodePage(Page):
+    """Episodes, the newest knowledge first."""
+
+    items: list[EpisodeView]
+
+
+class EventReads:
+    """Handlers of the reads of events and episodes."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def events(self, request: EventsRequest, call: Call) -> Answer:
+        """A page of events."""
+        place = place_of(request, call.now)
+        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        query = _event_query(request, call.principal.tenant_id, reach.scopes)
+        labels = frozenset(request.labels)
+
+        def fetch(last: Event | None, count: int) -> list[Event]:
+            after = place.number if last is None else last.position
+            return self._store.log.query(replace(query, after=after, limit=count))
+
+        page = scan(
+            fetch,
+            request.limit,
+            wanted=(lambda event: labels <= set(event.context.labels)) if labels else None,
+        )
+        derives = derived_from(self._store.records, query.tenant_id, [event.id for event in page.rows])
+        warnings = reach.warnings
+        if request.valid_during is not None:
+            warnings = (*warnings, "valid_during_ignored_for_events")
+        result = EventPage(
+            items=[event_view(event, derives.get(event.id, ())) for event in page.rows],
+            next_cursor=None if page.last is None else place.cursor(page.last.position),
+            has_more=page.last is not None,
+        )
+        return Answer(result, warnings=warnings)
+
+    def event(self, request: EventId, call: Call) -> Answer:
+        """One event; a cancelled one too, marked as such."""
+        tenant_id = call.principal.tenant_id
+        event = self._store.log.get(tenant_id, [request.event_id]).get(request.event_id)
+        if event is None:
+            raise not_found("event", request.event_id)
+        call.permits.require(Grant(Capability.SCOPE_READ_LOCAL, event.scope))
+        derives = derived_from(self._store.records, tenant_id, [event.id])
+        return Answer(event_view(event, derives.get(event.id, ())))
+
+    def episodes(self, request: EpisodesRequest, call: Call) -> Answer:
+        """A page of episodes."""
+        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        place = place_of(request, present(self._store.log, call, reach.scopes))
+        axes = request.axes(place.snapshot)
+        if request.overlapping is not None and request.valid_during is None:
+            axes = replace(axes, valid_at=None)  # the range asked for takes the place of the pin
+        query = RecordQuery(
+            tenant_id=call.principal.tenant_id,
+            layer=Layer.EPISODES,
+            scopes=reach.scopes,
+            axes=axes,
+            session=request.session,
+        )
+        page = records_page(
+            self._store.records,
+            Episode,
+            query,
+            place,
+            limit=request.limit,
+            wanted=lambda episode: _is_wanted(episode, request),
+        )
+        supports = supports_by_record(self._store.records, query.tenant_id, page.rows)
+        chain = request.with_causal_chain
+        result = EpisodePage(
+            items=[episode_view(each, supports(each.id), with_causal_chain=chain) for each in page.rows],
+            next_cursor=cursor_after(place, page),
+            has_more=page.last is not None,
+        )
+        return Answer(result, warnings=reach.warnings)
+
+    def episode(self, request: EpisodeId, call: Call) -> Answer:
+        """One episode."""
+        records = self._store.records
+        episode = one_record(records, call, Episode, request.episode_id, as_of=request.as_of)
+        supports = supports_by_record(records, call.principal.tenant_id, [episode])
+        return Answer(episode_view(episode, supports(episode.id)))
+
+
+def _event_query(request: EventsRequest, tenant_id: str, scopes: Sequence[Scope]) -> EventQuery:
+    """Without ``as_of`` there is no bound to pin: pages go down in position, and what is new stands above them."""
+    ends: list[Instant] = []
+    if request.as_of is not None:
+        ends.append(request.as_of + 1)
+    recorded = request.recorded_during
+    if recorded is not None and recorded.end is not None:
+        ends.append(recorded.end)
+    return EventQuery(
+        tenant_id=tenant_id,
+        scopes=scopes,
+        observed_from=request.since,
+        observed_to=request.until,
+        recorded_from=recorded.start if recorded else None,
+        recorded_to=min(ends, default=None),
+        observed_actor=request.observed_actor,
+        session=request.session,
+        modality=request.modality,
+    )
+
+
+def _is_wanted(episode: Episode, request: EpisodesRequest) -> bool:
+    if request.observed_actor is not None and request.observed_actor not in episode.actors:
+        return False
+    span = request.overlapping
+    # An episode holds its last moment: one of a single event still overlaps the range it lies in.
+    return span is None or span.overlaps(episode.started_at, episode.ended_at + 1)

@@ -1,0 +1,117 @@
+"""What the readers of every layer share: one record by id, a page of records, and who may see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from lamina.errors import NotFound
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.operations import Call, Grant
+from lamina.kernel.records import Record, Support
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.recall.layers.pages import Place, Scanned, scan
+from lamina.store.ports import EventLog, EventQuery, RecordQuery, Records
+
+__all__ = [
+    "cursor_after",
+    "may_read",
+    "not_found",
+    "one_record",
+    "present",
+    "records_page",
+    "supports_by_record",
+]
+
+RecordT = TypeVar("RecordT", bound=Record)
+
+
+def not_found(kind: str, record_id: str) -> NotFound:
+    """The error of an id behind which nothing is."""
+    return NotFound("NOT_FOUND", f"there is no {kind}", details={"id": record_id})
+
+
+def present(log: EventLog, call: Call, scopes: Collection[Scope]) -> Instant:
+    """Now, as those scopes know it: never before what their log holds.
+
+    Recorded instants rise strictly, so they run ahead of the clock in a burst and when it was set back. A reader
+    that stood at the clock's own now would then miss what was written a moment ago.
+    """
+    newest = log.query(
+        EventQuery(tenant_id=call.principal.tenant_id, scopes=scopes, with_excluded=True, limit=1)
+    )
+    return max(call.now, newest[0].recorded_at) if newest else call.now
+
+
+def may_read(call: Call, record: Record, *more: Capability) -> None:
+    """Nothing, or ``Forbidden``: an id does not open a scope that its holder may not read."""
+    for capability in (Capability.SCOPE_READ_LOCAL, *more):
+        call.permits.require(Grant(capability, record.scope))
+
+
+def one_record(
+    records: Records,
+    call: Call,
+    kind: type[RecordT],
+    record_id: str,
+    *,
+    as_of: Instant | None = None,
+    version: int | None = None,
+    capabilities: Sequence[Capability] = (),
+) -> RecordT:
+    """A record's newest version, the one of a number, or the newest that was known at ``as_of``.
+
+    Raises ``NotFound`` for an id that is not there and ``Forbidden`` for one in a scope the caller may not read.
+    """
+    tenant_id = call.principal.tenant_id
+    newest = records.get(tenant_id, [record_id]).get(record_id)
+    if not isinstance(newest, kind):
+        raise not_found(kind.__name__.lower(), record_id)
+    may_read(call, newest, *capabilities)
+    if as_of is None and version is None:
+        return newest
+    fitting = [
+        each
+        for each in records.versions(tenant_id, record_id)
+        if isinstance(each, kind)
+        and (version is None or each.version == version)
+        and (as_of is None or each.recorded_from <= as_of)
+    ]
+    if not fitting:
+        raise not_found(f"version of this {kind.__name__.lower()} that fits", record_id)
+    return fitting[-1]
+
+
+def records_page(
+    records: Records,
+    kind: type[RecordT],
+    query: RecordQuery,
+    place: Place,
+    *,
+    limit: int,
+    wanted: Callable[[RecordT], bool] | None = None,
+) -> Scanned[RecordT]:
+    """A page of the versions that a query wants, newest knowledge first."""
+    start = None if place.number is None else (place.number, place.id)
+
+    def fetch(last: RecordT | None, count: int) -> list[RecordT]:
+        after = start if last is None else (last.recorded_from, last.id)
+        found = records.query(replace(query, after=after, limit=count))
+        return [record for record in found if isinstance(record, kind)]
+
+    return scan(fetch, limit, wanted=wanted)
+
+
+def cursor_after(place: Place, page: Scanned[RecordT]) -> str | None:
+    """The cursor of the next page, None after the last."""
+    return None if page.last is None else place.cursor(page.last.recorded_from, page.last.id)
+
+
+def supports_by_record(
+    records: Records, tenant_id: str, of: Sequence[Record]
+) -> Callable[[str], Sequence[Support]]:
+    """The supports of those records, by record id."""
+    found = records.supports_of(tenant_id, {record.id for record in of})
+    return lambda record_id: found.get(record_id, ())

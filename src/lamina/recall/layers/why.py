@@ -1,0 +1,229 @@
+"""Why a belief is held: its support graph walked down to the events, and the same in words (seed 002, 8.7.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import Field
+
+from lamina import limits
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.events import Event, text_of
+from lamina.kernel.operations import Answer, Call, Grant
+from lamina.kernel.records import (
+    Belief,
+    Concept,
+    Episode,
+    Fact,
+    Layer,
+    ObjectValue,
+    Record,
+    Support,
+    layer_of,
+)
+from lamina.kernel.time import rfc3339
+from lamina.kernel.views import BeliefView
+from lamina.kernel.views.parts import kind_of, supports_held
+from lamina.kernel.wire import Result
+from lamina.recall.layers.claims import held_belief, with_tensions
+from lamina.recall.layers.requests import WhyRequest
+from lamina.store.ports import Store
+
+__all__ = ["BeliefReasons", "Why"]
+
+NARRATIVE_MODEL = "extractive"
+_NAMED_MAX = 3
+
+
+class WhyNode(Result):
+    """A record or an event that the belief rests on. ``summary`` is null where the caller may not read its scope."""
+
+    id: str
+    type: str
+    weight: float | None
+    summary: str | None
+    denied: bool = False
+
+
+class WhyEdge(Result):
+    """Which record rests on which."""
+
+    source: str = Field(serialization_alias="from")
+    to: str
+    relation: str
+
+
+class SupportGraph(Result):
+    """What the belief rests on, nearest first; ``truncated`` says that there is more than is shown."""
+
+    nodes: list[WhyNode]
+    edges: list[WhyEdge]
+    truncated: bool
+
+
+class Why(Result):
+    """A belief, what it rests on down to the events, and that in words."""
+
+    belief: BeliefView
+    support_graph: SupportGraph
+    narrative: str
+    narrative_model: str = NARRATIVE_MODEL
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The graph as far as it was walked, breadth first."""
+
+    order: list[str] = field(default_factory=list)
+    weights: dict[str, float] = field(default_factory=dict)
+    edges: list[WhyEdge] = field(default_factory=list)
+    truncated: bool = False
+
+
+class BeliefReasons:
+    """Handler of ``GET /v1/beliefs/why``."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def why(self, request: WhyRequest, call: Call) -> Answer:
+        """The support graph of a belief. Of scopes that the caller may not read it shows ids only."""
+        records, tenant_id = self._store.records, call.principal.tenant_id
+        belief = held_belief(records, call, request.belief_id, request.as_of)
+        walk = self._walk(belief, tenant_id)
+        found: dict[str, Record | Event] = {**records.get(tenant_id, walk.order)}
+        event_ids = [each for each in walk.order if layer_of(each) is Layer.EVENTS]
+        found.update(self._store.log.get(tenant_id, event_ids))
+        nodes = [_node(each, found.get(each), walk.weights.get(each), call) for each in walk.order]
+        (view,) = with_tensions(records, call, [belief])
+        summaries = {node.id: node.summary for node in nodes if node.summary is not None}
+        result = Why(
+            belief=view,
+            support_graph=SupportGraph(nodes=nodes, edges=walk.edges, truncated=walk.truncated),
+            narrative=_narrative(belief, view, summaries, found),
+        )
+        return Answer(result)
+
+    def _walk(self, belief: Belief, tenant_id: str) -> _Walk:
+        walk = _Walk()
+        seen = {belief.id}
+        frontier = [belief.id]
+        for depth in range(limits.WHY_DEPTH_MAX):
+            supports = self._store.records.supports_of(tenant_id, frontier)
+            if depth == 0:
+                supports = {belief.id: supports_held(belief, supports.get(belief.id, ()))}
+            reached: list[str] = []
+            for record_id in frontier:
+                for support in _strongest_first(supports.get(record_id, ())):
+                    if support.source_id not in seen:
+                        if len(seen) > limits.WHY_NODES_MAX:
+                            walk.truncated = True
+                            continue
+                        seen.add(support.source_id)
+                        reached.append(support.source_id)
+                        walk.weights[support.source_id] = support.weight
+                    walk.edges.append(
+                        WhyEdge(source=record_id, to=support.source_id, relation=_relation(support))
+                    )
+            walk.order += reached
+            frontier = [each for each in reached if layer_of(each) is not Layer.EVENTS]
+            if not frontier:
+                return walk
+        walk.truncated = True
+        return walk
+
+
+def _strongest_first(supports: Sequence[Support]) -> list[Support]:
+    return sorted(supports, key=lambda each: (-each.weight, each.ordinal, each.source_id))
+
+
+def _relation(support: Support) -> str:
+    if support.polarity == "against":
+        return "contradicted_by"
+    if layer_of(support.record_id) is Layer.FACTS:
+        return "extracted_from"
+    if layer_of(support.record_id) is Layer.EPISODES:
+        return "contains"
+    return "supported_by" if layer_of(support.record_id) is Layer.BELIEFS else "synthesized_from"
+
+
+def _node(node_id: str, found: Record | Event | None, weight: float | None, call: Call) -> WhyNode:
+    if found is None:
+        return WhyNode(id=node_id, type=kind_of(node_id), weight=weight, summary=None)
+    allowed = call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, found.scope))
+    return WhyNode(
+        id=node_id,
+        type=kind_of(node_id),
+        weight=weight,
+        summary=_summary(found) if allowed else None,
+        denied=not allowed,
+    )
+
+
+def _summary(found: Record | Event) -> str:
+    if isinstance(found, Event):
+        return _cut(text_of(found.content))
+    if isinstance(found, Fact):
+        return _cut(found.text) if found.text else _claim(found)
+    if isinstance(found, Belief):
+        return _claim(found)
+    if isinstance(found, Episode | Concept):
+        return _cut(found.name)
+    return ""
+
+
+def _cut(text: str) -> str:
+    words = " ".join(text.split())
+    longest = limits.SUMMARY_LENGTH_MAX
+    return words if len(words) <= longest else words[: longest - 1].rstrip() + "…"
+
+
+def _claim(record: Fact | Belief) -> str:
+    negation = "not " if record.negated else ""
+    return (
+        f"{record.subject.name} {negation}{record.predicate.replace('_', ' ')} {_said(record.object)}".strip()
+    )
+
+
+def _said(value: ObjectValue) -> str:
+    return "" if value.datatype == "boolean" and value.value is True else value.text
+
+
+def _narrative(
+    belief: Belief, view: BeliefView, summaries: Mapping[str, str], found: Mapping[str, Record | Event]
+) -> str:
+    """The same words for the same state: the strongest supports of each side, the confidence and its interval."""
+    strongest = sorted(view.supports, key=lambda support: (-support.weight, support.id))
+    told = {
+        side: [
+            _told(support.id, summaries, found)
+            for support in strongest
+            if support.polarity == side and support.id in summaries
+        ][:_NAMED_MAX]
+        for side in ("supports", "against")
+    }
+    because = f" because {_joined(told['supports'])}" if told["supports"] else ""
+    against = f" Against it speaks {_joined(told['against'])}." if told["against"] else ""
+    verb = {
+        "contradicted": "I no longer think",
+        "uncertain": "I am not sure",
+        "deprecated": "I used to think",
+    }
+    interval = view.confidence_interval
+    count = len(view.supports)
+    return (
+        f"{verb.get(belief.stance.value, 'I think')} that {_claim(belief)}{because}.{against} "
+        f"The confidence is {belief.confidence:.2f}, with {interval.level:.0%} between {interval.lower:.2f} and "
+        f"{interval.upper:.2f}, from {count} support{'' if count == 1 else 's'}."
+    )
+
+
+def _told(record_id: str, summaries: Mapping[str, str], found: Mapping[str, Record | Event]) -> str:
+    record = found.get(record_id)
+    since = f"on {rfc3339(record.valid_from)[:10]} " if isinstance(record, Record) else ""
+    return f"{since}“{summaries[record_id]}” ({record_id})"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]

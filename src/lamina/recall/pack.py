@@ -1,0 +1,110 @@
+"""Packing: what goes into the answer, by layer limits, token budget and maximal marginal relevance.
+
+Goldstein and Carbonell, "Summarization: (1) using MMR for diversity-based reranking", 1998, with lambda 0.7: an item
+loses what a better one already says. Then a greedy knapsack: each layer fills its share of the budget, and what is
+left goes to the best items of any layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from lamina.kernel.events import Event
+from lamina.kernel.records import Layer, Record
+from lamina.models.ports import Float32Array
+
+__all__ = ["MMR_LAMBDA", "Item", "Packed", "diversify", "pack"]
+
+MMR_LAMBDA: Final = 0.7
+SHARES: Final[Mapping[Layer, float]] = {
+    Layer.EVENTS: 0.60,
+    Layer.FACTS: 0.15,
+    Layer.EPISODES: 0.12,
+    Layer.BELIEFS: 0.05,
+    Layer.UNDERSTANDING: 0.08,
+}
+"""How the budget is split where every layer has enough to say; a layer that has not leaves its share to the rest."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """Something that may be packed: a value of a layer, its score, its line for the context block."""
+
+    layer: Layer
+    value: Event | Record
+    score: float
+    contributions: Mapping[str, float]
+    line: str
+    tokens: int
+
+    @property
+    def id(self) -> str:
+        """The id of what is packed."""
+        return self.value.id
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What was chosen, best first in each layer, and what the budget left out."""
+
+    chosen: Mapping[Layer, list[Item]]
+    tokens: int
+    evictions: int
+
+
+def diversify(scores: Sequence[float], vectors: Float32Array, limit: int) -> list[int]:
+    """Up to ``limit`` indices in the order of MMR. ``vectors`` is (n, d), unit rows or zeros where unknown."""
+    left = list(range(len(scores)))
+    chosen: list[int] = []
+    similar = np.zeros(len(scores), np.float32)
+    while left and len(chosen) < limit:
+        gains = [MMR_LAMBDA * scores[i] - (1 - MMR_LAMBDA) * float(similar[i]) for i in left]
+        best = left.pop(int(np.argmax(gains)))
+        chosen.append(best)
+        similar = np.maximum(similar, vectors @ vectors[best])
+    return chosen
+
+
+def pack(candidates: Mapping[Layer, Sequence[Item]], max_tokens: int) -> Packed:
+    """Choose items under a token budget. Each layer's candidates come best first, already cut to its limit."""
+    present = [layer for layer in candidates if candidates[layer]]
+    whole = sum(SHARES[layer] for layer in present) or 1.0
+    chosen: dict[Layer, list[Item]] = {layer: [] for layer in candidates}
+    waiting: list[Item] = []
+    spent = 0
+    for layer in present:
+        share = int(max_tokens * SHARES[layer] / whole)
+        taken, rest = _fill(candidates[layer], share)
+        chosen[layer] += taken
+        waiting += rest
+        spent += sum(item.tokens for item in taken)
+    taken, rest = _fill(sorted(waiting, key=lambda item: -item.score), max_tokens - spent)
+    for item in taken:
+        chosen[item.layer].append(item)
+    spent += sum(item.tokens for item in taken)
+    order = _order(candidates)
+    return Packed(
+        {layer: sorted(items, key=order) for layer, items in chosen.items()}, spent, evictions=len(rest)
+    )
+
+
+def _fill(items: Sequence[Item], budget: int) -> tuple[list[Item], list[Item]]:
+    """Items in order while they fit; one that does not is passed over for later, smaller ones."""
+    taken: list[Item] = []
+    rest: list[Item] = []
+    for item in items:
+        if item.tokens <= budget:
+            taken.append(item)
+            budget -= item.tokens
+        else:
+            rest.append(item)
+    return taken, rest
+
+
+def _order(candidates: Mapping[Layer, Sequence[Item]]) -> Callable[[Item], int]:
+    places = {item.id: place for items in candidates.values() for place, item in enumerate(items)}
+    return lambda item: places[item.id]

@@ -1,0 +1,138 @@
+"""The plan of a recall: what kind of question it is, where and when to look, how much may come back.
+
+A function of the request and the clock alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from lamina.errors import Invalid
+from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Axes, Instant, Interval, from_datetime, to_datetime
+from lamina.language.questions import asks_assistant
+from lamina.language.temporal import UnparseableTemporal, parse_window, question_window
+from lamina.language.tokens import analyse, content_terms
+from lamina.recall.filters import Filter, parse_filter
+from lamina.recall.requests import LayerName, Recall
+
+__all__ = ["DEFAULT_LIMITS", "Plan", "QuestionClass", "plan_recall"]
+
+QuestionClass = Literal["LOOKUP", "TIMELINE", "AGGREGATE", "PREFERENCE", "OPEN"]
+
+DEFAULT_LIMITS: Mapping[Layer, int] = {
+    Layer.EVENTS: 20,
+    Layer.EPISODES: 5,
+    Layer.FACTS: 20,
+    Layer.BELIEFS: 10,
+    Layer.UNDERSTANDING: 3,
+}
+
+_CLASSES: Sequence[tuple[QuestionClass, re.Pattern[str]]] = (
+    ("TIMELINE", re.compile(r"\b(?:when|how long|since when|what (?:date|day|year|month|time)|in what order|before|after)\b", re.I)),
+    ("AGGREGATE", re.compile(r"\b(?:how many|how much|how often|list|all (?:the|of)|every|in total|which .*s\b)", re.I)),
+    ("PREFERENCE", re.compile(r"\b(?:prefer|favou?rite|like|likes|love|enjoy|hate|recommend|suggest|should i|any (?:tips|ideas|advice))\b", re.I)),
+    ("LOOKUP", re.compile(r"\b(?:what|who|whom|whose|where|which|why|how|did|does|do|is|are|was|were|has|have|can)\b", re.I)),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that gathering, ranking and packing go by.
+
+    ``scopes`` are those to search, nearest first. ``window`` is the stretch of observed time that the question
+    names, which draws candidates; ``axes`` decide what is visible at all.
+    """
+
+    tenant_id: str
+    question: str
+    kind: QuestionClass
+    terms: tuple[str, ...]
+    all_terms: tuple[str, ...]
+    asks_assistant: bool
+    scopes: tuple[Scope, ...]
+    layers: tuple[Layer, ...]
+    axes: Axes
+    observed: tuple[Instant | None, Instant | None] | None
+    window: tuple[Instant, Instant] | None
+    limits: Mapping[Layer, int]
+    max_tokens: int
+    filter: Filter
+    warnings: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What the trail calls it."""
+        return f"{self.kind}_IN_WINDOW" if self.window else self.kind
+
+
+def plan_recall(request: Recall, tenant_id: str, scopes: Sequence[Scope], now: Instant) -> Plan:
+    """The plan; raises ``Invalid`` for a filter or a time that cannot be read."""
+    temporal = request.temporal
+    reference = temporal.reference_date if temporal.reference_date is not None else now
+    during = Interval(*temporal.valid_during) if temporal.valid_during else None
+    if temporal.natural is not None:
+        during = _natural(temporal.natural, reference)
+    warnings = []
+    if request.view == "raw" and during is not None:
+        during = None
+        warnings.append("valid_during_ignored_for_view_raw")
+    seen_at = now if temporal.as_of is None else min(temporal.as_of, now)
+    window = question_window(request.query, to_datetime(reference)) if during is None else None
+    return Plan(
+        tenant_id=tenant_id,
+        question=request.query,
+        kind=_classify(request.query),
+        terms=tuple(dict.fromkeys(content_terms(analyse(request.query)))),
+        all_terms=tuple(analyse(request.query)),
+        asks_assistant=asks_assistant(request.query),
+        scopes=tuple(scopes),
+        layers=_layers(request),
+        axes=Axes(
+            seen_at=seen_at,
+            valid_at=seen_at if during is None else None,
+            valid_during=during,
+            recorded_during=Interval(*temporal.recorded_during) if temporal.recorded_during else None,
+        ),
+        observed=(during.start, during.end) if during else None,
+        window=(from_datetime(window.valid_from), from_datetime(window.valid_to))
+        if window and window.valid_from and window.valid_to
+        else None,
+        limits=_limits(request),
+        max_tokens=request.budgets.max_tokens,
+        filter=parse_filter(request.filters),
+        warnings=tuple(warnings),
+    )
+
+
+def _classify(question: str) -> QuestionClass:
+    return next((kind for kind, pattern in _CLASSES if pattern.search(question)), "OPEN")
+
+
+def _layers(request: Recall) -> tuple[Layer, ...]:
+    if request.view == "raw":
+        return (Layer.EVENTS,)
+    names: Sequence[LayerName] = request.include or get_args(LayerName)
+    return tuple(dict.fromkeys(Layer(name) for name in names))
+
+
+def _limits(request: Recall) -> Mapping[Layer, int]:
+    given = {Layer(name): count for name, count in request.budgets.per_layer_limits.items()}
+    return {layer: given.get(layer, DEFAULT_LIMITS[layer]) for layer in _layers(request)}
+
+
+def _natural(phrase: str, reference: Instant) -> Interval:
+    try:
+        start, end = parse_window(phrase, to_datetime(reference))
+    except UnparseableTemporal as error:
+        raise Invalid(
+            "UNPARSEABLE_TEMPORAL",
+            "temporal.natural is not understood",
+            hint='write for example "last 30 days", "yesterday", "this week", "since May 2026", "between 1 May and 3 May"',
+            details={"field": "temporal.natural"},
+        ) from error
+    return Interval(from_datetime(start), from_datetime(end))

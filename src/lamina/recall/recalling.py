@@ -1,0 +1,313 @@
+"""The recall operation: plan, gather, score, pack, render, explain; one path for every view and for the stream."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lamina import limits
+from lamina.errors import Conflict, Unsupported
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.operations import Answer, Call, Grant
+from lamina.kernel.records import Layer, Support
+from lamina.kernel.scopes import Scope
+from lamina.kernel.streams import ServerSentEvent
+from lamina.kernel.time import SECOND_US, Instant
+from lamina.models.counter import TokenCounter
+from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
+from lamina.recall.explain import citations, knowledge_subgraph
+from lamina.recall.items import layers_view
+from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
+from lamina.recall.plan import Plan, plan_recall
+from lamina.recall.render import line_of, render_block
+from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
+from lamina.recall.retrieve import EventPool, Retriever
+from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
+from lamina.recall.weights import DEFAULT
+from lamina.store.ports import Store
+
+__all__ = ["Recalling"]
+
+_DIVERSIFIED = 3
+"""MMR chooses among this many times the events that the layer's limit allows."""
+
+
+@dataclass(slots=True)
+class _Trail:
+    """The phases as they happen, each with its own time."""
+
+    phases: list[dict[str, Any]]
+    started: float
+    last: float
+
+    @classmethod
+    def begin(cls) -> _Trail:
+        now = time.perf_counter()
+        return cls([], now, now)
+
+    def note(self, phase: str, **figures: Any) -> None:
+        now = time.perf_counter()
+        self.phases.append({"phase": phase, **figures, "elapsed_ms": round((now - self.last) * 1000, 2)})
+        self.last = now
+
+    @property
+    def total_ms(self) -> float:
+        return round((self.last - self.started) * 1000, 2)
+
+
+class Recalling:
+    """Handlers of recall."""
+
+    def __init__(
+        self,
+        store: Store,
+        retriever: Retriever,
+        derived: DerivedRecords,
+        counter: TokenCounter,
+        ids: IdSource,
+    ) -> None:
+        self._store = store
+        self._retriever = retriever
+        self._derived = derived
+        self._counter = counter
+        self._ids = ids
+        self._packs = _RecentPacks()
+
+    def grants(self, request: Recall) -> list[Grant]:
+        """What a recall takes: the traversal that its view walks, and diagnostics where asked for."""
+        scope = Scope(request.scope)
+        grants = [Grant(Capability.SCOPE_READ_LOCAL, scope)]
+        if request.view in ("holistic", "narrative"):
+            grants.insert(0, Grant(Capability.SCOPE_READ_HOLISTIC, scope))
+        if request.view == "descend":
+            grants.insert(0, Grant(Capability.SCOPE_READ_DESCEND, scope))
+        if request.diagnostics != "none":
+            grants.append(Grant(Capability.DIAGNOSTICS_READ, scope))
+        return grants
+
+    def recall(self, request: Recall, call: Call) -> Answer:
+        """The pack for a question, or its stream."""
+        if request.view == "narrative":
+            raise Unsupported(
+                "VIEW_NOT_OFFERED",
+                "the narrative view is not offered by this server",
+                hint="view=holistic gives a context block made without a language model",
+            )
+        key = None
+        if request.idempotency_key is not None:
+            principal = call.principal
+            key = (principal.tenant_id, principal.actor, request.idempotency_key)
+            known = self._packs.find(key, call.body_hash(), call.now)
+            if known is not None:
+                result = _as_stream(known) if request.stream else known
+                return Answer(result, replayed=True)
+        scopes = self._scopes(request, call)
+        plan = plan_recall(request, call.principal.tenant_id, scopes, call.now)
+        pack_ = self._pack(request, plan, call)
+        if key is not None:
+            self._packs.keep(key, call.body_hash(), call.now, pack_)
+        return Answer(_as_stream(pack_) if request.stream else pack_, warnings=plan.warnings)
+
+    def _scopes(self, request: Recall, call: Call) -> list[Scope]:
+        """The scopes that the view walks and the caller may read; what they may not is left out, never guessed."""
+        scope = Scope(request.scope)
+        if request.view == "holistic":
+            walked: Sequence[Scope] = scope.lineage()
+        elif request.view == "descend":
+            walked = self._store.scopes.below(call.principal.tenant_id, scope, limits.SCOPES_PER_RECALL_MAX)
+        else:
+            walked = (scope,)
+        return [path for path in walked if call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, path))]
+
+    def _pack(self, request: Recall, plan: Plan, call: Call) -> Pack:
+        trail = _Trail.begin()
+        trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
+        pool = self._retriever.gather(plan)
+        trail.note(
+            "hybrid_retrieve",
+            bm25_hits=pool.arms.get("text", 0),
+            vector_hits=pool.arms.get("vector", 0),
+            neighbours=pool.arms.get("around", 0),
+            time_hits=pool.arms.get("time", 0),
+            newest=pool.arms.get("newest", 0),
+            candidates=len(pool.candidates),
+        )
+        ranked = score_events(pool, plan, max(SOURCES_TOP, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0)))
+        trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
+        trail.note("rerank", model=None)
+        derived = self._derived.find(plan, ranked, call.now)
+        trail.note(
+            "graph_expand",
+            added_nodes=derived.added_by_graph,
+            entities=derived.entities,
+            weights=dict(RECORD_WEIGHTS),
+        )
+        items = self._items(plan, ranked, derived)
+        trail.note("mmr", **{"lambda": MMR_LAMBDA})
+        packed = pack(items, plan.max_tokens)
+        trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
+        return self._finish(request, plan, call, pool, ranked, packed, trail)
+
+    def _items(
+        self, plan: Plan, ranked: Sequence[ScoredEvent], derived: DerivedLayers
+    ) -> dict[Layer, list[Item]]:
+        limit = plan.limits.get(Layer.EVENTS, 0)
+        chosen = _diverse(ranked, limit)
+        events = self._store.log.get(plan.tenant_id, [one.candidate.entry.record_id for one in chosen])
+        values: list[tuple[Layer, Any, float, Mapping[str, float]]] = []
+        for one in chosen:
+            event = events.get(one.candidate.entry.record_id)
+            if event is not None and not event.excluded:
+                values.append((Layer.EVENTS, event, one.score, one.contributions))
+        for layer, scored in derived.by_layer.items():
+            best = scored[: plan.limits.get(layer, 0)]
+            values += [(layer, one.record, one.score, one.contributions) for one in best]
+        lines = [line_of(value, plan.terms) for _, value, _, _ in values]
+        counts = self._counter.count([f"- {line} [99]\n" for line in lines])
+        items: dict[Layer, list[Item]] = {layer: [] for layer in plan.layers}
+        for (layer, value, score, contributions), line, tokens in zip(values, lines, counts, strict=True):
+            items[layer].append(Item(layer, value, score, contributions, line, tokens))
+        return items
+
+    def _finish(
+        self,
+        request: Recall,
+        plan: Plan,
+        call: Call,
+        pool: EventPool,
+        ranked: Sequence[ScoredEvent],
+        packed: Packed,
+        trail: _Trail,
+    ) -> Pack:
+        ids = [item.id for items in packed.chosen.values() for item in items]
+        supports: dict[str, list[Support]] = self._store.records.supports_of(plan.tenant_id, ids)
+        block, markers = "", dict[str, str]()
+        if request.view in ("holistic", "local", "descend"):
+            block, markers = render_block(packed.chosen, request.citation_mode)
+        trail.note("render", tokens=packed.tokens)
+        full = request.diagnostics == "full"
+        layers = layers_view(
+            packed.chosen,
+            supports,
+            self._derives(plan, packed),
+            exclude_content=request.exclude_content,
+            with_contributions=full,
+        )
+        strength = evidence_strength(pool, ranked)
+        subgraph = knowledge_subgraph(packed.chosen) if request.view == "structured" else None
+        cited = citations(self._store.records, plan.tenant_id, ids, supports)
+        trail.note("explain", cited=len(cited))
+        return Pack(
+            request_id=call.request_id,
+            pack_id=self._ids.stamped(Prefix.PACK, call.now),
+            scope=request.scope,
+            view=request.view,
+            query=request.query,
+            context_block=block,
+            context_tokens=packed.tokens if block else 0,
+            layers=layers if request.view != "structured" else _no_layers(),
+            abstain=Answerable(
+                answerable=strength >= ANSWERABLE_FROM, best_score=strength, threshold=ANSWERABLE_FROM
+            ),
+            provenance=Provenance(trail=trail.phases, citations=cited, markers=markers),
+            knowledge_subgraph=subgraph,
+            diagnostics=_diagnostics(request, plan, packed, trail),
+            as_of=plan.axes.seen_at,
+        )
+
+    def _derives(self, plan: Plan, packed: Packed) -> dict[str, list[str]]:
+        ids = [item.id for item in packed.chosen.get(Layer.EVENTS, ())]
+        found = self._store.records.dependants_of(plan.tenant_id, ids)
+        return {i: list(dict.fromkeys(s.record_id for s in supports)) for i, supports in found.items()}
+
+
+def _diverse(ranked: Sequence[ScoredEvent], limit: int) -> list[ScoredEvent]:
+    """The best events, without those that a better one repeats almost word for word."""
+    near = ranked[: limit * _DIVERSIFIED]
+    if not near or limit == 0:
+        return []
+    vectors = np.stack([one.candidate.pooled for one in near])
+    order = diversify([one.score for one in near], vectors, limit)
+    return [near[at] for at in sorted(order)]
+
+
+def _no_layers() -> PackLayers:
+    return PackLayers(beliefs=[], facts=[], episodes=[], events=[], understanding=[])
+
+
+def _diagnostics(request: Recall, plan: Plan, packed: Packed, trail: _Trail) -> dict[str, Any] | None:
+    if request.diagnostics == "none":
+        return None
+    figures: dict[str, Any] = {
+        "plan": plan.name,
+        "filters_applied": list(plan.filter.names),
+        "scopes_traversed": list(plan.scopes),
+        "knapsack_evictions": packed.evictions,
+        "time_ms": {phase["phase"]: phase["elapsed_ms"] for phase in trail.phases}
+        | {"total": trail.total_ms},
+        "_partial": False,
+    }
+    if request.diagnostics == "full":
+        figures["policy"] = {"capability": _capability(request)}
+        figures["models"] = {"ranking_weights": DEFAULT, "record_weights": dict(RECORD_WEIGHTS)}
+    return figures
+
+
+def _capability(request: Recall) -> str:
+    if request.view in ("holistic", "descend"):
+        return f"scope.read.{request.view}"
+    return Capability.SCOPE_READ_LOCAL.value
+
+
+class _RecentPacks:
+    """Packs by idempotency key, for a minute; kept in this process, the oldest let go first."""
+
+    def __init__(self) -> None:
+        self._packs: OrderedDict[tuple[str, str, str], tuple[Instant, str, Pack]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def find(self, key: tuple[str, str, str], body_hash: str, now: Instant) -> Pack | None:
+        with self._lock:
+            made_at, known_hash, pack_ = self._packs.get(key, (0, "", None))
+        if pack_ is None or now - made_at > limits.PACK_TTL_S * SECOND_US:
+            return None
+        if known_hash != body_hash:
+            raise Conflict(
+                "IDEMPOTENCY_CONFLICT",
+                "this idempotency key was used for another recall within the last minute",
+                hint="use a new key for a new question",
+                details={"idempotency_key": key[2]},
+            )
+        return pack_
+
+    def keep(self, key: tuple[str, str, str], body_hash: str, now: Instant, pack_: Pack) -> None:
+        with self._lock:
+            self._packs[key] = (now, body_hash, pack_)
+            self._packs.move_to_end(key)
+            while len(self._packs) > limits.PACKS_KEPT_MAX:
+                self._packs.popitem(last=False)
+
+
+def _as_stream(pack_: Pack) -> Iterator[ServerSentEvent]:
+    """The pack as the events of seed 002, 10.1."""
+    trail = {phase["phase"]: phase for phase in pack_.provenance.trail}
+    plan = trail["ARIL_classify"]
+    yield ServerSentEvent("plan", {"plan": plan["plan"], "filters_applied": plan["filters_applied"]})
+    elapsed = sum(phase["elapsed_ms"] for phase in pack_.provenance.trail)
+    for layer in ("facts", "beliefs", "episodes", "events", "understanding"):
+        items = getattr(pack_.layers, layer)
+        yield ServerSentEvent("layer", {"layer": layer, "items": items, "elapsed_ms": round(elapsed, 2)})
+    yield ServerSentEvent("context_block", {"text": pack_.context_block})
+    yield ServerSentEvent(
+        "provenance", {"pack_id": pack_.pack_id, **pack_.provenance.model_dump(mode="json")}
+    )
+    if pack_.diagnostics is not None:
+        yield ServerSentEvent("diagnostics", pack_.diagnostics)
+    yield ServerSentEvent("done", {"pack_id": pack_.pack_id, "total_ms": round(elapsed, 2)})

@@ -1,0 +1,121 @@
+"""Rendering: items as lines of a context block, with citations.
+
+Stored text is data. It appears on one line, inside quotation marks, with who said it and when; what came out of a tool or a
+document says so. Nothing that was stored can open a section of the block or pose as its instructions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from lamina.kernel.events import Event, Trust, text_of
+from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record
+from lamina.kernel.time import Instant, rfc3339
+from lamina.language.sentences import split_sentences
+from lamina.language.tokens import analyse
+from lamina.recall.pack import Item
+from lamina.recall.requests import CitationMode
+
+__all__ = ["line_of", "render_block", "snippet"]
+
+SNIPPET_CHARS: Final = 480
+_SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
+_SECTIONS: Sequence[tuple[Layer, str]] = (
+    (Layer.UNDERSTANDING, "Understanding"),
+    (Layer.FACTS, "Facts"),
+    (Layer.BELIEFS, "Beliefs"),
+    (Layer.EPISODES, "Episodes"),
+    (Layer.EVENTS, "What was said"),
+)
+
+
+def line_of(value: Event | Record, terms: Sequence[str]) -> str:
+    """The line of an item, without its marker."""
+    match value:
+        case Event():
+            return _event_line(value, terms)
+        case Fact():
+            return f"{_plain(value.text)} ({_validity(value.valid_from, value.valid_to)})"
+        case Belief():
+            claim = f"{value.subject.name} {value.predicate.replace('_', ' ')} {value.object.text}"
+            negation = "not: " if value.negated else ""
+            low, high = round(value.lower, 2), round(value.upper, 2)
+            return (
+                f"{negation}{_plain(claim)} "
+                f"({value.stance}, confidence {value.confidence:.2f}, 90% in [{low:.2f}, {high:.2f}])"
+            )
+        case Episode():
+            return f"{_plain(value.name)}: {_plain(value.summary)}" if value.summary else _plain(value.name)
+        case Concept():
+            return f"{_plain(value.name)}: {_plain(value.summary)}"
+        case _:
+            raise AssertionError("every layer has a line")
+
+
+def _event_line(event: Event, terms: Sequence[str]) -> str:
+    source = ""
+    if event.origin.trust is Trust.EXTERNAL:
+        source = f" ({event.modality.replace('_', ' ')}, quoted)"
+    day = rfc3339(event.context.observed_at)[:16].replace("T", " ")
+    words = snippet(text_of(event.content), terms).replace('"', "'")
+    return f'{day} {_plain(event.observed_actor.display_name)}{source}: "{words}"'
+
+
+def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
+    """The text on one line; of a long one, the run of sentences that holds most of the question's terms."""
+    plain = _plain(text)
+    if len(plain) <= chars:
+        return plain
+    sentences = [sentence.text for sentence in split_sentences(plain, count_max=200)]
+    wanted = set(terms)
+    hits = [len(wanted & set(analyse(sentence))) for sentence in sentences]
+    best, best_hits = (0, 0), -1
+    for start in range(len(sentences)):
+        end, size = start, 0
+        while end < len(sentences) and (size == 0 or size + len(sentences[end]) < chars):
+            size += len(sentences[end]) + 1
+            end += 1
+        if sum(hits[start:end]) > best_hits:
+            best, best_hits = (start, end), sum(hits[start:end])
+    cut = " ".join(sentences[best[0] : best[1]])[:chars]
+    return f"{'… ' if best[0] else ''}{cut.strip()}{' …' if best[1] < len(sentences) or len(cut) == chars else ''}"
+
+
+def _validity(valid_from: Instant, valid_to: Instant | None) -> str:
+    since = rfc3339(valid_from)[:10]
+    return f"since {since}" if valid_to is None else f"{since} to {rfc3339(valid_to)[:10]}"
+
+
+def _plain(text: str) -> str:
+    return _SPACE.sub(" ", text).strip()
+
+
+def render_block(chosen: Mapping[Layer, Sequence[Item]], mode: CitationMode) -> tuple[str, dict[str, str]]:
+    """The context block, and which item each marker stands for."""
+    markers: dict[str, str] = {}
+    sections: list[str] = []
+    for layer, title in _SECTIONS:
+        items = list(chosen.get(layer, ()))
+        if layer is Layer.EVENTS:
+            items.sort(key=_when)
+        if not items:
+            continue
+        lines = []
+        for item in items:
+            marker = f"[{len(markers) + 1}]"
+            markers[marker] = item.id
+            lines.append(f"- {item.line} {marker}" if mode == "inline_with_markers" else f"- {item.line}")
+        sections.append("\n".join([f"{title}:", *lines]))
+    if mode == "block_at_end" and markers:
+        sections.append(
+            "\n".join(["Sources:", *(f"{marker} {item_id}" for marker, item_id in markers.items())])
+        )
+    kept = {} if mode == "none" else markers
+    return "\n\n".join(sections), kept
+
+
+def _when(item: Item) -> tuple[Instant, str]:
+    assert isinstance(item.value, Event), "the events section holds events"
+    return item.value.context.observed_at, item.id

@@ -1,0 +1,194 @@
+"""Request and result types of recall (seed 002, 8.3 and 9)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from lamina import limits
+from lamina.errors import Invalid
+from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
+from lamina.kernel.views.parts import Stamp
+from lamina.kernel.wire import InstantText, Request, Result, ScopePath, Text
+
+__all__ = [
+    "Budgets",
+    "CitationMode",
+    "Diagnostics",
+    "LayerName",
+    "Pack",
+    "PackLayers",
+    "Provenance",
+    "Recall",
+    "Temporal",
+    "View",
+]
+
+LayerName = Literal["events", "episodes", "facts", "beliefs", "understanding"]
+View = Literal["local", "raw", "granular", "holistic", "descend", "structured", "narrative"]
+CitationMode = Literal["none", "inline_with_markers", "block_at_end", "structured_only"]
+Diagnostics = Literal["none", "summary", "full"]
+
+
+class Temporal(Request):
+    """When: on which axis and in which words. ``natural`` is read against ``reference_date`` or now."""
+
+    as_of: InstantText | None = None
+    valid_during: tuple[InstantText, InstantText] | None = None
+    recorded_during: tuple[InstantText, InstantText] | None = None
+    natural: Annotated[Text, Field(min_length=1, max_length=256)] | None = None
+    reference_date: InstantText | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Temporal:
+        for name in ("valid_during", "recorded_during"):
+            bounds = getattr(self, name)
+            if bounds is not None and bounds[0] >= bounds[1]:
+                raise Invalid(
+                    "INVALID_TIME_RANGE", f"temporal.{name} ends before it begins", details={"field": name}
+                )
+        if self.natural is not None and self.valid_during is not None:
+            raise Invalid(
+                "INVALID_TIME_RANGE",
+                "temporal.natural and temporal.valid_during both say which validity is wanted",
+                hint="send one of them",
+            )
+        return self
+
+
+_LayerLimit = Annotated[int, Field(ge=0, le=limits.LAYER_LIMIT_MAX)]
+
+
+class Budgets(Request):
+    """How much may come back: tokens over all layers, and items per layer."""
+
+    max_tokens: Annotated[int, Field(ge=1, le=limits.RECALL_TOKENS_MAX)] = limits.RECALL_TOKENS_DEFAULT
+    per_layer_limits: dict[LayerName, _LayerLimit] = Field(default_factory=dict)
+
+
+class Recall(Request):
+    """A question to memory. ``filters`` is a tree of AND, OR and NOT over conditions on fields."""
+
+    scope: ScopePath
+    query: Annotated[Text, Field(min_length=1, max_length=limits.QUERY_LENGTH_MAX)]
+    view: View = "holistic"
+    include: list[LayerName] = Field(default_factory=list)
+    exclude_content: bool = False
+    temporal: Temporal = Temporal()
+    filters: dict[str, Any] = Field(default_factory=dict)
+    budgets: Budgets = Budgets()
+    citation_mode: CitationMode = "inline_with_markers"
+    diagnostics: Diagnostics = "none"
+    stream: bool = False
+    idempotency_key: (
+        Annotated[str, Field(min_length=1, max_length=limits.IDEMPOTENCY_KEY_LENGTH_MAX)] | None
+    ) = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older_names(cls, value: Any) -> Any:
+        """``layers`` is the older name of ``include``; ``limits`` is ``budgets`` in section 9.2."""
+        if not isinstance(value, dict):
+            return value
+        given = dict(value)
+        if "layers" in given and "include" not in given:
+            given["include"] = given.pop("layers")
+        if "limits" in given and "budgets" not in given:
+            older = given.pop("limits")
+            if isinstance(older, dict):
+                given["budgets"] = {
+                    new: older[old]
+                    for old, new in (("per_layer", "per_layer_limits"), ("total_tokens", "max_tokens"))
+                    if old in older
+                }
+        for name in ("include", "temporal", "filters", "budgets"):
+            if name in given and given[name] is None:
+                del given[name]
+        return given
+
+
+class Signals(Result):
+    """Why an item stands where it does: what each signal added to its score (diagnostics full)."""
+
+    contributions: dict[str, float] | None = None
+
+
+class RankedEvent(EventView, Signals):
+    """An event with its place in the answer."""
+
+    ranked_position: int
+    score: float
+
+
+class RankedEpisode(EpisodeView, Signals):
+    """An episode with its place in the answer."""
+
+    ranked_position: int
+    score: float
+
+
+class RankedFact(FactView, Signals):
+    """A fact with its place in the answer."""
+
+    ranked_position: int
+    score: float
+
+
+class RankedBelief(BeliefView, Signals):
+    """A belief with its place in the answer."""
+
+    ranked_position: int
+    score: float
+
+
+class RankedConcept(ConceptView, Signals):
+    """A concept with its place in the answer."""
+
+    ranked_position: int
+    score: float
+
+
+class PackLayers(Result):
+    """The items, best first in each layer."""
+
+    beliefs: list[RankedBelief]
+    facts: list[RankedFact]
+    episodes: list[RankedEpisode]
+    events: list[RankedEvent]
+    understanding: list[RankedConcept]
+
+
+class Provenance(Result):
+    """How the pack came to be: every phase with its time, and each item's sources down to events."""
+
+    trail: list[dict[str, Any]]  # Any: a phase's own figures
+    citations: dict[str, list[str]]
+    markers: dict[str, str]
+    """Which item each marker of the context block stands for."""
+
+
+class Answerable(Result):
+    """Whether memory seems to hold an answer: the best evidence beside the threshold, both 0..1."""
+
+    answerable: bool
+    best_score: float
+    threshold: float
+
+
+class Pack(Result):
+    """The stratified pack. ``pack_id`` is good for 60 seconds."""
+
+    request_id: str
+    pack_id: str
+    scope: str
+    view: View
+    query: str
+    context_block: str
+    context_tokens: int
+    layers: PackLayers
+    abstain: Answerable
+    provenance: Provenance
+    knowledge_subgraph: dict[str, Any] | None = None  # Any: JSON-LD, view structured only
+    diagnostics: dict[str, Any] | None = None  # Any: by level, null when not asked for
+    as_of: Stamp

@@ -1,0 +1,170 @@
+"""Scoring: events by the fitted line of signals, derived records by the contract's blend.
+
+Pure functions. An event's ``score`` is relative to the best of its pool, in (0, 1]; a record's is a weighted mean
+in [0, 1]. Whether there is an answer at all is judged apart, on figures that compare across questions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from lamina.kernel.records import Belief, Concept, Episode, Fact, Record
+from lamina.kernel.time import SECOND_US, Instant, to_datetime
+from lamina.models.maxsim import maxsim
+from lamina.models.ports import TokenMatrix
+from lamina.recall.plan import Plan
+from lamina.recall.rank import rank
+from lamina.recall.retrieve import Candidate, EventPool
+from lamina.recall.signals import QuestionFeatures, TurnCandidate
+
+__all__ = [
+    "ANSWERABLE_FROM",
+    "RECORD_WEIGHTS",
+    "ScoredEvent",
+    "ScoredRecord",
+    "evidence_strength",
+    "score_events",
+    "score_records",
+]
+
+RECORD_WEIGHTS: Final[Mapping[str, float]] = {
+    "semantic": 0.4,
+    "graph": 0.2,
+    "recency": 0.15,
+    "importance": 0.15,
+    "confidence": 0.1,
+}
+"""The contract's default shape (seed 002, section 9)."""
+
+ANSWERABLE_FROM: Final = 0.5
+"""Below this strength of the best evidence, memory seems not to hold an answer."""
+
+_TEMPERATURE: Final = 2.0
+_HALF_LIFE_DAYS: Final = 90.0
+_LASTING_KINDS = frozenset({"identity", "role", "place", "possession", "relation", "preference", "quantity"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredEvent:
+    """A turn with its score and what each signal added before it was made relative."""
+
+    candidate: Candidate
+    score: float
+    contributions: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRecord:
+    """A derived record with its score and its parts."""
+
+    record: Record
+    score: float
+    contributions: Mapping[str, float]
+
+
+def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
+    """The ``limit`` best of the pool, best first."""
+    if not pool.candidates:
+        return []
+    empty = TokenMatrix(np.zeros((0, pool.encoded.tokens[0].rows.shape[1]), np.int8), np.zeros(0, np.float32))
+    turns = [_turn(candidate, empty) for candidate in pool.candidates]
+    question = QuestionFeatures(
+        terms=plan.terms,
+        tokens=pool.encoded.tokens[0],
+        persons=pool.persons,
+        asks_assistant=plan.asks_assistant,
+        window=(to_datetime(plan.window[0]), to_datetime(plan.window[1])) if plan.window else None,
+    )
+    ranked = rank(turns, question, pool.statistics, limit=limit)
+    best = ranked[0].score
+    return [
+        ScoredEvent(
+            pool.candidates[one.index],
+            round(math.exp((one.score - best) / _TEMPERATURE), 6),
+            {name: round(value, 4) for name, value in one.contributions.items()},
+        )
+        for one in ranked
+    ]
+
+
+def _turn(candidate: Candidate, empty: TokenMatrix) -> TurnCandidate:
+    entry = candidate.entry
+    return TurnCandidate(
+        terms=entry.terms,
+        tokens=candidate.tokens or empty,
+        cosine=candidate.cosine,
+        session=None if entry.session is None else f"{entry.scope} {entry.session}",
+        previous=candidate.previous,
+        next=candidate.next,
+        speaker=entry.speaker or "",
+        role=entry.role or "",
+        observed_at=to_datetime(entry.observed_at),
+        question_share=entry.question_share,
+        self_share=entry.self_share,
+    )
+
+
+def evidence_strength(pool: EventPool, best: Sequence[ScoredEvent]) -> float:
+    """How strongly the best few turns speak to the question, 0..1 and comparable across questions.
+
+    The mean of the best MaxSim (how near their words come to the question's, whatever else is stored) and of the share of the
+    question's content words, weighed by their rarity, that they hold.
+    """
+    few = [scored.candidate for scored in best[:5]]
+    known = [candidate.tokens for candidate in few if candidate.tokens is not None]
+    nearness = float(max(maxsim(pool.encoded.tokens[0], known), default=0.0)) if known else 0.0
+    total = pool.statistics.turns
+    weights = {
+        term: math.log1p((max(total - found, 0) + 0.5) / (found + 0.5))
+        for term, found in pool.statistics.turns_with_term.items()
+    }
+    said = {term for candidate in few for term in candidate.entry.terms}
+    held = sum(weight for term, weight in weights.items() if term in said)
+    coverage = held / sum(weights.values()) if weights else nearness
+    return round(max(0.0, min(1.0, 0.5 * nearness + 0.5 * coverage)), 4)
+
+
+def score_records(
+    records: Collection[Record],
+    lexical: Mapping[str, float],
+    graph: Mapping[str, float],
+    now: Instant,
+) -> list[ScoredRecord]:
+    """Records of one layer, best first. ``lexical`` are BM25 scores, ``graph`` the best score among their sources."""
+    strongest = max(lexical.values(), default=0.0)
+    scored = []
+    for record in records:
+        parts = {
+            "semantic": lexical.get(record.id, 0.0) / strongest if strongest else 0.0,
+            "graph": graph.get(record.id, 0.0),
+            "recency": _recency(record, now),
+            "importance": _importance(record),
+            "confidence": record.confidence,
+        }
+        weighed = {name: round(weight * parts[name], 4) for name, weight in RECORD_WEIGHTS.items()}
+        scored.append(ScoredRecord(record, round(sum(weighed.values()), 6), weighed))
+    return sorted(scored, key=lambda one: (-one.score, one.record.id))
+
+
+def _recency(record: Record, now: Instant) -> float:
+    age_days = max(0, now - record.valid_from) / (86_400 * SECOND_US)
+    return float(0.5 ** (age_days / _HALF_LIFE_DAYS))
+
+
+def _importance(record: Record) -> float:
+    match record:
+        case Fact():
+            return 1.0 if record.kind in _LASTING_KINDS else 0.5
+        case Belief():
+            return min(1.0, (record.alpha + record.beta) / 10)
+        case Episode():
+            return min(1.0, record.size / 20)
+        case Concept():
+            return min(1.0, record.consulted / 10)
+        case _:
+            return 0.5

@@ -1,0 +1,57 @@
+"""The in-memory store: for tests, for comparison, and as the shortest answer to what a port means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from lamina.kernel.ids import IdSource, RandomIds
+from lamina.kernel.time import Clock, SystemClock
+from lamina.store.memory.index import MemoryIndexRows
+from lamina.store.memory.jobs import MemoryJobs
+from lamina.store.memory.lifecycle import MemoryLifecycle
+from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
+from lamina.store.memory.records import MemoryRecords
+from lamina.store.memory.tables import Memory
+from lamina.store.sqlite.codec import record_row, support_row, text_row
+
+__all__ = ["MemoryStore"]
+
+
+class MemoryStore:
+    """``Store`` in one process. Every write copies the tables: right for thousands of rows, not for millions."""
+
+    def __init__(self, *, clock: Clock | None = None, ids: IdSource | None = None) -> None:
+        clock, ids = clock or SystemClock(), ids or RandomIds()
+        self._memory = Memory()
+        self.log = MemoryLog(self._memory, clock, ids)
+        self.idempotency = MemoryIdempotency(self._memory)
+        self.jobs = MemoryJobs(self._memory, clock, ids)
+        self.records = MemoryRecords(self._memory)
+        self.index = MemoryIndexRows(self._memory)
+        self.lifecycle = MemoryLifecycle(self._memory)
+        self.scopes = MemoryScopes(self._memory)
+
+    def change_mark(self) -> int:
+        """Mirrors ``Store.change_mark``."""
+        return self._memory.tables.commits
+
+    def snapshot(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Mirrors ``Store.snapshot``, in the tables and columns of the SQLite engine."""
+        tables = self._memory.tables
+        for _, record in sorted(tables.records.items()):
+            yield "record", record_row(record)
+        for _, edge in sorted(tables.supports.items()):
+            yield "support", support_row(edge)
+        for _, entity in sorted(tables.entities.items()):
+            yield "entity", (entity.tenant_id, entity.id, entity.normalised_name, entity.type)
+        for _, said in sorted(tables.mentions.items()):
+            place = (said.tenant_id, said.entity_id, said.scope, said.event_id)
+            yield "mention", (*place, said.position, said.surface)
+        for key, text in sorted(tables.texts.items()):
+            yield "text_row", (*text_row(text), int(key in tables.hidden_texts))
+        for (tenant_id, record_id, model), (_, vector) in sorted(tables.vectors.items()):
+            yield "vector_row", (tenant_id, record_id, vector.scope, model)
+
+    def close(self) -> None:
+        """Mirrors ``Store.close``. There is nothing to let go of."""

@@ -1,0 +1,80 @@
+"""What leaves recall with a cancelled event, and what comes back with a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from lamina.kernel.events import Event
+from lamina.kernel.records import Support
+from lamina.kernel.scopes import Scope
+from lamina.store.memory.tables import Tables
+
+__all__ = ["exclude_dependants", "readmit"]
+
+
+def exclude_dependants(tables: Tables, event: Event) -> None:
+    """Keep a cancelled event, and what rests on no other event, out of recall and lists."""
+    tenant_id = event.tenant_id
+    _hide_text(tables, tenant_id, event.id)
+    touched = {event.scope}
+    for record_id in _reached(tables, tenant_id, event.id, upward=True):
+        if not _rests_on_events(tables, tenant_id, record_id):
+            touched |= _hide_record(tables, tenant_id, record_id)
+    for scope in touched:
+        tables.note_index_change(tenant_id, scope)
+
+
+def readmit(tables: Tables, supports: Iterable[Support]) -> None:
+    """Bring back excluded records that rest on a living event again, with what rests on them in turn."""
+    for tenant_id, record_id in sorted({(support.tenant_id, support.record_id) for support in supports}):
+        if not any(tables.records[key].excluded for key in _versions(tables, tenant_id, record_id)):
+            continue
+        for other in (record_id, *_reached(tables, tenant_id, record_id, upward=True)):
+            if _rests_on_events(tables, tenant_id, other):
+                for key in _versions(tables, tenant_id, other):
+                    tables.records[key] = replace(tables.records[key], excluded=False)
+                _show_text(tables, tenant_id, other)
+
+
+def _rests_on_events(tables: Tables, tenant_id: str, record_id: str) -> bool:
+    sources = _reached(tables, tenant_id, record_id, upward=False)
+    events = [tables.events[tenant_id, key] for key in sources if (tenant_id, key) in tables.events]
+    return not all(event.excluded for event in events)
+
+
+def _reached(tables: Tables, tenant_id: str, start: str, *, upward: bool) -> set[str]:
+    """Every id that the why graph leads to: what rests on ``start``, or what it rests on."""
+    found: set[str] = set()
+    front = {start}
+    while front:
+        edges = [edge for edge in tables.supports.values() if edge.tenant_id == tenant_id]
+        if upward:
+            front = {edge.record_id for edge in edges if edge.source_id in front} - found
+        else:
+            front = {edge.source_id for edge in edges if edge.record_id in front} - found
+        found |= front
+    return found
+
+
+def _hide_text(tables: Tables, tenant_id: str, record_id: str) -> None:
+    if (tenant_id, record_id) in tables.texts:
+        tables.hidden_texts.add((tenant_id, record_id))
+
+
+def _show_text(tables: Tables, tenant_id: str, record_id: str) -> None:
+    if (tenant_id, record_id) in tables.hidden_texts:
+        tables.hidden_texts.discard((tenant_id, record_id))
+        tables.note_index_change(tenant_id, tables.texts[tenant_id, record_id].scope)
+
+
+def _versions(tables: Tables, tenant_id: str, record_id: str) -> list[tuple[str, str, int]]:
+    return [key for key in tables.records if key[:2] == (tenant_id, record_id)]
+
+
+def _hide_record(tables: Tables, tenant_id: str, record_id: str) -> set[Scope]:
+    _hide_text(tables, tenant_id, record_id)
+    versions = _versions(tables, tenant_id, record_id)
+    for key in versions:
+        tables.records[key] = replace(tables.records[key], excluded=True)
+    return {tables.records[key].scope for key in versions}

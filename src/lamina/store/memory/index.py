@@ -1,0 +1,106 @@
+"""Index rows in memory, with a plain BM25 over the rows of the scopes asked for."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from lamina.kernel.scopes import Scope
+from lamina.store.memory.tables import Memory, Tables
+from lamina.store.ports import TextRow, VectorRow
+
+__all__ = ["MemoryIndexRows", "put_text", "put_vector"]
+
+_K1, _B = 1.2, 0.75
+
+
+def put_text(tables: Tables, row: TextRow) -> None:
+    """Make a record findable; one that is already there is replaced, and stays findable from when it first was."""
+    place = (row.tenant_id, row.record_id)
+    old = tables.texts.pop(place, None)
+    if old is not None:
+        tables.hidden_texts.discard(place)
+        row = replace(row, recorded_at=min(row.recorded_at, old.recorded_at))
+        if old.scope != row.scope:
+            tables.note_index_change(row.tenant_id, old.scope)
+    tables.texts[place] = replace(row, row=tables.next_row())
+
+
+def put_vector(tables: Tables, row: VectorRow) -> None:
+    """Keep a record's vectors; those that are already there stay. Its text row wants them no longer."""
+    place = (row.tenant_id, row.record_id, row.model)
+    if place not in tables.vectors:
+        tables.vectors[place] = (tables.next_row(), row)
+    if place[:2] in tables.texts:
+        tables.texts[place[:2]] = replace(tables.texts[place[:2]], wants_vector=False)
+
+
+class MemoryIndexRows:
+    """``IndexRows`` over dictionaries in the order of indexing."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def texts_after(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[TextRow]:
+        """Mirrors ``IndexRows.texts_after``."""
+        return [row for row in self._visible(tenant_id, (scope,)) if row.row > after][:limit]
+
+    def vectors_after(
+        self, tenant_id: str, scope: Scope, model: str, after: int, limit: int
+    ) -> list[tuple[int, str, bytes]]:
+        """Mirrors ``IndexRows.vectors_after``."""
+        wanted = (tenant_id, scope, model)
+        return [
+            (number, row.record_id, row.pooled)
+            for number, row in self._memory.tables.vectors.values()
+            if (row.tenant_id, row.scope, row.model) == wanted and number > after
+        ][:limit]
+
+    def tokens(self, tenant_id: str, record_ids: Collection[str], model: str) -> dict[str, bytes]:
+        """Mirrors ``IndexRows.tokens``."""
+        vectors = self._memory.tables.vectors
+        places = {record_id: (tenant_id, record_id, model) for record_id in record_ids}
+        return {key: vectors[place][1].tokens for key, place in places.items() if place in vectors}
+
+    def unembedded(self, limit: int) -> list[tuple[str, str]]:
+        """Mirrors ``IndexRows.unembedded``."""
+        texts = self._memory.tables.texts
+        return [place for place, row in texts.items() if row.wants_vector][:limit]
+
+    def embed(self, vectors: Sequence[VectorRow]) -> None:
+        """Mirrors ``IndexRows.embed``."""
+        with self._memory.change() as tables:
+            for vector in vectors:
+                put_vector(tables, vector)
+
+    def search(
+        self, tenant_id: str, scopes: Collection[Scope], terms: Sequence[str], limit: int
+    ) -> list[tuple[str, float]]:
+        """Mirrors ``IndexRows.search``."""
+        rows = {row.record_id: f"{row.terms} {row.keys}".split() for row in self._visible(tenant_id, scopes)}
+        wanted = {word for term in terms for word in term.split()}
+        holders = Counter(word for words in rows.values() for word in wanted.intersection(words))
+        mean_length = sum(map(len, rows.values())) / max(1, len(rows))
+        scores: dict[str, float] = {}
+        for record_id, words in rows.items():
+            counted = Counter(words)
+            for word in wanted & counted.keys():
+                rarity = math.log(1 + (len(rows) - holders[word] + 0.5) / (holders[word] + 0.5))
+                long = 1 - _B + _B * len(words) / mean_length
+                gain = counted[word] * (_K1 + 1) / (counted[word] + _K1 * long)
+                scores[record_id] = scores.get(record_id, 0.0) + rarity * gain
+        return sorted(scores.items(), key=lambda found: -found[1])[:limit]
+
+    def changes(self, tenant_id: str, scope: Scope) -> int:
+        """Mirrors ``IndexRows.changes``."""
+        return self._memory.tables.index_changes.get((tenant_id, scope), 0)
+
+    def _visible(self, tenant_id: str, scopes: Collection[Scope]) -> list[TextRow]:
+        tables = self._memory.tables
+        return [
+            row
+            for place, row in tables.texts.items()
+            if place not in tables.hidden_texts and row.tenant_id == tenant_id and row.scope in scopes
+        ]

@@ -1,0 +1,163 @@
+"""Jobs in memory: claimed in order inside a scope, finished together with what they derived."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from lamina import limits
+from lamina.kernel.events import Stage
+from lamina.kernel.ids import IdSource
+from lamina.kernel.time import Clock, Instant
+from lamina.store.memory.exclusion import exclude_dependants
+from lamina.store.memory.lifecycle import put_lifecycle
+from lamina.store.memory.records import put_writes
+from lamina.store.memory.tables import JobRow, Memory, Tables
+from lamina.store.ports import Job, JobState, LifecycleDraft, Writes
+
+__all__ = ["MemoryJobs"]
+
+_ORDER = list(Stage)
+
+
+class MemoryJobs:
+    """``Jobs`` over one row for each event that is not done."""
+
+    def __init__(self, memory: Memory, clock: Clock, ids: IdSource) -> None:
+        self._memory = memory
+        self._clock = clock
+        self._ids = ids
+
+    def claim(self, stage: Stage, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Job]:
+        """Mirrors ``Jobs.claim``."""
+        with self._memory.change() as tables:
+            for place, row in tables.jobs.items():
+                if row.stage is stage and _lease_ran_out(row, now):
+                    tables.jobs[place] = _released(row)
+            claimed = list(_claimable(tables, stage, now))[:limit]
+            for row in claimed:
+                place = (row.event.tenant_id, row.event.id)
+                tables.jobs[place] = replace(row, state="running", lease_until=lease_until, lease_owner=owner)
+            return [Job(row.event, stage, row.attempts, row.last_error) for row in claimed]
+
+    def finish(self, results: Sequence[tuple[Job, Writes]]) -> None:
+        """Mirrors ``Jobs.finish``."""
+        with self._memory.change() as tables:
+            lifecycle: list[LifecycleDraft] = []
+            for job, writes in results:
+                place = (job.event.tenant_id, job.event.id)
+                row = tables.jobs.get(place)
+                if row is None or row.stage is not job.stage or row.state == "failed":
+                    continue
+                del tables.jobs[place]
+                event = tables.events[place]
+                if job.stage.next is not None and event.cancelled_after is not job.stage:
+                    tables.jobs[place] = JobRow(event=event, stage=job.stage.next)
+                put_writes(tables, writes)
+                lifecycle += writes.lifecycle
+            put_lifecycle(tables, lifecycle, self._clock, self._ids)
+
+    def fail(self, job: Job, error: str, *, retry_at: Instant | None) -> None:
+        """Mirrors ``Jobs.fail``."""
+        with self._memory.change() as tables:
+            place = (job.event.tenant_id, job.event.id)
+            row = tables.jobs.get(place)
+            if row is None or row.stage is not job.stage:
+                return
+            tables.jobs[place] = JobRow(
+                event=row.event,
+                stage=row.stage,
+                state="failed" if retry_at is None else "pending",
+                attempts=row.attempts + 1,
+                next_attempt_at=retry_at,
+                last_error=error[: limits.JOB_ERROR_LENGTH_MAX],
+            )
+
+    def of_event(self, tenant_id: str, event_id: str) -> list[JobState]:
+        """Mirrors ``Jobs.of_event``."""
+        row = self._memory.tables.jobs.get((tenant_id, event_id))
+        if row is None:
+            return []
+        return [
+            JobState(
+                tenant_id, event_id, row.stage, row.state, row.attempts, row.next_attempt_at, row.last_error
+            )
+        ]
+
+    def backlog(self) -> dict[str, int]:
+        """Mirrors ``Jobs.backlog``."""
+        counted = Counter(row.state for row in self._memory.tables.jobs.values())
+        return {state: counted[state] for state in ("pending", "running", "failed")}
+
+    def release(self, owner: str | None = None) -> int:
+        """Mirrors ``Jobs.release``."""
+        with self._memory.change() as tables:
+            leased = [
+                place
+                for place, row in tables.jobs.items()
+                if row.state == "running" and owner in (None, row.lease_owner)
+            ]
+            for place in leased:
+                tables.jobs[place] = _released(tables.jobs[place])
+            return len(leased)
+
+    def next_due(self, now: Instant) -> Instant | None:
+        """Mirrors ``Jobs.next_due``."""
+        tables = self._memory.tables
+        if any(next(_claimable(tables, stage, now), None) for stage in Stage):
+            return now
+        times = [
+            row.lease_until if row.state == "running" else row.next_attempt_at for row in tables.jobs.values()
+        ]
+        return max(now, min((at for at in times if at), default=0)) if any(times) else None
+
+    def reset(self) -> int:
+        """Mirrors ``Jobs.reset``."""
+        with self._memory.change() as tables:
+            held = {(row.tenant_id, row.scope) for row in tables.texts.values()}
+            held |= {(row.tenant_id, row.scope) for _, row in tables.vectors.values()}
+            for tenant_id, scope in held:
+                tables.note_index_change(tenant_id, scope)
+            for derived in (
+                tables.records, tables.supports, tables.entities, tables.mentions, tables.texts,
+                tables.hidden_texts, tables.vectors, tables.jobs,
+            ):  # fmt: skip
+                derived.clear()
+            for place, event in tables.events.items():
+                if event.cancelled_after is not Stage.CAPTURED:
+                    tables.jobs[place] = JobRow(event=event, stage=Stage.EXTRACTED)
+            return len(tables.jobs)
+
+    def exclude_cancelled(self) -> None:
+        """Mirrors ``Jobs.exclude_cancelled``."""
+        with self._memory.change() as tables:
+            for event in tables.events.values():
+                if event.excluded:
+                    exclude_dependants(tables, event)
+
+
+def _claimable(tables: Tables, stage: Stage, now: Instant) -> Iterator[JobRow]:
+    """Jobs of a stage that nothing earlier in their scope holds back, in the order of the log."""
+    held_back: set[tuple[str, str]] = set()
+    for place, event in tables.events.items():
+        row = tables.jobs.get(place)
+        scope = (event.tenant_id, event.scope)
+        if row is None or row.state == "failed" or scope in held_back:
+            continue
+        if row.stage is stage and _is_due(row, now):
+            yield row
+        elif _ORDER.index(row.stage) <= _ORDER.index(stage):
+            held_back.add(scope)
+
+
+def _is_due(row: JobRow, now: Instant) -> bool:
+    return row.state == "pending" and row.next_attempt_at is not None and row.next_attempt_at <= now
+
+
+def _lease_ran_out(row: JobRow, now: Instant) -> bool:
+    return row.state == "running" and row.lease_until is not None and row.lease_until <= now
+
+
+def _released(row: JobRow) -> JobRow:
+    return replace(row, state="pending", lease_until=None, lease_owner=None)

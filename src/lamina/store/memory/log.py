@@ -1,0 +1,215 @@
+"""The log, idempotency keys and scopes in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from lamina import limits
+from lamina.errors import NotFound
+from lamina.kernel.canonical import compact
+from lamina.kernel.events import Event, EventDraft, Stage
+from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.store.memory.exclusion import exclude_dependants
+from lamina.store.memory.lifecycle import put_lifecycle
+from lamina.store.memory.tables import JobRow, Memory, Tables
+from lamina.store.ports import Appended, Capture, EventQuery, IdempotencyKey, Remembered, ScopeRow
+from lamina.store.shapes import captured_row, check_same
+
+__all__ = ["MemoryIdempotency", "MemoryLog", "MemoryScopes"]
+
+
+class MemoryLog:
+    """``EventLog`` over a dictionary that keeps the order of appending."""
+
+    def __init__(self, memory: Memory, clock: Clock, ids: IdSource) -> None:
+        self._memory = memory
+        self._clock = clock
+        self._ids = ids
+
+    def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
+        """Mirrors ``EventLog.append``."""
+        now = self._clock.now()
+        with self._memory.change() as tables:
+            appended = [self._append_one(tables, capture, now) for capture in captures]
+            fresh = [entry.event for entry in appended if not entry.replayed]
+            put_lifecycle(tables, [captured_row(event) for event in fresh], self._clock, self._ids)
+            if remember is not None:
+                tables.keys[remember.key] = remember
+        return appended
+
+    def _append_one(self, tables: Tables, capture: Capture, now: Instant) -> Appended:
+        known = _find_key(tables, capture.key, now) if capture.key else None
+        if known is not None and known.event_id is not None:
+            check_same(known, capture.body_hash)
+            return Appended(_event(tables, known.key.tenant_id, known.event_id), replayed=True)
+        event = self._stamped(tables, capture.draft, now)
+        place = (event.tenant_id, event.id)
+        tables.events[place] = event
+        tables.jobs[place] = JobRow(event=event, stage=Stage.EXTRACTED)
+        tables.scopes.setdefault(
+            (event.tenant_id, event.scope),
+            ScopeRow(
+                tenant_id=event.tenant_id,
+                path=event.scope,
+                auto_provisioned=True,
+                created_by=event.caller,
+                created_at=now,
+            ),
+        )
+        if capture.key:
+            tables.keys[capture.key] = Remembered(capture.key, capture.body_hash, now, event.id)
+        return Appended(event, replayed=False)
+
+    def _stamped(self, tables: Tables, draft: EventDraft, now: Instant) -> Event:
+        log = _of_tenant(tables, draft.tenant_id)
+        position, recorded_at = (log[-1].position, log[-1].recorded_at) if log else (0, 0)
+        recorded_at = max(now, recorded_at + 1)
+        values = {item.name: getattr(draft, item.name) for item in fields(EventDraft)}
+        # The log keeps JSON, not the caller's objects, which the caller may still change.
+        values["content"] = json.loads(compact(draft.content))
+        return Event(
+            **values,
+            id=self._ids.stamped(Prefix.EVENT, recorded_at),
+            position=position + 1,
+            recorded_at=recorded_at,
+        )
+
+    def get(self, tenant_id: str, event_ids: Collection[str]) -> dict[str, Event]:
+        """Mirrors ``EventLog.get``."""
+        events = self._memory.tables.events
+        return {key: events[tenant_id, key] for key in event_ids if (tenant_id, key) in events}
+
+    def query(self, query: EventQuery) -> list[Event]:
+        """Mirrors ``EventLog.query``."""
+        found = [event for event in _of_tenant(self._memory.tables, query.tenant_id) if _wanted(event, query)]
+        return (found if query.ascending else found[::-1])[: query.limit]
+
+    def previous(self, event: Event, limit: int) -> list[Event]:
+        """Mirrors ``EventLog.previous``."""
+        earlier = [
+            other
+            for other in _of_tenant(self._memory.tables, event.tenant_id)
+            if other.position < event.position
+            and (other.scope, other.session) == (event.scope, event.session)
+        ]
+        return earlier[max(0, len(earlier) - limit) :]
+
+    def walk(self, tenant_id: str, after: int, limit: int) -> list[Event]:
+        """Mirrors ``EventLog.walk``."""
+        return [e for e in _of_tenant(self._memory.tables, tenant_id) if e.position > after][:limit]
+
+    def tenants(self) -> list[str]:
+        """Mirrors ``EventLog.tenants``."""
+        return sorted({tenant_id for tenant_id, _ in self._memory.tables.events})
+
+    def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
+        """Mirrors ``EventLog.count``."""
+        events = _of_tenant(self._memory.tables, tenant_id)
+        return sum(event.scope in scopes and not event.excluded for event in events)
+
+    def cancel(self, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
+        """Mirrors ``EventLog.cancel``."""
+        with self._memory.change() as tables:
+            event = _event(tables, tenant_id, event_id)
+            if event.excluded:
+                return ()
+            stages = list(Stage)
+            job = tables.jobs.pop((tenant_id, event_id), None)
+            dropped = tuple(stages[stages.index(job.stage) :]) if job else ()
+            done = stages[len(stages) - len(dropped) - 1]
+            tables.events[tenant_id, event_id] = replace(event, cancelled_after=done)
+            exclude_dependants(tables, event)
+            return dropped
+
+
+def _of_tenant(tables: Tables, tenant_id: str) -> list[Event]:
+    return [event for (tenant, _), event in tables.events.items() if tenant == tenant_id]
+
+
+def _event(tables: Tables, tenant_id: str, event_id: str) -> Event:
+    event = tables.events.get((tenant_id, event_id))
+    if event is None:
+        raise NotFound("NOT_FOUND", "there is no such event", details={"event_id": event_id})
+    return event
+
+
+def _wanted(event: Event, query: EventQuery) -> bool:
+    past = query.after is None or (
+        event.position > query.after if query.ascending else event.position < query.after
+    )
+    return (
+        past
+        and event.scope in query.scopes
+        and (query.with_excluded or not event.excluded)
+        and _between(event.context.observed_at, query.observed_from, query.observed_to)
+        and _between(event.recorded_at, query.recorded_from, query.recorded_to)
+        and _any_or(query.observed_actor, event.observed_actor.id)
+        and _any_or(query.session, event.session)
+        and _any_or(query.modality, event.modality)
+    )
+
+
+def _between(moment: Instant, start: Instant | None, end: Instant | None) -> bool:
+    return (start is None or moment >= start) and (end is None or moment < end)
+
+
+def _any_or(wanted: Any, value: Any) -> bool:  # Any: two of the same type
+    return wanted is None or bool(wanted == value)
+
+
+# ---- idempotency
+
+
+def _find_key(tables: Tables, key: IdempotencyKey, now: Instant) -> Remembered | None:
+    known = tables.keys.get(key)
+    fresh = known is not None and known.created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US
+    return known if fresh else None
+
+
+class MemoryIdempotency:
+    """``Idempotency`` over a dictionary."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
+        """Mirrors ``Idempotency.find``."""
+        return _find_key(self._memory.tables, key, now)
+
+    def remember(self, entry: Remembered) -> Remembered:
+        """Mirrors ``Idempotency.remember``."""
+        with self._memory.change() as tables:
+            known = _find_key(tables, entry.key, entry.created_at)
+            tables.keys[entry.key] = known or entry
+            return tables.keys[entry.key]
+
+    def prune(self, before: Instant) -> int:
+        """Mirrors ``Idempotency.prune``."""
+        with self._memory.change() as tables:
+            old = [key for key, entry in tables.keys.items() if entry.created_at < before]
+            for key in old:
+                del tables.keys[key]
+            return len(old)
+
+
+class MemoryScopes:
+    """``Scopes`` over a dictionary."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def get(self, tenant_id: str, path: Scope) -> ScopeRow | None:
+        """Mirrors ``Scopes.get``."""
+        return self._memory.tables.scopes.get((tenant_id, path))
+
+    def below(self, tenant_id: str, path: Scope, limit: int) -> list[Scope]:
+        """Mirrors ``Scopes.below``."""
+        scopes = self._memory.tables.scopes
+        return sorted(scope for tenant, scope in scopes if tenant == tenant_id and path.contains(scope))[
+            :limit
+        ]

@@ -1,0 +1,164 @@
+"""Derived records and the why graph in memory."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from lamina.kernel.records import Belief, Entity, Fact, Mention, Record, Support
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Axes
+from lamina.store.memory.exclusion import readmit
+from lamina.store.memory.index import put_text, put_vector
+from lamina.store.memory.tables import Memory, Tables
+from lamina.store.ports import RecordQuery, Writes
+
+__all__ = ["MemoryRecords", "put_writes"]
+
+
+def put_writes(tables: Tables, writes: Writes) -> None:
+    """Land what a stage derived. What is there already stays as it is."""
+    for closing in writes.closings:
+        key = (closing.tenant_id, closing.id, closing.version)
+        held = tables.records.get(key)
+        if held is not None and held.recorded_to is None:
+            tables.records[key] = replace(
+                held,
+                recorded_to=closing.recorded_to,
+                superseded_by=closing.superseded_by or held.superseded_by,
+            )
+    for record in writes.records:
+        tables.records.setdefault((record.tenant_id, record.id, record.version), record)
+    for edge in writes.supports:
+        tables.supports.setdefault((edge.tenant_id, edge.record_id, edge.source_id, edge.relation), edge)
+    readmit(tables, writes.supports)
+    for entity in writes.entities:
+        names = {(known.tenant_id, known.normalised_name) for known in tables.entities.values()}
+        if (entity.tenant_id, entity.normalised_name) not in names:
+            tables.entities.setdefault((entity.tenant_id, entity.id), entity)
+    for mention in writes.mentions:
+        key_of_mention = (
+            mention.tenant_id, mention.entity_id, mention.scope, mention.event_id, mention.surface
+        )  # fmt: skip
+        tables.mentions.setdefault(key_of_mention, mention)
+    for text in writes.texts:
+        put_text(tables, text)
+    for vector in writes.vectors:
+        put_vector(tables, vector)
+
+
+class MemoryRecords:
+    """``Records`` over dictionaries."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def get(self, tenant_id: str, ids: Collection[str]) -> dict[str, Record]:
+        """Mirrors ``Records.get``."""
+        found = {record_id: self.versions(tenant_id, record_id) for record_id in ids}
+        return {record_id: versions[-1] for record_id, versions in found.items() if versions}
+
+    def versions(self, tenant_id: str, record_id: str) -> list[Record]:
+        """Mirrors ``Records.versions``."""
+        records = self._memory.tables.records.values()
+        found = [record for record in records if (record.tenant_id, record.id) == (tenant_id, record_id)]
+        return sorted(found, key=lambda record: record.version)
+
+    def query(self, query: RecordQuery) -> list[Record]:
+        """Mirrors ``Records.query``."""
+        found = [record for record in self._memory.tables.records.values() if _wanted(record, query)]
+        found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
+        return found[: query.limit]
+
+    def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
+        """Mirrors ``Records.supports_of``."""
+        found: dict[str, list[Support]] = defaultdict(list)
+        edges = self._memory.tables.supports.values()
+        for edge in sorted(edges, key=lambda edge: (edge.ordinal, edge.recorded_at, edge.source_id)):
+            if edge.tenant_id == tenant_id and edge.record_id in record_ids:
+                found[edge.record_id].append(edge)
+        return dict(found)
+
+    def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:
+        """Mirrors ``Records.dependants_of``."""
+        found: dict[str, list[Support]] = defaultdict(list)
+        edges = self._memory.tables.supports.values()
+        for edge in sorted(edges, key=lambda edge: edge.record_id):
+            if edge.tenant_id == tenant_id and edge.source_id in source_ids:
+                found[edge.source_id].append(edge)
+        return dict(found)
+
+    def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
+        """Mirrors ``Records.entities``."""
+        return {
+            entity.normalised_name: entity
+            for entity in self._memory.tables.entities.values()
+            if entity.tenant_id == tenant_id and entity.normalised_name in normalised_names
+        }
+
+    def mentions(
+        self, tenant_id: str, entity_ids: Collection[str], scopes: Collection[Scope], limit: int
+    ) -> list[Mention]:
+        """Mirrors ``Records.mentions``."""
+        found = [
+            mention
+            for mention in self._memory.tables.mentions.values()
+            if mention.tenant_id == tenant_id and mention.entity_id in entity_ids and mention.scope in scopes
+        ]
+        found.sort(key=lambda mention: (-mention.position, mention.entity_id, mention.surface))
+        return found[:limit]
+
+
+def _wanted(record: Record, query: RecordQuery) -> bool:
+    seen_at, superseded = query.axes.seen_at, query.axes.superseded
+    return (
+        (record.tenant_id, record.layer) == (query.tenant_id, query.layer)
+        and record.scope in query.scopes
+        and (query.with_excluded or not record.excluded)
+        and Axes(seen_at=seen_at, superseded=superseded).sees_recorded(
+            record.recorded_from, record.recorded_to
+        )
+        and (
+            _looked_up(record, query)
+            if query.slot is not None or query.claim_key is not None
+            else _filtered(record, query)
+        )
+    )
+
+
+def _looked_up(record: Record, query: RecordQuery) -> bool:
+    if query.slot is not None:
+        return bool(_field(record, "slot") == query.slot)
+    return bool(_field(record, "claim_key") == query.claim_key)
+
+
+def _filtered(record: Record, query: RecordQuery) -> bool:
+    return (
+        query.axes.sees_recorded(record.recorded_from, record.recorded_to)
+        and query.axes.sees_valid(record.valid_from, record.valid_to)
+        and record.confidence >= query.min_confidence
+        and all(_field(record, name) == wanted for name, wanted in _named(query).items())
+        and (query.stances is None or _field(record, "stance") in query.stances)
+        and (query.after is None or (record.recorded_from, record.id) < query.after)
+    )
+
+
+def _named(query: RecordQuery) -> dict[str, str]:
+    names = ("subject", "predicate", "object_key", "session", "topic")
+    return {name: getattr(query, name) for name in names if getattr(query, name) is not None}
+
+
+def _field(record: Record, name: str) -> Any:  # Any: None, a text, or a stance, which is a text
+    """What a query compares under a name; None for records that have no such thing."""
+    if isinstance(record, Fact | Belief):
+        claim = (record.subject.id, record.predicate, record.object.key, int(record.negated))
+        match name:
+            case "subject":
+                return record.subject.id
+            case "object_key":
+                return record.object.key
+            case "claim_key":
+                return "|".join(map(str, claim))
+    return getattr(record, name, None)

@@ -1,0 +1,82 @@
+"""What the reference engine holds, and how a change to it lands whole or not at all."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+
+from lamina.kernel.events import Event, LifecycleRow, Stage
+from lamina.kernel.records import Entity, Mention, Record, Support
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.store.ports import IdempotencyKey, Remembered, ScopeRow, TextRow, VectorRow
+
+__all__ = ["JobRow", "Memory", "Tables"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRow:
+    """The next stage of an event. ``next_attempt_at`` is None once it has failed for good."""
+
+    event: Event
+    stage: Stage
+    state: str = "pending"
+    attempts: int = 0
+    next_attempt_at: Instant | None = 0
+    lease_until: Instant | None = None
+    lease_owner: str | None = None
+    last_error: str | None = None
+
+
+@dataclass(slots=True)
+class Tables:
+    """Flat containers of frozen values, so that a shallow copy is a whole copy. Each key begins with the tenant."""
+
+    events: dict[tuple[str, str], Event] = field(default_factory=dict)
+    jobs: dict[tuple[str, str], JobRow] = field(default_factory=dict)
+    lifecycle: list[LifecycleRow] = field(default_factory=list)
+    keys: dict[IdempotencyKey, Remembered] = field(default_factory=dict)
+    scopes: dict[tuple[str, Scope], ScopeRow] = field(default_factory=dict)
+    records: dict[tuple[str, str, int], Record] = field(default_factory=dict)
+    supports: dict[tuple[str, str, str, str], Support] = field(default_factory=dict)
+    entities: dict[tuple[str, str], Entity] = field(default_factory=dict)
+    mentions: dict[tuple[str, str, Scope, str, str], Mention] = field(default_factory=dict)
+    texts: dict[tuple[str, str], TextRow] = field(default_factory=dict)
+    hidden_texts: set[tuple[str, str]] = field(default_factory=set)
+    vectors: dict[tuple[str, str, str], tuple[int, VectorRow]] = field(default_factory=dict)
+    index_changes: dict[tuple[str, Scope], int] = field(default_factory=dict)
+    last_row: int = 0
+    commits: int = 0
+
+    def copied(self) -> Tables:
+        """The same rows in containers of their own."""
+        return Tables(**{item.name: copy.copy(getattr(self, item.name)) for item in fields(self)})
+
+    def note_index_change(self, tenant_id: str, scope: Scope) -> None:
+        """Rows of a scope were removed or excluded."""
+        self.index_changes[tenant_id, scope] = self.index_changes.get((tenant_id, scope), 0) + 1
+
+    def next_row(self) -> int:
+        """The number of the next index row; never given twice."""
+        self.last_row += 1
+        return self.last_row
+
+
+class Memory:
+    """The tables that stand. Readers take them as they are; a writer changes a copy that replaces them at its end."""
+
+    def __init__(self) -> None:
+        self.tables = Tables()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def change(self) -> Iterator[Tables]:
+        """A copy to change: it stands when the block ends, and is dropped when the block raises."""
+        with self._lock:
+            tables = self.tables.copied()
+            yield tables
+            tables.commits += 1
+            self.tables = tables

@@ -1,0 +1,51 @@
+"""What leaves recall with a cancelled event, and what comes back with a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import apsw
+
+from lamina.kernel.records import Support
+from lamina.kernel.scopes import Scope
+from lamina.store.blocks import load_blocks
+from lamina.store.sqlite.index import hide_text, show_text
+
+__all__ = ["exclude_dependants", "readmit"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+
+
+def exclude_dependants(connection: apsw.Connection, tenant_id: str, event_id: str, scope: Scope) -> None:
+    """Keep a cancelled event, and what rests on no other event, out of recall and lists."""
+    touched: set[str] = {scope}
+    hide_text(connection, tenant_id, event_id)
+    for record_id in _dependants(connection, tenant_id, event_id):
+        if not _rests_on_events(connection, tenant_id, record_id):
+            connection.execute(_SQL["exclude_record"], (tenant_id, record_id))
+            hide_text(connection, tenant_id, record_id)
+            touched |= _scopes_of(connection, tenant_id, record_id)
+    connection.executemany(_SQL["note_index_change"], [(tenant_id, path) for path in sorted(touched)])
+
+
+def readmit(connection: apsw.Connection, supports: Iterable[Support]) -> None:
+    """Bring back excluded records that rest on a living event again, with what rests on them in turn."""
+    for tenant_id, record_id in sorted({(support.tenant_id, support.record_id) for support in supports}):
+        if not any(connection.execute(_SQL["is_excluded"], (tenant_id, record_id))):
+            continue
+        for other in (record_id, *_dependants(connection, tenant_id, record_id)):
+            if _rests_on_events(connection, tenant_id, other):
+                connection.execute(_SQL["readmit_record"], (tenant_id, other))
+                show_text(connection, tenant_id, other)
+
+
+def _dependants(connection: apsw.Connection, tenant_id: str, source_id: str) -> list[str]:
+    return [row[0] for row in connection.execute(_SQL["all_dependants"], (tenant_id, source_id))]
+
+
+def _rests_on_events(connection: apsw.Connection, tenant_id: str, record_id: str) -> bool:
+    return any(connection.execute(_SQL["event_supports_left"], (tenant_id, record_id)))
+
+
+def _scopes_of(connection: apsw.Connection, tenant_id: str, record_id: str) -> set[str]:
+    return {row[0] for row in connection.execute(_SQL["record_scope"], (tenant_id, record_id))}

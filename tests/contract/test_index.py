@@ -1,0 +1,167 @@
+"""What every engine promises of text and vector rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from given import ALICE, BOB, TENANT, fact, land, support, text_row, vector_row
+from lamina.store.ports import Store, TextRow, Writes
+
+
+def names(store: Store, *terms: str, limit: int = 10, **more: object) -> list[str]:
+    values: dict[str, object] = {"tenant_id": TENANT, "scopes": [ALICE]} | more
+    found = store.index.search(terms=terms, limit=limit, **values)  # type: ignore[arg-type]
+    return [name for name, _ in found]
+
+
+def put(store: Store, *rows: TextRow) -> None:
+    land(store, Writes(texts=list(rows)))
+
+
+def test_search_finds_rows_that_hold_any_of_the_terms(store: Store) -> None:
+    put(store, text_row("fact_1", "tea cup"), text_row("fact_2", "coffee cup"), text_row("fact_3", "water"))
+    assert sorted(names(store, "tea", "coffee")) == ["fact_1", "fact_2"]
+    assert names(store, "wine") == []
+    assert names(store) == []
+
+
+def test_search_finds_keys_too(store: Store) -> None:
+    put(store, text_row("fact_1", "tea", keys="k_lisbon"))
+    assert names(store, "k_lisbon") == ["fact_1"]
+
+
+def test_search_puts_the_best_match_first_and_higher_is_better(store: Store) -> None:
+    rows = [text_row(f"fact_{n}", "filler words here") for n in range(5)]
+    put(store, *rows, text_row("fact_one", "tea and other words"), text_row("fact_two", "tea cup"))
+    found = store.index.search(TENANT, [ALICE], ["tea", "cup"], 10)
+    assert [name for name, _ in found] == ["fact_two", "fact_one"]
+    assert found[0][1] > found[1][1]
+    assert names(store, "tea", "cup", limit=1) == ["fact_two"]
+
+
+def test_search_stays_inside_its_scopes_and_its_tenant(store: Store) -> None:
+    put(store, text_row("fact_1", "tea"), text_row("fact_2", "tea", BOB))
+    put(store, text_row("fact_3", "tea", tenant_id="other"))
+    assert names(store, "tea") == ["fact_1"]
+    assert sorted(names(store, "tea", scopes=[ALICE, BOB])) == ["fact_1", "fact_2"]
+    assert names(store, "tea", tenant_id="other") == ["fact_3"]
+    assert names(store, "tea", scopes=[]) == []
+
+
+HOSTILE = [
+    '"',
+    "",
+    " ",
+    "!!!",
+    "*",
+    "NEAR(",
+    "a OR b",
+    "c++",
+    "don't",
+    "3.5",
+    "new-york",
+    "x\x00y",
+    "🫠",
+    ":",
+    "^",
+]
+
+
+@pytest.mark.parametrize("term", HOSTILE)
+def test_a_term_of_any_characters_matches_itself_and_nothing_else(store: Store, term: str) -> None:
+    put(store, text_row("fact_1", "plain words"), text_row("fact_2", f"before {term} after"))
+    assert names(store, term) == (["fact_2"] if term.strip() else [])
+
+
+def test_terms_are_compared_whole(store: Store) -> None:
+    put(store, text_row("fact_1", "new-york"), text_row("fact_2", "new york"), text_row("fact_3", "yorker"))
+    assert names(store, "new-york") == ["fact_1"]
+    assert names(store, "york") == ["fact_2"]
+
+
+def test_a_record_put_again_is_found_by_its_new_words_only(store: Store) -> None:
+    put(store, text_row("ep_1", "tea", keys="k1"))
+    changes = store.index.changes(TENANT, ALICE)
+    [before] = store.index.texts_after(TENANT, ALICE, 0, 10)
+    put(store, text_row("ep_1", "coffee", keys="k2"))
+    assert (names(store, "tea", "k1"), names(store, "coffee")) == ([], ["ep_1"])
+    assert store.index.changes(TENANT, ALICE) == changes
+    [after] = store.index.texts_after(TENANT, ALICE, 0, 10)
+    assert after.row > before.row
+
+
+def test_a_record_put_again_stays_findable_from_when_it_first_was(store: Store) -> None:
+    early, late = text_row("ep_1", "tea"), text_row("ep_1", "coffee")
+    put(store, early)
+    put(store, replace(late, recorded_at=early.recorded_at + 1000))
+    [row] = store.index.texts_after(TENANT, ALICE, 0, 10)
+    assert row.recorded_at == early.recorded_at
+
+
+def test_a_record_that_moved_is_found_in_its_new_scope_only(store: Store) -> None:
+    put(store, text_row("ep_1", "tea"))
+    changes = store.index.changes(TENANT, ALICE)
+    put(store, text_row("ep_1", "tea", BOB))
+    assert (names(store, "tea"), names(store, "tea", scopes=[BOB])) == ([], ["ep_1"])
+    assert store.index.changes(TENANT, ALICE) > changes
+
+
+def test_text_rows_come_in_the_order_of_indexing_and_page_by_number(store: Store) -> None:
+    rows = [text_row(f"fact_{n}", "x", session="s", speaker="Al", role="user", keys="k") for n in (3, 1, 2)]
+    put(store, *rows, text_row("fact_4", "x", BOB), text_row("fact_5", "x", tenant_id="other"))
+    first = store.index.texts_after(TENANT, ALICE, 0, 2)
+    rest = store.index.texts_after(TENANT, ALICE, first[-1].row, 10)
+    assert [replace(row, row=0) for row in first + rest] == rows
+    assert first[0].row > 0
+
+
+def test_adding_rows_does_not_count_as_a_change(store: Store) -> None:
+    put(store, text_row("fact_1", "tea"))
+    before = store.index.changes(TENANT, ALICE)
+    put(store, text_row("fact_2", "tea"))
+    assert store.index.changes(TENANT, ALICE) == before
+
+
+def test_excluded_rows_take_no_place_among_the_best(store: Store) -> None:
+    event = land(store, Writes(records=[fact("gone")]))
+    land(store, Writes(supports=[support(fact("gone").id, event.id)]))
+    put(store, text_row(fact("gone").id, "tea"), text_row("fact_kept", "tea with many other words around"))
+    store.log.cancel(TENANT, event.id)
+    assert names(store, "tea", limit=1) == ["fact_kept"]
+
+
+def test_an_excluded_record_put_again_is_found_again(store: Store) -> None:
+    event = land(store, Writes(texts=[text_row("ep_1", "tea")], supports=[]))
+    land(store, Writes(supports=[support("ep_1", event.id)]))
+    store.log.cancel(TENANT, event.id)
+    assert names(store, "tea") == []
+    put(store, text_row("ep_1", "tea again"))
+    assert names(store, "tea") == ["ep_1"]
+
+
+def test_vectors_come_in_order_by_scope_and_model(store: Store) -> None:
+    wanted = [vector_row("fact_2"), vector_row("fact_1")]
+    others = [vector_row("fact_3", BOB), vector_row("fact_1", model="n"), vector_row("x", tenant_id="other")]
+    land(store, Writes(vectors=[*wanted, *others]))
+    found = store.index.vectors_after(TENANT, ALICE, "m", 0, 10)
+    assert [(name, pooled) for _, name, pooled in found] == [(v.record_id, v.pooled) for v in wanted]
+    assert store.index.vectors_after(TENANT, ALICE, "m", found[0][0], 1) == found[1:]
+    assert store.index.vectors_after(TENANT, ALICE, "none", 0, 10) == []
+
+
+def test_vectors_that_are_there_stay(store: Store) -> None:
+    land(store, Writes(vectors=[vector_row("fact_1"), vector_row("fact_1", tokens=b"other")]))
+    assert store.index.tokens(TENANT, ["fact_1", "fact_9"], "m") == {"fact_1": vector_row("fact_1").tokens}
+    assert store.index.tokens("other", ["fact_1"], "m") == {}
+    assert store.index.tokens(TENANT, [], "m") == {}
+
+
+def test_rows_that_want_vectors_are_listed_until_they_have_them(store: Store) -> None:
+    put(store, text_row("fact_1", "x"), *(text_row(f"fact_{n}", "x", wants_vector=True) for n in (3, 2)))
+    put(store, text_row("fact_4", "x", tenant_id="other", wants_vector=True))
+    assert store.index.unembedded(2) == [(TENANT, "fact_3"), (TENANT, "fact_2")]
+    store.index.embed([vector_row("fact_3"), vector_row("fact_2", tenant_id="other")])
+    assert store.index.unembedded(9) == [(TENANT, "fact_2"), ("other", "fact_4")]
+    assert store.index.tokens(TENANT, ["fact_3"], "m") == {"fact_3": vector_row("fact_3").tokens}

@@ -1,0 +1,415 @@
+"""What every engine promises of jobs: order inside a scope, leases, back-off, and ends that land whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from given import (
+    ALICE,
+    BOB,
+    NOON,
+    STAGES,
+    TENANT,
+    ManualClock,
+    append,
+    belief,
+    claim,
+    fact,
+    finish_all,
+    support,
+    text_row,
+    vector_row,
+)
+from lamina import limits
+from lamina.kernel.events import Event, Stage
+from lamina.kernel.records import Entity, Mention
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US
+from lamina.store.ports import Job, LifecycleDraft, LifecycleQuery, Store, Writes
+
+LEASE = NOON + 60 * SECOND_US
+RETRY = NOON + 5 * SECOND_US
+
+
+def events_of(jobs: list[Job]) -> list[Event]:
+    return [job.event for job in jobs]
+
+
+def drop(job: Job) -> tuple[Job, Writes]:
+    return job, Writes()
+
+
+# ---- claiming
+
+
+def test_jobs_are_claimed_in_the_order_of_the_log(store: Store) -> None:
+    events = append(store, *"abcd")
+    assert events_of(claim(store, limit=3)) == events[:3]
+
+
+def test_what_is_running_holds_back_the_rest_of_its_scope_only(store: Store) -> None:
+    first, _second = append(store, "a", "b")
+    other = append(store, "c", scope=BOB) + append(store, "d", tenant_id="other")
+    assert events_of(claim(store, limit=1)) == [first]
+    assert events_of(claim(store)) == other
+    assert claim(store) == []
+
+
+def test_a_stage_waits_for_earlier_events_of_its_scope_in_earlier_stages(store: Store) -> None:
+    first, second = append(store, "a", "b")
+    jobs = claim(store)
+    store.jobs.finish([drop(jobs[1])])
+    assert claim(store, Stage.INDEXED) == []
+    store.jobs.finish([drop(jobs[0])])
+    assert events_of(claim(store, Stage.INDEXED)) == [first, second]
+
+
+def test_an_earlier_stage_does_not_wait_for_a_later_one(store: Store) -> None:
+    append(store, "a")
+    finish_all(store)
+    [late] = append(store, "b")
+    assert len(claim(store, Stage.INDEXED)) == 1
+    assert events_of(claim(store)) == [late]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_an_end_queues_the_next_stage_and_the_last_one_none(store: Store, stage: Stage) -> None:
+    [event] = append(store, "a")
+    for done in STAGES[: STAGES.index(stage) + 1]:
+        finish_all(store, done)
+    states = store.jobs.of_event(TENANT, event.id)
+    assert [state.stage for state in states] == ([] if stage.next is None else [stage.next])
+
+
+def test_a_held_back_scope_does_not_hide_the_others(store: Store) -> None:
+    append(store, *(f"{number}" for number in range(40)))
+    [free] = append(store, "free", scope=BOB)
+    [first] = claim(store, limit=1)
+    store.jobs.fail(first, "later", retry_at=RETRY)
+    assert events_of(claim(store, limit=2)) == [free]
+
+
+# ---- leases
+
+
+@pytest.mark.parametrize(("now", "claimed"), [(LEASE - 1, 0), (LEASE, 1)], ids=["held", "run out"])
+def test_a_lease_that_ran_out_makes_its_job_due_again(store: Store, now: int, claimed: int) -> None:
+    append(store, "a")
+    claim(store, lease_until=LEASE)
+    assert len(claim(store, now=now, lease_until=now + 1)) == claimed
+
+
+def test_an_owner_gives_back_its_own_leases(store: Store) -> None:
+    append(store, "a")
+    append(store, "b", scope=BOB)
+    claim(store, limit=1, owner="one")
+    claim(store, limit=1, owner="two")
+    assert store.jobs.release("one") == 1
+    assert store.jobs.backlog() == {"pending": 1, "running": 1, "failed": 0}
+    assert store.jobs.release() == 1
+    assert store.jobs.release() == 0
+    assert len(claim(store)) == 2
+
+
+# ---- failing
+
+
+def test_a_failed_attempt_is_due_again_at_its_time(store: Store) -> None:
+    [event] = append(store, "a")
+    store.jobs.fail(claim(store)[0], "boom", retry_at=RETRY)
+    [state] = store.jobs.of_event(TENANT, event.id)
+    assert (state.state, state.attempts, state.next_attempt_at, state.last_error) == (
+        "pending", 1, RETRY, "boom",
+    )  # fmt: skip
+    assert claim(store, now=RETRY - 1) == []
+    [again] = claim(store, now=RETRY)
+    assert (again.attempts, again.last_error) == (1, "boom")
+
+
+def test_back_off_keeps_the_order_of_its_scope_and_lets_others_pass(store: Store) -> None:
+    append(store, "a", "b")
+    [other] = append(store, "c", scope=BOB)
+    store.jobs.fail(claim(store, limit=1)[0], "boom", retry_at=RETRY)
+    assert events_of(claim(store)) == [other]
+    assert [event.position for event in events_of(claim(store, now=RETRY))] == [1, 2]
+
+
+def test_what_failed_for_good_stays_visible_and_blocks_nobody(store: Store) -> None:
+    bad, good = append(store, "a", "b")
+    store.jobs.fail(claim(store, limit=1)[0], "x" * 10_000, retry_at=None)
+    [state] = store.jobs.of_event(TENANT, bad.id)
+    assert (state.state, state.next_attempt_at) == ("failed", None)
+    assert state.last_error == "x" * limits.JOB_ERROR_LENGTH_MAX
+    assert events_of(claim(store)) == [good]
+    assert store.jobs.backlog() == {"pending": 0, "running": 1, "failed": 1}
+
+
+def test_failing_a_job_that_is_gone_changes_nothing(store: Store) -> None:
+    [event] = append(store, "a")
+    [job] = claim(store)
+    store.log.cancel(TENANT, event.id)
+    store.jobs.fail(job, "boom", retry_at=RETRY)
+    assert store.jobs.of_event(TENANT, event.id) == []
+
+
+# ---- finishing
+
+
+def test_an_end_lands_all_that_was_derived(store: Store) -> None:
+    [event] = append(store, "a")
+    made = fact()
+    edge = support(made.id, event.id)
+    entity = Entity(tenant_id=TENANT, id="ent_1", normalised_name="alice", type="person")
+    mention = Mention(
+        tenant_id=TENANT, entity_id="ent_1", scope=ALICE, event_id=event.id, position=1, surface="Al"
+    )
+    writes = Writes(
+        records=[made],
+        supports=[edge],
+        entities=[entity],
+        mentions=[mention],
+        texts=[text_row(made.id, "lisbon")],
+        vectors=[vector_row(made.id)],
+        lifecycle=[
+            LifecycleDraft(
+                tenant_id=TENANT, name="extracted", scope=ALICE, payload={"facts": 1}, event_id=event.id
+            )
+        ],
+    )
+    store.jobs.finish([(claim(store)[0], writes)])
+    assert store.records.get(TENANT, [made.id]) == {made.id: made}
+    assert store.records.supports_of(TENANT, [made.id]) == {made.id: [edge]}
+    assert store.records.entities(TENANT, ["alice"]) == {"alice": entity}
+    assert store.records.mentions(TENANT, ["ent_1"], [ALICE], 5) == [mention]
+    assert [found for found, _ in store.index.search(TENANT, [ALICE], ["lisbon"], 5)] == [made.id]
+    assert store.index.tokens(TENANT, [made.id], "m") == {made.id: vector_row(made.id).tokens}
+    rows = store.lifecycle.query(LifecycleQuery(tenant_id=TENANT, event_id=event.id))
+    assert [(row.number, row.name) for row in rows] == [(1, "captured"), (2, "extracted")]
+
+
+def test_an_end_lands_whole_or_not_at_all(store: Store) -> None:
+    events = append(store, "a", "b")
+    jobs = claim(store)
+    unstorable = LifecycleDraft(tenant_id=TENANT, name="x", scope=ALICE, payload={"x": float("nan")})
+    with pytest.raises(ValueError, match="JSON"):
+        store.jobs.finish([(jobs[0], Writes(records=[fact()])), (jobs[1], Writes(lifecycle=[unstorable]))])
+    assert list(store.snapshot()) == []
+    assert [store.jobs.of_event(TENANT, event.id)[0].state for event in events] == ["running", "running"]
+
+
+def test_a_job_cancelled_meanwhile_lands_nothing_of_its_own(store: Store) -> None:
+    gone, _kept = append(store, "a", "b")
+    jobs = claim(store)
+    store.log.cancel(TENANT, gone.id)
+    store.jobs.finish([(jobs[0], Writes(records=[fact("gone")])), (jobs[1], Writes(records=[fact("kept")]))])
+    assert [values[1] for _, values in store.snapshot()] == [fact("kept").id]
+
+
+def test_finishing_twice_lands_once(store: Store) -> None:
+    [event] = append(store, "a")
+    [job] = claim(store)
+    row = LifecycleDraft(tenant_id=TENANT, name="extracted", scope=ALICE, payload={}, event_id=event.id)
+    for _ in range(2):
+        store.jobs.finish([(job, Writes(lifecycle=[row]))])
+    assert store.lifecycle.last_sequence() == 2
+    assert [state.stage for state in store.jobs.of_event(TENANT, event.id)] == [Stage.INDEXED]
+
+
+def test_a_job_that_failed_for_good_can_no_longer_end(store: Store) -> None:
+    [event] = append(store, "a")
+    [job] = claim(store)
+    store.jobs.fail(job, "boom", retry_at=None)
+    store.jobs.finish([(job, Writes(records=[fact()]))])
+    assert list(store.snapshot()) == []
+    assert store.jobs.of_event(TENANT, event.id)[0].state == "failed"
+
+
+# ---- what is left
+
+
+def test_next_due_is_now_while_something_can_be_claimed(store: Store) -> None:
+    assert store.jobs.next_due(NOON) is None
+    append(store, "a")
+    assert store.jobs.next_due(NOON) == NOON
+
+
+def test_next_due_is_the_end_of_what_holds_the_rest_back(store: Store) -> None:
+    append(store, "a", "b")
+    [job] = claim(store, limit=1, lease_until=LEASE)
+    assert store.jobs.next_due(NOON) == LEASE
+    store.jobs.fail(job, "boom", retry_at=RETRY)
+    assert store.jobs.next_due(NOON) == RETRY
+    assert store.jobs.next_due(RETRY + 1) == RETRY + 1
+
+
+def test_next_due_passes_over_what_failed_for_good(store: Store) -> None:
+    append(store, "a")
+    store.jobs.fail(claim(store)[0], "boom", retry_at=None)
+    assert store.jobs.next_due(NOON) is None
+
+
+# ---- cancelling what was derived
+
+
+def test_what_rests_on_a_cancelled_event_alone_leaves_recall_however_far_away(store: Store) -> None:
+    gone, kept = append(store, "a", "b")
+    jobs = claim(store)
+    near, far, shared = fact("near"), belief("far"), fact("shared")
+    rows = [text_row(record.id, "word") for record in (near, far, shared)]
+    edges = [
+        support(near.id, gone.id),
+        support(far.id, near.id),
+        support(shared.id, near.id),
+        support(shared.id, kept.id),
+    ]
+    writes = Writes(records=[near, far, shared], supports=edges, texts=[*rows, text_row(gone.id, "word")])
+    store.jobs.finish([(jobs[0], writes), drop(jobs[1])])
+    changes = store.index.changes(TENANT, ALICE)
+    store.log.cancel(TENANT, gone.id)
+    found = store.records.get(TENANT, [near.id, far.id, shared.id])
+    assert [found[record.id].excluded for record in (near, far, shared)] == [True, True, False]
+    assert [row.record_id for row in store.index.texts_after(TENANT, ALICE, 0, 10)] == [shared.id]
+    assert [name for name, _ in store.index.search(TENANT, [ALICE], ["word"], 1)] == [shared.id]
+    assert store.index.changes(TENANT, ALICE) > changes
+
+
+def test_what_two_events_support_leaves_with_the_second(store: Store) -> None:
+    one, two = append(store, "a", "b")
+    made = fact()
+    jobs = claim(store)
+    edges = [support(made.id, one.id), support(made.id, two.id)]
+    store.jobs.finish([(jobs[0], Writes(records=[made], supports=edges)), drop(jobs[1])])
+    store.log.cancel(TENANT, one.id)
+    assert not store.records.get(TENANT, [made.id])[made.id].excluded
+    store.log.cancel(TENANT, two.id)
+    assert store.records.get(TENANT, [made.id])[made.id].excluded
+
+
+def test_what_gains_a_living_support_comes_back_with_what_rests_on_it(store: Store) -> None:
+    gone, late = append(store, "a", "b")
+    near, far = fact("near"), belief("far")
+    jobs = claim(store)
+    edges = [support(near.id, gone.id), support(far.id, near.id)]
+    rows = [text_row(near.id, "word"), text_row(far.id, "word")]
+    store.jobs.finish([(jobs[0], Writes(records=[near, far], supports=edges, texts=rows))])
+    store.log.cancel(TENANT, gone.id)
+    changes = store.index.changes(TENANT, ALICE)
+    store.jobs.finish([(jobs[1], Writes(supports=[support(near.id, late.id)]))])
+    assert not any(record.excluded for record in store.records.get(TENANT, [near.id, far.id]).values())
+    assert len(store.index.search(TENANT, [ALICE], ["word"], 5)) == 2
+    assert store.index.changes(TENANT, ALICE) > changes
+
+
+def test_what_gains_only_a_cancelled_support_stays_out(store: Store) -> None:
+    gone, _late = append(store, "a", "b")
+    one, two = fact("one"), fact("two")
+    jobs = claim(store)
+    edges = [support(one.id, gone.id), support(two.id, gone.id)]
+    store.jobs.finish([(jobs[0], Writes(records=[one, two], supports=edges))])
+    store.log.cancel(TENANT, gone.id)
+    store.jobs.finish([(jobs[1], Writes(supports=[support(one.id, two.id), edges[1]]))])
+    assert all(record.excluded for record in store.records.get(TENANT, [one.id, two.id]).values())
+
+
+def test_a_ring_of_supports_is_walked_once(store: Store) -> None:
+    [event] = append(store, "a")
+    one, two = fact("one"), fact("two")
+    edges = [support(one.id, event.id), support(two.id, one.id), support(one.id, two.id)]
+    store.jobs.finish([(claim(store)[0], Writes(records=[one, two], supports=edges))])
+    store.log.cancel(TENANT, event.id)
+    assert all(record.excluded for record in store.records.get(TENANT, [one.id, two.id]).values())
+
+
+def test_cancelling_reaches_no_other_tenant(store: Store) -> None:
+    [ours] = append(store, "a")
+    append(store, "a", tenant_id="other")
+    made = fact(tenant_id="other")
+    jobs = claim(store)
+    writes = Writes(records=[made], supports=[support(made.id, ours.id, tenant_id="other")])
+    store.jobs.finish([drop(jobs[0]), (jobs[1], writes)])
+    store.log.cancel(TENANT, ours.id)
+    assert not store.records.get("other", [made.id])[made.id].excluded
+
+
+# ---- starting over
+
+
+def test_a_reset_drops_what_was_derived_and_queues_every_event_anew(store: Store) -> None:
+    events = append(store, "a", "b", "c")
+    writes = Writes(records=[fact()], texts=[text_row(fact().id, "word")], vectors=[vector_row(fact().id)])
+    jobs = claim(store)
+    store.jobs.finish([(jobs[0], writes)])
+    store.jobs.fail(jobs[1], "boom", retry_at=None)
+    changes = store.index.changes(TENANT, ALICE)
+    assert store.jobs.reset() == 3
+    assert list(store.snapshot()) == []
+    assert store.index.search(TENANT, [ALICE], ["word"], 5) == []
+    assert store.index.changes(TENANT, ALICE) != changes
+    assert events_of(claim(store)) == events
+    assert store.lifecycle.last_sequence() == 3
+
+
+def test_a_reset_leaves_out_what_was_cancelled_before_its_first_stage(store: Store) -> None:
+    gone, kept = append(store, "a", "b")
+    store.log.cancel(TENANT, gone.id)
+    assert store.jobs.reset() == 1
+    assert events_of(claim(store)) == [kept]
+
+
+def test_after_a_reset_a_cancelled_event_goes_no_further_than_it_had_come(store: Store) -> None:
+    [event] = append(store, "a")
+    finish_all(store)
+    store.log.cancel(TENANT, event.id)
+    store.jobs.reset()
+    finish_all(store)
+    assert store.jobs.of_event(TENANT, event.id) == []
+
+
+def test_after_a_replay_what_rests_on_cancelled_events_goes_again(store: Store) -> None:
+    [event] = append(store, "a")
+    writes = Writes(
+        records=[fact()], supports=[support(fact().id, event.id)], texts=[text_row(fact().id, "w")]
+    )
+    store.jobs.finish([(claim(store)[0], writes)])
+    store.log.cancel(TENANT, event.id)
+    before = list(store.snapshot())
+    store.jobs.reset()
+    store.jobs.finish([(claim(store)[0], writes)])
+    store.jobs.exclude_cancelled()
+    assert list(store.snapshot()) == before
+    assert store.index.search(TENANT, [ALICE], ["w"], 5) == []
+
+
+def test_index_rows_after_a_reset_have_numbers_never_used_before(store: Store) -> None:
+    append(store, "a")
+    writes = Writes(texts=[text_row("fact_1", "w")])
+    store.jobs.finish([(claim(store)[0], writes)])
+    [before] = store.index.texts_after(TENANT, ALICE, 0, 5)
+    store.jobs.reset()
+    store.jobs.finish([(claim(store)[0], writes)])
+    assert [
+        replace(row, row=before.row) for row in store.index.texts_after(TENANT, ALICE, before.row, 5)
+    ] == [before]
+
+
+def test_lifecycle_rows_of_ends_keep_counting_per_event(store: Store, clock: ManualClock) -> None:
+    one, two = append(store, "a", "b", scope=Scope("org:x"))
+
+    def row(event: Event, name: str) -> LifecycleDraft:
+        return LifecycleDraft(tenant_id=TENANT, name=name, scope=event.scope, payload={}, event_id=event.id)
+
+    jobs = claim(store)
+    clock.at -= SECOND_US
+    store.jobs.finish(
+        [
+            (jobs[0], Writes(lifecycle=[row(one, "x"), row(two, "x"), row(one, "y")])),
+            (jobs[1], Writes(lifecycle=[row(two, "y")])),
+        ]
+    )
+    for event in (one, two):
+        rows = store.lifecycle.query(LifecycleQuery(tenant_id=TENANT, event_id=event.id))
+        assert [(row.number, row.name) for row in rows] == [(1, "captured"), (2, "x"), (3, "y")]
+    arrived = [row.arrived_at for row in store.lifecycle.query(LifecycleQuery(tenant_id=TENANT))]
+    assert arrived == sorted(set(arrived))

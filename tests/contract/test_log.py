@@ -1,0 +1,396 @@
+"""What every engine promises of the log, of idempotency keys and of scopes."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from given import ALICE, BOB, NOON, TENANT, ManualClock, append, claim, draft, finish_all, key
+from lamina import limits
+from lamina.errors import Conflict, NotFound
+from lamina.kernel.events import Context, Directives, Party, Stage
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US
+from lamina.store.ports import Capture, EventQuery, LifecycleQuery, Remembered, Store
+
+EVERYTHING = EventQuery(tenant_id=TENANT, scopes=[ALICE, BOB])
+DAY_US = limits.IDEMPOTENCY_TTL_S * SECOND_US
+
+
+def ids(events: list[object]) -> list[str]:
+    return [event.id for event in events]  # type: ignore[attr-defined]
+
+
+# ---- append
+
+
+def test_an_event_comes_back_as_it_was_given(store: Store) -> None:
+    given = draft(
+        observed_actor=Party("user:bob", "agent", "Bobby"),
+        subject=Party("thing", "thing"),
+        session="s-1",
+        content={"kind": "json", "data": {"b": [1, 2.5, None, True], "a": "ü\u2028\x00 \"'"}},
+        context=Context(
+            observed_at=NOON - 5,
+            source_recorded_at=NOON - 9,
+            location={"lat": 1.5},
+            preceded_by=("evt_1",),
+            intent="ask",
+            labels=("x", "y"),
+        ),
+        directives=Directives(
+            extract=("facts",), consolidate_into=BOB, confidence_floor=0.25, belief_ttl_us=7, embed="none"
+        ),
+        batch_id="batch_1",
+    )
+    [appended] = store.log.append([Capture(given)])
+    stored = store.log.get(TENANT, [appended.event.id])[appended.event.id]
+    assert stored == appended.event
+    assert {name: getattr(stored, name) for name in given.__slots__} == {
+        name: getattr(given, name) for name in given.__slots__
+    }
+    assert list(stored.content["data"]) == ["b", "a"]
+
+
+def test_an_event_without_extras_comes_back_as_it_was_given(store: Store) -> None:
+    [event] = append(store, "plain")
+    assert store.log.get(TENANT, [event.id]) == {event.id: event}
+    assert (event.context, event.directives) == (Context(observed_at=NOON), Directives())
+
+
+def test_what_the_caller_changes_later_does_not_reach_the_log(store: Store) -> None:
+    content = {"text": "first"}
+    [appended] = store.log.append([Capture(draft(content=content))])
+    content["text"] = "changed"
+    assert store.log.get(TENANT, [appended.event.id])[appended.event.id].content == {"text": "first"}
+
+
+def test_an_event_lands_with_its_lifecycle_row_and_its_first_job(store: Store) -> None:
+    [event] = append(store, "a", batch_id="batch_1")
+    [row] = store.lifecycle.query(LifecycleQuery(tenant_id=TENANT, event_id=event.id))
+    [job] = store.jobs.of_event(TENANT, event.id)
+    assert (row.name, row.number, row.scope, row.job_id) == ("captured", 1, ALICE, "batch_1")
+    assert row.payload == {"actor": "user:alice", "modality": "conversation", "wal_offset": 1}
+    assert (job.stage, job.state, job.attempts) == (Stage.EXTRACTED, "pending", 0)
+
+
+def test_positions_count_per_tenant_from_one(store: Store) -> None:
+    ours = append(store, "a", "b")
+    theirs = append(store, "c", tenant_id="other")
+    more = append(store, "d")
+    assert [event.position for event in ours + more] == [1, 2, 3]
+    assert theirs[0].position == 1
+
+
+@pytest.mark.parametrize("step", [0, -5 * SECOND_US, 1])
+def test_recorded_at_rises_strictly_whatever_the_clock_does(
+    store: Store, clock: ManualClock, step: int
+) -> None:
+    moments = []
+    for _ in range(4):
+        moments += [event.recorded_at for event in append(store, "a", "b")]
+        clock.at += step
+    assert moments == sorted(set(moments))
+    assert moments[0] == NOON
+
+
+def test_ids_sort_in_the_order_of_the_log(store: Store) -> None:
+    events = append(store, *"abcdef")
+    assert ids(events) == sorted(ids(events))
+
+
+def test_appending_nothing_stores_nothing(store: Store) -> None:
+    assert store.log.append([]) == []
+    assert store.log.tenants() == []
+
+
+def test_one_unstorable_event_takes_the_whole_call_with_it(store: Store) -> None:
+    captures = [Capture(draft("fine")), Capture(draft(content={"text": float("nan")}))]
+    with pytest.raises(ValueError, match="JSON"):
+        store.log.append(captures)
+    assert store.log.walk(TENANT, 0, 10) == []
+    assert store.lifecycle.last_sequence() == 0
+    assert store.scopes.get(TENANT, ALICE) is None
+    assert append(store, "next")[0].position == 1
+
+
+def test_many_threads_make_positions_without_gaps_visible_in_order(store: Store) -> None:
+    seen: list[list[int]] = []
+
+    def write(number: int) -> None:
+        for turn in range(12):
+            append(store, f"{number}-{turn}")
+
+    def read() -> None:
+        for _ in range(60):
+            seen.append([event.position for event in store.log.walk(TENANT, 0, 1000)])
+
+    with ThreadPoolExecutor(9) as pool:
+        list(pool.map(lambda task: task(), [read, *(lambda n=n: write(n) for n in range(8))]))
+    assert all(positions == list(range(1, len(positions) + 1)) for positions in seen)
+    events = store.log.walk(TENANT, 0, 1000)
+    assert len(events) == 96
+    assert all(a.recorded_at < b.recorded_at for a, b in itertools.pairwise(events))
+
+
+# ---- idempotency
+
+
+def test_a_repeated_key_answers_with_the_first_event(store: Store) -> None:
+    capture = Capture(draft(), key("k"), "sha256:a")
+    [first] = store.log.append([capture])
+    [again] = store.log.append([capture])
+    assert (first.replayed, again.replayed) == (False, True)
+    assert again.event == first.event
+    assert len(store.log.walk(TENANT, 0, 10)) == 1
+    assert store.jobs.backlog()["pending"] == 1
+
+
+def test_a_key_used_twice_in_one_call_is_stored_once(store: Store) -> None:
+    capture = Capture(draft(), key("k"), "sha256:a")
+    first, second = store.log.append([capture, capture])
+    assert (first.replayed, second.replayed) == (False, True)
+    assert second.event == first.event
+    assert len(store.log.walk(TENANT, 0, 10)) == 1
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_key_with_another_body_is_a_conflict_and_nothing_is_stored(store: Store, known: bool) -> None:
+    first = Capture(draft("a"), key("k"), "sha256:a")
+    if known:
+        store.log.append([first])
+    before = store.log.walk(TENANT, 0, 10)
+    calls = [Capture(draft("new")), first, Capture(draft("b"), key("k"), "sha256:b"), Capture(draft("last"))]
+    with pytest.raises(Conflict) as caught:
+        store.log.append(calls)
+    assert caught.value.code == "IDEMPOTENCY_CONFLICT"
+    assert store.log.walk(TENANT, 0, 10) == before
+
+
+@pytest.mark.parametrize(
+    ("after_us", "stored"), [(DAY_US - 1, 1), (DAY_US, 2)], ids=["just before a day", "a day"]
+)
+def test_a_key_lives_for_a_day(store: Store, clock: ManualClock, after_us: int, stored: int) -> None:
+    store.log.append([Capture(draft(), key("k"), "sha256:a")])
+    clock.at += after_us
+    store.log.append([Capture(draft(), key("k"), "sha256:a")])
+    assert len(store.log.walk(TENANT, 0, 10)) == stored
+
+
+@pytest.mark.parametrize("field", ["tenant_id", "caller", "family", "key"])
+def test_a_key_means_something_only_in_its_own_family(store: Store, field: str) -> None:
+    store.log.append([Capture(draft(), key("k"), "sha256:a")])
+    other = replace(key("k"), **{field: "other"})
+    [appended] = store.log.append([Capture(draft(), other, "sha256:b")])
+    assert not appended.replayed
+    assert store.idempotency.find(replace(other, key="never"), NOON) is None
+
+
+def test_an_answer_remembered_with_the_events_stands_with_them(store: Store) -> None:
+    entry = Remembered(key("bulk"), "sha256:a", NOON, response={"accepted": 1})
+    store.log.append([Capture(draft())], remember=entry)
+    assert store.idempotency.find(key("bulk"), NOON) == entry
+    with pytest.raises(ValueError, match="JSON"):
+        store.log.append(
+            [Capture(draft(content={"x": float("inf")}))], remember=replace(entry, key=key("other"))
+        )
+    assert store.idempotency.find(key("other"), NOON) is None
+
+
+def test_the_older_answer_stands_until_it_expires(store: Store) -> None:
+    first = Remembered(key("k"), "sha256:a", NOON, response={"n": 1})
+    second = replace(first, body_hash="sha256:b", created_at=NOON + 1, response={"n": 2})
+    late = replace(second, created_at=NOON + DAY_US)
+    assert store.idempotency.remember(first) == first
+    assert store.idempotency.remember(second) == first
+    assert store.idempotency.remember(late) == late
+    assert store.idempotency.find(key("k"), NOON + DAY_US + 1) == late
+
+
+def test_pruning_forgets_keys_used_before_an_instant(store: Store) -> None:
+    for number in range(3):
+        store.idempotency.remember(Remembered(key(f"k{number}"), "sha256:a", NOON + number, response={}))
+    assert store.idempotency.prune(NOON + 2) == 2
+    assert [store.idempotency.find(key(f"k{n}"), NOON + 3) is None for n in range(3)] == [True, True, False]
+
+
+# ---- reading
+
+
+def test_get_returns_only_what_exists_in_the_tenant(store: Store) -> None:
+    [event] = append(store, "a")
+    assert store.log.get(TENANT, [event.id, "evt_none"]) == {event.id: event}
+    assert store.log.get("other", [event.id]) == {}
+    assert store.log.get(TENANT, []) == {}
+
+
+def test_a_list_is_newest_first_and_pages_by_position(store: Store) -> None:
+    events = append(store, *"abcde")
+    first = store.log.query(replace(EVERYTHING, limit=2))
+    rest = store.log.query(replace(EVERYTHING, after=first[-1].position))
+    assert first + rest == events[::-1]
+
+
+def test_a_list_can_be_oldest_first_and_pages_too(store: Store) -> None:
+    events = append(store, *"abcde")
+    first = store.log.query(replace(EVERYTHING, ascending=True, limit=2))
+    rest = store.log.query(replace(EVERYTHING, ascending=True, after=first[-1].position))
+    assert first + rest == events
+
+
+def test_no_scopes_means_no_events(store: Store) -> None:
+    append(store, "a")
+    assert store.log.query(replace(EVERYTHING, scopes=[])) == []
+    assert store.log.count(TENANT, []) == 0
+
+
+def test_a_list_holds_only_the_scopes_and_the_tenant_asked_for(store: Store) -> None:
+    [ours] = append(store, "a")
+    append(store, "b", scope=BOB)
+    append(store, "below", scope=Scope(f"{ALICE}/app:x"))
+    append(store, "theirs", tenant_id="other")
+    assert store.log.query(replace(EVERYTHING, scopes=[ALICE])) == [ours]
+    assert store.log.query(replace(EVERYTHING, scopes=[ALICE, ALICE])) == [ours]
+    assert (store.log.count(TENANT, [ALICE]), store.log.count(TENANT, [ALICE, BOB])) == (1, 2)
+    assert store.log.count("nobody", [ALICE]) == 0
+
+
+def test_each_filter_of_a_list_narrows_it(store: Store, clock: ManualClock) -> None:
+    append(store, "early", session="s-1", context=Context(observed_at=NOON - 10))
+    clock.at += 100
+    [wanted] = append(
+        store,
+        "wanted",
+        session="s-2",
+        modality="document",
+        observed_actor=Party.of("user:bob"),
+        context=Context(observed_at=NOON),
+    )
+    clock.at += 100
+    append(store, "late", session="s-3", context=Context(observed_at=NOON + 10))
+    filters = [
+        {"session": "s-2"},
+        {"modality": "document"},
+        {"observed_actor": "user:bob"},
+        {"observed_from": NOON, "observed_to": NOON + 10},
+        {"recorded_from": NOON + 100, "recorded_to": NOON + 200},
+    ]
+    for each in filters:
+        for ascending in (True, False):
+            assert store.log.query(replace(EVERYTHING, **each, ascending=ascending)) == [wanted], each
+
+
+def test_previous_gives_the_turns_before_one_of_the_same_session(store: Store) -> None:
+    turns = append(store, *"abcd", session="s-1")
+    append(store, "no session")
+    append(store, "elsewhere", session="s-1", scope=BOB)
+    append(store, "theirs", session="s-1", tenant_id="other")
+    [last] = append(store, "e", session="s-1")
+    assert store.log.previous(last, 2) == turns[2:]
+    assert store.log.previous(last, 10) == turns
+    assert store.log.previous(turns[0], 10) == []
+
+
+def test_previous_without_a_session_gives_turns_without_one(store: Store) -> None:
+    [first] = append(store, "a")
+    append(store, "b", session="s-1")
+    [last] = append(store, "c")
+    assert store.log.previous(last, 5) == [first]
+
+
+def test_walking_the_log_shows_all_of_a_tenant_cancelled_events_too(store: Store) -> None:
+    events = append(store, *"abc")
+    append(store, "d", scope=BOB)
+    append(store, "theirs", tenant_id="other")
+    store.log.cancel(TENANT, events[1].id)
+    assert [event.position for event in store.log.walk(TENANT, 1, 2)] == [2, 3]
+    assert [event.position for event in store.log.walk(TENANT, 0, 99)] == [1, 2, 3, 4]
+
+
+def test_tenants_are_sorted(store: Store) -> None:
+    for tenant in ("b", "a", "c", "a"):
+        append(store, "x", tenant_id=tenant)
+    assert store.log.tenants() == ["a", "b", "c"]
+
+
+# ---- cancel
+
+
+def test_cancelling_a_new_event_drops_every_stage(store: Store) -> None:
+    [event] = append(store, "a")
+    assert store.log.cancel(TENANT, event.id) == (
+        Stage.EXTRACTED, Stage.INDEXED, Stage.CONSOLIDATED, Stage.COMPRESSED,
+    )  # fmt: skip
+    assert store.jobs.of_event(TENANT, event.id) == []
+    assert store.log.get(TENANT, [event.id])[event.id].cancelled_after is Stage.CAPTURED
+    assert claim(store) == []
+
+
+def test_cancelling_half_way_drops_the_stages_that_are_left(store: Store) -> None:
+    [event] = append(store, "a")
+    finish_all(store, Stage.EXTRACTED)
+    finish_all(store, Stage.INDEXED)
+    assert store.log.cancel(TENANT, event.id) == (Stage.CONSOLIDATED, Stage.COMPRESSED)
+    assert store.log.get(TENANT, [event.id])[event.id].cancelled_after is Stage.INDEXED
+
+
+def test_cancelling_twice_or_at_the_end_drops_nothing(store: Store) -> None:
+    [event] = append(store, "a")
+    for stage in tuple(Stage)[1:]:
+        finish_all(store, stage)
+    assert store.log.cancel(TENANT, event.id) == ()
+    assert store.log.cancel(TENANT, event.id) == ()
+    assert store.log.get(TENANT, [event.id])[event.id].cancelled_after is Stage.COMPRESSED
+
+
+def test_a_cancelled_event_is_out_of_lists_and_counts(store: Store) -> None:
+    gone, kept = append(store, "a", "b")
+    store.log.cancel(TENANT, gone.id)
+    assert store.log.query(EVERYTHING) == [kept]
+    assert store.log.count(TENANT, [ALICE]) == 1
+    assert ids(store.log.query(replace(EVERYTHING, with_excluded=True))) == [kept.id, gone.id]
+
+
+def test_cancelling_what_is_not_there_is_not_found(store: Store) -> None:
+    [event] = append(store, "a")
+    with pytest.raises(NotFound):
+        store.log.cancel("other", event.id)
+    assert not store.log.get(TENANT, [event.id])[event.id].excluded
+
+
+# ---- scopes
+
+
+def test_a_scope_registers_itself_with_its_first_writer(store: Store, clock: ManualClock) -> None:
+    append(store, "a", caller="service:first")
+    clock.at += 5
+    append(store, "b", caller="service:second")
+    row = store.scopes.get(TENANT, ALICE)
+    assert row is not None
+    assert (row.path, row.created_by, row.created_at) == (ALICE, "service:first", NOON)
+    assert row.auto_provisioned
+    assert store.scopes.get("other", ALICE) is None
+
+
+def test_scopes_below_a_path_stop_at_the_segment(store: Store) -> None:
+    paths = ["org:a", "org:a-b", "org:a/user:x", "org:a/user:x/app:y", "org:a0", "org:ab", "org:b"]
+    for path in reversed(paths):
+        append(store, "x", scope=Scope(path))
+    append(store, "x", scope=Scope("org:a/user:theirs"), tenant_id="other")
+    assert store.scopes.below(TENANT, Scope("org:a"), 10) == ["org:a", "org:a/user:x", "org:a/user:x/app:y"]
+    assert store.scopes.below(TENANT, Scope("org:a"), 2) == ["org:a", "org:a/user:x"]
+    assert store.scopes.below(TENANT, Scope("org:none"), 10) == []
+
+
+# ---- the store itself
+
+
+def test_the_change_mark_moves_with_each_commit_and_only_then(store: Store) -> None:
+    before = store.change_mark()
+    store.log.walk(TENANT, 0, 10)
+    assert store.change_mark() == before
+    append(store, "a")
+    assert store.change_mark() != before

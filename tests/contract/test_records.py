@@ -1,0 +1,238 @@
+"""What every engine promises of derived records and of the why graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from given import ALICE, BOB, NOON, TENANT, belief, concept, episode, fact, land, now_axes, support
+from lamina.kernel.records import Entity, Layer, Mention, ObjectValue, Record, Stance, Subject
+from lamina.kernel.time import Axes, Interval
+from lamina.store.ports import Closing, RecordQuery, Store, Writes
+
+FACTS = RecordQuery(tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE, BOB], axes=now_axes())
+
+
+def found(store: Store, query: RecordQuery) -> list[tuple[str, int]]:
+    return [(record.id, record.version) for record in store.records.query(query)]
+
+
+def places(*records: Record) -> list[tuple[str, int]]:
+    return [(record.id, record.version) for record in records]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        fact(slot="ent_alice|lives_in", supersedes="fact_0", valid_to=NOON + 9, negated=True),
+        fact(object=ObjectValue("entity", id="ent_b", name="Bob"), subject=Subject("c", "C", "concept")),
+        belief(),
+        belief(contradicts=(), stance=Stance.DEPRECATED, superseded_by="belief_2", recorded_to=NOON + 4),
+        episode(),
+        episode(session=None, sealed=False, follows="ep_0", actors=()),
+        concept(),
+        concept(edges=()),
+    ],
+    ids=lambda record: type(record).__name__,
+)
+def test_a_record_comes_back_as_it_was_derived(store: Store, record: Record) -> None:
+    land(store, Writes(records=[record]))
+    assert store.records.get(TENANT, [record.id, "fact_none"]) == {record.id: record}
+    assert store.records.get("other", [record.id]) == {}
+    assert store.records.get(TENANT, []) == {}
+
+
+def test_the_same_version_again_is_the_same_row(store: Store) -> None:
+    land(store, Writes(records=[fact(), fact(confidence=0.1)]))
+    assert store.records.versions(TENANT, fact().id) == [fact()]
+
+
+def test_a_version_is_closed_once_and_keeps_its_first_end(store: Store) -> None:
+    closing = Closing(TENANT, fact().id, 1, NOON + 3, "fact_2")
+    land(store, Writes(records=[fact()]))
+    land(store, Writes(closings=[closing]))
+    land(store, Writes(closings=[replace(closing, recorded_to=NOON + 9, superseded_by="fact_3")]))
+    land(store, Writes(closings=[replace(closing, tenant_id="other", version=1)]))
+    [closed] = store.records.versions(TENANT, fact().id)
+    assert (closed.recorded_to, closed.superseded_by) == (NOON + 3, "fact_2")
+
+
+def test_versions_are_seen_as_they_stood(store: Store) -> None:
+    old = fact(recorded_to=NOON + 4)
+    new = fact(version=2, recorded_from=NOON + 4, confidence=0.5)
+    land(store, Writes(records=[new, old]))
+    assert store.records.versions(TENANT, old.id) == [old, new]
+    assert store.records.get(TENANT, [old.id]) == {old.id: new}
+
+    def seen(at: int, *, superseded: bool = False) -> list[tuple[str, int]]:
+        return found(store, replace(FACTS, axes=Axes(seen_at=at, superseded=superseded)))
+
+    assert seen(NOON - 1) == []
+    assert seen(NOON) == places(old)
+    assert seen(NOON + 3) == places(old)
+    assert seen(NOON + 4) == places(new)
+    assert seen(NOON + 4, superseded=True) == places(new, old)
+    assert seen(NOON + 3, superseded=True) == places(old)
+
+
+VALID = [
+    (Axes(seen_at=NOON + 10, valid_at=NOON - 1), []),
+    (Axes(seen_at=NOON + 10, valid_at=NOON), ["past", "open"]),
+    (Axes(seen_at=NOON + 10, valid_at=NOON + 4), ["past", "open"]),
+    (Axes(seen_at=NOON + 10, valid_at=NOON + 5), ["open"]),
+    (Axes(seen_at=NOON + 10, valid_at=NOON + 50), ["open", "future"]),
+    (Axes(seen_at=NOON + 10), ["past", "open", "future"]),
+    (Axes(seen_at=NOON + 10, valid_during=Interval(NOON + 5, NOON + 50)), ["open"]),
+    (Axes(seen_at=NOON + 10, valid_during=Interval(NOON + 4, NOON + 51)), ["past", "open", "future"]),
+    (Axes(seen_at=NOON + 10, valid_during=Interval(None, NOON)), []),
+    (Axes(seen_at=NOON + 10, valid_during=Interval(NOON + 50, None)), ["open", "future"]),
+    (Axes(seen_at=NOON + 10, valid_during=Interval()), ["past", "open", "future"]),
+    (Axes(seen_at=NOON + 10, recorded_during=Interval(NOON + 2, NOON + 3)), ["open"]),
+    (Axes(seen_at=NOON + 10, recorded_during=Interval(None, NOON + 2)), ["past"]),
+    (Axes(seen_at=NOON + 2, recorded_during=Interval(NOON, None)), ["past", "open"]),
+]
+
+
+@pytest.mark.parametrize(("axes", "names"), VALID)
+def test_a_reader_sees_from_its_place_on_both_axes(store: Store, axes: Axes, names: list[str]) -> None:
+    made = {
+        "past": fact("past", slot="s", valid_to=NOON + 5, recorded_from=NOON + 1),
+        "open": fact("open", slot="s", recorded_from=NOON + 2),
+        "future": fact("future", slot="s", valid_from=NOON + 50, recorded_from=NOON + 3),
+    }
+    land(store, Writes(records=list(made.values())))
+    assert sorted(found(store, replace(FACTS, axes=axes))) == sorted(places(*(made[name] for name in names)))
+
+
+def test_no_scopes_means_no_records(store: Store) -> None:
+    land(store, Writes(records=[fact(slot="s")]))
+    for narrowed_by in ({}, {"slot": "s"}, {"claim_key": fact().claim_key}):
+        assert store.records.query(replace(FACTS, scopes=[], **narrowed_by)) == []
+
+
+def test_a_query_stays_inside_its_tenant_its_scopes_and_its_layer(store: Store) -> None:
+    ours, bobs = fact("ours", slot="s"), fact("bobs", BOB, slot="s")
+    theirs = fact("theirs", tenant_id="other", slot="s")
+    land(store, Writes(records=[ours, bobs, theirs, belief(), episode(), concept()]))
+    for narrowed_by in ({}, {"slot": "s"}, {"claim_key": ours.claim_key}):
+        assert found(store, replace(FACTS, scopes=[ALICE], **narrowed_by)) == places(ours)
+    for layer, record in (
+        (Layer.BELIEFS, belief()), (Layer.EPISODES, episode()), (Layer.UNDERSTANDING, concept()),
+    ):  # fmt: skip
+        assert found(store, replace(FACTS, layer=layer)) == places(record)
+
+
+def test_each_filter_of_a_query_narrows_it(store: Store) -> None:
+    wanted = fact(
+        "wanted",
+        slot="s2",
+        subject=Subject("ent_bob", "Bob"),
+        predicate="owns",
+        object=ObjectValue("literal", "Cat"),
+        confidence=0.95,
+    )
+    land(store, Writes(records=[fact("other", slot="s1"), wanted]))
+    filters = [
+        {"subject": "ent_bob"}, {"predicate": "owns"}, {"object_key": "cat"}, {"slot": "s2"},
+        {"claim_key": wanted.claim_key}, {"min_confidence": 0.95},
+    ]  # fmt: skip
+    for each in filters:
+        assert found(store, replace(FACTS, **each)) == places(wanted), each
+
+
+@pytest.mark.parametrize("lookup", [{"slot": "s"}, {"claim_key": fact().claim_key}])
+def test_a_slot_or_a_claim_is_looked_up_whatever_its_validity(store: Store, lookup: dict[str, str]) -> None:
+    old = fact("old", slot="s", recorded_to=NOON + 4, valid_to=NOON + 1)
+    new = fact("new", slot="s", recorded_from=NOON + 4, valid_from=NOON + 900)
+    land(store, Writes(records=[old, new]))
+    for seen_at, expected in ((NOON - 1, []), (NOON + 3, [old]), (NOON + 4, [new])):
+        assert found(store, replace(FACTS, **lookup, axes=Axes.at(seen_at))) == places(*expected)
+    axes = Axes(seen_at=NOON + 4, superseded=True)
+    assert found(store, replace(FACTS, **lookup, axes=axes)) == places(new, old)
+
+
+def test_layers_have_filters_of_their_own(store: Store) -> None:
+    unsure = belief("unsure", stance=Stance.UNCERTAIN)
+    land(store, Writes(records=[belief(), unsure, episode(), concept()]))
+    beliefs = replace(FACTS, layer=Layer.BELIEFS)
+    assert found(store, replace(beliefs, stances=["uncertain", "deprecated"])) == places(unsure)
+    assert found(store, replace(beliefs, stances=[])) == []
+    assert found(store, replace(FACTS, layer=Layer.EPISODES, session="s-1")) == places(episode())
+    assert found(store, replace(FACTS, layer=Layer.EPISODES, session="s-2")) == []
+    assert found(store, replace(FACTS, layer=Layer.UNDERSTANDING, topic="drinks")) == places(concept())
+    assert found(store, replace(FACTS, layer=Layer.UNDERSTANDING, topic="food")) == []
+
+
+def test_records_come_newest_first_and_page_without_gap_or_repeat(store: Store) -> None:
+    made = [fact(f"f{n}", (ALICE, BOB)[n % 2], recorded_from=NOON + n // 3, slot="s") for n in range(9)]
+    land(store, Writes(records=made))
+    expected = places(*sorted(made, key=lambda record: (record.recorded_from, record.id), reverse=True))
+    query, seen = replace(FACTS, limit=2), []
+    while page := store.records.query(query):
+        seen += places(*page)
+        query = replace(query, after=(page[-1].recorded_from, page[-1].id))
+    assert seen == expected
+
+
+def test_excluded_records_are_left_out_of_queries(store: Store) -> None:
+    event = land(store, Writes(records=[fact(slot="s")]))
+    land(store, Writes(supports=[support(fact().id, event.id)]))
+    store.log.cancel(TENANT, event.id)
+    for narrowed_by in ({}, {"slot": "s"}, {"claim_key": fact().claim_key}):
+        assert store.records.query(replace(FACTS, **narrowed_by)) == []
+        assert found(store, replace(FACTS, **narrowed_by, with_excluded=True)) == places(fact())
+    assert store.records.get(TENANT, [fact().id])[fact().id].excluded
+
+
+# ---- the why graph
+
+
+def test_supports_are_ordered_by_ordinal_and_read_from_both_ends(store: Store) -> None:
+    edges = [
+        support("ep_1", "evt_2", ordinal=2, weight=0.5, role="outcome"),
+        support("ep_1", "evt_3", ordinal=1, polarity="against"),
+        support("ep_0", "evt_3"),
+    ]
+    land(store, Writes(supports=[*edges, support("ep_1", "evt_3", tenant_id="other")]))
+    assert store.records.supports_of(TENANT, ["ep_1", "ep_9"]) == {"ep_1": [edges[1], edges[0]]}
+    assert store.records.dependants_of(TENANT, ["evt_3"]) == {"evt_3": [edges[2], edges[1]]}
+    assert store.records.supports_of(TENANT, []) == {}
+    assert store.records.dependants_of(TENANT, []) == {}
+
+
+def test_an_edge_known_already_stays_as_it_is(store: Store) -> None:
+    first = support("fact_1", "evt_1", weight=0.5)
+    land(store, Writes(supports=[first, replace(first, weight=0.9)]))
+    land(store, Writes(supports=[replace(first, relation="cites")]))
+    assert store.records.supports_of(TENANT, ["fact_1"])["fact_1"].count(first) == 1
+    assert len(store.records.supports_of(TENANT, ["fact_1"])["fact_1"]) == 2
+
+
+def test_an_entity_is_known_once_per_tenant(store: Store) -> None:
+    first = Entity(tenant_id=TENANT, id="ent_1", normalised_name="alice", type="person")
+    again = [replace(first, type="place"), replace(first, id="ent_2")]
+    theirs = replace(first, tenant_id="other")
+    land(store, Writes(entities=[first, *again, theirs]))
+    assert store.records.entities(TENANT, ["alice", "bob"]) == {"alice": first}
+    assert store.records.entities("other", ["alice"]) == {"alice": theirs}
+    assert store.records.entities(TENANT, []) == {}
+
+
+def test_mentions_are_newest_first_and_only_of_the_scopes_asked_for(store: Store) -> None:
+    def mention(position: int, scope: str = ALICE, tenant_id: str = TENANT) -> Mention:
+        return Mention(
+            tenant_id=tenant_id,
+            entity_id="ent_1",
+            scope=scope,  # type: ignore[arg-type]
+            event_id=f"evt_{position}",
+            position=position,
+            surface="Al",
+        )
+
+    ours = [mention(1), mention(2), mention(3)]
+    land(store, Writes(mentions=[*ours, ours[0], mention(4, BOB), mention(5, ALICE, "other")]))
+    assert store.records.mentions(TENANT, ["ent_1"], [ALICE], 2) == [ours[2], ours[1]]
+    assert len(store.records.mentions(TENANT, ["ent_1"], [ALICE, BOB], 9)) == 4
+    assert store.records.mentions(TENANT, ["ent_1"], [], 9) == []
+    assert store.records.mentions(TENANT, [], [ALICE], 9) == []

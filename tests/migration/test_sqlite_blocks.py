@@ -1,0 +1,154 @@
+"""The SQL of the embedded engine: every block is used, keeps to its tenant, and the hot ones use an index."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+
+import apsw
+import pytest
+
+from lamina.store.blocks import load_blocks
+from lamina.store.sqlite.migrate import migrate
+
+PACKAGE = "lamina.store.sqlite"
+BLOCKS = load_blocks(PACKAGE)
+
+ACROSS_TENANTS: Mapping[str, str] = {
+    "anything_due": "workers serve every tenant; no content is read",
+    "due_jobs": "workers serve every tenant; each row names its own",
+    "expired_leases": "workers serve every tenant",
+    "release_jobs": "a worker gives back what it held, of every tenant",
+    "next_turn": "when a worker should look again; a time, no content",
+    "backlog": "counts for operators; no content is read",
+    "requeue_all": "a replay rebuilds every tenant",
+    "note_index_reset": "a replay rebuilds every tenant",
+    "events_cancelled": "a replay rebuilds every tenant; each row names its own",
+    "tenants": "the list of tenants, for replay and export",
+    "last_seq": "the store's own row number; a number, no content",
+    "last_lifecycle": "the store's own sequence; a number and a time, no content",
+    "prune_idempotency": "keys expire alike for every tenant",
+    "unembedded": "the embedder serves every tenant; each row names its own",
+    "insert_terms": "the full-text table has row numbers only; the row was written with its tenant just before",
+    "delete_terms": "the full-text table has row numbers only; the number was found under its tenant just before",
+}
+
+
+def bare(block: str) -> str:
+    return re.sub(r"--[^\n]*", "", BLOCKS[block])
+
+
+def keeps_to_its_tenant(sql: str) -> bool:
+    if re.match(r"\s*INSERT", sql):
+        return bool(re.search(r"\(\s*tenant_id|\btenant_id,", sql))
+    reads = len(re.findall(r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|\()\w+", sql))
+    filters = len(re.findall(r"\btenant_id\s*=\s*(?:\?\d|:tenant_id|\w+\.tenant_id)", sql))
+    return filters >= max(1, reads - sql.count("text_index MATCH"))
+
+
+@pytest.mark.parametrize("block", sorted(set(BLOCKS) - set(ACROSS_TENANTS)))
+def test_every_statement_keeps_to_its_tenant(block: str) -> None:
+    assert keeps_to_its_tenant(bare(block)), (
+        f"{block} touches rows without naming the tenant; filter it, or name it in ACROSS_TENANTS with its reason"
+    )
+
+
+def test_exceptions_are_needed_and_exist() -> None:
+    assert set(ACROSS_TENANTS) <= set(BLOCKS)
+    assert [name for name in ACROSS_TENANTS if keeps_to_its_tenant(bare(name))] == [
+        "requeue_all",
+        "note_index_reset",
+    ]
+
+
+def test_the_check_notices_a_forgotten_tenant() -> None:
+    assert not keeps_to_its_tenant("SELECT * FROM event WHERE id = ?1")
+    assert not keeps_to_its_tenant("SELECT * FROM event e JOIN job j ON j.id = e.id WHERE e.tenant_id = ?1")
+    assert not keeps_to_its_tenant("UPDATE record SET excluded = 1 WHERE id = ?2")
+
+
+def test_every_block_is_used_and_every_use_has_a_block() -> None:
+    sources = [path.read_text() for path in files(PACKAGE).iterdir() if path.name.endswith(".py")]
+    used = {name for text in sources for name in re.findall(r'"([a-z0-9_]+)"', text)}
+    asked = {name for text in sources for name in re.findall(r'_SQL\["([a-z0-9_]+)"\]', text)}
+    assert set(BLOCKS) - used == set()
+    assert asked - set(BLOCKS) == set()
+
+
+def test_every_header_opens_a_block_and_every_block_says_its_purpose() -> None:
+    folder = files(PACKAGE).joinpath("sql")
+    headers = sum(path.read_text().count("-- name:") for path in folder.iterdir())
+    assert headers == len(BLOCKS)
+    assert [name for name, sql in BLOCKS.items() if not sql.startswith("-- ")] == []
+    assert [name for name in BLOCKS if not re.fullmatch(r"[^;]+;\s*", bare(name))] == []
+
+
+# ---- plans
+
+HOT: Mapping[str, str] = {
+    "last_event": "event_position",
+    "last_seq": "INTEGER PRIMARY KEY|SEARCH event",
+    "last_lifecycle": "SCAN lifecycle$",  # from its end, by the primary key, one row
+    "find_idempotency": "PRIMARY KEY",
+    "find_event": "event_id",
+    "events_by_id": "event_id",
+    "events_newest_first": r"event_scope \(tenant_id=\? AND scope=\?",
+    "events_before_in_session": "event_session",
+    "walk_events": "event_position",
+    "anything_due": "job_due",
+    "due_jobs": "job_due",
+    "first_blocker": r"job_scope \(tenant_id=\? AND scope=\? AND position>\? AND position<\?",
+    "lease_job": "PRIMARY KEY",
+    "end_job": "PRIMARY KEY",
+    "last_number": "lifecycle_event",
+    "query_lifecycle_of_event": "lifecycle_event",
+    "query_lifecycle_of_job": "lifecycle_job",
+    "query_records": r"record_scope \(tenant_id=\? AND scope=\? AND layer=\?",
+    "records_in_slot": r"record_slot \(tenant_id=\? AND scope=\? AND slot=\?",
+    "records_of_claim": r"record_claim \(tenant_id=\? AND scope=\? AND layer=\? AND claim_key=\?",
+    "latest_records": "PRIMARY KEY",
+    "supports_of": "PRIMARY KEY",
+    "dependants_of": r"support_source \(tenant_id=\? AND source_id=\?",
+    "all_dependants": r"^SEARCH s USING .*support_source \(tenant_id=\? AND source_id=\?",
+    "event_supports_left": r"^SEARCH s USING PRIMARY KEY \(tenant_id=\? AND record_id=\?",
+    "entities_by_name": r"entity_name \(tenant_id=\? AND normalised_name=\?",
+    "query_lifecycle": r"INTEGER PRIMARY KEY \(rowid>\?",
+    "mentions_in_scopes": "PRIMARY KEY",
+    "find_text": "text_row_record",
+    "texts_after": "text_row_scope",
+    "vectors_after": "vector_row_scope",
+    "tokens_by_record": "vector_row_record",
+    "unembedded": "text_row_unembedded",
+    "search_text": r"^SEARCH t USING INTEGER PRIMARY KEY \(rowid=\?",
+}
+
+
+@pytest.mark.parametrize("block", HOT)
+def test_a_hot_statement_reads_by_its_index(block: str) -> None:
+    connection = apsw.Connection(":memory:")
+    migrate(connection)
+    names = set(re.findall(r":([a-z_]+)", bare(block)))
+    bindings = dict.fromkeys(names) or [None] * len(set(re.findall(r"\?\d+", bare(block))))
+    plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {BLOCKS[block]}", bindings)]
+    assert any(re.search(HOT[block], line) for line in plan), plan
+    full = [
+        line
+        for line in plan
+        if line.startswith("SCAN ")
+        and not re.search(
+            r"SCAN (json_each|wanted|m$|d$|s$|\(|text_index|source|dependant|CONSTANT|lifecycle$)", line
+        )
+    ]
+    assert [line for line in full if "USING" not in line] == []
+
+
+@pytest.mark.parametrize(
+    "block", ["events_before_in_session", "walk_events", "due_jobs", "texts_after", "first_blocker"]
+)
+def test_a_page_is_read_in_order_not_sorted(block: str) -> None:
+    connection = apsw.Connection(":memory:")
+    migrate(connection)
+    bindings = [None] * len(set(re.findall(r"\?\d+", bare(block))))
+    plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {BLOCKS[block]}", bindings)]
+    assert not any("TEMP B-TREE" in line for line in plan), plan

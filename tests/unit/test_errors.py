@@ -1,0 +1,45 @@
+"""The family of errors and its one table."""
+
+from __future__ import annotations
+
+import pytest
+
+from lamina import errors
+from lamina.errors import STATUS, LaminaError, outcome_of
+
+CLASSES = [
+    value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, LaminaError)
+]
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_every_class_has_an_outcome(kind: type[LaminaError]) -> None:
+    outcome = outcome_of(kind("CODE", "message"))
+    assert kind is LaminaError or kind in STATUS
+    assert 400 <= outcome.status < 600
+    assert 1 <= outcome.exit_code < 64
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CLASSES if kind is not LaminaError])
+def test_every_class_stands_in_the_tree_of_the_docstring(kind: type[LaminaError]) -> None:
+    assert f"── {kind.__name__} " in (errors.__doc__ or "")
+    assert kind.__name__ in errors.__all__
+
+
+def test_a_class_of_ones_own_has_the_outcome_of_the_nearest() -> None:
+    class Nearer(errors.Malformed):
+        pass
+
+    assert outcome_of(Nearer("X", "x")) == STATUS[errors.Malformed]
+
+
+def test_only_what_may_succeed_later_is_retriable() -> None:
+    retriable = {kind.__name__ for kind in CLASSES if kind.retriable}
+    assert retriable == {"Busy", "Unavailable", "Fault"}
+
+
+def test_an_error_prints_code_message_and_hint() -> None:
+    error = errors.Conflict("KEY_USED", "the key was used", hint="take another", details={"key": "k"})
+    assert str(error) == "KEY_USED: the key was used (take another)"
+    assert str(errors.Gone("GONE", "forgotten")) == "GONE: forgotten"
+    assert error.details == {"key": "k"}

@@ -1,0 +1,66 @@
+"""Settings: read once, refused early, by name."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
+
+import pytest
+
+from lamina.errors import Invalid
+from lamina.settings import Settings, load_settings
+
+
+def test_an_empty_environment_gives_the_defaults() -> None:
+    assert load_settings({}) == Settings()
+    assert load_settings({"PATH": "/bin", "LAMINARIA": "x"}) == Settings()
+
+
+def test_the_environment_is_read_and_parsed() -> None:
+    settings = load_settings({"LAMINA_PORT": "0", "LAMINA_DATA": "/srv/x", "LAMINA_EMBED": "lazy"})
+    assert (settings.port, settings.data, settings.embed) == (0, Path("/srv/x"), "lazy")
+
+
+def test_what_is_given_goes_before_the_environment_and_none_is_not_given() -> None:
+    environment = {"LAMINA_PORT": "1", "LAMINA_HOST": "::1"}
+    settings = load_settings(environment, port=2, host=None)
+    assert (settings.port, settings.host) == (2, "::1")
+
+
+def test_the_name_of_a_seed_is_known_and_ours_goes_first() -> None:
+    seeds = {"CORTEX_DEPLOYMENT_PRESET": "cloud_private"}
+    assert load_settings(seeds).preset == "cloud_private"
+    assert load_settings({**seeds, "LAMINA_PRESET": "dev_local"}).preset == "dev_local"
+
+
+@pytest.mark.parametrize("name", ["LAMINA_PROT", "LAMINA_", "LAMINA_port"])
+def test_an_unknown_name_is_refused_with_the_known_ones(name: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        load_settings({name: "1"})
+    assert caught.value.code == "UNKNOWN_SETTING"
+    assert name in caught.value.message
+    assert "LAMINA_PORT" in (caught.value.hint or "")
+
+
+def test_an_unknown_name_in_the_call_is_refused_too() -> None:
+    with pytest.raises(Invalid) as caught:
+        load_settings({}, prot=1)
+    assert caught.value.code == "UNKNOWN_SETTING"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("PORT", "x"), ("PORT", ""), ("PORT", "-1"), ("PORT", "65536"), ("PRESET", "prod"), ("EMBED", "none"),
+     ("WORKERS", "65"), ("WORKERS", "1.5"), ("LOG_LEVEL", "trace")],
+)  # fmt: skip
+def test_a_bad_value_is_refused_naming_key_and_what_is_accepted(name: str, value: str) -> None:
+    with pytest.raises(Invalid, match="accepted") as caught:
+        load_settings({f"LAMINA_{name}": value})
+    assert caught.value.code == "INVALID_SETTING"
+    assert f"LAMINA_{name}" in caught.value.message
+
+
+def test_every_setting_has_help_and_none_can_be_changed() -> None:
+    assert all(item.metadata["help"] for item in fields(Settings))
+    with pytest.raises(FrozenInstanceError):
+        Settings().port = 1  # type: ignore[misc]

@@ -1,0 +1,139 @@
+"""The one thread that writes: groups, failures, and its end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import apsw
+import pytest
+
+from lamina import limits
+from lamina.errors import Fault, Invalid, Unavailable
+from lamina.store.sqlite.connection import Writer
+
+
+@pytest.fixture
+def connection() -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    connection.execute("CREATE TABLE t (n INTEGER UNIQUE)")
+    return connection
+
+
+@pytest.fixture
+def writer(connection: apsw.Connection) -> Iterator[Writer]:
+    writer = Writer(connection)
+    yield writer
+    writer.close()
+
+
+def insert(writer: Writer, number: int) -> int:
+    def work(connection: apsw.Connection) -> int:
+        connection.execute("INSERT INTO t VALUES (?)", (number,))
+        return number
+
+    return writer.write(work)
+
+
+def numbers(writer: Writer) -> list[int]:
+    return writer.write(
+        lambda connection: [row[0] for row in connection.execute("SELECT n FROM t ORDER BY n")]
+    )
+
+
+def test_a_write_returns_its_result(writer: Writer) -> None:
+    assert insert(writer, 7) == 7
+    assert numbers(writer) == [7]
+
+
+def test_writes_that_wait_share_a_commit_and_one_failure_takes_no_other(
+    writer: Writer, connection: apsw.Connection
+) -> None:
+    entered, go = threading.Event(), threading.Event()
+    commits: list[None] = []
+
+    def hold(_: apsw.Connection) -> None:
+        entered.set()
+        go.wait(10)
+
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(writer.write, hold)
+        entered.wait(10)
+        connection.set_commit_hook(lambda: bool(commits.append(None)))
+        rest = [pool.submit(insert, writer, number) for number in (1, 2, 2, 3)]
+        while len(writer._waiting) < 4:
+            pass
+        go.set()
+        failures = [task.exception(10) for task in (first, *rest)]
+    assert [type(failure) for failure in failures if failure] == [Fault]
+    assert numbers(writer) == [1, 2, 3]
+    assert len(commits) == 3  # the one that held the writer, the four together, the look at the end
+
+
+def test_a_failed_write_raises_what_it_raised_and_leaves_nothing(writer: Writer) -> None:
+    def work(connection: apsw.Connection) -> None:
+        connection.execute("INSERT INTO t VALUES (1)")
+        raise Invalid("NO", "no")
+
+    with pytest.raises(Invalid):
+        writer.write(work)
+    assert numbers(writer) == []
+
+
+def test_a_disk_that_refuses_half_way_is_unavailable_and_nothing_lands(
+    writer: Writer, connection: apsw.Connection
+) -> None:
+    def work(connection: apsw.Connection) -> None:
+        connection.execute("INSERT INTO t VALUES (1)")
+        connection.execute("ROLLBACK")  # what SQLite does by itself when the disk is full
+        raise apsw.FullError("database or disk is full")
+
+    with pytest.raises(Unavailable) as caught:
+        writer.write(work)
+    assert caught.value.code == "WAL_UNAVAILABLE"
+    assert insert(writer, 2) == 2
+    assert numbers(writer) == [2]
+
+
+def test_closing_finishes_what_is_queued_and_refuses_what_comes_later(connection: apsw.Connection) -> None:
+    writer, entered, go = Writer(connection), threading.Event(), threading.Event()
+
+    def hold(_: apsw.Connection) -> None:
+        entered.set()
+        go.wait(10)
+
+    with ThreadPoolExecutor(4) as pool:
+        pool.submit(writer.write, hold)
+        entered.wait(10)
+        queued = pool.submit(insert, writer, 1)
+        while not writer._waiting:
+            pass
+        closing = pool.submit(writer.close)
+        while not writer._closed:
+            pass
+        with pytest.raises(Unavailable):
+            insert(writer, 2)
+        go.set()
+        closing.result(10)
+        assert queued.result(10) == 1
+    writer.close()
+
+
+def test_no_write_hangs_when_the_store_closes_under_it() -> None:
+    for _ in range(30):
+        connection = apsw.Connection(":memory:")
+        connection.execute("CREATE TABLE t (n INTEGER UNIQUE)")
+        writer = Writer(connection)
+        with ThreadPoolExecutor(5) as pool:
+            tasks = [pool.submit(insert, writer, number) for number in range(20)]
+            pool.submit(writer.close).result(10)
+            failures = [task.exception(10) for task in tasks]
+        assert {type(failure) for failure in failures if failure} <= {Unavailable}
+
+
+def test_a_full_queue_refuses_after_a_while(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WRITE_QUEUE_MAX", 0)
+    monkeypatch.setattr(limits, "WAIT_S_MAX", 0.001)
+    with pytest.raises(Unavailable, match="full"):
+        insert(writer, 1)
