@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from lamina.kernel.events import Stage
-from lamina.kernel.records import Episode, Layer
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes, SystemClock
 from lamina.store.ports import EventQuery, LifecycleQuery, RecordQuery
