@@ -39,9 +39,10 @@ def serve(
 @app.command()
 def worker(
     data: Annotated[Path | None, typer.Option(help="The folder that holds everything.")] = None,
+    parent: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Derive what is queued, beside a server that was started with --workers 0."""
-    run_worker(load_settings(os.environ, data=data))
+    run_worker(load_settings(os.environ, data=data), parent)
 
 
 @app.command()

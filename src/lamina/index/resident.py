@@ -130,7 +130,7 @@ class ScopeIndex:
             self._alive[older] = 0
         self._place_of[text.record_id] = place
         terms = text.terms.split()
-        ids = array("I", [self._term_id(term) for term in terms])
+        ids = [self._term_id(term) for term in terms]
         self._rows.append(
             _Row(
                 text.record_id,
@@ -139,7 +139,7 @@ class ScopeIndex:
                 text.role,
                 text.question_share,
                 text.self_share,
-                ids,
+                tuple(self._terms[term_id] for term_id in ids),
             )
         )
         self._lengths.append(len(terms))
@@ -191,9 +191,7 @@ class ScopeIndex:
         if not known:
             return
         first = len(self._vector_places)
-        self._vectors.append(
-            np.stack([np.frombuffer(pooled, "<f2") for _, pooled in known]).astype(np.float32)
-        )
+        self._vectors.append_packed([pooled for _, pooled in known])
         for offset, (place, _) in enumerate(known):
             self._vector_places.append(place)
             self._vector_of[place] = first + offset
@@ -221,18 +219,18 @@ class ScopeIndex:
             role=row.role,
             question_share=row.question_share,
             self_share=row.self_share,
-            terms=tuple(self._terms[term_id] for term_id in row.term_ids),
+            terms=row.terms,
             previous=None if previous == _NONE else previous,
             next=None if following == _NONE else following,
         )
 
-    def place_of(self, record_id: str) -> int | None:
-        """Where a record's row is, or None when it has none."""
-        return self._place_of.get(record_id)
+    def record_id(self, place: int) -> str:
+        """The record whose row is at a place."""
+        return self._rows[place].record_id
 
-    def neighbours(self, place: int) -> list[int]:
-        """The places of the turns before and after in the session."""
-        return [near for near in (self._previous[place], self._next[place]) if near != _NONE]
+    def neighbours(self, place: int, mask: BoolArray) -> list[int]:
+        """The places under the mask of the turns before and after in the session."""
+        return [near for near in (self._previous[place], self._next[place]) if near != _NONE and mask[near]]
 
     def mask(
         self,
@@ -335,7 +333,7 @@ class _Row:
     role: str | None
     question_share: float
     self_share: float
-    term_ids: array[int]
+    terms: tuple[str, ...]
 
 
 def _best(scores: Float32Array, limit: int) -> list[int]:

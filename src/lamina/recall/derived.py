@@ -14,14 +14,17 @@ from lamina.kernel.records import Belief, Concept, Layer, Record, Stance, layer_
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
 from lamina.recall.plan import Plan
-from lamina.recall.score import ScoredEvent, ScoredRecord, score_records
+from lamina.recall.score import RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
 from lamina.store.ports import RecordQuery, Store
 
-__all__ = ["DerivedLayers", "DerivedRecords"]
+__all__ = ["SOURCES_TOP", "DerivedLayers", "DerivedRecords"]
 
 TEXT_TOP: Final = 50
 ENTITY_TOP: Final = 50
 SOURCES_TOP: Final = 30
+LOOKED_AT: Final = 4
+"""How many times the limit of a layer are read from the store and weighed in full."""
+
 _NAMES_MAX: Final = 16
 
 _DERIVED = (Layer.FACTS, Layer.BELIEFS, Layer.EPISODES, Layer.UNDERSTANDING)
@@ -52,8 +55,10 @@ class DerivedRecords:
         lexical = {layer: self._by_words(plan, layer) for layer in layers}
         graph = self._by_graph(plan, events)
         named = self._by_entities(plan, layers)
-        ids = {i for found in lexical.values() for i in found} | set(graph) | {r.id for r in named.values()}
-        wanted = {i for i in ids if layer_of(i) in layers}
+        ids = {i for found in lexical.values() for i in found} | set(graph)
+        wanted = {i for layer in layers for i in _likeliest(layer, ids, lexical[layer], graph, plan)} | set(
+            named
+        )
         visible = [r for r in self._visible(plan, wanted) if r.scope in plan.scopes and plan.filter.passes(r)]
         ranked = {
             layer: score_records([r for r in visible if r.layer is layer], lexical[layer], graph, now)
@@ -73,7 +78,7 @@ class DerivedRecords:
                     continue
                 mask = index.mask(layer, recorded_to=plan.axes.seen_at)
                 for place, score in index.match(layer, plan.terms, weights, 12.0, mask, TEXT_TOP):
-                    found[index.entry(place).record_id] = score
+                    found[index.record_id(place)] = score
         return found
 
     def _by_graph(self, plan: Plan, events: Sequence[ScoredEvent]) -> dict[str, float]:
@@ -124,6 +129,18 @@ class DerivedRecords:
             if record is not None and _is_shown(plan, record):
                 found.append(record)
         return found
+
+
+def _likeliest(
+    layer: Layer, ids: Collection[str], lexical: Mapping[str, float], graph: Mapping[str, float], plan: Plan
+) -> list[str]:
+    """The ids of a layer that words and graph speak for most: a few times as many as may be shown are looked at."""
+    strongest = max(lexical.values(), default=1.0)
+    words, links = RECORD_WEIGHTS["semantic"] / strongest, RECORD_WEIGHTS["graph"]
+    scored = [
+        (-(words * lexical.get(i, 0.0) + links * graph.get(i, 0.0)), i) for i in ids if layer_of(i) is layer
+    ]
+    return [i for _, i in sorted(scored)[: LOOKED_AT * plan.limits[layer]]]
 
 
 def _is_shown(plan: Plan, record: Record) -> bool:

@@ -26,8 +26,13 @@ def rank(
     question: QuestionFeatures,
     scope: ScopeStatistics,
     weights: Mapping[str, float] = DEFAULT,
+    *,
+    limit: int | None = None,
 ) -> list[Ranked]:
-    """All turns of the pool, best first; equal scores keep the pool's order. Signals without a weight add nothing."""
+    """The turns of the pool, best first, all or the first ``limit``; equal scores keep the pool's order.
+
+    Signals without a weight add nothing.
+    """
     unknown = sorted(weights.keys() - set(SIGNALS))
     assert not unknown, f"weights for unknown signals: {unknown}"
     if not pool:
@@ -38,5 +43,5 @@ def rank(
         Ranked(
             int(at), float(scores[at]), {n: float(p) for n, p in zip(SIGNALS, parts[at], strict=True) if p}
         )
-        for at in np.argsort(-scores, kind="stable")
+        for at in np.argsort(-scores, kind="stable")[:limit]
     ]

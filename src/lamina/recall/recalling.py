@@ -21,9 +21,10 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.streams import ServerSentEvent
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.models.counter import TokenCounter
-from lamina.recall.derived import DerivedLayers, DerivedRecords
+from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
+from lamina.recall.layers.reading import present
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import Plan, plan_recall
 from lamina.recall.render import line_of, render_block
@@ -109,7 +110,8 @@ class Recalling:
                 result = _as_stream(known) if request.stream else known
                 return Answer(result, replayed=True)
         scopes = self._scopes(request, call)
-        plan = plan_recall(request, call.principal.tenant_id, scopes, call.now)
+        now = present(self._store.log, call, scopes)
+        plan = plan_recall(request, call.principal.tenant_id, scopes, now)
         pack_ = self._pack(request, plan, call)
         if key is not None:
             self._packs.keep(key, call.body_hash(), call.now, pack_)
@@ -139,7 +141,7 @@ class Recalling:
             newest=pool.arms.get("newest", 0),
             candidates=len(pool.candidates),
         )
-        ranked = score_events(pool, plan)
+        ranked = score_events(pool, plan, max(SOURCES_TOP, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0)))
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
         derived = self._derived.find(plan, ranked, call.now)
@@ -211,7 +213,7 @@ class Recalling:
             view=request.view,
             query=request.query,
             context_block=block,
-            context_tokens=self._counter.count([block])[0] if block else 0,
+            context_tokens=packed.tokens if block else 0,
             layers=layers if request.view != "structured" else _no_layers(),
             abstain=Answerable(
                 answerable=strength >= ANSWERABLE_FROM, best_score=strength, threshold=ANSWERABLE_FROM

@@ -6,7 +6,7 @@ the question names adds the best inside it, and a question without content words
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -130,37 +130,37 @@ def _draw(
     plan: Plan, indexes: Sequence[ScopeIndex], statistics: ScopeStatistics, query: Float32Array, width: int
 ) -> dict[str, list[_Place]]:
     """The places that each arm brings."""
-    if Layer.EVENTS not in plan.layers and not plan.limits:
-        return {}
     weights = {term: idf(statistics.turns_with_term[term], statistics.turns) for term in plan.terms}
+    mean = statistics.terms_mean
     text: list[tuple[float, _Place]] = []
     vector: list[tuple[float, _Place]] = []
     timed: list[_Place] = []
     newest: list[_Place] = []
     recorded_from, recorded_to = _recorded(plan)
-    for number, index in enumerate(indexes):
-        if not len(index):
+    masks = [
+        index.mask(Layer.EVENTS, recorded_to=recorded_to, recorded_from=recorded_from, observed=plan.observed)
+        for index in indexes
+    ]
+    for number, (index, mask) in enumerate(zip(indexes, masks, strict=True)):
+        if not index.events:
             continue
-        mask = index.mask(
-            Layer.EVENTS, recorded_to=recorded_to, recorded_from=recorded_from, observed=plan.observed
-        )
-        match_text = index.match(
-            Layer.EVENTS, plan.terms, weights, statistics.terms_mean, mask, TEXT_TOP * width
-        )
-        text += [(score, (number, place)) for place, score in match_text]
+        words = index.match(Layer.EVENTS, plan.terms, weights, mean, mask, TEXT_TOP * width)
+        text += [(score, (number, place)) for place, score in words]
         vector += [
             (score, (number, place)) for place, score in index.nearest(query, mask, VECTOR_TOP * width)
         ]
         if plan.window is not None:
             inside = mask & index.mask(Layer.EVENTS, observed=plan.window)
-            hits = index.match(Layer.EVENTS, plan.terms, weights, statistics.terms_mean, inside, TIME_TOP)
+            hits = index.match(Layer.EVENTS, plan.terms, weights, mean, inside, TIME_TOP)
             hits += index.nearest(query, inside, TIME_TOP)
             timed += [(number, place) for place, _ in hits]
         if plan.kind == "OPEN" or not plan.terms:
             newest += [(number, place) for place in index.newest(mask, NEWEST_TOP)]
     by_text, by_vector = _top(text, TEXT_TOP * width), _top(vector, VECTOR_TOP * width)
-    best = [*by_text[: EXPANDED_TOP * width], *by_vector[: EXPANDED_TOP * width]]
-    around = _around(plan, indexes, best, recorded_to)
+    best = dict.fromkeys([*by_text[: EXPANDED_TOP * width], *by_vector[: EXPANDED_TOP * width]])
+    around = [
+        (number, near) for number, place in best for near in indexes[number].neighbours(place, masks[number])
+    ]
     return {"text": by_text, "vector": by_vector, "around": around, "time": timed, "newest": newest}
 
 
@@ -174,24 +174,6 @@ def _recorded(plan: Plan) -> tuple[Instant | None, Instant]:
 
 def _top(scored: list[tuple[float, _Place]], limit: int) -> list[_Place]:
     return [place for _, place in sorted(scored, key=lambda item: (-item[0], item[1]))[:limit]]
-
-
-def _around(
-    plan: Plan, indexes: Sequence[ScopeIndex], best: Iterable[_Place], recorded_to: Instant
-) -> list[_Place]:
-    """The turns beside the best ones that are visible themselves."""
-    found: list[_Place] = []
-    for number, place in dict.fromkeys(best):
-        for near in indexes[number].neighbours(place):
-            entry = indexes[number].entry(near)
-            visible = entry.recorded_at <= recorded_to
-            if visible and (plan.observed is None or _inside(entry.observed_at, plan.observed)):
-                found.append((number, near))
-    return found
-
-
-def _inside(at: Instant, bounds: tuple[Instant | None, Instant | None]) -> bool:
-    return (bounds[0] is None or at >= bounds[0]) and (bounds[1] is None or at < bounds[1])
 
 
 def _cosines(

@@ -15,7 +15,7 @@ from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import Result
 from lamina.recall.layers.pages import Page, Place, place_of
 from lamina.recall.layers.reach import entity_named, reach_of
-from lamina.recall.layers.reading import cursor_after, one_record, records_page, supports_by_record
+from lamina.recall.layers.reading import cursor_after, one_record, present, records_page, supports_by_record
 from lamina.recall.layers.requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
 from lamina.store.ports import RecordQuery, Records, Store
 
@@ -75,8 +75,8 @@ class ClaimReads:
 
     def facts(self, request: FactsRequest, call: Call) -> Answer:
         """A page of facts."""
-        place = place_of(request, call.now)
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        place = place_of(request, present(self._store.log, call, reach.scopes))
         tenant_id = call.principal.tenant_id
         subject = None
         if request.subject is not None:
@@ -113,19 +113,22 @@ class ClaimReads:
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
         records, tenant_id = self._store.records, call.principal.tenant_id
         subject = entity_named(records, tenant_id, request.subject)
+        seen_at = request.as_of
+        if seen_at is None:
+            seen_at = present(self._store.log, call, reach.scopes)
         facts: list[Fact] = []
         if subject is not None:
             query = RecordQuery(
                 tenant_id=tenant_id,
                 layer=Layer.FACTS,
                 scopes=reach.scopes,
-                axes=Axes(seen_at=call.now if request.as_of is None else request.as_of, superseded=True),
+                axes=Axes(seen_at=seen_at, superseded=True),
                 subject=subject,
                 predicate=request.predicate,
             )
-            place = Place(call.now, "")
+            place = Place(seen_at, "")
             facts = records_page(records, Fact, query, place, limit=limits.LIST_SCAN_MAX).rows
-        chain = _newest_versions(facts, seen_at=call.now if request.as_of is None else request.as_of)
+        chain = _newest_versions(facts, seen_at=seen_at)
         shown = chain[-limits.TIMELINE_LENGTH_MAX :]
         result = Timeline(
             subject=TimelineSubject(
@@ -139,8 +142,8 @@ class ClaimReads:
 
     def beliefs(self, request: BeliefsRequest, call: Call) -> Answer:
         """A page of beliefs."""
-        place = place_of(request, call.now)
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        place = place_of(request, present(self._store.log, call, reach.scopes))
         tenant_id = call.principal.tenant_id
         subject = None
         if request.about is not None:
@@ -231,9 +234,11 @@ def _entries(chain: Sequence[Fact]) -> list[TimelineEntry]:
             unit=fact.object.unit,
             negated=fact.negated,
             valid_from=fact.valid_from,
-            valid_to=fact.valid_to if fact.valid_to is not None else starts.get(fact.superseded_by or ""),
+            valid_to=fact.valid_to
+            if fact.valid_to is not None
+            else starts.get(fact.superseded_by or fact.closed_by or ""),
             confidence=fact.confidence,
-            superseded_by=fact.superseded_by,
+            superseded_by=fact.superseded_by or fact.closed_by,
         )
         for fact in chain
     ]

@@ -18,6 +18,7 @@ from lamina.recall.layers.reading import (
     cursor_after,
     not_found,
     one_record,
+    present,
     records_page,
     supports_by_record,
 )
@@ -50,7 +51,7 @@ class EventReads:
         """A page of events."""
         place = place_of(request, call.now)
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        query = _event_query(request, call.principal.tenant_id, place.snapshot, reach.scopes)
+        query = _event_query(request, call.principal.tenant_id, reach.scopes)
         labels = frozenset(request.labels)
 
         def fetch(last: Event | None, count: int) -> list[Event]:
@@ -85,8 +86,8 @@ class EventReads:
 
     def episodes(self, request: EpisodesRequest, call: Call) -> Answer:
         """A page of episodes."""
-        place = place_of(request, call.now)
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        place = place_of(request, present(self._store.log, call, reach.scopes))
         axes = request.axes(place.snapshot)
         if request.overlapping is not None and request.valid_during is None:
             axes = replace(axes, valid_at=None)  # the range asked for takes the place of the pin
@@ -122,10 +123,9 @@ class EventReads:
         return Answer(episode_view(episode, supports(episode.id)))
 
 
-def _event_query(
-    request: EventsRequest, tenant_id: str, snapshot: Instant, scopes: Sequence[Scope]
-) -> EventQuery:
-    ends = [snapshot + 1]
+def _event_query(request: EventsRequest, tenant_id: str, scopes: Sequence[Scope]) -> EventQuery:
+    """Without ``as_of`` there is no bound to pin: pages go down in position, and what is new stands above them."""
+    ends: list[Instant] = []
     if request.as_of is not None:
         ends.append(request.as_of + 1)
     recorded = request.recorded_during
@@ -137,7 +137,7 @@ def _event_query(
         observed_from=request.since,
         observed_to=request.until,
         recorded_from=recorded.start if recorded else None,
-        recorded_to=min(ends),
+        recorded_to=min(ends, default=None),
         observed_actor=request.observed_actor,
         session=request.session,
         modality=request.modality,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -10,11 +10,20 @@ from lamina.errors import NotFound
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Call, Grant
 from lamina.kernel.records import Record, Support
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.recall.layers.pages import Place, Scanned, scan
-from lamina.store.ports import RecordQuery, Records
+from lamina.store.ports import EventLog, EventQuery, RecordQuery, Records
 
-__all__ = ["cursor_after", "may_read", "not_found", "one_record", "records_page", "supports_by_record"]
+__all__ = [
+    "cursor_after",
+    "may_read",
+    "not_found",
+    "one_record",
+    "present",
+    "records_page",
+    "supports_by_record",
+]
 
 RecordT = TypeVar("RecordT", bound=Record)
 
@@ -22,6 +31,18 @@ RecordT = TypeVar("RecordT", bound=Record)
 def not_found(kind: str, record_id: str) -> NotFound:
     """The error of an id behind which nothing is."""
     return NotFound("NOT_FOUND", f"there is no {kind}", details={"id": record_id})
+
+
+def present(log: EventLog, call: Call, scopes: Collection[Scope]) -> Instant:
+    """Now, as those scopes know it: never before what their log holds.
+
+    Recorded instants rise strictly, so they run ahead of the clock in a burst and when it was set back. A reader
+    that stood at the clock's own now would then miss what was written a moment ago.
+    """
+    newest = log.query(
+        EventQuery(tenant_id=call.principal.tenant_id, scopes=scopes, with_excluded=True, limit=1)
+    )
+    return max(call.now, newest[0].recorded_at) if newest else call.now
 
 
 def may_read(call: Call, record: Record, *more: Capability) -> None:

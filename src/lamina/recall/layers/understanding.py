@@ -18,7 +18,7 @@ from lamina.kernel.views import ConceptView, concept_view
 from lamina.kernel.wire import Result
 from lamina.recall.layers.pages import Page, Place, place_of
 from lamina.recall.layers.reach import Reach, reach_of
-from lamina.recall.layers.reading import cursor_after, one_record, records_page
+from lamina.recall.layers.reading import cursor_after, one_record, present, records_page
 from lamina.recall.layers.requests import ConceptId, ConceptsRequest, CoverageRequest, RelatedRequest
 from lamina.store.ports import EventQuery, RecordQuery, Store
 
@@ -91,8 +91,8 @@ class ConceptReads:
 
     def concepts(self, request: ConceptsRequest, call: Call) -> Answer:
         """A page of concepts, with their neighbours when ``depth`` is more than 1."""
-        place = place_of(request, call.now)
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        place = place_of(request, present(self._store.log, call, reach.scopes))
         words = _words(request.topic or "")
         query = RecordQuery(
             tenant_id=call.principal.tenant_id,
@@ -158,15 +158,16 @@ class ConceptReads:
         """How much of a scope is understood."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
         tenant_id = call.principal.tenant_id
+        now = present(self._store.log, call, reach.scopes)
         query = RecordQuery(
             tenant_id=tenant_id,
             layer=Layer.UNDERSTANDING,
             scopes=reach.scopes,
-            axes=Axes.at(call.now),
+            axes=Axes.at(now),
             stances=_SHOWN,
         )
         page = records_page(
-            self._store.records, Concept, query, Place(call.now, ""), limit=limits.COVERAGE_CONCEPTS_MAX
+            self._store.records, Concept, query, Place(now, ""), limit=limits.COVERAGE_CONCEPTS_MAX
         )
         lag_us = self._lag_us(tenant_id, reach, page.rows)
         available = sum(each.available for each in page.rows)

@@ -1,0 +1,57 @@
+# Sourced by the scripts beside it. Makes a virtual environment once, and again when what belongs in it has changed.
+
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+
+say() { echo "$*" >&2; }
+fail() { say "$*"; exit 1; }
+
+# find_python: the command of a Python that Lamina runs on; PYTHON, when set, is tried first.
+find_python() {
+  for command in "${PYTHON:-python3}" python3 python3.13 python3.12 python3.11 python; do
+    if "$command" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      echo "$command"
+      return
+    fi
+  done
+  fail "Lamina needs Python 3.11 or later. Install it, or name it: PYTHON=/path/to/python3.12 $0"
+}
+
+# environment DIRECTORY [EXTRA]: leaves Lamina in DIRECTORY, installed from this clone so that edits count at once.
+environment() {
+  directory=$1
+  extra=${2:+[$2]}
+  # The path is part of the stamp because commands and editable installs do not survive a move.
+  stamp="$root $extra $(cat "$root/pyproject.toml" "$root/scripts/constraints.txt" | cksum)"
+  if [ -x "$directory/bin/python" ] && [ "$(cat "$directory/stamp" 2>/dev/null)" = "$stamp" ]; then
+    return
+  fi
+  python=$(find_python)
+  say "Installing Lamina into $directory; this takes about a minute, and only now."
+  rm -rf "$directory"
+  set -- "$directory/bin/python" -m pip
+  # Some distributions ship Python and pip without the part of venv that installs pip: then our own pip does it.
+  "$python" -m venv "$directory" >/dev/null 2>&1 || {
+    "$python" -m venv --clear --without-pip "$directory" || fail "Cannot make an environment in $directory."
+    set -- "$python" -m pip --python "$directory/bin/python"
+  }
+  # The variables, unlike -c, also hold the build backend; older and newer pips read one each. Both are split at spaces,
+  # so they name the file from inside the clone.
+  (
+    cd "$root"
+    export PIP_CONSTRAINT=scripts/constraints.txt PIP_BUILD_CONSTRAINT=scripts/constraints.txt
+    "$@" install --quiet --disable-pip-version-check --no-input --editable ".$extra"
+  ) ||
+    fail "Installing failed; the lines above say why. Lamina needs PyPI for this one step."
+  echo "$stamp" >"$directory/stamp"
+}
+
+# developing: PATH and PYTHONPATH for work on this clone, in the active environment or else in one of our own.
+developing() {
+  if [ -z "${VIRTUAL_ENV:-}" ]; then
+    VIRTUAL_ENV=$root/.venv-test
+    environment "$VIRTUAL_ENV" dev
+  fi
+  PATH=$VIRTUAL_ENV/bin:$PATH
+  PYTHONPATH=$root/src # what is tested is this clone, whatever the environment has installed
+  export PATH PYTHONPATH VIRTUAL_ENV
+}

@@ -1,0 +1,46 @@
+"""The reference says what the code does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from lamina import errors
+from lamina.settings import Settings
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+
+
+def _sections(name: str) -> dict[str, str]:
+    parts = re.split(r"^### (\w+)$", (REFERENCE / name).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_every_setting_has_a_heading_and_no_other_has():
+    assert set(_sections("settings.md")) == {f"LAMINA_{item.name.upper()}" for item in fields(Settings)}
+
+
+@pytest.mark.parametrize("item", fields(Settings), ids=lambda item: item.name)
+def test_a_setting_is_described_with_its_default_and_other_names(item):
+    section = _sections("settings.md")[f"LAMINA_{item.name.upper()}"]
+    for said in (f"Default `{item.default}`", *item.metadata["names"]):
+        assert said in section, f"docs/reference/settings.md does not say {said!r} of {item.name}"
+
+
+def test_the_table_of_error_classes_is_the_one_in_the_code():
+    rows = re.findall(
+        r"^\| `(\w+)` \| (\d+) \| (\d+) \|", (REFERENCE / "errors.md").read_text(), re.MULTILINE
+    )
+    coded = {cls.__name__: (o.status, o.exit_code) for cls, o in errors.STATUS.items()}
+    assert {name: (int(status), int(code)) for name, status, code in rows} == coded
+
+
+def test_every_code_names_its_class():
+    classes = {cls.__name__ for cls in errors.STATUS}
+    for code, text in _sections("errors.md").items():
+        named = re.match(r"\s*`(\w+)`", text)
+        assert named, f"{code} does not begin with its class"
+        assert named[1] in classes, f"{code} names {named[1]}, which is no error class"

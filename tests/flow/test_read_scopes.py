@@ -1,0 +1,96 @@
+"""Which scopes a read covers, and who may read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+ORG, TEAM, ALICE, BOB = (
+    "org:acme",
+    "org:acme/team:x",
+    "org:acme/team:x/user:alice",
+    "org:acme/team:x/user:bob",
+)
+
+
+@pytest.fixture
+def texts(world: Any) -> Any:
+    for scope in (ORG, TEAM, ALICE, BOB, "org:acme2"):
+        world.event(scope, scope)
+
+    def read(scope: str, view: str | None = None) -> set[str]:
+        params = {"view": view} if view else {}
+        items = world.get("/v1/events", scope=scope, **params)["items"]
+        return {item["content"]["text"] for item in items}
+
+    return read
+
+
+def test_a_view_is_local_unless_asked(texts: Any) -> None:
+    assert texts(TEAM) == {TEAM}
+    assert texts(TEAM, "holistic") == {TEAM, ORG}
+    assert texts(ALICE, "holistic") == {ALICE, TEAM, ORG}
+    assert texts(TEAM, "descend") == {TEAM, ALICE, BOB}
+    assert texts(ORG, "descend") == {ORG, TEAM, ALICE, BOB}
+
+
+@pytest.mark.parametrize(
+    ("capability", "view"),
+    [
+        ("scope.read.local", "local"),
+        ("scope.read.holistic", "holistic"),
+        ("scope.read.descend", "descend"),
+    ],
+)
+def test_each_view_takes_its_capability(world: Any, texts: Any, capability: str, view: str) -> None:
+    world.policy.deny(capability, TEAM)
+    for path in ("events", "episodes", "facts", "beliefs", "understanding"):
+        assert world.refused(f"/v1/{path}", scope=TEAM, view=view) == (403, "POLICY_DENIED")
+
+
+def test_scopes_that_may_not_be_read_are_left_out_and_counted(world: Any, texts: Any) -> None:
+    world.policy.deny("scope.read.local", ORG)
+    world.policy.deny("scope.read.local", BOB)
+    assert texts(TEAM, "holistic") == {TEAM}
+    response = world.call("GET", "/v1/events", scope=TEAM, view="descend")
+    assert {item["content"]["text"] for item in response.json()["items"]} == {TEAM, ALICE}
+    assert response.headers["x-cortex-warning"] == "scopes_denied=1"
+
+
+def test_too_many_scopes_are_said(world: Any, texts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lamina.limits.SCOPES_PER_RECALL_MAX", 2)
+    response = world.call("GET", "/v1/events", scope=ORG, view="descend")
+    assert response.headers["x-cortex-warning"] == "scopes_truncated"
+
+
+def test_an_id_opens_no_scope(world: Any) -> None:
+    event, fact, belief, episode, concept = (
+        world.event(),
+        world.fact(),
+        world.belief(),
+        world.episode(),
+        world.concept(),
+    )
+    world.land(fact, belief, episode, concept)
+    world.policy.deny("scope.read.local", fact.scope)
+    for path in (
+        f"events/{event.id}",
+        f"facts/{fact.id}",
+        f"beliefs/{belief.id}",
+        f"episodes/{episode.id}",
+        f"understanding/{concept.id}",
+        f"understanding/{concept.id}/related",
+        f"beliefs/why?belief_id={belief.id}",
+        f"lifecycle/memory-event/{event.id}",
+    ):
+        assert world.refused(f"/v1/{path}") == (403, "POLICY_DENIED"), path
+
+
+def test_understanding_takes_its_own_capability(world: Any) -> None:
+    concept = world.concept()
+    world.land(concept)
+    world.policy.deny("understanding.read", concept.scope)
+    for path in ("understanding", "understanding/coverage"):
+        assert world.refused(f"/v1/{path}", scope=concept.scope) == (403, "POLICY_DENIED")
+    assert world.refused(f"/v1/understanding/{concept.id}") == (403, "POLICY_DENIED")

@@ -1,0 +1,179 @@
+"""Reading episodes and concepts over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lamina.kernel.ids import Prefix
+from lamina.kernel.records import Edge, Stance
+from lamina.kernel.time import instant
+
+SCOPE = "org:acme/user:alice"
+
+
+def test_an_episode_holds_its_events_in_order_with_their_roles(world: Any) -> None:
+    episode = world.episode(size=3)
+    events = [world.event(str(number)).id for number in range(4)]
+    roles = ("trigger", "context", "outcome", "outcome")
+    supports = [
+        world.support(episode.id, event, relation="contains", ordinal=place, role=role)
+        for place, (event, role) in enumerate(zip(events, roles, strict=True))
+    ]
+    world.land(episode, supports=list(reversed(supports)))
+    shown = world.get(f"/v1/episodes/{episode.id}")
+    assert shown["events"] == events[:3]
+    assert shown["causal_chain"] == [
+        {"event": events[0], "role": "trigger"},
+        {"event": events[2], "role": "outcome"},
+    ]
+    assert (shown["name"], shown["centrality_score"], shown["_partial"]) == ("deal", 0.5, False)
+    assert shown["actors_involved"] == ["user:alice"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({}, {"may"}),
+        ({"overlapping": "2026-04-01..2026-05-01"}, {"april"}),
+        ({"overlapping": "2026-04-20.."}, {"april", "may"}),
+        ({"overlapping": "2026-04-21..2026-05-01"}, set()),
+        ({"valid_during": "2026-04-01..2026-05-01"}, {"april"}),
+        ({"actor": "user:bob"}, {"may"}),
+        ({"observed_actor": "user:carol"}, set()),
+        ({"session": "s-1"}, {"may"}),
+        ({"session": "s-9"}, set()),
+    ],
+)
+def test_episodes_are_filtered(world: Any, filters: dict[str, str], found: set[str]) -> None:
+    begin, end = instant("2026-04-10"), instant("2026-04-20T12:00:00Z")
+    april = world.episode("april", started_at=begin, ended_at=end, valid_from=begin, valid_to=end + 1)
+    may = world.episode("may", actors=("user:alice", "user:bob"))
+    world.land(april, may)
+    items = world.get("/v1/episodes", scope=SCOPE, **filters)["items"]
+    assert {item["name"] for item in items} == found
+
+
+def test_an_episode_without_its_chain(world: Any) -> None:
+    world.land(world.episode())
+    (item,) = world.get("/v1/episodes", scope=SCOPE, with_causal_chain="false")["items"]
+    assert item["causal_chain"] is None
+
+
+def test_a_concept_has_every_documented_field(world: Any) -> None:
+    fact, belief = world.fact(), world.belief()
+    other = world.id(Prefix.CONCEPT, "other")
+    concept = world.concept(edges=(Edge(other, "specializes", 0.81),))
+    supports = [world.support(concept.id, source) for source in (fact.id, belief.id)]
+    world.land(concept, fact, supports=supports)
+    shown = world.get(f"/v1/understanding/{concept.id}")
+    assert shown["supported_by"] == {
+        "events": [],
+        "facts": [fact.id],
+        "episodes": [],
+        "beliefs": [belief.id],
+        "concepts": [],
+        "external": [],
+    }
+    assert shown["synthesis_inputs"] == {
+        "layers": ["facts", "beliefs"],
+        "filters": {"topic": "sales_process"},
+        "as_of": "2026-05-13T12:00:00Z",
+        "synthesizer": "lamina-concepts",
+        "synthesizer_version": "1",
+    }
+    assert shown["edges"] == [
+        {"to": other, "relation": "specializes", "weight": 0.81, "vocabulary": "default"}
+    ]
+    assert (shown["coverage_score"], shown["support_loss_fraction"]) == (0.75, 0.5)
+    assert (shown["canonical_id"], shown["previous_version"], shown["derived_from"]) == (None, None, [])
+
+
+def test_earlier_versions_of_a_concept_can_be_read(world: Any, at: Any) -> None:
+    first = world.concept(recorded_from=instant("2026-04-01"), valid_from=instant("2026-04-01"))
+    second = replace(first, version=2, summary="newer", recorded_from=instant("2026-05-01"))
+    world.land(replace(first, recorded_to=second.recorded_from), second)
+    path = f"/v1/understanding/{first.id}"
+    assert (world.get(path)["version"], world.get(path)["previous_version"]) == (2, first.id)
+    assert world.get(path, version=1)["summary"] == "How deals go."
+    assert world.get(path, as_of="2026-04-15")["version"] == 1
+    assert world.refused(path, version=9) == (404, "NOT_FOUND")
+
+
+@pytest.fixture
+def web(world: Any) -> Any:
+    """a -> b (specializes) -> c (is_a); a -> old, deprecated; d stands alone."""
+    ids = {name: world.id(Prefix.CONCEPT, name) for name in ("a", "b", "c", "old")}
+    world.land(
+        world.concept("a", edges=(Edge(ids["b"], "specializes", 0.8), Edge(ids["old"], "is_a", 0.9))),
+        world.concept("b", edges=(Edge(ids["c"], "is_a", 0.5), Edge(ids["a"], "part_of", 0.4))),
+        world.concept("c", scope="org:acme/user:bob", topic="B2B SaaS"),
+        world.concept("d", topic="B2B SaaS", confidence=0.4),
+        world.concept("old", stance=Stance.DEPRECATED),
+    )
+    return ids
+
+
+@pytest.mark.parametrize(
+    ("params", "found"),
+    [
+        ({}, [("b", "specializes", 1)]),
+        ({"depth": 2}, [("b", "specializes", 1), ("c", "is_a", 2)]),
+        ({"depth": 2, "relation": "specializes"}, [("b", "specializes", 1)]),
+        ({"relation": "causes"}, []),
+    ],
+)
+def test_related_concepts(world: Any, web: Any, params: dict[str, Any], found: list[Any]) -> None:
+    page = world.get(f"/v1/understanding/{web['a']}/related", **params)
+    assert [(i["concept"]["name"], i["relation"], i["depth"]) for i in page["items"]] == found
+
+
+def test_related_concepts_are_bounded_and_stay_where_the_caller_may_read(world: Any, web: Any) -> None:
+    path = f"/v1/understanding/{web['a']}/related"
+    page = world.get(path, depth=2, limit=1)
+    assert (len(page["items"]), page["has_more"]) == (1, True)
+    world.policy.deny("understanding.read.cross_scope", "org:acme/user:bob")
+    assert [item["concept"]["name"] for item in world.get(path, depth=3)["items"]] == ["b"]
+    assert world.refused(path, depth=4) == (422, "INVALID_REQUEST")
+
+
+@pytest.mark.parametrize(
+    ("params", "found", "related"),
+    [
+        ({}, {"a", "b", "d"}, set()),
+        ({"topic": "saas b2b"}, {"d"}, set()),
+        ({"topic": "process a"}, {"a"}, set()),
+        ({"topic": "process a", "depth": 2}, {"a"}, {"b"}),
+        ({"topic": "process a", "depth": 3}, {"a"}, {"b", "c"}),
+        ({"min_confidence": 0.8}, {"a", "b"}, set()),
+        ({"include_deprecated": "true"}, {"a", "b", "d", "old"}, set()),
+    ],
+)
+def test_concepts_are_filtered(
+    world: Any, web: Any, params: dict[str, Any], found: set[str], related: set[str]
+) -> None:
+    page = world.get("/v1/understanding", scope=SCOPE, **params)
+    assert {item["name"] for item in page["items"]} == found
+    assert {item["name"] for item in page["related"]} == related
+
+
+def test_coverage_counts_topics_and_says_what_is_left_to_do(world: Any, web: Any, at: Any) -> None:
+    at("2026-05-15T12:00:00Z")
+    event = world.event()
+    shown = world.get("/v1/understanding/coverage", scope=SCOPE)
+    assert shown == {
+        "scope": SCOPE,
+        "concept_count": 3,
+        "by_topic": [
+            {"topic": "sales_process", "concepts": 2, "avg_confidence": 0.9},
+            {"topic": "B2B SaaS", "concepts": 1, "avg_confidence": 0.4},
+        ],
+        "coverage_score": 0.75,
+        "synthesis_lag": "P2D",
+        "_partial": True,
+    }
+    world.store.log.cancel(event.tenant_id, event.id)
+    done = world.get("/v1/understanding/coverage", scope=SCOPE)
+    assert (done["synthesis_lag"], done["_partial"]) == ("PT0S", False)

@@ -1,0 +1,24 @@
+"""A bound that nobody checks is a promise that nobody keeps."""
+
+from __future__ import annotations
+
+import ast
+
+from house import MODULES, report
+
+
+def test_every_bound_is_checked_somewhere():
+    (limits,) = [module for module in MODULES if module.name == "limits.py"]
+    named = {node.target.id for node in limits.tree.body if isinstance(node, ast.AnnAssign)}
+    used = set().union(*(_names(module.tree) for module in MODULES if module is not limits))
+    assert named, "limits.py names no bounds; has its form changed?"
+    unused = sorted(named - used)
+    assert not unused, report("Check these bounds of limits.py where they belong, or delete them:", unused)
+
+
+def _names(tree: ast.Module) -> set[str]:
+    attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    imported = {
+        name.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names
+    }
+    return attributes | imported
