@@ -4,6 +4,9 @@ A few thousand texts are parsed and embedded for real. Every event says one of t
 it takes over the pooled text's claims and token vectors, and its pooled vector with a little noise. Everything after
 the models (resolution, beliefs, episodes, concepts, index rows) is the server's own code. So the words of the events
 differ as in real talk, while claims repeat more often: facts and beliefs grow more slowly than events do.
+
+Past ``DERIVED`` events the scope grows by copies of itself: events with new tails, times, sessions and vectors, and
+the derived rows under new ids, about the same entities.
 """
 
 from __future__ import annotations
@@ -14,12 +17,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import apsw
 import numpy as np
 
 from corpus import Corpus, Said
 from lamina.kernel.operations import Principal
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SystemClock
+from lamina.kernel.time import SECOND_US, Instant, SystemClock, from_datetime
 from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.models.ports import Encoded
@@ -27,16 +31,47 @@ from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.envelope import Envelope, draft_of
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction, Utterance
+from lamina.pipeline.indexing import event_row, vector_rows
 from lamina.pipeline.worker import Worker
+from lamina.store.blocks import load_blocks
 from lamina.store.ports import Capture
 from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite.codec import event_row as stored_event
+from lamina.store.sqlite.codec import read_text
+from lamina.store.sqlite.index import put_texts, put_vectors
 
 __all__ = ["Seeder"]
 
 POOL_TEXTS, POOL_VECTORS = 6000, 1500
+DERIVED = 10_000
 _CHUNK = 2000
 _NOISE = 0.02
 _TAIL = " … "
+
+
+_COPIES = (
+    """INSERT INTO record
+    SELECT tenant_id, replace(id, :old, :new), version, layer, scope, position + :moved, subject, predicate,
+           object_key, slot, claim_key, session, topic, confidence, stance, valid_from, valid_to,
+           recorded_from + :span, recorded_to + :span, replace(superseded_by, :old, :new),
+           replace(closed_by, :old, :new), excluded,
+           replace(body, :old, :new)
+    FROM record WHERE tenant_id = :tenant AND position <= :last""",
+    """INSERT INTO support
+    SELECT tenant_id, replace(record_id, :old, :new), replace(source_id, :old, :new), relation, weight, polarity,
+           ordinal, role, recorded_at + :span
+    FROM support WHERE tenant_id = :tenant AND instr(source_id, :old)""",
+    """INSERT INTO mention
+    SELECT tenant_id, entity_id, scope, replace(event_id, :old, :new), position + :moved, surface
+    FROM mention WHERE tenant_id = :tenant AND position <= :last""",
+)
+
+
+class _Past:
+    """Thirty days ago: copies are recorded after the events that they repeat, and before now."""
+
+    def now(self) -> Instant:
+        return SystemClock().now() - 30 * 86_400 * SECOND_US
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +88,23 @@ class Seeder:
         self._random = random.Random(seed)
         self._tails = Corpus(seed + 1)
         self._pool = _parsed(list(Corpus(seed).turns(POOL_TEXTS)))
-        self._store = SqliteStore(folder, durable=False)
+        self._store = SqliteStore(folder, clock=_Past(), durable=False)
         extractor = _PooledExtractor({one.said.text: one.extraction for one in self._pool})
-        embedder = _PooledEmbedder([one.said.text for one in self._pool[:POOL_VECTORS]], seed)
-        deriver = Deriver(self._store, extractor, embedder, embed_eagerly=True)  # type: ignore[arg-type] # pooled
-        self._worker = Worker(self._store, deriver, embedder, SystemClock(), "seeding")
+        self._embedder = _PooledEmbedder([one.said.text for one in self._pool[:POOL_VECTORS]], seed)
+        deriver = Deriver(self._store, extractor, self._embedder, embed_eagerly=True)  # type: ignore[arg-type]
+        self._worker = Worker(self._store, deriver, self._embedder, SystemClock(), "seeding")
         self._at = datetime(2023, 1, 2, 8, 0, tzinfo=UTC)
         self._count = 0
 
     def grow(self, count: int) -> None:
-        """Append and derive until the scope holds ``count`` events."""
+        """Append and derive until the scope holds ``count`` events; past ``DERIVED`` a multiple of it."""
+        self._derive(min(count, DERIVED))
+        while self._count < count:
+            copy = self._count // DERIVED
+            self._store._writer.write(lambda connection, copy=copy: self._copy(connection, copy))
+            self._count += DERIVED
+
+    def _derive(self, count: int) -> None:
         principal = Principal("local", "user:local", "http")
         turns = self._turns(count - self._count)
         while chunk := [said for _, said in zip(range(_CHUNK), turns, strict=False)]:
@@ -76,13 +118,43 @@ class Seeder:
             self._store.log.append(captures)
             self._worker.drain()
 
+    def _copy(self, connection: apsw.Connection, copy: int) -> None:
+        """The first ``DERIVED`` events and all that rests on them once more, as the ``copy``-th time."""
+        tenant, base = "local", self._store.log.walk("local", 0, DERIVED)
+        span = base[-1].recorded_at - base[0].recorded_at + 1_000_000
+        old, new = base[0].id[3:8], f"_{copy + 1:02x}{base[0].id[6:8]}"
+        for first in range(0, len(base), _CHUNK):
+            part = base[first : first + _CHUNK]
+            events = [
+                replace(
+                    event,
+                    id=event.id.replace(old, new),
+                    position=event.position + copy * DERIVED,
+                    recorded_at=event.recorded_at + copy * span,
+                    session=said.session,
+                    content={**event.content, "text": said.text},
+                    context=replace(event.context, observed_at=from_datetime(said.observed_at)),
+                )
+                for event, said in zip(part, self._turns(len(part), start=self._count + first), strict=True)
+            ]
+            rows = [stored_event(e.position, e.position, e.id, e.recorded_at, e) for e in events]
+            connection.executemany(load_blocks("lamina.store.sqlite")["insert_event"], rows)
+            put_texts(connection, [event_row(event, [], wants_vector=False) for event in events])
+            put_vectors(connection, vector_rows(events, self._embedder))
+        bindings = {"tenant": tenant, "old": old, "new": new, "span": copy * span, "last": DERIVED}
+        for sql in _COPIES:
+            connection.execute(sql, {**bindings, "moved": copy * DERIVED})
+        wanted = "SELECT * FROM text_row WHERE layer <> 'events' AND record_id LIKE '%' || ? || '%'"
+        texts = [read_text(row) for row in connection.execute(wanted, (old,))]
+        put_texts(connection, [replace(t, record_id=t.record_id.replace(old, new)) for t in texts])
+
     def close(self) -> None:
         """Let go of the store."""
         self._store.close()
 
-    def _turns(self, count: int) -> Iterator[Said]:
+    def _turns(self, count: int, start: int | None = None) -> Iterator[Said]:
         tails = self._tails.turns(count)
-        for number, tail in enumerate(tails, start=self._count):
+        for number, tail in enumerate(tails, start=self._count if start is None else start):
             core = self._random.choice(self._pool).said
             self._at += timedelta(minutes=90) if number % 20 == 0 else timedelta(seconds=20)
             text = f"{core.text}{_TAIL}{tail.text}"
