@@ -12,6 +12,7 @@ the derived rows under new ids, about the same entities.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -22,6 +23,7 @@ import numpy as np
 
 from corpus import Corpus, Said
 from lamina.kernel.operations import Principal
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant, SystemClock, from_datetime
 from lamina.language.temporal import find_times
@@ -37,7 +39,6 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports import Capture
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.codec import event_row as stored_event
-from lamina.store.sqlite.codec import read_text
 from lamina.store.sqlite.index import put_texts, put_vectors
 
 __all__ = ["Seeder"]
@@ -51,20 +52,25 @@ _TAIL = " … "
 
 _COPIES = (
     """INSERT INTO record
-    SELECT tenant_id, replace(id, :old, :new), version, layer, scope, position + :moved, subject, predicate,
+    SELECT tenant_id, replace(replace(id, :old, :new), :old_concept, :new_concept), version, layer, scope, position + :moved, subject, predicate,
            object_key, slot, claim_key, session, topic, confidence, stance, valid_from, valid_to,
-           recorded_from + :span, recorded_to + :span, replace(superseded_by, :old, :new),
-           replace(closed_by, :old, :new), excluded,
-           replace(body, :old, :new)
+           recorded_from + :span, recorded_to + :span, replace(replace(superseded_by, :old, :new), :old_concept, :new_concept),
+           replace(replace(closed_by, :old, :new), :old_concept, :new_concept), excluded,
+           replace(replace(body, :old, :new), :old_concept, :new_concept)
     FROM record WHERE tenant_id = :tenant AND position <= :last""",
     """INSERT INTO support
-    SELECT tenant_id, replace(record_id, :old, :new), replace(source_id, :old, :new), relation, weight, polarity,
+    SELECT tenant_id, replace(replace(record_id, :old, :new), :old_concept, :new_concept), replace(replace(source_id, :old, :new), :old_concept, :new_concept), relation, weight, polarity,
            ordinal, role, recorded_at + :span
-    FROM support WHERE tenant_id = :tenant AND instr(source_id, :old)""",
+    FROM support
+    WHERE tenant_id = :tenant AND (instr(source_id, :old) OR instr(source_id, :old_concept))""",
     """INSERT INTO mention
-    SELECT tenant_id, entity_id, scope, replace(event_id, :old, :new), position + :moved, surface
+    SELECT tenant_id, entity_id, scope, replace(replace(event_id, :old, :new), :old_concept, :new_concept), position + :moved, surface
     FROM mention WHERE tenant_id = :tenant AND position <= :last""",
 )
+
+
+_FIRST_CONCEPT = "concept_00000000"
+"""A concept's id is a function of its subject and not of a moment."""
 
 
 class _Past:
@@ -137,16 +143,33 @@ class Seeder:
                 )
                 for event, said in zip(part, self._turns(len(part), start=self._count + first), strict=True)
             ]
-            rows = [stored_event(e.position, e.position, e.id, e.recorded_at, e) for e in events]
-            connection.executemany(load_blocks("lamina.store.sqlite")["insert_event"], rows)
+            stored = [stored_event(e.position, e.position, e.id, e.recorded_at, e) for e in events]
+            connection.executemany(load_blocks("lamina.store.sqlite")["insert_event"], stored)
             put_texts(connection, [event_row(event, [], wants_vector=False) for event in events])
             put_vectors(connection, vector_rows(events, self._embedder))
-        bindings = {"tenant": tenant, "old": old, "new": new, "span": copy * span, "last": DERIVED}
+        concept = f"concept_{copy:08x}"
+        bindings = {
+            "tenant": tenant,
+            "old": old,
+            "new": new,
+            "old_concept": _FIRST_CONCEPT,
+            "new_concept": concept,
+            "span": copy * span,
+            "moved": copy * DERIVED,
+            "last": DERIVED,
+        }
         for sql in _COPIES:
-            connection.execute(sql, {**bindings, "moved": copy * DERIVED})
-        wanted = "SELECT * FROM text_row WHERE layer <> 'events' AND record_id LIKE '%' || ? || '%'"
-        texts = [read_text(row) for row in connection.execute(wanted, (old,))]
-        put_texts(connection, [replace(t, record_id=t.record_id.replace(old, new)) for t in texts])
+            names = set(re.findall(r":([a-z_]+)", sql))
+            connection.execute(sql, {name: bindings[name] for name in names})
+        rows = self._store.index.texts_after(tenant, self._scope, 0, 1_000_000)
+        put_texts(
+            connection,
+            [
+                replace(row, record_id=row.record_id.replace(old, new).replace(_FIRST_CONCEPT, concept))
+                for row in rows
+                if row.layer is not Layer.EVENTS and (old in row.record_id or _FIRST_CONCEPT in row.record_id)
+            ],
+        )
 
     def close(self) -> None:
         """Let go of the store."""
