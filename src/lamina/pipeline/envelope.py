@@ -131,7 +131,8 @@ def _check_content(content: dict[str, Any]) -> None:
     media = content.get("media")
     if media is not None and (not isinstance(media, list) or len(media) > limits.MEDIA_MAX):
         raise _wrong("content.media", f"must be a list of at most {limits.MEDIA_MAX} blob references")
-    if _depth(content, limits.CONTENT_DEPTH_MAX + 1) > limits.CONTENT_DEPTH_MAX:
+    flat = all(isinstance(value, str) for value in content.values())
+    if not flat and _depth(content, limits.CONTENT_DEPTH_MAX + 1) > limits.CONTENT_DEPTH_MAX:
         raise _wrong("content", f"is nested deeper than {limits.CONTENT_DEPTH_MAX}")
     if kind != "message" or len(content) > 3:
         size = len(canonical(content))
