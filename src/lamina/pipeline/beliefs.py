@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final, Literal
 
 from lamina.kernel.events import Event
@@ -90,6 +91,7 @@ class BeliefReviser:
             _put(event, None, revised, writes)
         else:
             revised = _moved(belief, posterior, valid_to=fact.valid_to)
+            revised = replace(revised, external=belief.external and fact.external)
             if not _differs(belief, revised):
                 writes.supports.append(support)
                 return
@@ -169,6 +171,7 @@ def _new_belief(event: Event, fact: Fact, belief_id: str, scope: Scope, posterio
         object=fact.object,
         negated=fact.negated,
         stance=_stance(posterior),
+        external=fact.external,
         alpha=posterior.alpha,
         beta=posterior.beta,
         lower=lower,
@@ -198,12 +201,8 @@ def _stance(posterior: Posterior) -> Stance:
 
 
 def _differs(one: Belief, other: Belief) -> bool:
-    return (one.alpha, one.beta, one.valid_to, one.contradicts) != (
-        other.alpha,
-        other.beta,
-        other.valid_to,
-        other.contradicts,
-    )
+    parts = attrgetter("alpha", "beta", "valid_to", "contradicts", "external")
+    return bool(parts(one) != parts(other))
 
 
 def _put(event: Event, held: Belief | None, revised: Belief, writes: Writes) -> None:

@@ -77,7 +77,9 @@ class ConceptSynthesizer:
     def _update(
         self, event: Event, subject: Subject, topic: str, facts: Sequence[Fact], writes: Writes
     ) -> None:
-        current = [fact for fact in facts if fact.superseded_by is None and not fact.negated]
+        current = [
+            fact for fact in facts if fact.superseded_by is None and not (fact.negated or fact.external)
+        ]
         if len(current) < FACTS_FROM:
             return
         consulted = sorted(current, key=lambda f: (-f.confidence, -f.valid_from, f.id))[:FACTS_CONSULTED_MAX]

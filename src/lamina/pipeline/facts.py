@@ -215,6 +215,7 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         kind=triple.kind,
         negated=triple.negated,
         text=restate(triple),
+        external=event.origin.trust is Trust.EXTERNAL,
         extractor=extractor,
         slot=f"{claim.subject.id}|{triple.predicate}" if single else None,
     )

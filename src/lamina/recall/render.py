@@ -37,14 +37,14 @@ def line_of(value: Event | Record, terms: Sequence[str]) -> str:
         case Event():
             return _event_line(value, terms)
         case Fact():
-            return f"{_plain(value.text)} ({_validity(value.valid_from, value.valid_to)})"
+            return f"{_plain(value.text)} ({_validity(value.valid_from, value.valid_to)}{_source(value)})"
         case Belief():
             claim = f"{value.subject.name} {value.predicate.replace('_', ' ')} {value.object.text}"
             negation = "not: " if value.negated else ""
             low, high = round(value.lower, 2), round(value.upper, 2)
             return (
                 f"{negation}{_plain(claim)} "
-                f"({value.stance}, confidence {value.confidence:.2f}, 90% in [{low:.2f}, {high:.2f}])"
+                f"({value.stance}, confidence {value.confidence:.2f}, 90% in [{low:.2f}, {high:.2f}]{_source(value)})"
             )
         case Episode():
             return f"{_plain(value.name)}: {_plain(value.summary)}" if value.summary else _plain(value.name)
@@ -81,6 +81,10 @@ def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
             best, best_hits = (start, end), sum(hits[start:end])
     cut = " ".join(sentences[best[0] : best[1]])[:chars]
     return f"{'… ' if best[0] else ''}{cut.strip()}{' …' if best[1] < len(sentences) or len(cut) == chars else ''}"
+
+
+def _source(claim: Fact | Belief) -> str:
+    return "; read in a tool result or document" if claim.external else ""
 
 
 def _validity(valid_from: Instant, valid_to: Instant | None) -> str:
