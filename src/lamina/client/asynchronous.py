@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
@@ -128,12 +128,12 @@ class AsyncClient:
         """Mirrors ``Client.recall``."""
         return await self._send(reads.recall_ask(self._session.identity, query, options))
 
-    def recall_stream(self, query: str, **options: Unpack[RecallOptions]) -> AsyncIterator[Chunk]:
+    def recall_stream(self, query: str, **options: Unpack[RecallOptions]) -> AsyncGenerator[Chunk, None]:
         """Mirrors ``Client.recall_stream``."""
         asked = reads.recall_ask(self._session.identity, query, options, stream=True)
         return self._events(recall_parts(self._session, asked))
 
-    def lifecycle(self, **filters: Unpack[LifecycleFilters]) -> AsyncIterator[LifecycleEvent]:
+    def lifecycle(self, **filters: Unpack[LifecycleFilters]) -> AsyncGenerator[LifecycleEvent, None]:
         """Mirrors ``Client.lifecycle``."""
         return self._events(follow(self._session, reads.follow_ask(filters)))
 
@@ -179,7 +179,7 @@ class AsyncClient:
             request.headers["Authorization"] = f"Bearer {token if isinstance(token, str) else await token}"
         return request
 
-    async def _events(self, steps: Stream[EventT]) -> AsyncIterator[EventT]:
+    async def _events(self, steps: Stream[EventT]) -> AsyncGenerator[EventT, None]:
         response: httpx.Response | None = None
         data: AsyncIterator[bytes] | None = None
         got: httpx.Response | httpx.TransportError | bytes | None = None

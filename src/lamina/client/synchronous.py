@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
@@ -139,12 +139,12 @@ class Client:
         """What memory holds on a question: a context block, the items behind it, and where each comes from."""
         return self._send(reads.recall_ask(self._session.identity, query, options))
 
-    def recall_stream(self, query: str, **options: Unpack[RecallOptions]) -> Iterator[Chunk]:
+    def recall_stream(self, query: str, **options: Unpack[RecallOptions]) -> Generator[Chunk, None, None]:
         """The parts of a recall as they are ready, ``DoneChunk`` last."""
         asked = reads.recall_ask(self._session.identity, query, options, stream=True)
         return self._events(recall_parts(self._session, asked))
 
-    def lifecycle(self, **filters: Unpack[LifecycleFilters]) -> Iterator[LifecycleEvent]:
+    def lifecycle(self, **filters: Unpack[LifecycleFilters]) -> Generator[LifecycleEvent, None, None]:
         """What happens to events and jobs from now on, or from behind ``since_lifecycle_id``, without an end.
 
         A stream that breaks goes on behind the last event seen; what the server did in between is not lost for
@@ -199,7 +199,7 @@ class Client:
             request.headers["Authorization"] = f"Bearer {token}"
         return request
 
-    def _events(self, steps: Stream[EventT]) -> Iterator[EventT]:
+    def _events(self, steps: Stream[EventT]) -> Generator[EventT, None, None]:
         response: httpx.Response | None = None
         data: Iterator[bytes] = iter(())
         got: httpx.Response | httpx.TransportError | bytes | None = None
