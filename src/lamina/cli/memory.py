@@ -101,7 +101,7 @@ def jsonl(
         typer.echo(f"lamina: line {problem.line}: {problem.message}", err=True)
     if report.refused > len(report.problems):
         typer.echo(f"lamina: and {report.refused - len(report.problems)} more", err=True)
-    typer.echo(f"{report.stored} lines are stored, {report.refused} were refused")
+    typer.echo(f"{report.stored} of {report.stored + report.refused} lines are stored")
     if report.refused:
         raise typer.Exit(2)
 
