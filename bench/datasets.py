@@ -28,9 +28,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``evidence`` are indexes of turns of the scope; ``group`` keeps folds apart; ``kind`` is for reports."""
+    """``evidence`` are indexes of turns of the scope; ``group`` keeps folds apart; ``kind`` is for reports;
+    ``asked_at`` is what "last week" counts from."""
 
     text: str
+    asked_at: datetime
     kind: str
     group: str
     evidence: frozenset[int]
@@ -46,14 +48,15 @@ class Scope:
 
 
 def locomo(folder: Path) -> list[Scope]:
-    """One scope a conversation; questions of categories 1-4 with evidence."""
+    """One scope a conversation; questions of categories 1-4 with evidence, asked when the newest turn was said."""
     turns, questions = _lines(folder / "turns.jsonl"), _lines(folder / "questions.jsonl")
     scopes = []
     for name in sorted({turn["conv_id"] for turn in turns}):
         own = [turn for turn in turns if turn["conv_id"] == name]
         place = {turn["dia_id"]: at for at, turn in enumerate(own)}
+        newest = max(_instant(turn["datetime"]) for turn in own)
         asked = [
-            Question(q["question"], f"category {q['category']}", name, _places(place, q["evidence"]))
+            Question(q["question"], newest, f"category {q['category']}", name, _places(place, q["evidence"]))
             for q in questions
             if q["conv_id"] == name and q["category"] < 5
         ]
@@ -65,12 +68,20 @@ def locomo(folder: Path) -> list[Scope]:
 
 
 def longmemeval(folder: Path) -> list[Scope]:
-    """One pooled scope; every turn is its own session. ``kind`` of a turn is not read."""
+    """One pooled scope; every turn is its own session. ``kind`` of a turn is not read. A question without
+    a date was asked when the newest turn was said."""
     turns, questions = _lines(folder / "turns.jsonl"), _lines(folder / "questions.jsonl")
     place = {turn["id"]: at for at, turn in enumerate(turns)}
+    newest = max(_instant(turn["date"]) for turn in turns)
     said = [Turn(t["id"], "", t["role"], _instant(t["date"]), t["text"]) for t in turns]
     asked = [
-        Question(q["question"], q["question_type"], q["question_id"], _places(place, q["evidence"]))
+        Question(
+            q["question"],
+            _instant(q["question_date"]) if q["question_date"] else newest,
+            q["question_type"],
+            q["question_id"],
+            _places(place, q["evidence"]),
+        )
         for q in questions
     ]
     return [Scope("longmemeval", tuple(said), tuple(q for q in asked if q.evidence))]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datasets import Question, Scope, encode
+from lamina.language.questions import asks_assistant, sentence_shares
+from lamina.language.temporal import question_window
 from lamina.language.tokens import analyse, content_terms, event_terms
 from lamina.recall.signals import (
     K1,
@@ -20,37 +20,14 @@ from lamina.recall.signals import (
     QuestionFeatures,
     ScopeStatistics,
     TurnCandidate,
-    asks_assistant,
     idf,
     persons_named,
-    sentence_shares,
 )
 
 BM25_TOP = 200
 VECTOR_TOP = 150
 EXPANDED_TOP = 60
 """So many of each arm bring the turns before and after them along."""
-
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_MONTH = "|".join(_MONTHS)
-_DATE = re.compile(
-    rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b"
-    rf"(?:\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?(?:,?\s+(?P<year>\d{{4}}))?",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +84,13 @@ class Index:
         for at in [*by_words[:EXPANDED_TOP], *by_vector[:EXPANDED_TOP]]:
             chosen |= {near for near in (at - 1, at + 1) if self._together(at, near)}
         places = sorted(chosen)
+        window = question_window(question.text, question.asked_at)
         features = QuestionFeatures(
             terms,
             self.asked.tokens[number],
             persons_named(analyse(question.text), self.speakers),
             asks_assistant(question.text),
-            named_window(question.text),
+            None if window is None else (window.valid_from, window.valid_to),
         )
         return Asked(
             question,
@@ -148,18 +126,3 @@ class Index:
             )
             for at in places
         )
-
-
-def named_window(text: str) -> tuple[datetime, datetime] | None:
-    """The day or month with a year that the text spells out; a stand-in for the server's own reader of dates."""
-    for found in _DATE.finditer(text):
-        day, year = found["d1"] or found["d2"], found["year"]
-        month = _MONTHS.index(found["month"].lower()) + 1
-        if not year:
-            continue
-        try:
-            start = datetime(int(year), month, int(day) if day else 1, tzinfo=UTC)
-        except ValueError:
-            continue
-        return start, start + (timedelta(days=1) if day else timedelta(days=31))
-    return None

@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from lamina.access.policy import OpenPolicy
+from lamina.access.policy import OpenPolicy, Policy
 from lamina.access.principals import UnsignedPrincipals
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
@@ -18,7 +18,7 @@ from lamina.http.server import create_application
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
-from lamina.kernel.time import SystemClock
+from lamina.kernel.time import Clock, SystemClock
 from lamina.language.temporal import find_times
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
@@ -68,11 +68,20 @@ class Server:
         self.store.close()
 
 
-def build_server(settings: Settings, *, store: Store | None = None) -> Server:
-    """A server over a store, the embedded one in ``settings.data`` unless another is given."""
+def build_server(
+    settings: Settings,
+    *,
+    store: Store | None = None,
+    clock: Clock | None = None,
+    policy: Policy | None = None,
+) -> Server:
+    """A server over a store, the embedded one in ``settings.data`` unless another is given.
+
+    ``clock`` and ``policy`` are the machine's and the preset's unless given.
+    """
     principals = UnsignedPrincipals(settings)
     kept: Store = store if store is not None else SqliteStore(settings.data)
-    clock, ids = SystemClock(), RandomIds()
+    clock, ids = clock or SystemClock(), RandomIds()
     watch = Watch(kept)
     feed = Feed(kept)
     operations = (
@@ -82,7 +91,7 @@ def build_server(settings: Settings, *, store: Store | None = None) -> Server:
         *lifecycle_operations(kept, feed, clock),
         *observe_operations(),
     )
-    gateway = Gateway(principals=principals, policy=OpenPolicy(), clock=clock, ids=ids)
+    gateway = Gateway(principals=principals, policy=policy or OpenPolicy(), clock=clock, ids=ids)
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK)
     return Server(settings, kept, operations, application, pool, feed)

@@ -33,7 +33,9 @@ class Settings:
     tenant: str = _setting("local", "the tenant of unsigned callers in dev_local")
     actor: str = _setting("user:local", "the actor of calls without X-Cortex-Actor in dev_local")
     embed: str = _setting("eager", "eager embeds every event; lazy only when recall first needs it")
-    workers: int = _setting(1, "derivation processes under lamina serve; 0 leaves them to lamina worker")
+    workers: int = _setting(
+        1, "derivation processes under lamina serve, 0 or 1; 0 leaves it to lamina worker"
+    )
     log_level: str = _setting("warning", "debug, info, warning or error")
 
     def __post_init__(self) -> None:
@@ -41,7 +43,16 @@ class Settings:
         _require(self.preset in _PRESETS, "preset", self.preset, "one of " + ", ".join(_PRESETS))
         _require(0 <= self.port <= 65_535, "port", self.port, "0 to 65535")
         _require(self.embed in ("eager", "lazy"), "embed", self.embed, "eager or lazy")
-        _require(0 <= self.workers <= 64, "workers", self.workers, "0 to 64")
+        _require(
+            self.workers in (0, 1), "workers", self.workers, "0 or 1: one process derives into one folder"
+        )
+        loopback = self.host in ("127.0.0.1", "localhost", "::1")
+        _require(
+            loopback or self.preset != "dev_local",
+            "host",
+            self.host,
+            "127.0.0.1, localhost or ::1, since dev_local believes every caller",
+        )
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
 

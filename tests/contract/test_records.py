@@ -52,10 +52,10 @@ def test_a_version_is_closed_once_and_keeps_its_first_end(store: Store) -> None:
     closing = Closing(TENANT, fact().id, 1, NOON + 3, "fact_2")
     land(store, Writes(records=[fact()]))
     land(store, Writes(closings=[closing]))
-    land(store, Writes(closings=[replace(closing, recorded_to=NOON + 9, superseded_by="fact_3")]))
+    land(store, Writes(closings=[replace(closing, recorded_to=NOON + 9, closed_by="fact_3")]))
     land(store, Writes(closings=[replace(closing, tenant_id="other", version=1)]))
     [closed] = store.records.versions(TENANT, fact().id)
-    assert (closed.recorded_to, closed.superseded_by) == (NOON + 3, "fact_2")
+    assert (closed.recorded_to, closed.closed_by) == (NOON + 3, "fact_2")
 
 
 def test_versions_are_seen_as_they_stood(store: Store) -> None:

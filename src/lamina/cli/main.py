@@ -58,11 +58,11 @@ def serve(
 
 
 @app.command()
-def worker(data: Data = None) -> None:
+def worker(data: Data = None, parent: Annotated[int | None, typer.Option(hidden=True)] = None) -> None:
     """Derive what is queued, beside a server that was started with --workers 0."""
     from lamina.cli.work import run_worker
 
-    run_worker(load_settings(os.environ, data=data))
+    run_worker(load_settings(os.environ, data=data), parent)
 
 
 @app.command()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import signal
 import socket
 import sys
 
@@ -33,10 +35,14 @@ def run_server(settings: Settings) -> None:
         lifespan="off",
         server_header=False,
     )
+    # Uvicorn raises a signal again once it is done with it; the default action would end the process there and then,
+    # before the worker is told.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     workers = Workers(settings)
     workers.start()
     try:
-        _Uvicorn(config, server).run(sockets=[listener])
+        with contextlib.suppress(KeyboardInterrupt):
+            _Uvicorn(config, server).run(sockets=[listener])
     finally:
         workers.stop()
         server.close()

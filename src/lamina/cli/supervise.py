@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -49,6 +50,7 @@ class Workers:
         while not self._stopping.is_set():
             started = time.monotonic()
             command = [sys.executable, "-m", "lamina", "worker", "--data", str(self._settings.data)]
+            command += ["--parent", str(os.getpid())]
             self._process = subprocess.Popen(command)  # noqa: S603 - our own module
             code = self._process.wait()
             if self._stopping.is_set():

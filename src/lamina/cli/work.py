@@ -21,17 +21,16 @@ __all__ = ["run_replay", "run_worker"]
 _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 
 
-def run_worker(settings: Settings) -> None:
-    """Derive until told to stop, or until the process that started this one is gone."""
+def run_worker(settings: Settings, parent: int | None = None) -> None:
+    """Derive until told to stop, or until ``parent``, the process that keeps this one, is gone."""
     os.nice(_NICENESS)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
-    parent = os.getppid()
     with _alone(settings.data):
         store = SqliteStore(settings.data, durable=False)
         store.jobs.release()
-        build_worker(settings, store).run(lambda: stop.is_set() or os.getppid() != parent)
+        build_worker(settings, store).run(lambda: stop.is_set() or parent not in (None, os.getppid()))
         store.close()
 
 

@@ -191,9 +191,7 @@ class ScopeIndex:
         if not known:
             return
         first = len(self._vector_places)
-        self._vectors.append(
-            np.stack([np.frombuffer(pooled, "<f2") for _, pooled in known]).astype(np.float32)
-        )
+        self._vectors.append_packed([pooled for _, pooled in known])
         for offset, (place, _) in enumerate(known):
             self._vector_places.append(place)
             self._vector_of[place] = first + offset

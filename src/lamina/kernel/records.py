@@ -113,7 +113,8 @@ class Record:
     """What every derived version carries.
 
     ``position`` is the log position of the event that caused this version. ``valid_*`` is when it is true in
-    the world, ``recorded_*`` when the log held it; ends are exclusive and None means open.
+    the world, ``recorded_*`` when the log held it; ends are exclusive and None means open. ``superseded_by`` is
+    part of what a version says; ``recorded_to`` and ``closed_by`` are set when a later version ends it.
     """
 
     layer: ClassVar[Layer]
@@ -129,6 +130,7 @@ class Record:
     recorded_from: Instant
     recorded_to: Instant | None = None
     superseded_by: str | None = None
+    closed_by: str | None = None
     excluded: bool = False
 
 
@@ -267,8 +269,8 @@ class Mention:
 class Support:
     """An edge of the why graph: ``record_id`` rests on ``source_id``.
 
-    ``weight`` in 0..1; ``polarity`` says whether the source speaks for or against. ``ordinal`` orders the
-    members of an episode; 0 elsewhere.
+    ``weight`` in 0..1; ``polarity`` says whether the source speaks for or against. ``ordinal`` orders the sources:
+    the place of an event in its episode, the instant from which on a statement says that its fact holds.
     """
 
     tenant_id: str

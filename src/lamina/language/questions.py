@@ -1,7 +1,31 @@
-"""What a text asks and of whom: shares of questions and of first person, and questions about an earlier answer."""
+"""What the form of a text says: who it speaks of, whether it asks, and whether it asks the assistant about the past."""
 
 from __future__ import annotations
 
-from lamina.recall.signals import asks_assistant, sentence_shares
+import re
 
-__all__ = ["asks_assistant", "sentence_shares"]
+_SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
+_SELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|we|we're|we've|our|us)\b", re.IGNORECASE)
+_ASKS_ASSISTANT = re.compile(
+    r"\b(?:remind me"
+    r"|you (?:\w+ )?(?:said|told|recommended|suggested|mentioned|gave|provided|listed|described|explained|wrote|made|created|shared)"
+    r"|(?:did|had|have) you (?!ever)(?:\w+ )?(?:say|said|tell|told|recommend|suggest|mention|give|given|provide|list|describe|explain|write|share)"
+    r"|(?:our|the|a) (?:previous|last|earlier|past) (?:\w+ )?(?:chat|conversation|discussion|session)"
+    r"|we (?:talked|discussed|spoke|chatted))",
+    re.IGNORECASE,
+)
+
+
+def sentence_shares(text: str) -> tuple[float, float]:
+    """Shares in [0, 1] of the sentences that are questions, and that speak in the first person."""
+    sentences = [one for one in _SENTENCE.findall(text) if any(letter.isalnum() for letter in one)]
+    if not sentences:
+        return 0.0, 0.0
+    asking = sum(one.rstrip().endswith(("?", "？")) for one in sentences)
+    own = sum(bool(_SELF.search(one.replace("\u2019", "'"))) for one in sentences)
+    return asking / len(sentences), own / len(sentences)
+
+
+def asks_assistant(question: str) -> bool:
+    """Whether the question is about what the assistant said earlier, not a new request to it."""
+    return bool(_ASKS_ASSISTANT.search(question))

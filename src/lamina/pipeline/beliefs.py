@@ -15,9 +15,10 @@ from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Belief, Fact, Layer, Stance, Support
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes, Instant
+from lamina.kernel.time import Instant
 from lamina.pipeline.posterior import Posterior
-from lamina.store.ports import Closing, RecordQuery, Store, Writes
+from lamina.pipeline.view import View
+from lamina.store.ports import Closing, Writes
 
 __all__ = ["CONFIDENCE_FLOOR", "BeliefReviser"]
 
@@ -27,7 +28,7 @@ EVIDENCE_STRENGTH: Final = 3.0
 CONFIDENCE_FLOOR: Final = 0.3
 """A belief below it is deleted (seed 002, 7.4 and 18.2 item 16)."""
 
-SUPERSESSION_STRENGTH: Final = 2 * EVIDENCE_STRENGTH
+SUPERSESSION_STRENGTH: Final = 3 * EVIDENCE_STRENGTH
 """A later value of the same slot weighs more against the claim than a statement weighs for it: the newer wins."""
 
 SUPPORTED_FROM: Final = 0.6
@@ -39,12 +40,13 @@ _UNBELIEVED_KINDS = frozenset({"event", "commitment"})
 class BeliefReviser:
     """Revises the beliefs that an event's facts touch."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, view: View) -> None:
+        self._view = view
 
-    def revise(self, event: Event, facts: Sequence[Fact]) -> Writes:
+    def revise(self, facts: Sequence[Fact]) -> Writes:
         """New versions of the beliefs about what these facts claim, in the event's scope and where it consolidates."""
         writes = Writes()
+        event = self._view.event
         if not event.directives.wants("beliefs"):
             return writes
         for fact in sorted(facts, key=lambda fact: fact.id):
@@ -55,15 +57,15 @@ class BeliefReviser:
         return writes
 
     def _revise(self, event: Event, fact: Fact, scope: Scope, writes: Writes) -> None:
-        belief = self._held(event, scope, fact.claim_key, writes)
+        belief = self._held(scope, fact.claim_key, writes)
         belief_id = belief.id if belief else _belief_id(event, scope, fact)
         self._weigh(event, fact, belief, belief_id, scope, writes)
-        held = self._held(event, scope, fact.claim_key, writes)
+        held = self._held(scope, fact.claim_key, writes)
         for rival_id in filter(None, (fact.supersedes, fact.superseded_by)):
-            rival = self._store.records.get(event.tenant_id, [rival_id]).get(rival_id)
+            rival = self._view.record(rival_id)
             if not isinstance(rival, Fact):
                 continue
-            theirs = self._held(event, scope, rival.claim_key, writes)
+            theirs = self._held(scope, rival.claim_key, writes)
             if theirs is None or held is None:
                 continue
             if rival_id == fact.supersedes:
@@ -112,15 +114,11 @@ class BeliefReviser:
 
     def _posterior(self, event: Event, belief_id: str, new: Sequence[Support]) -> Posterior:
         """From every fact that bears on the belief: for each actor and polarity, only the strongest counts."""
-        records = self._store.records
-        known = records.supports_of(event.tenant_id, [belief_id]).get(belief_id, [])
+        known = self._view.supports_of([belief_id]).get(belief_id, [])
         bearing = {(s.source_id, s.polarity): s for s in [*known, *new]}
-        sources = records.supports_of(event.tenant_id, {source for source, _ in bearing})
+        sources = self._view.supports_of({source for source, _ in bearing})
         event_ids = {s.source_id for supports in sources.values() for s in supports} | {event.id}
-        actors = {
-            found.id: found.observed_actor.id
-            for found in self._store.log.get(event.tenant_id, event_ids).values()
-        }
+        actors = {found.id: found.observed_actor.id for found in self._view.events(event_ids).values()}
         strongest: dict[tuple[str, Literal["supports", "against"]], float] = {}
         for (source, polarity), support in bearing.items():
             for statement in sources.get(source, []):
@@ -135,21 +133,11 @@ class BeliefReviser:
             beta += strength * (1.0 - weight if speaks_for else weight)
         return Posterior(round(alpha, 6), round(beta, 6))
 
-    def _held(self, event: Event, scope: Scope, claim_key: str, writes: Writes) -> Belief | None:
+    def _held(self, scope: Scope, claim_key: str, writes: Writes) -> Belief | None:
         for record in reversed(writes.records):
             if isinstance(record, Belief) and record.scope == scope and _key(record) == claim_key:
                 return record
-        found = self._store.records.query(
-            RecordQuery(
-                tenant_id=event.tenant_id,
-                layer=Layer.BELIEFS,
-                scopes=[scope],
-                axes=Axes(seen_at=event.recorded_at),
-                claim_key=claim_key,
-                with_excluded=True,
-                limit=1,
-            )
-        )
+        found = self._view.query(Layer.BELIEFS, scope=scope, claim_key=claim_key, limit=1)
         return found[0] if found and isinstance(found[0], Belief) else None
 
 

@@ -13,8 +13,8 @@ from typing import Final
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Concept, Edge, Fact, Layer, Stance, Subject, Support
-from lamina.kernel.time import Axes
-from lamina.store.ports import Closing, RecordQuery, Store, Writes
+from lamina.pipeline.view import View
+from lamina.store.ports import Closing, Writes
 
 __all__ = ["SYNTHESIZER", "ConceptSynthesizer", "concept_id"]
 
@@ -51,17 +51,18 @@ def concept_id(event: Event, subject: Subject, topic: str) -> str:
 class ConceptSynthesizer:
     """Writes the next version of each concept that an event's facts touch."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, view: View) -> None:
+        self._view = view
 
-    def synthesize(self, event: Event, facts: Sequence[Fact]) -> Writes:
+    def synthesize(self, facts: Sequence[Fact]) -> Writes:
         """New versions of the entity's concept and of the concept of each topic touched."""
         writes = Writes()
+        event = self._view.event
         if not event.directives.wants("concepts") and event.directives.extract is not None:
             return writes
         subjects = {fact.subject.id: fact.subject for fact in sorted(facts, key=lambda fact: fact.id)}
         for subject in subjects.values():
-            known = self._facts(event, subject)
+            known = self._facts(subject)
             topics = {_TOPICS.get(f.kind, "other") for f in facts if f.subject.id == subject.id}
             self._update(event, subject, "", known, writes)
             for topic in sorted(topics):
@@ -69,18 +70,8 @@ class ConceptSynthesizer:
                 self._update(event, subject, topic, of_topic, writes)
         return writes
 
-    def _facts(self, event: Event, subject: Subject) -> list[Fact]:
-        found = self._store.records.query(
-            RecordQuery(
-                tenant_id=event.tenant_id,
-                layer=Layer.FACTS,
-                scopes=[event.scope],
-                axes=Axes(seen_at=event.recorded_at),
-                subject=subject.id,
-                with_excluded=True,
-                limit=FACTS_CONSULTED_MAX * 4,
-            )
-        )
+    def _facts(self, subject: Subject) -> list[Fact]:
+        found = self._view.query(Layer.FACTS, subject=subject.id, limit=FACTS_CONSULTED_MAX * 4)
         return [record for record in found if isinstance(record, Fact)]
 
     def _update(
@@ -91,7 +82,7 @@ class ConceptSynthesizer:
             return
         consulted = sorted(current, key=lambda f: (-f.confidence, -f.valid_from, f.id))[:FACTS_CONSULTED_MAX]
         record_id = concept_id(event, subject, topic)
-        held = self._store.records.get(event.tenant_id, [record_id]).get(record_id)
+        held = self._view.record(record_id)
         version = held.version + 1 if isinstance(held, Concept) else 1
         concept = Concept(
             tenant_id=event.tenant_id,

@@ -21,6 +21,7 @@ from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.indexing import event_row, record_row, vector_rows
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
+from lamina.pipeline.view import View
 from lamina.store.ports import Job, LifecycleDraft, Store, Writes
 
 __all__ = ["Deriver", "Landing"]
@@ -44,10 +45,6 @@ class Deriver:
         self._extractor = extractor
         self._embedder = embedder
         self._embed_eagerly = embed_eagerly
-        self._facts = FactResolver(store.records)
-        self._beliefs = BeliefReviser(store)
-        self._episodes = EpisodeBuilder(store)
-        self._concepts = ConceptSynthesizer(store)
         self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
             Stage.EXTRACTED: self._extract,
             Stage.INDEXED: self._index,
@@ -67,7 +64,8 @@ class Deriver:
         for job in jobs:
             event = job.event
             extraction = extracted.get(event.id) or direct_extraction(event)
-            writes = self._facts.resolve(event, extraction or Extraction(), self._extractor.name)
+            view = View(self._store, event)
+            writes = FactResolver(view).resolve(extraction or Extraction(), self._extractor.name)
             new_facts = [r for r in writes.records if isinstance(r, Fact) and r.event_id == event.id]
             derived = {"facts": len(new_facts), "entities": len(writes.entities), "beliefs": 0, "episodes": 0}
             writes.lifecycle.append(_happened(event, Stage.EXTRACTED, {"derived": derived}))
@@ -79,7 +77,7 @@ class Deriver:
         landings: list[Landing] = []
         for job in jobs:
             event = job.event
-            facts = self._facts_of(event)
+            facts = View(self._store, event).facts()
             wants_vector = event.directives.embed != "none" and event.id not in vectors
             writes = Writes(texts=[event_row(event, facts, wants_vector=wants_vector)])
             writes.texts += [record_row(fact) for fact in facts if fact.event_id == event.id]
@@ -96,8 +94,9 @@ class Deriver:
     def _consolidate(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         for job in jobs:
             event = job.event
-            facts = self._facts_of(event)
-            writes = self._beliefs.revise(event, facts)
+            view = View(self._store, event)
+            facts = view.facts()
+            writes = BeliefReviser(view).revise(facts)
             payload = {
                 "beliefs_updated": len({record.id for record in writes.records}),
                 "conflicts_resolved": sum(support.polarity == "against" for support in writes.supports),
@@ -110,9 +109,10 @@ class Deriver:
     def _compress(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         for job in jobs:
             event = job.event
-            facts = self._facts_of(event)
-            writes = self._episodes.place(event, facts)
-            concepts = self._concepts.synthesize(event, facts)
+            view = View(self._store, event)
+            facts = view.facts()
+            writes = EpisodeBuilder(view).place(facts)
+            concepts = ConceptSynthesizer(view).synthesize(facts)
             payload = {
                 "episode_id": next((s.record_id for s in writes.supports if s.relation == "contains"), None),
                 "understanding_ids": sorted({record.id for record in concepts.records}),
@@ -123,13 +123,6 @@ class Deriver:
             writes.texts += [record_row(record) for record in writes.records if newly_worded(record)]
             writes.lifecycle.append(_happened(event, Stage.COMPRESSED, payload))
             yield [(job, writes)]
-
-    def _facts_of(self, event: Event) -> list[Fact]:
-        """The facts that rest on an event directly, in the order of their ids."""
-        supports = self._store.records.dependants_of(event.tenant_id, [event.id]).get(event.id, [])
-        ids = {support.record_id for support in supports if support.relation == "extracted_from"}
-        records = self._store.records.get(event.tenant_id, ids).values()
-        return sorted((r for r in records if isinstance(r, Fact)), key=lambda fact: fact.id)
 
 
 def _happened(event: Event, stage: Stage, payload: dict[str, Any]) -> LifecycleDraft:

@@ -16,10 +16,11 @@ from lamina import limits
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Episode, EpisodeRole, Fact, Layer, Record, Support
-from lamina.kernel.time import SECOND_US, Axes, rfc3339
+from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import STOP_TERMS, analyse
-from lamina.store.ports import Closing, RecordQuery, Store, Writes
+from lamina.pipeline.view import View
+from lamina.store.ports import Closing, Writes
 
 __all__ = ["EpisodeBuilder", "newly_worded"]
 
@@ -54,38 +55,29 @@ _DECIDES = re.compile(r"\b(?:decided|let's|we'll|i'll|agreed|going with|settled 
 class EpisodeBuilder:
     """Puts each event into an episode of its scope."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, view: View) -> None:
+        self._view = view
 
-    def place(self, event: Event, facts: Sequence[Fact]) -> Writes:
+    def place(self, facts: Sequence[Fact]) -> Writes:
         """The event's membership, its episode's next version, and the seals of episodes that are over."""
         writes = Writes()
+        event = self._view.event
         if not event.directives.wants("episodes"):
             return writes
-        open_here = self._open(event)
+        open_here = self._open()
         current = next((e for e in open_here if e.session == event.session and self._belongs(event, e)), None)
         for episode in open_here:
             if episode is not current and self._is_over(event, episode):
                 self._seal(event, episode, writes)
         if current is None:
             follows = max(open_here, key=lambda e: e.ended_at).id if open_here else None
-            self._begin(event, facts, follows, writes)
+            self._begin(event, follows, writes)
         else:
             self._extend(event, facts, current, writes)
         return writes
 
-    def _open(self, event: Event) -> list[Episode]:
-        found = self._store.records.query(
-            RecordQuery(
-                tenant_id=event.tenant_id,
-                layer=Layer.EPISODES,
-                scopes=[event.scope],
-                axes=Axes(seen_at=event.recorded_at),
-                topic=_OPEN,
-                with_excluded=True,
-                limit=_OPEN_SEEN_MAX,
-            )
-        )
+    def _open(self) -> list[Episode]:
+        found = self._view.query(Layer.EPISODES, topic=_OPEN, limit=_OPEN_SEEN_MAX)
         return [record for record in found if isinstance(record, Episode)]
 
     def _belongs(self, event: Event, episode: Episode) -> bool:
@@ -98,7 +90,7 @@ class EpisodeBuilder:
         text = text_of(event.content)
         if episode.size < _TOPIC_EVENTS or not _TURNS_AWAY.match(text):
             return False
-        before = self._store.log.previous(event, _TOPIC_EVENTS)
+        before = self._view.previous(_TOPIC_EVENTS)
         said = {term for turn in before for term in analyse(text_of(turn.content))} - STOP_TERMS
         return not said & (set(analyse(_TURNS_AWAY.sub("", text))) - STOP_TERMS)
 
@@ -119,7 +111,7 @@ class EpisodeBuilder:
             )
         )
 
-    def _begin(self, event: Event, facts: Sequence[Fact], follows: str | None, writes: Writes) -> None:
+    def _begin(self, event: Event, follows: str | None, writes: Writes) -> None:
         at = event.context.observed_at
         episode = Episode(
             tenant_id=event.tenant_id,
@@ -144,7 +136,6 @@ class EpisodeBuilder:
         )
         writes.records.append(self._described(episode, [event]))
         writes.supports.append(_membership(event, episode.id, 0, EpisodeRole.TRIGGER))
-        del facts
 
     def _extend(self, event: Event, facts: Sequence[Fact], episode: Episode, writes: Writes) -> None:
         at = event.context.observed_at
@@ -167,9 +158,9 @@ class EpisodeBuilder:
 
     def _described(self, episode: Episode, new: Sequence[Event]) -> Episode:
         """The episode with its name, summary and centrality made from its members."""
-        members = self._store.records.supports_of(episode.tenant_id, [episode.id]).get(episode.id, [])
+        members = self._view.supports_of([episode.id]).get(episode.id, [])
         ids = [support.source_id for support in members]
-        known = self._store.log.get(episode.tenant_id, ids)
+        known = self._view.events(ids)
         events = [known[i] for i in ids if i in known] + list(new)
         words = Counter(
             term

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject, Support
-from lamina.kernel.time import Axes, Instant, from_datetime
+from lamina.kernel.time import Instant, from_datetime
 from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.keys import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Triple
-from lamina.store.ports import Closing, RecordQuery, Records, Writes
+from lamina.pipeline.view import EXTRACTED_FROM, View
+from lamina.store.ports import Closing, Writes
 
 __all__ = ["EXTERNAL_FACTOR", "FactResolver", "entity_id"]
 
@@ -47,12 +48,13 @@ class _Claim:
 class FactResolver:
     """Places an event's claims among the facts that its scope holds."""
 
-    def __init__(self, records: Records) -> None:
-        self._records = records
+    def __init__(self, view: View) -> None:
+        self._view = view
 
-    def resolve(self, event: Event, extraction: Extraction, extractor: str) -> Writes:
-        """The entities, mentions, facts, closings and supports of an event."""
+    def resolve(self, extraction: Extraction, extractor: str) -> Writes:
+        """The entities, mentions, facts, closings and supports of the view's event."""
         writes = Writes()
+        event = self._view.event
         if event.directives.wants("entities"):
             _note_mentions(event, extraction, writes)
         if not event.directives.wants("facts"):
@@ -69,38 +71,37 @@ class FactResolver:
         fact = _fact(event, claim, ordinal, extractor)
         if fact.negated:
             self._end_denied(event, fact, writes)
-        same = self._held(event, writes, claim_key=fact.claim_key)
-        if fact.slot is None:
-            still_true = [held for held in same if held.valid_to is None or held.valid_to > fact.valid_from]
-            if still_true:
-                self._confirm(event, still_true[-1], fact, writes)
-            else:
-                _add(event, fact, writes)
+        if fact.slot is not None:
+            self._place_in_slot(event, fact, writes)
             return
-        self._place_in_slot(event, fact, writes)
+        same = self._held(writes, claim_key=fact.claim_key)
+        still_true = [held for held in same if held.valid_to is None or held.valid_to > fact.valid_from]
+        if still_true:
+            self._confirm(event, still_true[-1], fact, writes)
+        else:
+            _add(event, fact, writes)
 
     def _place_in_slot(self, event: Event, fact: Fact, writes: Writes) -> None:
-        chain = self._held(event, writes, slot=fact.slot)
-        before = [held for held in chain if held.valid_from <= fact.valid_from]
-        after = [held for held in chain if held.valid_from > fact.valid_from]
-        holder = before[-1] if before else None
-        follower = after[0] if after else None
-        if holder is not None and holder.object.key == fact.object.key:
+        chain = self._held(writes, slot=fact.slot)
+        holder = next((held for held in reversed(chain) if held.valid_from <= fact.valid_from), None)
+        follower = next((held for held in chain if held.valid_from > fact.valid_from), None)
+        if holder is not None and holder.object.key == fact.object.key and _holds_at(holder, fact.valid_from):
             self._confirm(event, holder, fact, writes)
             return
         if follower is not None and follower.object.key == fact.object.key:
             # The value was known already, only later: it holds from this event on.
             _revise(event, follower, writes, valid_from=fact.valid_from)
-            writes.supports.append(_support(event, follower.id, fact.confidence))
+            writes.supports.append(_support(event, follower.id, fact))
             if holder is not None:
                 _revise(event, holder, writes, valid_to=fact.valid_from, superseded_by=follower.id)
             return
-        ends_at = _earlier(fact.valid_to, follower.valid_from if follower else None)
+        if holder is not None:
+            follower = self._resume(event, holder, fact, writes) or follower
         _add(
             event,
             replace(
                 fact,
-                valid_to=ends_at,
+                valid_to=_earlier(fact.valid_to, follower.valid_from if follower else None),
                 supersedes=holder.id if holder else None,
                 superseded_by=follower.id if follower else None,
             ),
@@ -110,35 +111,54 @@ class FactResolver:
             ends_at = _earlier(holder.valid_to, fact.valid_from)
             _revise(event, holder, writes, valid_to=ends_at, superseded_by=fact.id)
 
+    def _resume(self, event: Event, holder: Fact, fact: Fact, writes: Writes) -> Fact | None:
+        """The holder's value after ``fact`` interrupts it, where the holder was stated again later on.
+
+        Without it, "Berlin in January, Hamburg in June, Berlin in October" would end in Hamburg or in Berlin depending on
+        which of the three arrived last.
+        """
+        stated = [*self._view.supports_of([holder.id]).get(holder.id, []), *writes.supports]
+        later = [
+            support
+            for support in stated
+            if support.record_id == holder.id
+            and support.ordinal > fact.valid_from
+            and _holds_at(holder, support.ordinal)
+        ]
+        if not later:
+            return None
+        resumed = replace(
+            holder,
+            id=derived_id(Prefix.FACT, event.recorded_at, event.id, holder.id, "resumed"),
+            version=1,
+            position=event.position,
+            recorded_from=event.recorded_at,
+            valid_from=min(support.ordinal for support in later),
+            event_id=min(later, key=lambda support: (support.ordinal, support.source_id)).source_id,
+            supersedes=fact.id,
+        )
+        writes.records.append(resumed)
+        writes.supports += [
+            replace(support, record_id=resumed.id, recorded_at=event.recorded_at) for support in later
+        ]
+        return resumed
+
     def _confirm(self, event: Event, held: Fact, fact: Fact, writes: Writes) -> None:
         """The same claim again: more support, and an earlier beginning where the event reaches further back."""
-        writes.supports.append(_support(event, held.id, fact.confidence))
+        writes.supports.append(_support(event, held.id, fact))
         if fact.valid_from < held.valid_from:
             _revise(event, held, writes, valid_from=fact.valid_from)
 
     def _end_denied(self, event: Event, denial: Fact, writes: Writes) -> None:
         """ "I no longer live in Porto" ends what said that she does."""
         affirmed = replace(denial, negated=False).claim_key
-        for held in self._held(event, writes, claim_key=affirmed):
+        for held in self._held(writes, claim_key=affirmed):
             if held.valid_to is None and held.valid_from < denial.valid_from:
                 _revise(event, held, writes, valid_to=denial.valid_from, superseded_by=denial.id)
 
-    def _held(
-        self, event: Event, writes: Writes, *, slot: str | None = None, claim_key: str | None = None
-    ) -> list[Fact]:
+    def _held(self, writes: Writes, *, slot: str | None = None, claim_key: str | None = None) -> list[Fact]:
         """The current versions in valid order, as this event's own earlier claims have left them."""
-        stored = self._records.query(
-            RecordQuery(
-                tenant_id=event.tenant_id,
-                layer=Layer.FACTS,
-                scopes=[event.scope],
-                axes=Axes(seen_at=event.recorded_at),
-                slot=slot,
-                claim_key=claim_key,
-                with_excluded=True,
-                limit=_SLOT_MAX,
-            )
-        )
+        stored = self._view.query(Layer.FACTS, slot=slot, claim_key=claim_key, limit=_SLOT_MAX)
         facts = {fact.id: fact for fact in stored if isinstance(fact, Fact)}
         for record in writes.records:
             if isinstance(record, Fact) and (
@@ -147,6 +167,10 @@ class FactResolver:
             ):
                 facts[record.id] = record
         return sorted(facts.values(), key=lambda fact: (fact.valid_from, fact.position, fact.id))
+
+
+def _holds_at(fact: Fact, moment: Instant) -> bool:
+    return fact.valid_to is None or moment < fact.valid_to
 
 
 def _claim(event: Event, triple: Triple) -> _Claim:
@@ -198,7 +222,7 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
 
 def _add(event: Event, fact: Fact, writes: Writes) -> None:
     writes.records.append(fact)
-    writes.supports.append(_support(event, fact.id, fact.confidence))
+    writes.supports.append(_support(event, fact.id, fact))
 
 
 def _revise(
@@ -232,13 +256,15 @@ def _revise(
     )
 
 
-def _support(event: Event, record_id: str, weight: float) -> Support:
+def _support(event: Event, record_id: str, stated: Fact) -> Support:
+    """The event's statement of a fact; its ordinal is from when on, by this statement, the claim holds."""
     return Support(
         tenant_id=event.tenant_id,
         record_id=record_id,
         source_id=event.id,
-        relation="extracted_from",
-        weight=weight,
+        relation=EXTRACTED_FROM,
+        weight=stated.confidence,
+        ordinal=stated.valid_from,
         recorded_at=event.recorded_at,
     )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lamina.index.vectors import pack
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record
 from lamina.kernel.time import to_datetime
+from lamina.language.questions import sentence_shares
 from lamina.language.tokens import analyse, event_terms
 from lamina.models.ports import Embedder
 from lamina.pipeline.reading import role_of
-from lamina.recall.signals import sentence_shares
 from lamina.store.ports import TextRow, VectorRow
 
 __all__ = ["embedded_text", "event_row", "record_row", "vector_rows"]
@@ -87,13 +88,14 @@ def vector_rows(events: Sequence[Event], embedder: Embedder) -> list[VectorRow]:
     if not events:
         return []
     encoded = embedder.encode([embedded_text(event) for event in events])
+    pooled = pack(encoded.pooled)
     return [
         VectorRow(
             tenant_id=event.tenant_id,
             record_id=event.id,
             scope=event.scope,
             model=embedder.name,
-            pooled=encoded.pooled[place].astype("<f2").tobytes(),
+            pooled=pooled[place],
             tokens=encoded.tokens[place].to_bytes(),
         )
         for place, event in enumerate(events)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, get_args
 
 from lamina.errors import Invalid
@@ -58,7 +59,7 @@ class Plan:
     layers: tuple[Layer, ...]
     axes: Axes
     observed: tuple[Instant | None, Instant | None] | None
-    window: tuple[Instant, Instant] | None
+    window: tuple[Instant | None, Instant | None] | None
     limits: Mapping[Layer, int]
     max_tokens: int
     filter: Filter
@@ -99,9 +100,7 @@ def plan_recall(request: Recall, tenant_id: str, scopes: Sequence[Scope], now: I
             recorded_during=Interval(*temporal.recorded_during) if temporal.recorded_during else None,
         ),
         observed=(during.start, during.end) if during else None,
-        window=(from_datetime(window.valid_from), from_datetime(window.valid_to))
-        if window and window.valid_from and window.valid_to
-        else None,
+        window=None if window is None else (_instant(window.valid_from), _instant(window.valid_to)),
         limits=_limits(request),
         max_tokens=request.budgets.max_tokens,
         filter=parse_filter(request.filters),
@@ -123,6 +122,10 @@ def _layers(request: Recall) -> tuple[Layer, ...]:
 def _limits(request: Recall) -> Mapping[Layer, int]:
     given = {Layer(name): count for name, count in request.budgets.per_layer_limits.items()}
     return {layer: given.get(layer, DEFAULT_LIMITS[layer]) for layer in _layers(request)}
+
+
+def _instant(moment: datetime | None) -> Instant | None:
+    return None if moment is None else from_datetime(moment)
 
 
 def _natural(phrase: str, reference: Instant) -> Interval:

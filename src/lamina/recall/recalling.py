@@ -24,6 +24,7 @@ from lamina.models.counter import TokenCounter
 from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
+from lamina.recall.layers.reading import present
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import Plan, plan_recall
 from lamina.recall.render import line_of, render_block
@@ -109,7 +110,8 @@ class Recalling:
                 result = _as_stream(known) if request.stream else known
                 return Answer(result, replayed=True)
         scopes = self._scopes(request, call)
-        plan = plan_recall(request, call.principal.tenant_id, scopes, call.now)
+        now = present(self._store.log, call, scopes)
+        plan = plan_recall(request, call.principal.tenant_id, scopes, now)
         pack_ = self._pack(request, plan, call)
         if key is not None:
             self._packs.keep(key, call.body_hash(), call.now, pack_)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -78,7 +79,7 @@ def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
         tokens=pool.encoded.tokens[0],
         persons=pool.persons,
         asks_assistant=plan.asks_assistant,
-        window=(to_datetime(plan.window[0]), to_datetime(plan.window[1])) if plan.window else None,
+        window=None if plan.window is None else (_datetime(plan.window[0]), _datetime(plan.window[1])),
     )
     ranked = rank(turns, question, pool.statistics, limit=limit)
     best = ranked[0].score
@@ -90,6 +91,10 @@ def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
         )
         for one in ranked
     ]
+
+
+def _datetime(moment: Instant | None) -> datetime | None:
+    return None if moment is None else to_datetime(moment)
 
 
 def _turn(candidate: Candidate, empty: TokenMatrix) -> TurnCandidate:

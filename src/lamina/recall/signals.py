@@ -8,7 +8,6 @@ pool alone, so a session of thousands of turns costs no more than the turns of i
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -42,14 +41,14 @@ class QuestionFeatures:
     """A question: content terms without repetition, token vectors, and what it names.
 
     ``persons`` are those speakers of the scope that it names, spelt as in ``TurnCandidate.speaker``;
-    ``window`` is the time it names, aware or naive like ``observed_at``.
+    ``window`` is the time in which it looks for its answer, from and to, None where it is open.
     """
 
     terms: tuple[str, ...]
     tokens: TokenMatrix
     persons: frozenset[str] = frozenset()
     asks_assistant: bool = False
-    window: tuple[datetime, datetime] | None = None
+    window: tuple[datetime | None, datetime | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,33 +148,6 @@ def session_bm25(sessions: Sequence[str | None], counts: Float32Array, idfs: Flo
     return np.asarray(((totals * (K1 + 1.0) / (totals + K1)) @ idfs)[key], np.float32)
 
 
-_SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
-_SELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|we|we're|we've|our|us)\b", re.IGNORECASE)
-_ASKS_ASSISTANT = re.compile(
-    r"\b(?:remind me"
-    r"|you (?:\w+ )?(?:said|told|recommended|suggested|mentioned|gave|provided|listed|described|explained|wrote|made|created|shared)"
-    r"|(?:did|had|have) you (?!ever)(?:\w+ )?(?:say|said|tell|told|recommend|suggest|mention|give|given|provide|list|describe|explain|write|share)"
-    r"|(?:our|the|a) (?:previous|last|earlier|past) (?:\w+ )?(?:chat|conversation|discussion|session)"
-    r"|we (?:talked|discussed|spoke|chatted))",
-    re.IGNORECASE,
-)
-
-
-def sentence_shares(text: str) -> tuple[float, float]:
-    """Shares in [0, 1] of the sentences that are questions, and that speak in the first person."""
-    sentences = [one for one in _SENTENCE.findall(text) if any(letter.isalnum() for letter in one)]
-    if not sentences:
-        return 0.0, 0.0
-    asking = sum(one.rstrip().endswith(("?", "？")) for one in sentences)
-    own = sum(bool(_SELF.search(one.replace("\u2019", "'"))) for one in sentences)
-    return asking / len(sentences), own / len(sentences)
-
-
-def asks_assistant(question: str) -> bool:
-    """Whether the question is about what the assistant said earlier, not a new request to it."""
-    return bool(_ASKS_ASSISTANT.search(question))
-
-
 def persons_named(question_terms: Sequence[str], speakers: Mapping[str, Sequence[str]]) -> frozenset[str]:
     """Speakers whose first name term stands in the question; ``speakers`` maps each to its analysed name."""
     asked = frozenset(question_terms)
@@ -215,8 +187,9 @@ def _plain(turn: TurnCandidate, question: QuestionFeatures, scope: ScopeStatisti
     )
 
 
-def _nearness(instant: datetime, window: tuple[datetime, datetime] | None) -> float:
+def _nearness(instant: datetime, window: tuple[datetime | None, datetime | None] | None) -> float:
     if window is None:
         return 0.0
-    outside = max(window[0] - instant, instant - window[1], timedelta(0))
-    return math.exp(-(outside / timedelta(days=TIME_TOLERANCE_DAYS)))
+    early = window[0] - instant if window[0] else timedelta(0)
+    late = instant - window[1] if window[1] else timedelta(0)
+    return math.exp(-(max(early, late, timedelta(0)) / timedelta(days=TIME_TOLERANCE_DAYS)))

@@ -189,13 +189,13 @@ class JobState:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The end of a version: it was held until ``recorded_to``, because of ``superseded_by`` where named."""
+    """The end of a version: it was held until ``recorded_to``, because of ``closed_by`` where named."""
 
     tenant_id: str
     id: str
     version: int
     recorded_to: Instant
-    superseded_by: str | None = None
+    closed_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,8 +339,10 @@ class RecordQuery:
 class Records(Protocol):
     """The derived layers and the why graph."""
 
-    def get(self, tenant_id: str, ids: Collection[str]) -> dict[str, Record]:
-        """The latest version of each id that exists."""
+    def get(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, Record]:
+        """The latest version of each id that exists, or the latest that had been recorded by ``seen_at``."""
         ...
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:

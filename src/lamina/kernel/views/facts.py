@@ -49,6 +49,6 @@ def fact_view(fact: Fact, supports: Sequence[Support] = ()) -> FactView:
         text=fact.text,
         supports=list(sources) or [fact.event_id],
         extractor=fact.extractor,
-        superseded_by=fact.superseded_by,
+        superseded_by=fact.superseded_by or fact.closed_by,
         supersedes=fact.supersedes,
     )

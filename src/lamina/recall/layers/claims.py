@@ -234,9 +234,11 @@ def _entries(chain: Sequence[Fact]) -> list[TimelineEntry]:
             unit=fact.object.unit,
             negated=fact.negated,
             valid_from=fact.valid_from,
-            valid_to=fact.valid_to if fact.valid_to is not None else starts.get(fact.superseded_by or ""),
+            valid_to=fact.valid_to
+            if fact.valid_to is not None
+            else starts.get(fact.superseded_by or fact.closed_by or ""),
             confidence=fact.confidence,
-            superseded_by=fact.superseded_by,
+            superseded_by=fact.superseded_by or fact.closed_by,
         )
         for fact in chain
     ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from lamina.kernel.records import Belief, Entity, Fact, Mention, Record, Support
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes
+from lamina.kernel.time import Axes, Instant
 from lamina.store.memory.exclusion import readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
@@ -27,7 +27,7 @@ def put_writes(tables: Tables, writes: Writes) -> None:
             tables.records[key] = replace(
                 held,
                 recorded_to=closing.recorded_to,
-                superseded_by=closing.superseded_by or held.superseded_by,
+                closed_by=closing.closed_by,
             )
     for record in writes.records:
         tables.records.setdefault((record.tenant_id, record.id, record.version), record)
@@ -55,9 +55,18 @@ class MemoryRecords:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def get(self, tenant_id: str, ids: Collection[str]) -> dict[str, Record]:
+    def get(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, Record]:
         """Mirrors ``Records.get``."""
-        found = {record_id: self.versions(tenant_id, record_id) for record_id in ids}
+        found = {
+            record_id: [
+                version
+                for version in self.versions(tenant_id, record_id)
+                if seen_at is None or version.recorded_from <= seen_at
+            ]
+            for record_id in ids
+        }
         return {record_id: versions[-1] for record_id, versions in found.items() if versions}
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:

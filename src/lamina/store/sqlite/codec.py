@@ -225,6 +225,7 @@ def record_row(record: Record) -> Row:
         record.recorded_from,
         record.recorded_to,
         record.superseded_by,
+        record.closed_by,
         int(record.excluded),
         compact(body),
     )
@@ -310,7 +311,8 @@ _WRITERS: Mapping[Layer, Callable[[Any], _Written]] = {
 def read_record(row: Row) -> Record:
     """The version of a ``record`` row."""
     (tenant_id, record_id, version, layer, scope, position, subject, predicate, _, slot, _, session, topic,
-     confidence, stance, valid_from, valid_to, recorded_from, recorded_to, superseded_by, excluded, body) = row  # fmt: skip
+     confidence, stance, valid_from, valid_to, recorded_from, recorded_to, superseded_by, closed_by, excluded,
+     body) = row  # fmt: skip
     common: dict[str, Any] = {
         "tenant_id": tenant_id,
         "id": record_id,
@@ -323,6 +325,7 @@ def read_record(row: Row) -> Record:
         "recorded_from": recorded_from,
         "recorded_to": recorded_to,
         "superseded_by": superseded_by,
+        "closed_by": closed_by,
         "excluded": bool(excluded),
     }
     said = json.loads(body)

@@ -9,6 +9,7 @@ import apsw
 
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports import RecordQuery, Writes
 from lamina.store.sqlite.codec import json_list, read_record, read_support, record_row, support_row
@@ -25,7 +26,7 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     """Land what a stage derived, inside the transaction that ends its job."""
     connection.executemany(
         _SQL["close_record"],
-        [(c.tenant_id, c.id, c.version, c.recorded_to, c.superseded_by) for c in writes.closings],
+        [(c.tenant_id, c.id, c.version, c.recorded_to, c.closed_by) for c in writes.closings],
     )
     connection.executemany(_SQL["insert_record"], map(record_row, writes.records))
     connection.executemany(_SQL["insert_support"], map(support_row, writes.supports))
@@ -47,11 +48,13 @@ class SqliteRecords:
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
 
-    def get(self, tenant_id: str, ids: Collection[str]) -> dict[str, Record]:
+    def get(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, Record]:
         """Mirrors ``Records.get``."""
         if not ids:
             return {}
-        rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(ids)))
+        rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(ids), seen_at))
         return {record.id: record for record in map(read_record, rows)}
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:

@@ -109,6 +109,7 @@ CREATE TABLE record (
   recorded_from      INTEGER NOT NULL,
   recorded_to        INTEGER,
   superseded_by      TEXT,
+  closed_by          TEXT,
   excluded           INTEGER NOT NULL DEFAULT 0,
   body               TEXT    NOT NULL,
   PRIMARY KEY (tenant_id, id, version)

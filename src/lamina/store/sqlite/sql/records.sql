@@ -2,20 +2,21 @@
 -- One version; the same version again is the same row.
 INSERT INTO record (tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key,
                     session, topic, confidence, stance, valid_from, valid_to, recorded_from, recorded_to,
-                    superseded_by, excluded, body)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
+                    superseded_by, closed_by, excluded, body)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)
 ON CONFLICT (tenant_id, id, version) DO NOTHING;
 
 -- name: close_record
 -- End a version.
-UPDATE record SET recorded_to = ?4, superseded_by = coalesce(?5, superseded_by)
+UPDATE record SET recorded_to = ?4, closed_by = ?5
 WHERE tenant_id = ?1 AND id = ?2 AND version = ?3 AND recorded_to IS NULL;
 
 -- name: latest_records
--- The newest version of each id: ?2 is a JSON list.
+-- The newest version of each id, or the newest recorded by ?3: ?2 is a JSON list.
 SELECT r.* FROM record r
 WHERE r.tenant_id = ?1 AND r.id IN (SELECT value FROM json_each(?2))
-  AND r.version = (SELECT max(v.version) FROM record v WHERE v.tenant_id = r.tenant_id AND v.id = r.id);
+  AND r.version = (SELECT max(v.version) FROM record v
+                   WHERE v.tenant_id = r.tenant_id AND v.id = r.id AND (?3 IS NULL OR v.recorded_from <= ?3));
 
 -- name: record_versions
 -- Every version of one record.

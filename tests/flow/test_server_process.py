@@ -1,0 +1,190 @@
+"""The server as a process: what it keeps when it is killed, and what it leaves when it is stopped."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from lamina.kernel.events import Stage
+from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US, Axes, SystemClock
+from lamina.store.ports import EventQuery, LifecycleQuery, RecordQuery
+from lamina.store.sqlite import SqliteStore
+
+SCOPE = "org:acme/user:alice"
+WRITES = 5000
+WRITERS = 8
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start(folder: Path, port: int, *more: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "lamina", "serve", "--port", str(port), "--data", str(folder), *more]
+    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    until = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/admin/version", timeout=2) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
+
+
+def write(port: int, number: int) -> str | None:
+    """The id of the event once it is acknowledged, None when the server went away first."""
+    body = {
+        "scope": SCOPE,
+        "modality": "conversation",
+        "content": {"kind": "message", "role": "user", "text": f"I bought {number} apples."},
+        "context": {"observed_at": "2026-05-13T15:42:00Z"},
+        "idempotency_key": f"crash-{number}",
+    }
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/v1/experience",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return str(json.load(response)["event_id"])
+    except (OSError, http.client.HTTPException, ValueError):
+        return None
+
+
+def write_until_it_dies(port: int, acknowledged: list[str], enough: threading.Event) -> None:
+    numbers = iter(range(WRITES))
+    lock = threading.Lock()
+
+    def writer() -> None:
+        while True:
+            with lock:
+                number = next(numbers, None)
+            event_id = None if number is None else write(port, number)
+            if event_id is None:
+                return
+            acknowledged.append(event_id)
+            if len(acknowledged) == WRITES // 3:
+                enough.set()
+
+    threads = [threading.Thread(target=writer) for _ in range(WRITERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[Path, int, subprocess.Popen[bytes]]]:
+    port = free_port()
+    process = start(tmp_path, port)
+    wait_until(lambda: answers(port))
+    yield tmp_path, port, process
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_kill_9_in_the_middle_of_writes_loses_no_acknowledged_event(
+    server: tuple[Path, int, subprocess.Popen[bytes]],
+) -> None:
+    folder, port, process = server
+    acknowledged: list[str] = []
+    enough = threading.Event()
+    writing = threading.Thread(target=write_until_it_dies, args=(port, acknowledged, enough))
+    writing.start()
+    assert enough.wait(60), "the writes were too slow to be interrupted"
+    os.killpg(process.pid, signal.SIGKILL)  # the worker is in the same group
+    writing.join()
+    process.wait()
+    assert WRITES // 3 <= len(acknowledged) < WRITES
+
+    port = free_port()
+    process = start(folder, port)
+    wait_until(lambda: answers(port))
+    try:
+        store = SqliteStore(folder, durable=False)
+        wait_until(lambda: sum(store.jobs.backlog().values()) == 0, 90)
+        # More than was acknowledged may be there: a commit whose answer never left.
+        assert set(store.log.get("local", acknowledged)) == set(acknowledged)
+        total = store.log.count("local", [Scope(SCOPE)])
+        whole = [stage.value for stage in Stage]
+        for event in store.log.query(EventQuery(tenant_id="local", scopes=[Scope(SCOPE)], limit=WRITES)):
+            rows = store.lifecycle.query(LifecycleQuery(tenant_id="local", event_id=event.id))
+            assert [row.name for row in rows] == whole, f"{event.id} is half derived"
+        assert len(store.index.texts_after("local", Scope(SCOPE), 0, 100_000)) >= total
+        axes = Axes(seen_at=SystemClock().now() + SECOND_US)
+        query = RecordQuery(
+            tenant_id="local", layer=Layer.EPISODES, scopes=[Scope(SCOPE)], axes=axes, limit=1000
+        )
+        assert sum(getattr(episode, "size", 0) for episode in store.records.query(query)) == total
+        store.close()
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@pytest.mark.parametrize("after_s", [0.0, 1.5])
+def test_stopping_the_server_stops_its_worker(tmp_path: Path, after_s: float) -> None:
+    port = free_port()
+    process = start(tmp_path, port)
+    wait_until(lambda: answers(port))
+    time.sleep(after_s)
+    process.terminate()
+    process.wait(20)
+
+    def nobody_left() -> bool:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    wait_until(nobody_left, 10)
+
+
+def test_a_worker_whose_server_was_killed_ends_by_itself(tmp_path: Path) -> None:
+    port = free_port()
+    process = start(tmp_path, port)
+    wait_until(lambda: answers(port))
+    wait_until(lambda: (tmp_path / "worker.lock").exists())
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+
+    def lock_is_free() -> bool:
+        import fcntl
+
+        with (tmp_path / "worker.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return False
+        return True
+
+    wait_until(lock_is_free, 15)

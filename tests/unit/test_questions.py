@@ -1,0 +1,22 @@
+import pytest
+
+from lamina.language.questions import asks_assistant, sentence_shares
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What restaurant did you recommend?", True),
+        ("Can you remind me of the name?", True),
+        ("In our last conversation, which one was it?", True),
+        ("Can you recommend a restaurant?", False),
+        ("When did I buy the car?", False),
+    ],
+)
+def test_asking_for_the_assistants_words_differs_from_a_new_request(question: str, asks: bool) -> None:
+    assert asks_assistant(question) is asks
+
+
+def test_shares_count_sentences() -> None:
+    assert sentence_shares("I am here. Are you? Good.") == pytest.approx((1 / 3, 1 / 3))
+    assert sentence_shares(" ... ") == (0.0, 0.0)
