@@ -142,3 +142,8 @@ def test_requests_name_the_actor_and_read_long_enough():
     assert request.headers["X-Cortex-Actor"] == "user:maya"
     assert request.extensions["timeout"]["read"] == 30
     assert session().request(version_ask(), stream=True).extensions["timeout"]["read"] == 45
+
+
+def test_an_address_without_a_scheme_is_refused_at_once():
+    with pytest.raises(errors.Invalid, match="not an address"):
+        Session("127.0.0.1:8700", Identity())

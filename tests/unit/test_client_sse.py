@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lamina.client import sse
+from lamina.client.results import Chunk, chunk_of
 from lamina.client.sse import EventReader, Received
-from lamina.errors import TooLarge
+from lamina.errors import TooLarge, Unsupported
 from lamina.kernel.streams import ServerSentEvent
 
 TEXT = "tea\u2028at five\u0085 – ☕"
@@ -35,3 +36,13 @@ def test_an_event_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sse, "BUFFER_BYTES_MAX", 100)
     with pytest.raises(TooLarge):
         EventReader().feed(b"data: " + b"x" * 200)
+
+
+def test_an_event_that_is_no_json_is_refused():
+    with pytest.raises(Unsupported):
+        EventReader().feed(b"data: tea\n\n")
+
+
+def test_parts_of_a_recall_that_are_new_here_keep_their_text():
+    assert chunk_of("token", {"text": "tea", "n": 1}) == Chunk(event="token", text="tea")
+    assert chunk_of("layer", {"layer": "dreams", "items": []}).text == ""

@@ -119,15 +119,15 @@ _CHUNKS: dict[str, type[Chunk]] = {
 }
 
 
-def chunk_of(event: str, data: Any) -> Chunk | None:
-    """The part of a streamed recall behind a server-sent event; None for a kind that is not known here."""
-    if event == "layer":
-        kind = _ITEMS.get(data["layer"])
-        if kind is None:
-            return None
+def chunk_of(event: str, data: dict[str, Any]) -> Chunk:
+    """The part of a streamed recall behind a server-sent event.
+
+    A kind that is not known here is a plain ``Chunk``, with the text that it has.
+    """
+    if event == "layer" and data["layer"] in _ITEMS:
+        kind = _ITEMS[data["layer"]]
         items = [kind.model_validate(item) for item in data["items"]]
         return LayerChunk(event=event, layer=data["layer"], items=items, elapsed_ms=data["elapsed_ms"])
     if event == "diagnostics":
         return DiagnosticsChunk(event=event, figures=data)
-    known = _CHUNKS.get(event)
-    return known.model_validate({**data, "event": event}) if known else None
+    return _CHUNKS.get(event, Chunk).model_validate({**data, "event": event})

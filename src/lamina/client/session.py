@@ -21,6 +21,7 @@ from lamina import __version__, limits
 from lamina.client.asks import Ask
 from lamina.client.identity import Identity
 from lamina.client.responses import Failure, failure_of, lost, result_of
+from lamina.errors import Invalid
 
 __all__ = [
     "Exchange",
@@ -110,6 +111,16 @@ class Session:
     retries: Retries = field(default_factory=Retries)
     unstable_allowed: bool = False
     warned: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Refuse an address that could only fail later, over and over."""
+        if not self.base_url.startswith(("http://", "https://")):
+            raise Invalid(
+                "INVALID_REQUEST",
+                f"{self.base_url!r} is not an address of http or https",
+                hint="for example http://127.0.0.1:8700",
+                details={"field": "base_url"},
+            )
 
     def token(self) -> str | Awaitable[str] | None:
         """What the token provider says, None without one."""

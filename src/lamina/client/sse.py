@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic_core import from_json
 
-from lamina.errors import TooLarge
+from lamina.errors import TooLarge, Unsupported
 
 __all__ = ["EventReader", "Received"]
 
@@ -59,4 +59,8 @@ class EventReader:
         fields, self._fields = self._fields, {}
         if "data" not in fields:
             return None
-        return Received(fields.get("event", "message"), from_json(fields["data"]), fields.get("id"))
+        try:
+            data = from_json(fields["data"])
+        except ValueError as error:
+            raise Unsupported("UNREADABLE_RESPONSE", "an event of the stream is not JSON") from error
+        return Received(fields.get("event", "message"), data, fields.get("id"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import httpx
+from pydantic import ValidationError
 
 from lamina.client.asks import Ask
 from lamina.client.reads import resumed
@@ -14,7 +15,7 @@ from lamina.client.responses import Failure, failure_of, lost, typed
 from lamina.client.results import Chunk, LifecycleEvent, chunk_of
 from lamina.client.session import Session, Wait
 from lamina.client.sse import EventReader, Received
-from lamina.errors import Forbidden, Unavailable
+from lamina.errors import Forbidden, Unavailable, Unsupported
 from lamina.recall.requests import Pack
 
 __all__ = ["Emit", "Open", "Read", "Stream", "follow", "recall_parts"]
@@ -56,11 +57,20 @@ def recall_parts(session: Session, asked: Ask[Pack]) -> Stream[Chunk]:
         if not isinstance(got, bytes):
             raise _cut(session, got)
         for received in reader.feed(got):
-            chunk = chunk_of(received.event, received.data)
-            if chunk is not None:
-                yield Emit(chunk)
+            yield Emit(_chunk(received))
             if received.event == "done":
                 return
+
+
+def _chunk(received: Received) -> Chunk:
+    try:
+        return chunk_of(received.event, received.data)
+    except (ValidationError, KeyError, TypeError) as error:
+        raise Unsupported(
+            "UNREADABLE_RESPONSE",
+            f"the part {received.event!r} of the stream does not have the shape known here",
+            hint="compare client.version() with the version of this package",
+        ) from error
 
 
 def _cut(session: Session, got: object) -> Exception:
