@@ -27,7 +27,7 @@ from lamina.recall.items import layers_view
 from lamina.recall.layers.reading import present
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import Plan, plan_recall
-from lamina.recall.render import line_of, render_block
+from lamina.recall.render import Block, line_of, render_block
 from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
@@ -190,10 +190,10 @@ class Recalling:
     ) -> Pack:
         ids = [item.id for items in packed.chosen.values() for item in items]
         supports: dict[str, list[Support]] = self._store.records.supports_of(plan.tenant_id, ids)
-        block, markers = "", dict[str, str]()
+        block = Block("", {}, 0)
         if request.view in ("holistic", "local", "descend"):
-            block, markers = render_block(packed.chosen, request.citation_mode)
-        trail.note("render", tokens=packed.tokens)
+            block = render_block(packed.chosen, request.citation_mode)
+        trail.note("render", tokens=block.tokens)
         full = request.diagnostics == "full"
         layers = layers_view(
             packed.chosen,
@@ -212,13 +212,13 @@ class Recalling:
             scope=request.scope,
             view=request.view,
             query=request.query,
-            context_block=block,
-            context_tokens=packed.tokens if block else 0,
+            context_block=block.text,
+            context_tokens=block.tokens,
             layers=layers if request.view != "structured" else _no_layers(),
             abstain=Answerable(
                 answerable=strength >= ANSWERABLE_FROM, best_score=strength, threshold=ANSWERABLE_FROM
             ),
-            provenance=Provenance(trail=trail.phases, citations=cited, markers=markers),
+            provenance=Provenance(trail=trail.phases, citations=cited, markers=dict(block.markers)),
             knowledge_subgraph=subgraph,
             diagnostics=_diagnostics(request, plan, packed, trail),
             as_of=plan.axes.seen_at,
