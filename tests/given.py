@@ -143,7 +143,6 @@ def belief(name: str = "likes", **more: Any) -> Belief:
         "negated": True,
         "stance": Stance.SUPPORTED,
         "external": False,
-        "external": False,
         "alpha": 3.0,
         "beta": 1.0,
         "lower": 0.4,

@@ -257,7 +257,6 @@ _FACT: dict[str, Any] = {
 _BELIEF: dict[str, Any] = {
     "stance": Stance.SUPPORTED,
     "external": False,
-    "external": False,
     "alpha": 3.0,
     "beta": 1.0,
     "lower": 0.48,
