@@ -373,3 +373,10 @@ def test_a_cancelled_event_is_recalled_no_more(memory: Memory) -> None:
     memory.post(f"/v1/lifecycle/memory-event/{event_id}/cancel", {})
     pack = memory.ask("What is the locker code?")
     assert "4711" not in json.dumps(pack["layers"]) + pack["context_block"]
+
+
+def test_a_question_about_oneself_is_about_the_caller(memory: Memory) -> None:
+    pack = memory.ask("Where do I live?")
+    assert pack["abstain"]["answerable"]
+    assert {fact["subject"]["name"] for fact in pack["layers"]["facts"][:3]} == {"Maya"}
+    assert [e["actor"] for e in pack["layers"]["events"]][0] == "user:maya"

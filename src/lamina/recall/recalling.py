@@ -29,7 +29,7 @@ from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import Plan, plan_recall
 from lamina.recall.render import Block, line_of, render_block
 from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
-from lamina.recall.retrieve import EventPool, Retriever
+from lamina.recall.retrieve import Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports import Store
@@ -111,7 +111,7 @@ class Recalling:
                 return Answer(result, replayed=True)
         scopes = self._scopes(request, call)
         now = present(self._store.log, call, scopes)
-        plan = plan_recall(request, call.principal.tenant_id, scopes, now)
+        plan = plan_recall(request, call.principal, scopes, now)
         pack_ = self._pack(request, plan, call)
         if key is not None:
             self._packs.keep(key, call.body_hash(), call.now, pack_)
@@ -155,7 +155,8 @@ class Recalling:
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
-        return self._finish(request, plan, call, pool, ranked, packed, trail)
+        strength = evidence_strength(pool, ranked, derived.by_layer.get(Layer.FACTS, []))
+        return self._finish(request, plan, call, strength, packed, trail)
 
     def _items(
         self, plan: Plan, ranked: Sequence[ScoredEvent], derived: DerivedLayers
@@ -183,8 +184,7 @@ class Recalling:
         request: Recall,
         plan: Plan,
         call: Call,
-        pool: EventPool,
-        ranked: Sequence[ScoredEvent],
+        strength: float,
         packed: Packed,
         trail: _Trail,
     ) -> Pack:
@@ -202,7 +202,6 @@ class Recalling:
             exclude_content=request.exclude_content,
             with_contributions=full,
         )
-        strength = evidence_strength(pool, ranked)
         subgraph = knowledge_subgraph(packed.chosen) if request.view == "structured" else None
         cited = citations(self._store.records, plan.tenant_id, ids, supports)
         trail.note("explain", cited=len(cited))
