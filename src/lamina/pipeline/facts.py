@@ -14,7 +14,7 @@ from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject, Support
 from lamina.kernel.time import Axes, Instant, from_datetime
 from lamina.language.entities import normalise_name
-from lamina.pipeline.extract.keys import restate
+from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Triple
 from lamina.store.ports import Closing, RecordQuery, Records, Writes
 

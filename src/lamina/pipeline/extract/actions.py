@@ -118,8 +118,8 @@ class Actions(Emitter):
                 and lemma == "have"
                 and self.times.of_clause(self.parse, clause.verb)
             ):
-                self._emit(clause, subject, "has_scheduled", value)
-            elif noun == "job" and lemma == "get":
+                self._emit(clause, subject, "had" if clause.past else "has_scheduled", value)
+            elif noun == "job" and lemma == "get" and clause.past:
                 self._emit(clause, subject, "got_job", value)
             elif (
                 lemma == "have"
@@ -154,7 +154,7 @@ class Actions(Emitter):
             return
         inner = self.parse.child(clause.verb, "xcomp")
         if clause.lemma == "use" and inner is not None and inner.tag == "VB":  # "used to live in Rome"
-            self._canonical(replace(clause, verb=inner, past=True), subject)
+            self._canonical(replace(clause, verb=inner, past=True, ended=True), subject)
             return
         for slot, target in self._slots(clause):
             predicate = words.CANON.get((clause.lemma, slot)) or self._going(clause, slot, target)
@@ -179,12 +179,10 @@ class Actions(Emitter):
             target = next((t for t in self.parse.children(target, "appos") if not t.is_name), target)
         value = noun_value(self.parse, target, self.refs, self.times)
         if predicate == "works_as" and isinstance(value, LiteralValue):
-            value = self._job(clause, subject, target, value)
+            value = self._bare_job(clause, subject, target, value)
         if value is None or not self._fits(predicate, value, target, subject):
             return
         self._emit(clause, subject, predicate, value)
-        if predicate == "left" and target.lemma == "job" and clause.past:
-            self._former_employer(clause, subject, target)
         if predicate == "moved_to" and not clause.negated and isinstance(value, EntityRef):
             home = "lives_in" if subject.type == "person" else "located_in"
             self._emit(clause, subject, home, value, state=True)
@@ -203,16 +201,6 @@ class Actions(Emitter):
         if clause.lemma == "call" and clause.passive:
             for name in clause.objects("oprd"):
                 self._emit(clause, subject, "known_as", noun_value(self.parse, name, self.refs, self.times))
-
-    def _former_employer(self, clause: Clause, subject: EntityRef, job: Token) -> None:
-        """ "I quit my job at Google": whichever of the two the parser hangs "at" on."""
-        preps = [*self.parse.children(job, "prep"), *self.parse.children(clause.verb, "prep")]
-        for prep in preps:
-            inner = self.parse.child(prep, "pobj")
-            if prep.lower in ("at", "with") and inner is not None:
-                value = noun_value(self.parse, inner, self.refs, self.times)
-                if isinstance(value, EntityRef) and value.type != "person":
-                    self._emit(replace(clause, ended=True), subject, "works_at", value)
 
     def _going(self, clause: Clause, slot: str, target: Token) -> str | None:
         """ "went to Paris" is a visit, "went to a concert" an attendance."""

@@ -8,7 +8,8 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
-from lamina.pipeline.extract.phrases import VAGUE, Value, amount_of, noun_value, number_of, verb_value
+from lamina.pipeline.extract.amounts import amount_of, number_of
+from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, verb_value
 from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
@@ -18,12 +19,6 @@ from lamina.pipeline.extract.vocabulary import slug
 _PRAISE = word_set(
     "great good amazing awesome wonderful fantastic nice cool lovely incredible inspiring true real "
     "perfect best"
-)
-_ATTRIBUTE_NOUNS = word_set(
-    "birthday email address phone number goal dream hobby hobbies job major passion nickname password "
-    "role title team budget deadline salary rent timezone language religion height weight size colour "
-    "color specialty instrument status stage pronouns diet school university employer company hometown "
-    "home priority"
 )
 _PLACE_NOUNS = word_set("place city country town spot park beach restaurant cafe destination")
 
@@ -54,8 +49,8 @@ class Descriptions(Emitter):
         if owner is None:
             return
         inner = self.parse.child(clause.verb, "xcomp")
-        if inner is not None and token.lemma in _ATTRIBUTE_NOUNS:
-            self._emit(clause, owner, slug(token.lemma), verb_value(self.parse, inner, self.times))
+        if inner is not None and token.lemma in words.ATTRIBUTE_NOUNS:
+            self._emit(clause, owner, slug(token.lemma), verb_value(self.parse, inner, self.refs, self.times))
         if token.lemma == "birthday":
             for match in self.times.of_clause(self.parse, clause.verb)[:1]:
                 self._birthday(clause, owner, match)
@@ -118,7 +113,7 @@ class Descriptions(Emitter):
             return
         if speaks_of_person and self._occupation(target):
             self._emit(
-                clause, subject, "works_as", self._job(clause, subject, target, LiteralValue("string", text))
+                clause, subject, "works_as", self._bare_job(clause, subject, target, LiteralValue("string", text))
             )
         elif determiner is not None and determiner.lower in ("a", "an") and subject.type != "thing":
             self._emit(clause, subject, "is_a", LiteralValue("string", text), scale=0.85)
@@ -151,7 +146,7 @@ class Descriptions(Emitter):
             self._emit(clause, owner, "works_as", value)
         elif noun in ("birthday", "birth") and (match := self.times.at(target.start, target.end)):
             self._birthday(clause, owner, match)
-        elif noun in _ATTRIBUTE_NOUNS | {"count"} and value is not None:
+        elif noun in words.ATTRIBUTE_NOUNS | {"count"} and value is not None:
             if target.tag == "CD" and (amount := amount_of(self.parse, target)):
                 value = amount.literal
             name = slug(" ".join([*(t.lower for t in self.parse.children(token, "compound")), noun]))

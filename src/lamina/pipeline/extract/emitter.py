@@ -95,7 +95,7 @@ class Emitter:
             for target in objects:
                 yield slot, target
 
-    def _job(self, clause: Clause, subject: EntityRef, noun: Token, job: LiteralValue) -> LiteralValue:
+    def _bare_job(self, clause: Clause, subject: EntityRef, noun: Token, job: LiteralValue) -> LiteralValue:
         """The bare occupation; "at Mercy Hospital" and "from Sweden" become claims of their own."""
         text = str(job.value)
         for prep in self.parse.children(noun, "prep"):

@@ -43,7 +43,7 @@ class Intentions(Emitter):
         predicate, phrase = self._planned(clause)
         if phrase is None or predicate == "":
             return
-        value = verb_value(self.parse, phrase, self.times)
+        value = verb_value(self.parse, phrase, self.refs, self.times)
         if value is not None and phrase.tag == "VBG" and predicate in ("plans_to", "committed_to"):
             value = replace(value, value=phrase.lemma + str(value.value)[len(phrase.text) :])
         if (
@@ -120,13 +120,13 @@ class Intentions(Emitter):
                 clause,
                 speaker,
                 "asked_to_be_reminded_to",
-                verb_value(self.parse, inner, self.times),
+                verb_value(self.parse, inner, self.refs, self.times),
                 validity=validity,
             )
         elif root.lower in ("let", "lets") and inner is not None:
             mine = self.parse.child(inner, "nsubj") or root
             if mine.lower in ("'s", "us", "lets") and not self.parse.children(inner, "neg"):
-                value = verb_value(self.parse, inner, self.times)
+                value = verb_value(self.parse, inner, self.refs, self.times)
                 times = self._validity(clause, inner, "plan")
                 if times.valid_from is not None or times.valid_to is not None:
                     for who in filter(None, (speaker, self.refs.addressee)):

@@ -6,7 +6,8 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
-from lamina.pipeline.extract.phrases import VAGUE, amount_of
+from lamina.pipeline.extract.amounts import amount_of
+from lamina.pipeline.extract.phrases import VAGUE
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue
 

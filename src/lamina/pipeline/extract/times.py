@@ -68,7 +68,7 @@ class Times:
     def validity(self, matches: Sequence[TimeMatch], kind: Kind) -> Validity:
         """An event or a plan lasts for the interval; a state begins with it, unless "until" says it ends."""
         for match in matches:
-            earliest, latest = self._interval(match, future=kind in ("plan", "commitment"))
+            earliest, latest = self.interval(match, future=kind in ("plan", "commitment"))
             if earliest is None and latest is None:
                 continue
             word = self._preposition(match)
@@ -83,7 +83,8 @@ class Times:
             return Validity(earliest, latest)
         return Validity()
 
-    def _interval(self, match: TimeMatch, *, future: bool) -> tuple[datetime | None, datetime | None]:
+    def interval(self, match: TimeMatch, *, future: bool) -> tuple[datetime | None, datetime | None]:
+        """The likeliest interval; with `future` the first that has not passed, where the words allow one."""
         if future and match.latest is not None and match.latest <= self._observed_at:
             for reading in match.readings:
                 if reading.valid_to is not None and reading.valid_to > self._observed_at:
