@@ -15,40 +15,14 @@ from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 from lamina.pipeline.extract.vocabulary import slug
 
-_GERUND_OBJECT = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "likes", "hate": "dislikes", "dislike": "dislikes",
-                  "prefer": "prefers", "start": "started", "begin": "started", "finish": "finished", "quit": "left",
-                  "avoid": "avoids", "stop": "stopped", "consider": "considers", "stand": "dislikes"}  # fmt: skip
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
-# Saying, seeing, feeling and helping: real verbs, poor facts.
-_WEAK_VERBS = word_set(
-    "be say tell think know mean guess see look sound seem thank appreciate hope believe feel let make "
-    "need hear agree wish wonder understand imagine remember forget ask talk chat share show give help "
-    "keep put take get go come do have bring mention realize realise notice suppose miss bet check care "
-    "try find happen turn watch use love like want call deal support inspire matter remind encourage hold "
-    "cheer root allow become stay run stand hang rely count stick push face catch add spend set pay send "
-    "leave read throw end follow deserve enjoy value treasure cherish believe focus work reach wait pass "
-    "reflect experience guess admire embrace relate capture figure pour"
-)
-# ... unless something definite follows: these may build a predicate with a concrete object in the past.
-_EMPTY_VERBS = word_set("be say have mean seem do")  # in written text the other verbs do carry facts
-_CONCRETE_VERBS = word_set(
-    "take get make read watch run give show find call use send bring spend catch set pay do"
-)
-_PASSIVE_SLOTS = word_set("by to in at from into")
-_GENERIC_SLOTS = word_set("dobj to for with at in on about from into against")
-_LIGHT_NOUNS = word_set(
-    "time fun chance idea feeling look blast talk question problem issue point plan hand sense way effect "
-    "impact good great conversation word influence trouble hard feel connection bond reason thought hope "
-    "heart soul mind moment change support goal dream smile break view taste vibe touch energy vision "
-    "passion inspiration attitude outlook perspective lesson"
-)
 
 
 class Actions(Emitter):
     def _preference(self, clause: Clause, subject: EntityRef) -> None:
         lemma = clause.lemma
         cannot_stand = lemma == "stand" and clause.modal == "can" and clause.negated
-        if lemma not in _GERUND_OBJECT and not cannot_stand:
+        if lemma not in words.GERUND_OBJECT and not cannot_stand:
             return
         if cannot_stand:
             predicate = "dislikes"
@@ -56,7 +30,7 @@ class Actions(Emitter):
         elif is_hypothetical(clause) or lemma == "stand" or clause.modal == "will":
             return
         else:
-            predicate = _GERUND_OBJECT[lemma]
+            predicate = words.GERUND_OBJECT[lemma]
         if clause.negated and predicate in _OPPOSITE:
             predicate = _OPPOSITE[predicate]
             clause = replace(clause, negated=False)
@@ -135,7 +109,7 @@ class Actions(Emitter):
     def _is_indefinite(self, target: Token) -> bool:
         determiner = self.parse.child(target, "det")
         definite = determiner is None or determiner.lower not in ("a", "an")
-        return target.is_noun and target.lemma not in _LIGHT_NOUNS and not definite
+        return target.is_noun and target.lemma not in words.LIGHT_NOUNS and not definite
 
     def _pet(self, clause: Clause, subject: EntityRef, target: Token) -> None:
         name = self.refs.given_name(self.parse, target)
@@ -273,75 +247,3 @@ class Actions(Emitter):
             self._emit(
                 clause, subject, "born_on", LiteralValue("date", date), state=True, validity=Validity()
             )
-
-    def _generic(self, clause: Clause, subject: EntityRef) -> None:
-        """Any other verb with a direct or prepositional object that names something."""
-        lemma = clause.lemma
-        if is_hypothetical(clause) or clause.modal or clause.negated or subject == self.refs.addressee:
-            return
-        if clause.lemma in _GERUND_OBJECT or (
-            self.personal
-            and clause.passive
-            and clause.subject is not None
-            and not subject.actor
-            and subject.type == "thing"
-        ):
-            return
-        if self.personal and self._is_common(subject):
-            return  # "the series" of a chat is known to nobody later
-        if not lemma.isascii() or not lemma.isalpha() or len(lemma) < 2:
-            return
-        for slot, target in list(self._slots(clause))[:3]:
-            if slot.split(" ")[-1] not in _GENERIC_SLOTS or slot.count(" ") > 1:
-                continue
-            if clause.passive and slot not in _PASSIVE_SLOTS:
-                continue  # "stoked for", "empowered with": feelings
-            value = noun_value(self.parse, target, self.refs, self.times)
-            if value is None or value in (subject, self.refs.addressee, self.refs.speaker):
-                continue
-            weak = lemma in (_WEAK_VERBS if self.personal else _EMPTY_VERBS)
-            if weak and not (
-                lemma in _CONCRETE_VERBS
-                and clause.past
-                and slot == "dobj"
-                and self._concrete(value, target, past=False)
-            ):
-                continue
-            if (
-                self.personal
-                and isinstance(value, LiteralValue)
-                and (self._is_deictic(target) or not self._concrete(value, target, past=clause.past))
-            ):
-                continue
-            suffix = slot.removesuffix("dobj").strip()
-            if self._is_praise(target):
-                continue
-            predicate = slug(f"{lemma} {suffix}")
-            if predicate in words.PREDICATES and words.PREDICATES[predicate].kind != "event":
-                predicate = f"did_{predicate}"  # "I emailed Bob" is not an address
-            self._emit(clause, subject, predicate, value, qualifiers=self._rest(clause, target))
-            return
-
-    def _concrete(self, value: Value, target: Token, *, past: bool) -> bool:
-        if isinstance(value, EntityRef):
-            return True
-        if not target.is_noun or target.lemma in VAGUE or target.lemma in _LIGHT_NOUNS:
-            return False
-        telling = self.parse.child(target, "compound", "amod", "nummod", "poss") is not None
-        return telling or (past and self.parse.child(target, "det") is not None)
-
-    def _rest(self, clause: Clause, used: Token) -> tuple[tuple[str, str], ...]:
-        found = []
-        for slot, objects in clause.prepositions():
-            for target in objects[:1]:
-                if (
-                    target is used
-                    or self.times.covers(target)
-                    or target.is_verb
-                    or slot not in ("with", "at", "in", "for", "to", "from")
-                ):
-                    continue
-                text = self.parse.words(phrase_tokens(self.parse, target, self.times))
-                if text and target.is_noun and target.lower not in VAGUE:
-                    found.append((slot, text))
-        return tuple(found[:2])

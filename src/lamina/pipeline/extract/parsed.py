@@ -10,6 +10,7 @@ from lamina.pipeline.extract.actions import Actions
 from lamina.pipeline.extract.clauses import Clause, find_clauses, is_question
 from lamina.pipeline.extract.corrections import corrected, denied
 from lamina.pipeline.extract.descriptions import Descriptions
+from lamina.pipeline.extract.doings import Doings
 from lamina.pipeline.extract.employment import Employment
 from lamina.pipeline.extract.habits import Habits
 from lamina.pipeline.extract.intentions import Intentions
@@ -21,7 +22,7 @@ _CONTRAST = re.compile(r", not (?!just|only|to |because|sure|that|so |really|eve
 _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch")
 
 
-class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions):
+class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions, Doings):
     """Reads one parsed sentence into triples."""
 
     def read(self) -> list[Triple]:
@@ -44,6 +45,9 @@ class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions):
             self._favourite_of(clause)
             return
         before = len(self.found)
+        self._group_size(clause, subject)
+        if len(self.found) > before:
+            return
         self._quantity(clause, subject)
         if clause.lemma == "have":  # "a dog and two cats" is a possession and a count
             self._have(clause, subject)

@@ -109,7 +109,7 @@ def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
     below = [
         t
         for c in parse.children(token)
-        if c.dep not in _NOUN_SKIP | _JOINED
+        if c.dep not in _NOUN_SKIP | _JOINED and not _is_instead(parse, c)
         for t in parse.subtree(c, _NOUN_SKIP)
     ]
     kept = sorted((t for t in (token, *below) if not times.covers(t)), key=lambda t: t.i)
@@ -121,6 +121,12 @@ def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
     while found and found[-1].tag in ("IN", "TO", ",", "''", ":", ".", "DT", "CC", "PRP$", "WDT"):
         found = found[:-1]
     return found
+
+
+def _is_instead(parse: Parse, prep: Token) -> bool:
+    """ "Instead of walking", "because of Bob", "like Bob": an aside, though the parser hangs it on the noun."""
+    aside = prep.dep == "prep" and any(t.i < prep.i for t in parse.children(prep, "advmod", "pcomp"))
+    return aside or (prep.dep == "prep" and prep.lower == "like")
 
 
 def _joined(parse: Parse, tokens: list[Token]) -> list[Token]:

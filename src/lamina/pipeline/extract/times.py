@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time, timedelta
 
 from lamina.pipeline.extract.clauses import WEIGHTS
 from lamina.pipeline.extract.syntax import Parse, Token
@@ -73,9 +74,12 @@ class Times:
                 continue
             word = self._preposition(match)
             if word in _BY:
-                return Validity(None, latest, self._text[match.start : match.end])
+                words = self._text[match.start : match.end]
+                return Validity(None, _end_of_day(latest) if _DAY.search(words) and word == "by" else latest, words)
             if word in _UNTIL:
                 return Validity(None, latest)
+            if _RANGE.search(self._text, match.start, match.end) and kind not in _STATES:
+                return Validity(earliest, latest)
             if word in _SINCE or (latest is None and kind != "event"):
                 return Validity(earliest, None)
             if kind in _STATES:
@@ -97,6 +101,17 @@ class Times:
             return words[0]
         before = self._text[max(0, match.start - 12) : match.start].casefold().split()
         return before[-1] if before else ""
+
+
+_DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
+_RANGE = re.compile(r"\bfrom .+ (?:to|until|till|through) ", re.IGNORECASE)
+
+
+def _end_of_day(instant: datetime | None) -> datetime | None:
+    """ "By Friday" counts Friday: the expression ends where the day begins."""
+    if instant is None or instant.time() != time():
+        return instant
+    return instant + timedelta(days=1)
 
 
 def _clause_verb(parse: Parse, token: Token) -> int:

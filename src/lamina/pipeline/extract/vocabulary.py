@@ -287,6 +287,16 @@ ATTRIBUTE_NOUNS: Final = word_set(
     "color specialty instrument status stage pronouns diet school university employer company hometown "
     "home priority"
 )
+GERUND_OBJECT: Final = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "likes", "hate": "dislikes", "dislike": "dislikes",
+                  "prefer": "prefers", "start": "started", "begin": "started", "finish": "finished", "quit": "left",
+                  "avoid": "avoids", "stop": "stopped", "consider": "considers", "stand": "dislikes"}  # fmt: skip
+LIGHT_NOUNS: Final = word_set(
+    "time fun chance idea feeling look blast talk question problem issue point plan hand sense way effect "
+    "impact good great conversation word influence trouble hard feel connection bond reason thought hope "
+    "heart soul mind moment change support goal dream smile break view taste vibe touch energy vision "
+    "passion inspiration attitude outlook perspective lesson significance progress experience journey truth self "
+    "life world potential strength confidence ton bunch day part spot step way"
+)
 EVENT_NOUNS: Final = word_set(
     "concert conference meetup meeting workshop class lecture talk seminar webinar wedding party festival "
     "parade funeral ceremony game match tournament exhibition exhibit fair convention group session show "
