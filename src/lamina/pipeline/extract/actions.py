@@ -13,8 +13,8 @@ from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
-from lamina.pipeline.extract.vocabulary import slug
 
+_TOYS = word_set("stuffed toy plush inflatable hot wooden ceramic robot")
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 
 
@@ -36,6 +36,8 @@ class Actions(Emitter):
             clause = replace(clause, negated=False)
         objects = clause.objects("dobj", "xcomp", "ccomp")
         over = self._compared(clause)
+        if self.personal and self._is_common(subject):
+            return
         if clause.relative_object is not None or any(
             self._is_deictic(t) for t in self.parse.children(clause.verb, "dobj")
         ):
@@ -45,9 +47,12 @@ class Actions(Emitter):
                 (target.dep == "ccomp" and target.tag != "VBG") or target.tag not in ("VBG", "VB")
             ):
                 continue
-            if predicate == "likes" and self._is_praise(target):
-                continue
+            past_activity = target.is_verb and clause.past and not clause.perfect
+            if predicate == "likes" and (self._is_praise(target) or past_activity):
+                continue  # "I loved reading it as a kid" is no taste of today
             value = noun_value(self.parse, target, self.refs, self.times)
+            if target.tag == "VB" and isinstance(value, LiteralValue):
+                value = replace(value, value=f"to {value.value}")
             self._emit(clause, subject, predicate, value, qualifiers=over)
 
     def _compared(self, clause: Clause) -> tuple[tuple[str, str], ...]:
@@ -71,7 +76,8 @@ class Actions(Emitter):
             noun = target.lemma
             value = noun_value(self.parse, target, self.refs, self.times)
             if noun in words.PETS:
-                self._pet(clause, subject, target)
+                if self.parse.child(target, "nummod") is None:
+                    self._pet(clause, subject, target)
             elif noun in words.RELATIONS and lemma == "have":
                 name = self.refs.given_name(self.parse, target)
                 ref = entity(name or f"{subject.name}'s {target.lower}", "person")
@@ -103,15 +109,18 @@ class Actions(Emitter):
             ):
                 self._emit(clause, subject, "has", value, scale=0.8)
 
-    def _is_common(self, subject: EntityRef) -> bool:
-        return subject.type == "thing" and subject.name[:1].islower()
-
     def _is_indefinite(self, target: Token) -> bool:
         determiner = self.parse.child(target, "det")
         definite = determiner is None or determiner.lower not in ("a", "an")
-        return target.is_noun and target.lemma not in words.LIGHT_NOUNS and not definite
+        vague = target.lemma in words.LIGHT_NOUNS or target.lower in VAGUE
+        return target.is_noun and not vague and not definite
 
     def _pet(self, clause: Clause, subject: EntityRef, target: Token) -> None:
+        determiner = self.parse.child(target, "det")
+        pointed = determiner is not None and determiner.lower in ("that", "the", "these", "those")
+        toy = any(t.lower in _TOYS for t in self.parse.subtree(target) if t.i < target.i)
+        if pointed or toy:
+            return
         name = self.refs.given_name(self.parse, target)
         pet = self.refs.remember(entity(name, "animal")) if name else None
         gained = clause.lemma != "have"
@@ -143,6 +152,7 @@ class Actions(Emitter):
             predicate in words.TASTES
             or (clause.lemma == "want" and clause.past and not clause.perfect)
             or (predicate in ("moved_to", "moved_from") and bool(clause.objects("dobj")))
+            or (predicate == "signed_up_for" and bool(self.parse.children(clause.verb, "dobj")))
             or (predicate == "married_to" and slot == "dobj" and clause.passive)
         )
 

@@ -12,23 +12,26 @@ from dataclasses import replace
 
 from lamina.language.entities import normalise_name
 from lamina.language.sentences import split_sentences
+from lamina.pipeline.extract.phrases import is_time_word
 from lamina.pipeline.extract.references import References, entity
 from lamina.pipeline.extract.restating import object_text
 from lamina.pipeline.extract.rules import plain_triples
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple, Utterance
 from lamina.pipeline.extract.vocabulary import describe
-from lamina.pipeline.extract.phrases import is_time_word
 
 __all__ = ["corrected", "denied"]
 
 CONFIDENCE = 0.85
 _OLD = r",? (?:and )?not (?P<old>(?!just|only|because|sure|that|so |really|even|to |a lot)[^,.;!?]{2,40}?)(?=$|[,.;!?]|\s(?:and|but|as)\s)"
 _SWAP = re.compile(
-    r"\b(?:it|that|they|i mean|i meant|make (?:it|that))(?:'s|'re| is| was| are| were)? (?:actually )?(?P<new>[^,.;!?]{2,40}?)" + _OLD,
+    r"\b(?:it|that|they|i mean|i meant|make (?:it|that))(?:'s|'re| is| was| are| were)? (?:actually )?(?P<new>[^,.;!?]{2,40}?)"
+    + _OLD,
     re.IGNORECASE,
 )
-_TOPICS = (("allergic_to", re.compile(r"\b(?:my|the|an?) (?:\w+ )?allerg(?:y|ies)\b|\ballergic\b", re.IGNORECASE)),)
+_TOPICS = (
+    ("allergic_to", re.compile(r"\b(?:my|the|an?) (?:\w+ )?allerg(?:y|ies)\b|\ballergic\b", re.IGNORECASE)),
+)
 _DETERMINER = re.compile(r"^(?:the|an?|my|our|to) ", re.IGNORECASE)
 
 
@@ -83,7 +86,13 @@ def _of_topic(before: str, speaker: EntityRef) -> Iterator[Triple]:
             known = describe(predicate, past=False)
             nothing = LiteralValue("string", "")
             yield Triple(
-                speaker, predicate, nothing, known.kind, CONFIDENCE, Span(0, 0), single_valued=known.single_valued
+                speaker,
+                predicate,
+                nothing,
+                known.kind,
+                CONFIDENCE,
+                Span(0, 0),
+                single_valued=known.single_valued,
             )
 
 

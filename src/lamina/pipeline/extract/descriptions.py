@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
+from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
-from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, verb_value
 from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
@@ -25,6 +25,8 @@ _PLACE_NOUNS = word_set("place city country town spot park beach restaurant cafe
 
 class Descriptions(Emitter):
     def _copula(self, clause: Clause, subject: EntityRef) -> None:
+        if any(t.lower in ("here", "there") for t in self.parse.children(clause.verb, "advmod")):
+            return
         if clause.lemma not in ("be", "become", "get") or is_hypothetical(clause) or clause.modal == "will":
             return
         token = clause.subject
@@ -50,7 +52,9 @@ class Descriptions(Emitter):
             return
         inner = self.parse.child(clause.verb, "xcomp")
         if inner is not None and token.lemma in words.ATTRIBUTE_NOUNS:
-            self._emit(clause, owner, slug(token.lemma), verb_value(self.parse, inner, self.refs, self.times))
+            aim = verb_value(self.parse, inner, self.refs, self.times)
+            if aim is not None:
+                self._emit(clause, owner, slug(token.lemma), replace(aim, value=f"to {aim.value}"))
         if token.lemma == "birthday":
             for match in self.times.of_clause(self.parse, clause.verb)[:1]:
                 self._birthday(clause, owner, match)
@@ -61,6 +65,8 @@ class Descriptions(Emitter):
 
     def _is_noun(self, clause: Clause, subject: EntityRef, token: Token, target: Token) -> None:
         parse = self.parse
+        if target.tag == "CD" and clause.past:
+            return
         if target.tag == "CD" and subject.type == "person" and not self._is_attribute(token):
             number = number_of([target])
             after = self.parse.tokens[target.i + 1 : target.i + 2]
@@ -82,6 +88,8 @@ class Descriptions(Emitter):
                     self._emit(clause, subject, "likes", noun_value(parse, inner, self.refs, self.times))
             return
         kin = words.RELATIONS.get(target.lemma)
+        if (kin is not None and self._is_former(target)) or self._is_former(token):
+            return
         if kin is not None and isinstance(value, EntityRef) and self.refs.owner(parse, target) is not None:
             owner = self.refs.owner(parse, target)
             if owner is not None and subject.type in ("person", "thing"):
@@ -111,9 +119,14 @@ class Descriptions(Emitter):
             return
         if determiner is not None and determiner.lower == "no":
             return
+        if (clause.past and not clause.perfect) or self.parse.child(clause.verb, "mark") is not None:
+            return  # "since I was a kid"
         if speaks_of_person and self._occupation(target):
             self._emit(
-                clause, subject, "works_as", self._bare_job(clause, subject, target, LiteralValue("string", text))
+                clause,
+                subject,
+                "works_as",
+                self._bare_job(clause, subject, target, LiteralValue("string", text)),
             )
         elif determiner is not None and determiner.lower in ("a", "an") and subject.type != "thing":
             self._emit(clause, subject, "is_a", LiteralValue("string", text), scale=0.85)
@@ -214,6 +227,12 @@ class Descriptions(Emitter):
             elif slot in ("in", "at") and value.type == "place" and subject.type in ("thing", "organisation"):
                 self._emit(clause, subject, "located_in", value)
 
+    def _is_former(self, token: Token) -> bool:
+        """ "My old boss Tom": who it was, not who it is."""
+        relation = words.RELATIONS.get(token.lemma)
+        former = any(t.lower in words.FORMER for t in self.parse.children(token, "amod", "compound"))
+        return former and relation is not None and words.PREDICATES[relation[0]].single_valued
+
     def _favourite(self, clause: Clause, noun: Token, value: Value) -> bool:
         adjective = next(
             (a for a in self.parse.children(noun, "amod") if a.lower in ("favourite", "favorite", "fave")),
@@ -253,7 +272,7 @@ class Descriptions(Emitter):
                 continue
             name = self.refs.given_name(self.parse, token)
             owner = self.refs.owner(self.parse, token)
-            if name is None or owner is None:
+            if name is None or owner is None or self._is_former(token):
                 continue
             ref = self.refs.remember(entity(name, "animal" if pet else "person"))
             predicate = "has_pet" if pet or relation is None else relation[0]

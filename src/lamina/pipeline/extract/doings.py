@@ -9,7 +9,7 @@ from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.inflect import with_article
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, phrase_tokens
 from lamina.pipeline.extract.syntax import Token
-from lamina.pipeline.extract.values import EntityRef, LiteralValue
+from lamina.pipeline.extract.values import EntityRef
 from lamina.pipeline.extract.vocabulary import slug
 from lamina.pipeline.extract.wording import determiner_of, phrase_text
 
@@ -65,7 +65,8 @@ class Doings(Emitter):
                 continue
             suffix = slot.removesuffix("dobj").strip()
             predicate = slug(f"{self._verb_word(clause)} {suffix}")
-            if predicate in words.PREDICATES and words.PREDICATES[predicate].kind != "event":
+            known = words.describe(predicate, past=clause.past)
+            if known.known and known.kind != "event":
                 predicate = f"did_{predicate}"  # "I emailed Bob" is not an address
             self._emit(clause, subject, predicate, value, qualifiers=self._rest(clause, target))
             return
@@ -80,7 +81,9 @@ class Doings(Emitter):
         definite = self._is_definite(clause, target, value)
         if clause.lemma in (_WEAK_VERBS if self.personal else _EMPTY_VERBS):
             concrete = self._concrete(value, target, past=False)
-            return clause.lemma in _CONCRETE_VERBS and clause.past and slot == "dobj" and concrete and definite
+            return (
+                clause.lemma in _CONCRETE_VERBS and clause.past and slot == "dobj" and concrete and definite
+            )
         if not self.personal or isinstance(value, EntityRef):
             return True
         if self._is_deictic(target) or not self._concrete(value, target, past=clause.past):
@@ -90,7 +93,11 @@ class Doings(Emitter):
 
     def _is_definite(self, clause: Clause, target: Token, value: Value) -> bool:
         """Something with a name, a number or, when it is past, a date."""
-        if not self.personal or isinstance(value, EntityRef) or self.parse.child(target, "nummod") is not None:
+        if (
+            not self.personal
+            or isinstance(value, EntityRef)
+            or self.parse.child(target, "nummod") is not None
+        ):
             return True
         dated = [m for m in self.times.of_clause(self.parse, clause.verb) if m.earliest is not None]
         return clause.past and any(self.parse.text[m.start : m.end].casefold() != "now" for m in dated)

@@ -30,7 +30,9 @@ class Employment(Emitter):
             employer = self._employer(token, "at", "with")
             if owner is None or employer is None or not order & {"first", "last", "final"}:
                 continue
-            if any(t.lower in ("not", "n't", "if", "until", "before", "since", "like") for t in self.parse.tokens):
+            if any(
+                t.lower in ("not", "n't", "if", "until", "before", "since", "like") for t in self.parse.tokens
+            ):
                 continue
             clause = Clause(self.parse, self._verb_above(token), token, 0.9)
             day = self._day(clause.verb, token)
@@ -88,7 +90,9 @@ class Employment(Emitter):
     def _speaks_of_work(self) -> bool:
         return any(t.lower in _WORK_WORDS for t in self.parse.tokens)
 
-    def _works_at(self, clause: Clause, subject: EntityRef, employer: EntityRef, since: datetime | None) -> None:
+    def _works_at(
+        self, clause: Clause, subject: EntityRef, employer: EntityRef, since: datetime | None
+    ) -> None:
         self._emit(clause, subject, "works_at", employer, state=True, validity=Validity(since))
 
     def _worked_at(self, clause: Clause, subject: EntityRef, employer: EntityRef, until: datetime) -> None:

@@ -12,7 +12,7 @@ import re
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _OPENER = re.compile(
     r"(?:(?:oh|wow|yeah|yep|yes|yup|hey|hi|hello|haha+|hehe+|lol|aww*|ah+|hmm+|well|so|and|but|ok|okay|cool|great|nice|"
-    r"awesome|amazing|absolutely|definitely|totally|exactly|agreed|sure|right|anyway|btw|by the way)\b[\s,.!:…-]*){1,6}",
+    r"awesome|amazing|absolutely|definitely|totally|exactly|agreed|sure|right|anyway|btw|by the way|actually)\b[\s,.!:…-]*){1,6}",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(
@@ -35,6 +35,10 @@ _NAMED_SUBJECT = re.compile(
 )
 _NON_LATIN = re.compile(r"[^\x00-\u024f\u2000-\u206f\U0001f000-\U0001ffff]")
 _YOU_START = re.compile(r"you(?:['’](?:re|ve|ll|d))?\b", re.IGNORECASE)
+
+_SWAPS = re.compile(
+    r"^(?:it|that)(?:['’]s| is| was) [^,.;!?]{2,40}, not \w", re.IGNORECASE
+)  # "it's tea, not coffee"
 
 WORDS_MIN = 3
 
@@ -66,7 +70,7 @@ def _is_chatter(body: str) -> bool:
     if _YOU_START.match(body) and not re.search(r"\d|[a-z] [A-Z]", body):
         return True
     chatter = _CHATTER.match(body)
-    if chatter is None:
+    if chatter is None or _SWAPS.search(body):
         return False
     # "Thanks, I moved to Lisbon yesterday" is worth it: a second clause with its own first person.
     return re.search(r"[,;-] ?(?:and |but )?(?:I|my|we|our)\b|\d", body[chatter.end() :]) is None

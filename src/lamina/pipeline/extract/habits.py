@@ -34,13 +34,17 @@ class Habits(Emitter):
                 self._drinks(clause, subject, ended=False)
         elif lemma == "switch":
             self._changes(clause, subject, "switched_to")
-        elif lemma in ("be", "go") and any(t.lower == "back" for t in self.parse.children(clause.verb, "advmod")):
+        elif lemma in ("be", "go") and any(
+            t.lower == "back" for t in self.parse.children(clause.verb, "advmod")
+        ):
             self._changes(clause, subject, "back_to")
         elif lemma in _CHOOSING and not clause.past and not clause.progressive and not clause.negated:
             always = any(t.lower in _ALWAYS for t in self.parse.children(clause.verb, "advmod"))
             for target in clause.objects("dobj") if always else []:
                 if self.parse.child(target, "compound", "amod") is not None and not self._is_deictic(target):
-                    self._emit(clause, subject, "prefers", noun_value(self.parse, target, self.refs, self.times))
+                    self._emit(
+                        clause, subject, "prefers", noun_value(self.parse, target, self.refs, self.times)
+                    )
 
     def _drinks(self, clause: Clause, subject: EntityRef, *, ended: bool) -> None:
         for target in clause.objects("dobj"):
@@ -58,7 +62,10 @@ class Habits(Emitter):
                     self._emit(lasting, subject, "drinks", drink)
                 elif target.is_noun and predicate == "switched_to" and not self._is_deictic(target):
                     value = noun_value(self.parse, target, self.refs, self.times)
-                    if isinstance(value, EntityRef) or self.parse.child(target, "amod", "compound") is not None:
+                    if (
+                        isinstance(value, EntityRef)
+                        or self.parse.child(target, "amod", "compound") is not None
+                    ):
                         self._emit(lasting, subject, predicate, value)
 
     def _drink(self, target: Token) -> Value | None:

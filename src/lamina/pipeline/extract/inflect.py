@@ -10,25 +10,137 @@ from typing import Final
 
 from lamina.language.wordsets import word_set
 
-__all__ = ["base_form", "in_past", "is_plural", "third_person", "with_article"]
+__all__ = ["base_form", "gerund", "in_past", "is_plural", "plural", "third_person", "with_article"]
 
 _PAST: Final[dict[str, str]] = dict(
     pair.split(":")
-    for pair in (
-        "be:was have:had do:did go:went get:got make:made take:took come:came see:saw know:knew think:thought give:gave "
-        "find:found tell:told become:became leave:left feel:felt bring:brought begin:began keep:kept hold:held write:wrote "
-        "stand:stood hear:heard mean:meant meet:met run:ran pay:paid sit:sat speak:spoke lie:lay lead:led grow:grew "
-        "lose:lost fall:fell send:sent build:built understand:understood draw:drew break:broke spend:spent rise:rose "
-        "drive:drove buy:bought wear:wore choose:chose eat:ate drink:drank sing:sang swim:swam fly:flew throw:threw "
-        "catch:caught teach:taught sell:sold win:won fight:fought sleep:slept ride:rode steal:stole shake:shook hide:hid "
-        "forget:forgot forgive:forgave freeze:froze wake:woke tear:tore bear:bore swear:swore blow:blew ring:rang "
-        "sink:sank spring:sprang shrink:shrank strike:struck stick:stuck dig:dug hang:hung swing:swung feed:fed "
-        "lend:lent bend:bent bind:bound wind:wound grind:ground shoot:shot light:lit slide:slid bite:bit seek:sought "
-        "deal:dealt dream:dreamed kneel:knelt lean:leaned leap:leapt weave:wove sew:sewed show:showed overcome:overcame "
-        "undergo:underwent withdraw:withdrew rebuild:rebuilt redo:redid rewrite:rewrote undertake:undertook "
-        "cut:cut put:put set:set let:let hit:hit hurt:hurt cost:cost shut:shut read:read quit:quit spread:spread "
-        "split:split bet:bet cast:cast burst:burst bid:bid upset:upset reset:reset babysit:babysat foresee:foresaw"
-    ).split()
+    for pair in [
+        "be:was",
+        "have:had",
+        "do:did",
+        "go:went",
+        "get:got",
+        "make:made",
+        "take:took",
+        "come:came",
+        "see:saw",
+        "know:knew",
+        "think:thought",
+        "give:gave",
+        "find:found",
+        "tell:told",
+        "become:became",
+        "leave:left",
+        "feel:felt",
+        "bring:brought",
+        "begin:began",
+        "keep:kept",
+        "hold:held",
+        "write:wrote",
+        "stand:stood",
+        "hear:heard",
+        "mean:meant",
+        "meet:met",
+        "run:ran",
+        "pay:paid",
+        "sit:sat",
+        "speak:spoke",
+        "lie:lay",
+        "lead:led",
+        "grow:grew",
+        "lose:lost",
+        "fall:fell",
+        "send:sent",
+        "build:built",
+        "understand:understood",
+        "draw:drew",
+        "break:broke",
+        "spend:spent",
+        "rise:rose",
+        "drive:drove",
+        "buy:bought",
+        "wear:wore",
+        "choose:chose",
+        "eat:ate",
+        "drink:drank",
+        "sing:sang",
+        "swim:swam",
+        "fly:flew",
+        "throw:threw",
+        "catch:caught",
+        "teach:taught",
+        "sell:sold",
+        "win:won",
+        "fight:fought",
+        "sleep:slept",
+        "ride:rode",
+        "steal:stole",
+        "shake:shook",
+        "hide:hid",
+        "forget:forgot",
+        "forgive:forgave",
+        "freeze:froze",
+        "wake:woke",
+        "tear:tore",
+        "bear:bore",
+        "swear:swore",
+        "blow:blew",
+        "ring:rang",
+        "sink:sank",
+        "spring:sprang",
+        "shrink:shrank",
+        "strike:struck",
+        "stick:stuck",
+        "dig:dug",
+        "hang:hung",
+        "swing:swung",
+        "feed:fed",
+        "lend:lent",
+        "bend:bent",
+        "bind:bound",
+        "wind:wound",
+        "grind:ground",
+        "shoot:shot",
+        "light:lit",
+        "slide:slid",
+        "bite:bit",
+        "seek:sought",
+        "deal:dealt",
+        "dream:dreamed",
+        "kneel:knelt",
+        "lean:leaned",
+        "leap:leapt",
+        "weave:wove",
+        "sew:sewed",
+        "show:showed",
+        "overcome:overcame",
+        "undergo:underwent",
+        "withdraw:withdrew",
+        "rebuild:rebuilt",
+        "redo:redid",
+        "rewrite:rewrote",
+        "undertake:undertook",
+        "cut:cut",
+        "put:put",
+        "set:set",
+        "let:let",
+        "hit:hit",
+        "hurt:hurt",
+        "cost:cost",
+        "shut:shut",
+        "read:read",
+        "quit:quit",
+        "spread:spread",
+        "split:split",
+        "bet:bet",
+        "cast:cast",
+        "burst:burst",
+        "bid:bid",
+        "upset:upset",
+        "reset:reset",
+        "babysit:babysat",
+        "foresee:foresaw",
+    ]
 )
 _DOUBLED: Final = word_set(
     "stop plan drop shop chat jog hug grab trip skip slip swap trap wrap snap clap tap tip pop hop rub scrub scan ban "
@@ -76,6 +188,39 @@ def base_form(third: str) -> str:
     if third.endswith(("sses", "shes", "ches", "xes", "oes")):
         return third[:-2]
     return third.removesuffix("s")
+
+
+def gerund(base: str) -> str:
+    """The "-ing" form: "move" gives "moving"."""
+    if base.endswith("ie"):
+        return f"{base[:-2]}ying"
+    if base.endswith("e") and not base.endswith(("ee", "oe", "ye")) and base != "be":
+        return f"{base[:-1]}ing"
+    doubled = base in _DOUBLED | {
+        "get",
+        "run",
+        "sit",
+        "set",
+        "put",
+        "cut",
+        "swim",
+        "quit",
+        "hit",
+        "let",
+        "dig",
+        "begin",
+        "forget",
+    }
+    return f"{base}{base[-1]}ing" if doubled else f"{base}ing"
+
+
+def plural(noun: str) -> str:
+    """The plural of a common noun."""
+    if noun.endswith(("child", "person")):
+        return f"{noun}ren" if noun.endswith("child") else f"{noun.removesuffix('person')}people"
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou") else f"{noun}s"
 
 
 def is_plural(name: str) -> bool:

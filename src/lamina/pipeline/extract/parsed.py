@@ -52,7 +52,7 @@ class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions, 
         if clause.lemma == "have":  # "a dog and two cats" is a possession and a count
             self._have(clause, subject)
         handlers = (
-            self._job, self._habit, self._copula, self._plan, self._preference, self._have, self._canonical, self._generic,
+            self._job, self._turning, self._habit, self._copula, self._plan, self._preference, self._have, self._canonical, self._generic,
         )  # fmt: skip
         if len(self.found) > before:
             return

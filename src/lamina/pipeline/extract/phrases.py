@@ -12,7 +12,7 @@ from lamina.pipeline.extract.wording import determiner_of, phrase_text
 
 Value = EntityRef | LiteralValue
 
-_NOUN_SKIP = word_set("relcl appos punct acl advcl preconj parataxis ccomp intj advmod")
+_NOUN_SKIP = word_set("neg relcl appos punct acl advcl preconj parataxis ccomp intj advmod")
 _JOINED = frozenset(("conj", "cc"))
 _VERB_SKIP = word_set("advcl parataxis relcl intj mark ccomp")
 _OWN_SKIP = word_set("aux auxpass neg cc conj nsubj punct")
@@ -87,8 +87,13 @@ def _is_cut(parse: Parse, head: Token, words: list[Token]) -> bool:
     last = words[-1]
     after = parse.tokens[last.i + 1] if last.i + 1 < len(parse.tokens) else None
     if after is None or last is not head:
-        return last.lower in ("one", "ones")
-    return last.is_noun and after.tag == "VBG" and after.dep == "acl" and not parse.children(after, "dobj", "prep")
+        return last.lower in ("one", "ones") or (head.tag == "JJ" and bool(parse.children(head, "prep")))
+    return (
+        last.is_noun
+        and after.tag == "VBG"
+        and after.dep == "acl"
+        and not parse.children(after, "dobj", "prep")
+    )
 
 
 def is_time_word(text: str) -> bool:
@@ -171,14 +176,18 @@ _TAIL = word_set(
     "now right soon lately too again though together personally anyway already currently instead there here well also"
 )
 # Words that open an afterthought, not a part of the phrase.
-_AFTERTHOUGHT = word_set("especially particularly maybe perhaps because cause though after before since while")
+_AFTERTHOUGHT = word_set(
+    "especially particularly maybe perhaps because cause though after before since while"
+)
 
 
 def _dangles(parse: Parse, tokens: list[Token]) -> bool:
     """Whether the phrase ends before the object of its last verb ("help make | that happen")."""
     last = tokens[-1]
     kept = {t.i for t in tokens}
-    return last.is_verb and any(c.i not in kept and c.i > last.i and c.dep in ("ccomp", "dobj") for c in parse.children(last))
+    return last.is_verb and any(
+        c.i not in kept and c.i > last.i and c.dep in ("ccomp", "dobj") for c in parse.children(last)
+    )
 
 
 def _until_pause(tokens: list[Token]) -> list[Token]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from lamina.language.entities import possessive
 from lamina.pipeline.extract.inflect import base_form, in_past, is_plural, third_person, with_article
@@ -18,10 +18,13 @@ _PLURAL = {"is": "are", "was": "were", "has": "have"}
 _PET_VERBS = {"has_pet": "has", "got_pet": "got"}
 
 
-def restate(triple: Triple) -> str:
-    """The claim in words: "Alice prefers tea to coffee", "Alice lived in Rome", "Alice does not like tea"."""
+def restate(triple: Triple, *, seen_at: datetime | None = None) -> str:
+    """The claim in words: "Alice prefers tea to coffee", "Alice lived in Rome", "Alice does not like tea".
+
+    A state that was over by `seen_at` is told in the past.
+    """
     subject, verb = _subject(triple), _phrase(triple)
-    ended = _has_ended(triple)
+    ended = _has_ended(triple, seen_at)
     if verb.startswith("'s "):
         subject, verb = f"{possessive(subject)}{verb[2 : -len(verb.split()[-1]) - 1]}", verb.split()[-1]
     first, _, rest = verb.partition(" ")
@@ -68,9 +71,11 @@ def _phrase(triple: Triple) -> str:
     return f"{in_past(first) if triple.kind == 'event' else third_person(first)} {rest}".rstrip()
 
 
-def _has_ended(triple: Triple) -> bool:
+def _has_ended(triple: Triple, seen_at: datetime | None) -> bool:
     lasting = triple.kind not in ("event", "plan", "commitment")
-    return lasting and triple.valid_from is None and triple.valid_to is not None
+    if not lasting or triple.valid_to is None:
+        return False
+    return triple.valid_from is None or (seen_at is not None and triple.valid_to <= seen_at)
 
 
 def _inflected(verb: str, triple: Triple, *, past: bool, plural: bool) -> str:

@@ -75,7 +75,9 @@ class Times:
             word = self._preposition(match)
             if word in _BY:
                 words = self._text[match.start : match.end]
-                return Validity(None, _end_of_day(latest) if _DAY.search(words) and word == "by" else latest, words)
+                return Validity(
+                    None, _end_of_day(latest) if _DAY.search(words) and word == "by" else latest, words
+                )
             if word in _UNTIL:
                 return Validity(None, latest)
             if _RANGE.search(self._text, match.start, match.end) and kind not in _STATES:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.language.wordsets import word_set
+from lamina.pipeline.extract.inflect import plural
 from lamina.pipeline.extract.values import EntityType, Kind
 
 
@@ -297,6 +298,7 @@ LIGHT_NOUNS: Final = word_set(
     "passion inspiration attitude outlook perspective lesson significance progress experience journey truth self "
     "life world potential strength confidence ton bunch day part spot step way"
 )
+FORMER: Final = word_set("old former ex previous last then ex-")
 EVENT_NOUNS: Final = word_set(
     "concert conference meetup meeting workshop class lecture talk seminar webinar wedding party festival "
     "parade funeral ceremony game match tournament exhibition exhibit fair convention group session show "
@@ -333,10 +335,10 @@ def describe(predicate: str, *, past: bool) -> Predicate:
     if known is not None:
         return known
     words = predicate.replace("_", " ")
-    if words.split(" ")[-1] in ATTRIBUTE_NOUNS:
+    if words.split(" ")[-1] in ATTRIBUTE_NOUNS and not predicate.startswith("did_"):
         return Predicate("attribute", phrase=f"'s {words} is")
     if predicate.startswith("favourite_"):
         return Predicate("preference", True, phrase=f"'s {words} is")
     if predicate.endswith("_count"):
-        return Predicate("quantity", True, phrase=f"'s {words} is")
+        return Predicate("quantity", True, phrase=f"has {{}} {plural(words.removesuffix(' count'))}")
     return Predicate("event" if past else "attribute")

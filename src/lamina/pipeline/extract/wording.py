@@ -85,5 +85,7 @@ def _named_before(parse: Parse, token: Token, refs: References) -> EntityRef | N
         for t in parse.tokens[: token.i]
         if t.is_name and t.dep != "compound" and (ref := refs.named(parse, t)) is not None
     }
-    people = [ref for ref in found.values() if ref.type == "person" and ref not in (refs.speaker, refs.addressee)]
+    people = [
+        ref for ref in found.values() if ref.type == "person" and ref not in (refs.speaker, refs.addressee)
+    ]
     return people[0] if len(people) == 1 else None
