@@ -22,7 +22,7 @@ _WEAK_VERBS = word_set(
     "cheer root allow become stay run stand hang rely count stick push face catch add spend set pay send "
     "leave read throw end follow deserve enjoy value treasure cherish believe focus work reach wait pass "
     "reflect experience guess admire embrace relate capture figure pour express explore chase live struggle learn grow "
-    "fight hit chill rock face boost improve build develop manage handle balance"
+    "promise decide plan intend fight hit chill rock face boost improve build develop manage handle balance"
 )
 # ... unless something definite follows: these may build a predicate with a concrete object in the past.
 _EMPTY_VERBS = word_set("be say have mean seem do")  # in written text the other verbs do carry facts

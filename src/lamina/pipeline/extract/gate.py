@@ -57,6 +57,8 @@ def worth_parsing(sentence: str, *, personal: bool = True) -> bool:
         return True
     opener = _OPENER.match(sentence)
     body = sentence[opener.end() :] if opener else sentence
+    if _SWAPS.match(body):
+        return True
     if _is_chatter(body):
         return False
     if _FIRST_PERSON.search(body) or _ANCHOR.search(body):
@@ -70,7 +72,7 @@ def _is_chatter(body: str) -> bool:
     if _YOU_START.match(body) and not re.search(r"\d|[a-z] [A-Z]", body):
         return True
     chatter = _CHATTER.match(body)
-    if chatter is None or _SWAPS.search(body):
+    if chatter is None:
         return False
     # "Thanks, I moved to Lisbon yesterday" is worth it: a second clause with its own first person.
     return re.search(r"[,;-] ?(?:and |but )?(?:I|my|we|our)\b|\d", body[chatter.end() :]) is None
