@@ -182,7 +182,7 @@ class Actions(Emitter):
             self._emit(clause, subject, done, LiteralValue("string", clause.verb.lower), state=True)
         if clause.lemma == "bear":
             self._born(clause, subject)
-        if clause.lemma == "call" and clause.passive:
+        if clause.lemma == "call" and clause.passive and not self._is_common(subject):
             for name in clause.objects("oprd"):
                 self._emit(clause, subject, "known_as", noun_value(self.parse, name, self.refs, self.times))
 

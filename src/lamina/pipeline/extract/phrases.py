@@ -76,6 +76,9 @@ def _literal_noun(parse: Parse, token: Token, refs: References, times: Times) ->
         content = [t for t in words if t is not token and (t.is_noun or t.tag == "VBG")]
         if not content or token.lower in ("lot", "bit", "it", "that", "this"):
             return None
+    owner = parse.tokens[words[0].i - 1] if words[0].i else None
+    if owner is not None and owner.tag == "PRP$" and refs.pronoun(owner) is None:
+        return None  # "their rights": nobody's that we know of
     text = (phrase_text(parse, words, refs) or "").strip(" \"'“”*-")
     if (len(text) < 2 and not text.isdigit()) or not any(c.isalnum() for c in text) or is_time_word(text):
         return None
@@ -85,9 +88,11 @@ def _literal_noun(parse: Parse, token: Token, refs: References, times: Times) ->
 def _is_cut(parse: Parse, head: Token, words: list[Token]) -> bool:
     """Whether the phrase goes on behind what the parser gave to it, as in "a poetry | reading"."""
     last = words[-1]
+    if head.tag == "JJ" and parse.children(head, "prep"):
+        return True
     after = parse.tokens[last.i + 1] if last.i + 1 < len(parse.tokens) else None
     if after is None or last is not head:
-        return last.lower in ("one", "ones") or (head.tag == "JJ" and bool(parse.children(head, "prep")))
+        return last.lower in ("one", "ones")
     return (
         last.is_noun
         and after.tag == "VBG"
@@ -117,7 +122,9 @@ def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
         if c.dep not in _NOUN_SKIP | _JOINED and not _is_instead(parse, c)
         for t in parse.subtree(c, _NOUN_SKIP)
     ]
-    kept = sorted((t for t in (token, *below) if not times.covers(t)), key=lambda t: t.i)
+    asides = [c.i for c in parse.children(token) if c.i > token.i and _is_instead(parse, c)]
+    end = min(asides, default=len(parse.tokens))
+    kept = sorted((t for t in (token, *below) if t.i < end and not times.covers(t)), key=lambda t: t.i)
     found = _joined(parse, kept)
     while found and (
         found[0].tag in _DETERMINERS or found[0].tag in ("IN", "TO", ",", "``", ":", "RB", "CC")
@@ -195,6 +202,7 @@ def _until_pause(tokens: list[Token]) -> list[Token]:
         dash = token.text == "-" and position > 0 and token.start > tokens[position - 1].end
         if dash or token.tag in (".", ":", "-LRB-") or token.text in ("–", "—", ";"):
             return tokens[:position]
-        if position > 0 and token.lower in _AFTERTHOUGHT:
+        example = token.lower == "like" and token.tag == "IN"
+        if position > 0 and (example or token.lower in _AFTERTHOUGHT):
             return tokens[:position]
     return tokens
