@@ -379,4 +379,4 @@ def test_a_question_about_oneself_is_about_the_caller(memory: Memory) -> None:
     pack = memory.ask("Where do I live?")
     assert pack["abstain"]["answerable"]
     assert {fact["subject"]["name"] for fact in pack["layers"]["facts"][:3]} == {"Maya"}
-    assert [e["actor"] for e in pack["layers"]["events"]][0] == "user:maya"
+    assert pack["layers"]["events"][0]["actor"] == "user:maya"

@@ -51,7 +51,7 @@ class BeliefReviser:
         if not event.directives.wants("beliefs"):
             return writes
         for fact in sorted(facts, key=lambda fact: fact.id):
-            if fact.kind in _UNBELIEVED_KINDS:
+            if fact.kind in _UNBELIEVED_KINDS or _was_over(event, fact):
                 continue
             for scope in dict.fromkeys([event.scope, event.directives.consolidate_into or event.scope]):
                 self._revise(event, fact, scope, writes)
@@ -141,6 +141,11 @@ class BeliefReviser:
                 return record
         found = self._view.query(Layer.BELIEFS, scope=scope, claim_key=claim_key, limit=1)
         return found[0] if found and isinstance(found[0], Belief) else None
+
+
+def _was_over(event: Event, fact: Fact) -> bool:
+    """ "I used to live in Rome": nothing to believe of the present, and no rival to what is held."""
+    return fact.slot is None and fact.valid_to is not None and fact.valid_to <= event.context.observed_at
 
 
 def _key(belief: Belief) -> str:
