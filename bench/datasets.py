@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -85,6 +86,21 @@ def longmemeval(folder: Path) -> list[Scope]:
         for q in questions
     ]
     return [Scope("longmemeval", tuple(said), tuple(q for q in asked if q.evidence))]
+
+
+def unanswerable(folder: Path) -> dict[str, list[Question]]:
+    """By scope, the questions that its turns do not answer: LoCoMo's category 5, LongMemEval's abstentions."""
+    turns, questions = _lines(folder / "turns.jsonl"), _lines(folder / "questions.jsonl")
+    found: dict[str, list[Question]] = defaultdict(list)
+    for q in questions:
+        name = q.get("conv_id", "longmemeval")
+        if q.get("abstention") or q.get("category") == 5:
+            said = [t.get("date") or t["datetime"] for t in turns if t.get("conv_id", "longmemeval") == name]
+            asked_at = _instant(q.get("question_date") or max(said))
+            found[name].append(
+                Question(q["question"], asked_at, "unanswerable", q.get("question_id", name), frozenset())
+            )
+    return found
 
 
 def encode(texts: Sequence[str], cache: Path) -> Encoded:

@@ -105,6 +105,8 @@ HOT: Mapping[str, str] = {
     "query_lifecycle_of_event": "lifecycle_event",
     "query_lifecycle_of_job": "lifecycle_job",
     "query_records": r"record_scope \(tenant_id=\? AND scope=\? AND layer=\?",
+    "query_records_of_subject": r"record_subject \(tenant_id=\? AND scope=\? AND layer=\? AND subject=\?",
+    "query_records_of_topic": r"record_topic \(tenant_id=\? AND scope=\? AND layer=\? AND topic=\? AND <expr>>\?",
     "records_in_slot": r"record_slot \(tenant_id=\? AND scope=\? AND slot=\?",
     "records_of_claim": r"record_claim \(tenant_id=\? AND scope=\? AND layer=\? AND claim_key=\?",
     "latest_records": "PRIMARY KEY",

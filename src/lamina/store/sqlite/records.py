@@ -99,7 +99,7 @@ class SqliteRecords:
             "after_at": query.after[0] if query.after else None,
             "after_id": query.after[1] if query.after else None,
         }
-        return [read_record(row) for row in self._readers.rows(_SQL["query_records"], bindings)]
+        return [read_record(row) for row in self._readers.rows(_SQL[_narrowest(query)], bindings)]
 
     def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
         """Mirrors ``Records.supports_of``."""
@@ -145,3 +145,12 @@ class SqliteRecords:
             )
             for row in self._readers.rows(_SQL["mentions_in_scopes"], bindings)
         ]
+
+
+def _narrowest(query: RecordQuery) -> str:
+    """The statement whose index leaves the fewest rows to look through."""
+    if query.subject is not None:
+        return "query_records_of_subject"
+    if query.topic is not None and not query.axes.superseded:
+        return "query_records_of_topic"
+    return "query_records"

@@ -115,7 +115,9 @@ CREATE TABLE record (
   PRIMARY KEY (tenant_id, id, version)
 ) WITHOUT ROWID;
 CREATE INDEX record_scope ON record (tenant_id, scope, layer, recorded_from, id);
-CREATE INDEX record_subject ON record (tenant_id, scope, layer, subject, predicate) WHERE subject IS NOT NULL;
+CREATE INDEX record_subject ON record (tenant_id, scope, layer, subject, recorded_from, id) WHERE subject IS NOT NULL;
+CREATE INDEX record_topic ON record (tenant_id, scope, layer, topic, coalesce(recorded_to, 9223372036854775807))
+  WHERE topic IS NOT NULL;
 CREATE INDEX record_slot ON record (tenant_id, scope, slot) WHERE slot IS NOT NULL;
 CREATE INDEX record_claim ON record (tenant_id, scope, layer, claim_key) WHERE claim_key IS NOT NULL;
 

@@ -24,7 +24,7 @@ SELECT * FROM record WHERE tenant_id = ?1 AND id = ?2 ORDER BY version;
 
 -- name: query_records
 -- Versions inside scopes as seen from a place on both axes, newest knowledge first. Without statistics the planner takes
--- the primary key and reads all of a tenant, so that this and the next two name their index.
+-- the primary key and reads all of a tenant, so that this and the next four name their index.
 SELECT * FROM record INDEXED BY record_scope
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND (:with_excluded OR excluded = 0)
@@ -37,6 +37,44 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
   AND (:subject IS NULL OR subject = :subject) AND (:predicate IS NULL OR predicate = :predicate)
   AND (:object_key IS NULL OR object_key = :object_key) AND (:session IS NULL OR session = :session)
   AND (:topic IS NULL OR topic = :topic)
+  AND confidence >= :min_confidence
+  AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
+  AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
+ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+
+-- name: query_records_of_subject
+-- As query_records, of one subject: its index is read newest first and left at the limit.
+SELECT * FROM record INDEXED BY record_subject
+WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+  AND (:with_excluded OR excluded = 0)
+  AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+  AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
+  AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
+  AND (:valid_at IS NULL OR (valid_from <= :valid_at AND (valid_to IS NULL OR valid_to > :valid_at)))
+  AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
+  AND (:valid_end IS NULL OR valid_from < :valid_end)
+  AND subject = :subject AND (:predicate IS NULL OR predicate = :predicate)
+  AND (:object_key IS NULL OR object_key = :object_key) AND (:session IS NULL OR session = :session)
+  AND (:topic IS NULL OR topic = :topic)
+  AND confidence >= :min_confidence
+  AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
+  AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
+ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+
+-- name: query_records_of_topic
+-- As query_records, of one topic and without versions that were superseded: those are passed over inside the index.
+SELECT * FROM record INDEXED BY record_topic
+WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+  AND (:with_excluded OR excluded = 0)
+  AND recorded_from <= :seen_at AND coalesce(recorded_to, 9223372036854775807) > :seen_at
+  AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
+  AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
+  AND (:valid_at IS NULL OR (valid_from <= :valid_at AND (valid_to IS NULL OR valid_to > :valid_at)))
+  AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
+  AND (:valid_end IS NULL OR valid_from < :valid_end)
+  AND (:subject IS NULL OR subject = :subject) AND (:predicate IS NULL OR predicate = :predicate)
+  AND (:object_key IS NULL OR object_key = :object_key) AND (:session IS NULL OR session = :session)
+  AND topic = :topic
   AND confidence >= :min_confidence
   AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
   AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))

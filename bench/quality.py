@@ -1,0 +1,259 @@
+"""Recall of gold evidence through the HTTP API, on the development halves of LoCoMo and LongMemEval.
+
+    python bench/quality.py
+
+Promise: turn level top 10 of at least 0.80 and any session top 5 of at least 0.94 on LoCoMo (categories 1-4), turn level
+top 10 of at least 0.77 on pooled LongMemEval, with one setting. Baseline: stemmed BM25 over the same turns in the same
+run. Beside them: questions whose whole evidence is inside a context block of 1,000 tokens, and how well the abstain
+signal tells questions that have an answer from those that have none. Nothing is stored between runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from datasets import Question, Scope, Turn, locomo, longmemeval, unanswerable
+from harness import Server, machine, publish, serving, temporary_folder
+from lamina.language.tokens import analyse, content_terms, event_terms
+from measures import NAMES, measure
+
+LISTED, BLOCK_TOKENS = 100, 1000
+_K1, _B = 1.2, 0.75
+_SHOWN = ("turn@5", "turn@10", "turn@20", "any@5", "any@10", "all@5", "all@10")
+
+
+def main() -> None:
+    """Write, wait, ask, print, publish."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument(
+        "--written", type=Path, help="a folder that holds what an earlier run wrote, and is kept"
+    )
+    parser.add_argument("--every", type=int, default=1, help="ask every n-th question only")
+    options = parser.parse_args()
+    sets = {
+        "LoCoMo": (locomo(options.data / "locomo"), unanswerable(options.data / "locomo")),
+        "LongMemEval": (
+            longmemeval(options.data / "longmemeval"),
+            unanswerable(options.data / "longmemeval"),
+        ),
+    }
+    figures: dict[str, Any] = {}
+    with temporary_folder(options.written) as folder:
+        about = machine(folder)
+        reused = (folder / "lamina.db").exists()
+        for name, (scopes, without) in sets.items():
+            with serving(folder) as server:
+                started = time.perf_counter()
+                places = _written(server, scopes, name, reused=reused)
+                server.wait_derived(1800)
+                derived_s = time.perf_counter() - started
+                figures[name] = _ask(server, scopes, places, without, name, options.every)
+                figures[name]["derived_s"] = round(derived_s, 1)
+            _print(name, figures[name])
+    signals = [figures[name].pop("signal") for name in sets]
+    both = _abstain(
+        [s for one in signals for s in one[0]], [s for one in signals for s in one[1]], signals[0][2]
+    )
+    figures["abstain, both sets"] = both
+    print(f"abstain, both sets: {both}")
+    publish(
+        "quality",
+        _headline(figures),
+        figures,
+        {"machine": about, "sizes": {"listed": LISTED, "every": options.every}},
+    )
+
+
+def _scope(name: str, scope: Scope) -> str:
+    return f"org:bench/user:{name.lower()}-{scope.name}"
+
+
+def _written(
+    server: Server, scopes: Sequence[Scope], name: str, *, reused: bool
+) -> dict[str, dict[str, int]]:
+    """Every turn as an event, in batches; which place in its scope each event id stands for."""
+    found = {}
+    for scope in scopes:
+        items = [_item(turn, at) for at, turn in enumerate(scope.turns)]
+        path = _scope(name, scope)
+        for first in range(0, 0 if reused else len(items), 1000):
+            body = {"scope": path, "items": items[first : first + 1000]}
+            server.call("POST", "/v1/experience/bulk", body)
+        found[path] = _ids(server, path)
+        assert len(found[path]) == len(items), f"{path} holds {len(found[path])} of {len(items)} events"
+    return found
+
+
+def _ids(server: Server, path: str) -> dict[str, int]:
+    """Event ids in the order of writing: the list is newest first."""
+    ids: list[str] = []
+    cursor = ""
+    while True:
+        page = server.call(
+            "GET", f"/v1/events?scope={path.replace(':', '%3A').replace('/', '%2F')}&limit=1000{cursor}"
+        )
+        ids += [event["id"] for event in page["items"]]
+        if not page.get("next_cursor"):
+            return {event_id: at for at, event_id in enumerate(reversed(ids))}
+        cursor = f"&cursor={page['next_cursor']}"
+
+
+def _item(turn: Turn, at: int) -> dict[str, Any]:
+    """A turn as it is written: the speaker by name where one is known, else by role and in no session."""
+    actor: dict[str, Any] = {"id": f"user:{turn.role}", "name": turn.role.capitalize()}
+    if turn.speaker:
+        actor = {"id": f"user:{turn.speaker.lower()}", "name": turn.speaker, "session": turn.session}
+    return {
+        "modality": "conversation",
+        "content": {"kind": "message", "role": turn.role, "text": turn.text},
+        "context": {"observed_at": turn.observed_at.isoformat().replace("+00:00", "Z")},
+        "observed_actor": actor,
+        "idempotency_key": f"turn-{at}",
+    }
+
+
+def _ask(
+    server: Server,
+    scopes: Sequence[Scope],
+    places: dict[str, dict[str, int]],
+    without: dict[str, list[Question]],
+    name: str,
+    every: int,
+) -> dict[str, Any]:
+    rows: dict[str, list[list[float]]] = defaultdict(list)
+    inside: list[bool] = []
+    strengths: tuple[list[float], list[float]] = ([], [])
+    taken: list[float] = []
+    threshold = 0.0
+    for scope in scopes:
+        path, baseline = _scope(name, scope), _Bm25(scope)
+        place = places[path]
+        sessions = [turn.session for turn in scope.turns]
+        unanswered = {question.text for question in without.get(scope.name, [])}
+        for question in scope.questions[::every]:
+            started = time.perf_counter()
+            listed = _recall(server, path, question, include=["events"], budgets={
+                "max_tokens": 200_000, "per_layer_limits": {"events": LISTED},
+            })  # fmt: skip
+            taken.append(time.perf_counter() - started)
+            order = [place[event["id"]] for event in listed["layers"]["events"]]
+            rows["Lamina"].append(measure(order, question, sessions))
+            rows[f"  {question.kind}"].append(rows["Lamina"][-1])
+            rows["BM25 alone"].append(measure(baseline.order(question.text), question, sessions))
+            block = _recall(server, path, question, view="holistic", budgets={"max_tokens": BLOCK_TOKENS})
+            shown = {place.get(item_id) for item_id in block["provenance"]["markers"].values()}
+            inside.append(question.evidence <= shown)
+            if question.text not in unanswered:
+                strengths[0].append(block["abstain"]["best_score"])
+            threshold = block["abstain"]["threshold"]
+        for question in without.get(scope.name, [])[::every]:
+            block = _recall(server, path, question, view="holistic", budgets={"max_tokens": BLOCK_TOKENS})
+            strengths[1].append(block["abstain"]["best_score"])
+    means = {
+        label: dict(zip(NAMES, np.mean(found, axis=0).round(4).tolist(), strict=True)) | {"n": len(found)}
+        for label, found in rows.items()
+    }
+    return {
+        "evidence": means,
+        "whole evidence in 1000 tokens": round(float(np.mean(inside)), 4),
+        "abstain": _abstain(*strengths, threshold),
+        "signal": (*strengths, threshold),
+        "recall_ms_p50": round(1000 * float(np.median(taken)), 1),
+    }
+
+
+def _recall(server: Server, path: str, question: Question, **wanted: Any) -> Any:
+    asked_at = question.asked_at.isoformat().replace("+00:00", "Z")
+    body = {"scope": path, "query": question.text, "temporal": {"reference_date": asked_at}, **wanted}
+    return server.call("POST", "/v1/recall", body)
+
+
+def _abstain(answerable: Sequence[float], unanswerable_: Sequence[float], threshold: float) -> dict[str, Any]:
+    """How well the strength of evidence tells the two apart; ``balanced`` weighs both kinds the same."""
+    if not unanswerable_:
+        return {"n_answerable": len(answerable), "n_unanswerable": 0}
+    yes, no = np.array(answerable), np.array(unanswerable_)
+    above = (yes[:, None] > no[None, :]).mean() + 0.5 * (yes[:, None] == no[None, :]).mean()
+
+    def balanced(at: float) -> float:
+        return float(((yes >= at).mean() + (no < at).mean()) / 2)
+
+    candidates = np.unique(np.concatenate([yes, no]))
+    best = max(candidates, key=balanced)
+    plain = float(((yes >= threshold).sum() + (no < threshold).sum()) / (len(yes) + len(no)))
+    return {
+        "n_answerable": len(yes),
+        "n_unanswerable": len(no),
+        "auc": round(float(above), 3),
+        "threshold": threshold,
+        "accuracy": round(plain, 3),
+        "balanced": round(balanced(threshold), 3),
+        "fitted_threshold": round(float(best), 3),
+        "fitted_balanced": round(balanced(float(best)), 3),
+        "answerable_p10_p50_p90": np.quantile(yes, [0.1, 0.5, 0.9]).round(3).tolist(),
+        "unanswerable_p10_p50_p90": np.quantile(no, [0.1, 0.5, 0.9]).round(3).tolist(),
+    }
+
+
+class _Bm25:
+    """Stemmed BM25 over day, speaker and words of each turn, as a plain text search would have it."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._counts = [Counter(event_terms(t.text, t.speaker, t.observed_at)) for t in scope.turns]
+        self._lengths = np.array([sum(count.values()) for count in self._counts])
+        self._postings: dict[str, list[int]] = defaultdict(list)
+        for at, count in enumerate(self._counts):
+            for term in count:
+                self._postings[term].append(at)
+
+    def order(self, question: str) -> list[int]:
+        """Places, best first; turns without any of the question's terms are left out."""
+        scores: dict[int, float] = defaultdict(float)
+        mean = float(self._lengths.mean())
+        for term in dict.fromkeys(content_terms(analyse(question))):
+            found = self._postings.get(term, [])
+            rarity = math.log1p((len(self._counts) - len(found) + 0.5) / (len(found) + 0.5))
+            for at in found:
+                count = self._counts[at][term]
+                norm = _K1 * (1 - _B + _B * self._lengths[at] / mean)
+                scores[at] += rarity * count * (_K1 + 1) / (count + norm)
+        return sorted(scores, key=lambda at: (-scores[at], at))[:LISTED]
+
+
+def _print(name: str, found: dict[str, Any]) -> None:
+    print(f"\n{name:26}" + "".join(f"{figure:>9}" for figure in (*_SHOWN, "n")))
+    for label, means in found["evidence"].items():
+        print(f"{label:26}" + "".join(f"{means[figure]:9.3f}" for figure in _SHOWN) + f"{means['n']:9d}")
+    print(f"whole evidence in {BLOCK_TOKENS} tokens: {found['whole evidence in 1000 tokens']:.3f}")
+    print(f"abstain: {json.dumps(found['abstain'])}")
+    print(f"derived in {found['derived_s']} s, recall p50 {found['recall_ms_p50']} ms", flush=True)
+
+
+def _headline(figures: dict[str, Any]) -> str:
+    parts = []
+    for name in ("LoCoMo", "LongMemEval"):
+        ours, plain = figures[name]["evidence"]["Lamina"], figures[name]["evidence"]["BM25 alone"]
+        parts.append(
+            f"{name} (n={ours['n']}): turn@10 {ours['turn@10']:.3f} (BM25 {plain['turn@10']:.3f}), session any@5 "
+            f"{ours['any@5']:.3f} ({plain['any@5']:.3f}), all@5 {ours['all@5']:.3f} ({plain['all@5']:.3f}), whole "
+            f"evidence in 1,000 tokens {figures[name]['whole evidence in 1000 tokens']:.3f}"
+        )
+    both = figures["abstain, both sets"]
+    parts.append(f"abstain AUC {both.get('auc')}, balanced {both.get('balanced')} at {both.get('threshold')}")
+    return "; ".join(parts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Recall over HTTP in a scope of 10^4 and of 10^5 events.
+
+    python bench/recall.py
+
+Promise: p50 at most 30 ms and p95 at most 80 ms at 10^5 events; ten times the events cost at most twice the time;
+resident memory at most 250 MB idle and 500 MB with 10^5 events; first answer within 3 s. Baselines of the same run:
+the store's FTS5 search alone and an exact numpy scan of as many vectors alone. ``seeding`` says how the scope is made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numpy as np
+
+from corpus import questions
+from harness import SEED, Server, machine, milliseconds, publish, serving, temporary_folder
+from lamina.kernel.scopes import Scope
+from lamina.language.tokens import analyse, content_terms
+from lamina.models.minilm import MiniLmEmbedder
+from lamina.store.sqlite import SqliteStore
+from seeding import Seeder
+
+SIZES = (10_000, 100_000)
+ASKED, WARMED = 200, 20
+_SCOPE = "org:bench/user:recall"
+
+
+def main() -> None:
+    """Seed, measure, print, publish."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="events, rising; 1000000 is far")
+    parser.add_argument("--seeded", type=Path, help="a folder seeded before is measured as it is, and kept")
+    parser.add_argument("--no-publish", action="store_true")
+    options = parser.parse_args()
+    asked = questions(SEED + 5, ASKED + WARMED)
+    found: dict[int, dict[str, Any]] = {}
+    with temporary_folder(options.seeded) as folder:
+        about = machine(folder)
+        reused = (folder / "lamina.db").exists()
+        seeder = None if reused else Seeder(folder, _SCOPE, SEED)
+        for size in [_events(folder)] if reused else options.sizes:
+            started = time.perf_counter()
+            if seeder is not None:
+                seeder.grow(size)
+            found[size] = {"seeded_s": round(time.perf_counter() - started, 1), **_measure(folder, asked)}
+            _print(size, found[size])
+        if seeder is not None:
+            seeder.close()
+    first, last = min(found), max(found)
+    small, large = found[first]["all layers"]["ms"], found[last]["all layers"]["ms"]
+    headline = (
+        f"{last} events: p50 {large['p50']} ms, p95 {large['p95']} ms; x{large['p50'] / small['p50']:.2f} of {first} "
+        f"events; FTS5 alone {found[last]['FTS5 alone']['p50']} ms, numpy scan alone "
+        f"{found[last]['numpy scan alone']['p50']} ms; memory {found[last]['memory_loaded_mb']['server']:.0f} MB "
+        f"(idle {found[last]['memory_idle_mb']['server']:.0f}); first answer {found[last]['first_answer_s']} s, "
+        f"first recall {found[last]['first_recall_s']} s"
+    )
+    if not options.no_publish:
+        sizes = {"events": list(found), "questions": ASKED}
+        publish(
+            "recall",
+            headline,
+            {str(size): row for size, row in found.items()},
+            {"machine": about, "sizes": sizes},
+        )
+
+
+def _measure(folder: Path, asked: Sequence[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {"rows": _rows(folder)}
+    with serving(folder) as server:
+        time.sleep(2)
+        found |= {"first_answer_s": round(server.started_s, 2), "memory_idle_mb": server.memory_mb()}
+        started = time.perf_counter()
+        _recall(server, asked[0], {})
+        found["first_recall_s"] = round(time.perf_counter() - started, 2)
+        for name, wanted in (("all layers", {}), ("events only", {"include": ["events"]})):
+            taken, cpu, phases = _asked(server, asked, wanted)
+            found[name] = {"ms": milliseconds(taken), "server_cpu_ms": cpu, "phases_ms": phases}
+        found["memory_loaded_mb"] = server.memory_mb()
+    return found | _baselines(folder, asked)
+
+
+def _asked(
+    server: Server, asked: Sequence[str], wanted: dict[str, Any]
+) -> tuple[list[float], float, dict[str, float]]:
+    """Seconds by the clock of each question, the server's processor milliseconds for one, and medians by phase."""
+    for question in asked[:WARMED]:
+        _recall(server, question, wanted)
+    taken, phases = [], []
+    cpu = server.cpu_s()
+    for question in asked[WARMED:]:
+        started = time.perf_counter()
+        pack = _recall(server, question, wanted)
+        taken.append(time.perf_counter() - started)
+        phases.append(pack["diagnostics"]["time_ms"])
+    cpu = server.cpu_s() - cpu
+    medians = {name: round(statistics.median(one[name] for one in phases), 2) for name in phases[0]}
+    return taken, round(1000 * cpu / len(taken), 1), medians
+
+
+def _recall(server: Server, question: str, wanted: dict[str, Any]) -> Any:
+    body = {"scope": _SCOPE, "query": question, "diagnostics": "summary", **wanted}
+    return server.call("POST", "/v1/recall", body)
+
+
+def _baselines(folder: Path, asked: Sequence[str]) -> dict[str, Any]:
+    store = SqliteStore(folder)
+    scopes = [Scope.parse(_SCOPE)]
+    terms = [tuple(content_terms(analyse(question))) for question in asked]
+    vectors = np.random.default_rng(SEED).normal(size=(_events(folder), 384)).astype(np.float32)
+    queries = MiniLmEmbedder().encode(asked).pooled
+    found = {
+        "FTS5 alone": _timed(lambda at: store.index.search("local", scopes, terms[at], 20), len(asked)),
+        "numpy scan alone": _timed(lambda at: np.argpartition(-(vectors @ queries[at]), 20)[:20], len(asked)),
+    }
+    store.close()
+    return found
+
+
+def _timed(run: Callable[[int], object], count: int) -> dict[str, float]:
+    taken = []
+    for at in range(count):
+        started = time.perf_counter()
+        run(at)
+        taken.append(time.perf_counter() - started)
+    return milliseconds(taken[WARMED:])
+
+
+def _rows(folder: Path) -> dict[str, int]:
+    database = apsw.Connection(str(folder / "lamina.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    found = {
+        name: int(next(iter(database.execute(f"SELECT count(*) FROM {name}")))[0])
+        for name in ("event", "record", "support", "mention", "text_row", "vector_row")
+    }
+    found |= {
+        f"{layer} ids": count
+        for layer, count in database.execute("SELECT layer, count(DISTINCT id) FROM record GROUP BY layer")
+    }
+    database.close()
+    return found
+
+
+def _events(folder: Path) -> int:
+    return _rows(folder)["event"]
+
+
+def _print(size: int, row: dict[str, Any]) -> None:
+    print(f"\n{size} events, seeded in {row['seeded_s']} s: {row['rows']}")
+    for name in ("all layers", "events only"):
+        one = row[name]
+        print(
+            f"{name:18} p50 {one['ms']['p50']:.1f} p95 {one['ms']['p95']:.1f} ms, cpu {one['server_cpu_ms']} ms, {one['phases_ms']}"
+        )
+    for name in ("FTS5 alone", "numpy scan alone"):
+        print(f"{name:18} p50 {row[name]['p50']:.1f} p95 {row[name]['p95']:.1f} ms")
+    print(f"first answer {row['first_answer_s']} s, first recall {row['first_recall_s']} s")
+    print(f"memory idle {row['memory_idle_mb']}, loaded {row['memory_loaded_mb']}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
