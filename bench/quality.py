@@ -86,8 +86,8 @@ def _written(
     """Every turn as an event, in batches; which place in its scope each event id stands for."""
     found = {}
     for scope in scopes:
-        items = [_item(turn, at) for at, turn in enumerate(scope.turns)]
         path = _scope(name, scope)
+        items = [_item(turn, f"{scope.name}-{at}") for at, turn in enumerate(scope.turns)]
         for first in range(0, 0 if reused else len(items), 1000):
             body = {"scope": path, "items": items[first : first + 1000]}
             server.call("POST", "/v1/experience/bulk", body)
@@ -110,7 +110,7 @@ def _ids(server: Server, path: str) -> dict[str, int]:
         cursor = f"&cursor={page['next_cursor']}"
 
 
-def _item(turn: Turn, at: int) -> dict[str, Any]:
+def _item(turn: Turn, key: str) -> dict[str, Any]:
     """A turn as it is written: the speaker by name where one is known, else by role and in no session."""
     actor: dict[str, Any] = {"id": f"user:{turn.role}", "name": turn.role.capitalize()}
     if turn.speaker:
@@ -120,7 +120,7 @@ def _item(turn: Turn, at: int) -> dict[str, Any]:
         "content": {"kind": "message", "role": turn.role, "text": turn.text},
         "context": {"observed_at": turn.observed_at.isoformat().replace("+00:00", "Z")},
         "observed_actor": actor,
-        "idempotency_key": f"turn-{at}",
+        "idempotency_key": key,
     }
 
 
