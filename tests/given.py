@@ -119,6 +119,7 @@ def fact(name: str = "lives-in", scope: Scope = ALICE, **more: Any) -> Fact:
         "text": "Alice lives in Lisbon.",
         "kind": "place",
         "negated": False,
+        "external": False,
         "extractor": "lamina-rules/1",
         "slot": None,
     }
@@ -141,6 +142,7 @@ def belief(name: str = "likes", **more: Any) -> Belief:
         "object": ObjectValue("literal", 3, "integer", "cup"),
         "negated": True,
         "stance": Stance.SUPPORTED,
+        "external": False,
         "alpha": 3.0,
         "beta": 1.0,
         "lower": 0.4,

@@ -1,5 +1,24 @@
-"""Lamina: a memory server for AI agents."""
+"""Lamina: a memory server for AI agents.
 
-__all__ = ["__version__"]
+``lamina.Client`` and ``lamina.AsyncClient`` speak to a running server. Importing this package loads neither.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lamina.client import AsyncClient, Client
+
+__all__ = ["AsyncClient", "Client", "__version__"]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """The clients, loaded when they are first asked for."""
+    if name not in ("AsyncClient", "Client"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from lamina import client
+
+    return getattr(client, name)

@@ -48,9 +48,12 @@ class LaminaError(Exception):
     """An error with a stable code, a message for people, and a hint when the reader can act.
 
     ``code`` is UPPER_SNAKE and never changes meaning. ``details`` holds the values at hand, JSON-ready.
+    ``request_id`` and ``status`` are set where the error came over the wire, for the reader of the server's log.
     """
 
     retriable: ClassVar[bool] = False
+    request_id: str | None = None
+    status: int | None = None
 
     def __init__(
         self, code: str, message: str, *, hint: str | None = None, details: Mapping[str, Any] | None = None

@@ -250,11 +250,13 @@ _FACT: dict[str, Any] = {
     "event_id": derived_id(Prefix.EVENT, NOON, "source"),
     "text": "Acme Corp is at the stage poc.",
     "kind": "state",
+    "external": False,
     "extractor": "lamina-rules/1",
     "slot": None,
 }
 _BELIEF: dict[str, Any] = {
     "stance": Stance.SUPPORTED,
+    "external": False,
     "alpha": 3.0,
     "beta": 1.0,
     "lower": 0.48,

@@ -106,6 +106,7 @@ def _top_level_names(module: Module) -> set[str]:
             names.add(node.name)
         else:
             names |= {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+            names |= {item.asname or item.name for item in ast.walk(node) if isinstance(item, ast.alias)}
     return names
 
 

@@ -18,7 +18,7 @@ _DAYS = {
     "tomorrow": (1, 2),
     "last week": (-8, -1),
     "next week": (6, 13),
-    "by Friday": (3, 4),
+    "by Friday": (2, 3),
     "on May 3": (-4, -3),
 }
 

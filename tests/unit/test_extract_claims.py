@@ -51,7 +51,7 @@ CLAIMS = [
     ("relation", "My sister Anna lives in Berlin.", ["Anna lives_in Berlin", "Alice sibling_of Anna"]),
     ("relation", "My daughter's name is Lily.", ["Alice parent_of Lily"]),
     ("relation", "I've been married to Tom for years.", ["Alice married_to Tom"]),
-    ("relation", "Tom is my boss.", ["Alice colleague_of Tom"]),
+    ("relation", "Tom is my boss.", ["Alice manager Tom"]),
     ("preference", "My favourite food is ramen.", ["Alice favourite_food ramen"]),
     ("preference", "Ramen is my favorite food.", ["Alice favourite_food Ramen"]),
     ("preference", "I don't like coffee.", ["Alice dislikes coffee"]),
@@ -69,7 +69,7 @@ CLAIMS = [
         ["Alice plans_to meet for lunch", "Bob plans_to meet for lunch"],
     ),
     ("commitment", "I'll send the deck by Friday.", ["Alice committed_to send the deck"]),
-    ("commitment", "I need to renew my passport.", ["Alice needs_to renew my passport"]),
+    ("commitment", "I need to renew my passport.", ["Alice needs_to renew Alice's passport"]),
     ("commitment", "Remind me to call Carol tomorrow.", ["Alice asked_to_be_reminded_to call Carol"]),
     ("quantity", "Our company has 12 employees.", ["Alice's company employee_count 12"]),
     ("quantity", "I have two kids.", ["Alice kid_count 2"]),
@@ -118,7 +118,7 @@ def test_questions_orders_wishes_and_praise_claim_nothing(extractor: RulesExtrac
         ("I don't have a car.", "Alice not has car"),
         ("I no longer work at Google.", "Alice not works_at Google"),
         ("I think Anna works at Google.", "Anna maybe works_at Google"),
-        ("I might move to Canada.", "Alice maybe considers move to Canada"),
+        ("I might move to Canada.", "Alice maybe considers moving to Canada"),
     ],
 )
 def test_negation_and_hedging(extractor: RulesExtractor, text: str, claim: str) -> None:

@@ -73,7 +73,7 @@ def _triple(predicate: str, value: EntityRef | LiteralValue, **more: object) -> 
             "Alice prefers tea to coffee",
         ),
         (_triple("lives_in", EntityRef("Lisbon", "lisbon", "place")), "Alice lives in Lisbon"),
-        (_triple("likes", LiteralValue("string", "tea"), negated=True), "not true that Alice likes tea"),
+        (_triple("likes", LiteralValue("string", "tea"), negated=True), "Alice does not like tea"),
         (_triple("weight", LiteralValue("quantity", 70, "kg")), "Alice weighs 70 kg"),
     ],
 )

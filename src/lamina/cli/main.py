@@ -1,57 +1,96 @@
-"""The ``lamina`` command: options in, operations or a server out."""
+"""The ``lamina`` command: options in, operations or a server out.
+
+Commands import what they need when they run, so that ``lamina --help`` answers at once.
+"""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lamina.cli.serve import run_server
-from lamina.cli.work import run_replay, run_worker
+from lamina import __version__
+from lamina.cli.group import Commands
+from lamina.cli.memory import add_memory_commands
+from lamina.cli.options import AsJson, Data
 from lamina.settings import load_settings
 
-__all__ = ["main"]
+__all__ = ["app", "main"]
 
 app = typer.Typer(
-    name="lamina", help="A memory server for AI agents.", no_args_is_help=True, add_completion=False
+    name="lamina",
+    cls=Commands,
+    help="A memory server for AI agents.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
 )
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"lamina {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _lamina() -> None:
+def _lamina(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_version)
+    ] = False,
+) -> None:
     """A memory server for AI agents."""
 
 
 @app.command()
 def serve(
     port: Annotated[int | None, typer.Option(help="The port to listen on; 0 picks a free one.")] = None,
-    data: Annotated[Path | None, typer.Option(help="The folder that holds everything.")] = None,
+    data: Data = None,
     preset: Annotated[str | None, typer.Option(help="The deployment preset.")] = None,
     host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
     workers: Annotated[int | None, typer.Option(help="Derivation processes; 0 for none.")] = None,
 ) -> None:
     """Start the server and its worker. Everything is kept in one folder."""
+    from lamina.cli.serve import run_server
+
     run_server(load_settings(os.environ, port=port, data=data, preset=preset, host=host, workers=workers))
 
 
 @app.command()
-def worker(
-    data: Annotated[Path | None, typer.Option(help="The folder that holds everything.")] = None,
-    parent: Annotated[int | None, typer.Option(hidden=True)] = None,
-) -> None:
+def worker(data: Data = None, parent: Annotated[int | None, typer.Option(hidden=True)] = None) -> None:
     """Derive what is queued, beside a server that was started with --workers 0."""
+    from lamina.cli.work import run_worker
+
     run_worker(load_settings(os.environ, data=data), parent)
 
 
 @app.command()
-def replay(
-    data: Annotated[Path | None, typer.Option(help="The folder that holds everything.")] = None,
-) -> None:
+def replay(data: Data = None) -> None:
     """Drop every derived layer and rebuild it from the log. The server must not run."""
+    from lamina.cli.work import run_replay
+
     events = run_replay(load_settings(os.environ, data=data))
     typer.echo(f"replayed {events} events")
+
+
+@app.command()
+def doctor(
+    data: Data = None,
+    url: Annotated[
+        str | None, typer.Option("--url", help="A server that has to answer; by default one may.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check this machine, the data folder and the server, and say what to do about what is wrong."""
+    from lamina.cli.doctor import run_doctor
+
+    settings = load_settings(os.environ, data=data)
+    if not run_doctor(settings, url, as_json=as_json):
+        raise typer.Exit(6)
+
+
+add_memory_commands(app)
 
 
 def main() -> None:

@@ -18,6 +18,8 @@ from lamina.settings import Settings
 
 __all__ = ["run_server"]
 
+_KEEP_ALIVE_S = 75  # longer than the pause between two turns of a chat, so that clients need not connect anew
+
 
 def run_server(settings: Settings) -> None:
     """Serve until interrupted."""
@@ -34,6 +36,7 @@ def run_server(settings: Settings) -> None:
         access_log=False,
         lifespan="off",
         server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_S,
     )
     # Uvicorn raises a signal again once it is done with it; the default action would end the process there and then,
     # before the worker is told.

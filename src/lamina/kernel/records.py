@@ -138,7 +138,7 @@ class Record:
 class Fact(Record):
     """A triple with validity (seed 002, 7.3).
 
-    ``text`` says it in one sentence. ``slot`` is what conflicting values compete for: (subject, predicate) of a single-valued predicate. Facts of
+    ``text`` says it in one sentence; ``external`` when it was read in what a tool or a document said. ``slot`` is what conflicting values compete for: (subject, predicate) of a single-valued predicate. Facts of
     one slot supersede each other by valid time; None means that values stand beside each other.
     """
 
@@ -151,6 +151,7 @@ class Fact(Record):
     kind: str
     negated: bool
     text: str
+    external: bool
     extractor: str
     slot: str | None
     supersedes: str | None = None
@@ -165,7 +166,7 @@ class Fact(Record):
 class Belief(Record):
     """A probabilistic claim (seed 002, 7.4): a Beta posterior over weighted supports.
 
-    ``alpha`` and ``beta`` are its parameters, ``lower`` and ``upper`` bound ``confidence`` at ``level`` 0.90.
+    ``external`` while nothing but tools and documents supports it. ``alpha`` and ``beta`` are its parameters, ``lower`` and ``upper`` bound ``confidence`` at ``level`` 0.90.
     """
 
     layer: ClassVar[Layer] = Layer.BELIEFS
@@ -175,6 +176,7 @@ class Belief(Record):
     object: ObjectValue
     negated: bool
     stance: Stance
+    external: bool
     alpha: float
     beta: float
     lower: float

@@ -26,6 +26,11 @@ def sentence_shares(text: str) -> tuple[float, float]:
     return asking / len(sentences), own / len(sentences)
 
 
+def speaks_of_self(question: str) -> bool:
+    """Whether the question is about the one who asks: "where do I live?"."""
+    return bool(_SELF.search(question.replace("\u2019", "'")))
+
+
 def asks_assistant(question: str) -> bool:
     """Whether the question is about what the assistant said earlier, not a new request to it."""
     return bool(_ASKS_ASSISTANT.search(question))

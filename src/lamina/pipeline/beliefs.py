@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final, Literal
 
 from lamina.kernel.events import Event
@@ -50,7 +51,7 @@ class BeliefReviser:
         if not event.directives.wants("beliefs"):
             return writes
         for fact in sorted(facts, key=lambda fact: fact.id):
-            if fact.kind in _UNBELIEVED_KINDS:
+            if fact.kind in _UNBELIEVED_KINDS or _was_over(event, fact):
                 continue
             for scope in dict.fromkeys([event.scope, event.directives.consolidate_into or event.scope]):
                 self._revise(event, fact, scope, writes)
@@ -90,6 +91,7 @@ class BeliefReviser:
             _put(event, None, revised, writes)
         else:
             revised = _moved(belief, posterior, valid_to=fact.valid_to)
+            revised = replace(revised, external=belief.external and fact.external)
             if not _differs(belief, revised):
                 writes.supports.append(support)
                 return
@@ -141,6 +143,11 @@ class BeliefReviser:
         return found[0] if found and isinstance(found[0], Belief) else None
 
 
+def _was_over(event: Event, fact: Fact) -> bool:
+    """ "I used to live in Rome": nothing to believe of the present, and no rival to what is held."""
+    return fact.slot is None and fact.valid_to is not None and fact.valid_to <= event.context.observed_at
+
+
 def _key(belief: Belief) -> str:
     return f"{belief.subject.id}|{belief.predicate}|{belief.object.key}|{int(belief.negated)}"
 
@@ -169,6 +176,7 @@ def _new_belief(event: Event, fact: Fact, belief_id: str, scope: Scope, posterio
         object=fact.object,
         negated=fact.negated,
         stance=_stance(posterior),
+        external=fact.external,
         alpha=posterior.alpha,
         beta=posterior.beta,
         lower=lower,
@@ -198,12 +206,8 @@ def _stance(posterior: Posterior) -> Stance:
 
 
 def _differs(one: Belief, other: Belief) -> bool:
-    return (one.alpha, one.beta, one.valid_to, one.contradicts) != (
-        other.alpha,
-        other.beta,
-        other.valid_to,
-        other.contradicts,
-    )
+    parts = attrgetter("alpha", "beta", "valid_to", "contradicts", "external")
+    return bool(parts(one) != parts(other))
 
 
 def _put(event: Event, held: Belief | None, revised: Belief, writes: Writes) -> None:

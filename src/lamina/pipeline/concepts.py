@@ -77,7 +77,13 @@ class ConceptSynthesizer:
     def _update(
         self, event: Event, subject: Subject, topic: str, facts: Sequence[Fact], writes: Writes
     ) -> None:
-        current = [fact for fact in facts if fact.superseded_by is None and not fact.negated]
+        current = [
+            fact
+            for fact in facts
+            if fact.superseded_by is None
+            and not (fact.negated or fact.external)
+            and not _is_over(event, fact)
+        ]
         if len(current) < FACTS_FROM:
             return
         consulted = sorted(current, key=lambda f: (-f.confidence, -f.valid_from, f.id))[:FACTS_CONSULTED_MAX]
@@ -114,6 +120,12 @@ class ConceptSynthesizer:
             concept = replace(concept, valid_from=min(concept.valid_from, held.valid_from))
         writes.records.append(concept)
         writes.supports += [_support(event, concept, fact) for fact in consulted]
+
+
+def _is_over(event: Event, fact: Fact) -> bool:
+    """Whether a state has passed; what happened stays worth telling."""
+    passing = fact.kind not in ("event", "plan", "commitment")
+    return passing and fact.valid_to is not None and fact.valid_to <= event.context.observed_at
 
 
 def _summary(facts: Sequence[Fact]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from lamina import limits
-from lamina.kernel.events import Event, text_of
+from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Episode, EpisodeRole, Fact, Layer, Record, Support
 from lamina.kernel.time import SECOND_US, rfc3339
@@ -162,13 +162,16 @@ class EpisodeBuilder:
         ids = [support.source_id for support in members]
         known = self._view.events(ids)
         events = [known[i] for i in ids if i in known] + list(new)
+        # A summary speaks in nobody's name: what tools and documents said stays in its events, quoted.
+        own = [event for event in events if event.origin.trust is not Trust.EXTERNAL]
         words = Counter(
             term
-            for event in events
+            for event in own
             for term in set(analyse(text_of(event.content))) - STOP_TERMS
             if len(term) > 2
         )
-        name, summary = _name(events, words), _summary(events, words)
+        began = rfc3339(episode.started_at)[:10]
+        name, summary = _name(own, words, began), _summary(own, words)
         shared = [count for count in words.values() if count > 1]
         centrality = round(len(shared) / max(len(words), 1), 4) if len(events) > 1 else 0.0
         return replace(episode, name=name, summary=summary, centrality=centrality)
@@ -205,7 +208,7 @@ def _membership(event: Event, episode_id: str, ordinal: int, role: EpisodeRole) 
     )
 
 
-def _name(events: Sequence[Event], words: Counter[str]) -> str:
+def _name(events: Sequence[Event], words: Counter[str], began: str) -> str:
     """What its events name and speak of most, as first written, and the day it began."""
     speakers = {term for event in events for term in analyse(event.observed_actor.display_name)}
     written: dict[str, str] = {}
@@ -221,9 +224,8 @@ def _name(events: Sequence[Event], words: Counter[str]) -> str:
     # Names tell episodes apart better than what everybody talks about; of those, longer words say more.
     weights = {term: words[term] * (3 if term in proper else 1) * min(len(term), 8) for term in told}
     best = sorted(told, key=lambda term: (-weights[term], told.index(term)))[:_NAME_TERMS]
-    day = rfc3339(min(event.context.observed_at for event in events))[:10]
     named = ", ".join(written[term] for term in best)
-    return f"{named} ({day})" if named else f"Conversation of {day}"
+    return f"{named} ({began})" if named else f"Conversation of {began}"
 
 
 def _summary(events: Sequence[Event], words: Counter[str]) -> str:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject, Support
-from lamina.kernel.time import Instant, from_datetime
+from lamina.kernel.time import Instant, from_datetime, to_datetime
 from lamina.language.entities import normalise_name
-from lamina.pipeline.extract.keys import restate
+from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Triple
 from lamina.pipeline.view import EXTRACTED_FROM, View
 from lamina.store.ports import Closing, Writes
@@ -40,9 +40,17 @@ class _Claim:
     subject: Subject
     object: ObjectValue
     triple: Triple
+    observed_at: Instant
     valid_from: Instant
     valid_to: Instant | None
     confidence: float
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is told as over, with no word of when it began ("I used to live in Rome")."""
+        return (
+            self.valid_to is not None and self.triple.valid_from is None and self.valid_to <= self.observed_at
+        )
 
 
 class FactResolver:
@@ -70,7 +78,9 @@ class FactResolver:
     def _place(self, event: Event, claim: _Claim, ordinal: int, extractor: str, writes: Writes) -> None:
         fact = _fact(event, claim, ordinal, extractor)
         if fact.negated:
-            self._end_denied(event, fact, writes)
+            fact = self._end_denied(event, fact, writes)
+        if claim.has_ended and self._end_told(event, fact, writes):
+            return
         if fact.slot is not None:
             self._place_in_slot(event, fact, writes)
             return
@@ -149,12 +159,27 @@ class FactResolver:
         if fact.valid_from < held.valid_from:
             _revise(event, held, writes, valid_from=fact.valid_from)
 
-    def _end_denied(self, event: Event, denial: Fact, writes: Writes) -> None:
-        """ "I no longer live in Porto" ends what said that she does."""
+    def _end_denied(self, event: Event, denial: Fact, writes: Writes) -> Fact:
+        """ "I no longer live in Porto" ends what said that she does, and supersedes it."""
         affirmed = replace(denial, negated=False).claim_key
         for held in self._held(writes, claim_key=affirmed):
             if held.valid_to is None and held.valid_from < denial.valid_from:
                 _revise(event, held, writes, valid_to=denial.valid_from, superseded_by=denial.id)
+                denial = replace(denial, supersedes=held.id)
+        return denial
+
+    def _end_told(self, event: Event, past: Fact, writes: Writes) -> bool:
+        """ "I used to live in Porto" ends the claim that is held; whether there was one."""
+        assert past.valid_to is not None
+        held = [
+            fact
+            for fact in self._held(writes, claim_key=past.claim_key)
+            if fact.valid_to is None and fact.valid_from < past.valid_to
+        ]
+        for fact in held:
+            _revise(event, fact, writes, valid_to=past.valid_to)
+            writes.supports.append(_support(event, fact.id, past))
+        return bool(held)
 
     def _held(self, writes: Writes, *, slot: str | None = None, claim_key: str | None = None) -> list[Fact]:
         """The current versions in valid order, as this event's own earlier claims have left them."""
@@ -176,13 +201,18 @@ def _holds_at(fact: Fact, moment: Instant) -> bool:
 def _claim(event: Event, triple: Triple) -> _Claim:
     subject_name = triple.subject.name
     subject = Subject(entity_id(event.tenant_id, _key_of(triple.subject)), subject_name)
-    valid_from = from_datetime(triple.valid_from) if triple.valid_from else event.context.observed_at
+    observed_at = event.context.observed_at
+    valid_from = from_datetime(triple.valid_from) if triple.valid_from else observed_at
     valid_to = from_datetime(triple.valid_to) if triple.valid_to else None
     if valid_to is not None and valid_to <= valid_from:
-        valid_to = None
+        # Of what is over and has no beginning only its last instant is certain; anything else is a slip of the words.
+        over = triple.valid_from is None
+        valid_from, valid_to = (valid_to - 1, valid_to) if over else (valid_from, None)
     factor = EXTERNAL_FACTOR if event.origin.trust is Trust.EXTERNAL else 1.0
     confidence = round(triple.confidence * factor, 4)
-    return _Claim(subject, _object(event, triple.object), triple, valid_from, valid_to, confidence)
+    return _Claim(
+        subject, _object(event, triple.object), triple, observed_at, valid_from, valid_to, confidence
+    )
 
 
 def _key_of(reference: EntityRef) -> str:
@@ -197,7 +227,8 @@ def _object(event: Event, value: EntityRef | LiteralValue) -> ObjectValue:
 
 def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
     triple = claim.triple
-    single = triple.single_valued and not triple.negated
+    # What is over must not end what holds now, so it takes no place among the values of its slot.
+    single = triple.single_valued and not triple.negated and not claim.has_ended
     return Fact(
         tenant_id=event.tenant_id,
         id=derived_id(Prefix.FACT, event.recorded_at, event.id, extractor, ordinal),
@@ -214,7 +245,8 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         object=claim.object,
         kind=triple.kind,
         negated=triple.negated,
-        text=restate(triple),
+        text=restate(triple, seen_at=to_datetime(event.context.observed_at)),
+        external=event.origin.trust is Trust.EXTERNAL,
         extractor=extractor,
         slot=f"{claim.subject.id}|{triple.predicate}" if single else None,
     )

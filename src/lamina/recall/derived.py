@@ -101,7 +101,8 @@ class DerivedRecords:
 
     def _by_entities(self, plan: Plan, layers: Collection[Layer]) -> dict[str, Record]:
         """Facts and beliefs about the entities that the question names."""
-        names = {normalise_name(name) for name in _NAME.findall(plan.question)[:_NAMES_MAX]} - {""}
+        named = [*_NAME.findall(plan.question)[:_NAMES_MAX], plan.asker or ""]
+        names = {normalise_name(name) for name in named} - {""}
         entities = self._store.records.entities(plan.tenant_id, names)
         found: dict[str, Record] = {}
         for entity in entities.values():

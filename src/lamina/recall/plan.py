@@ -12,10 +12,12 @@ from datetime import datetime
 from typing import Literal, get_args
 
 from lamina.errors import Invalid
+from lamina.kernel.events import Party
+from lamina.kernel.operations import Principal
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant, Interval, from_datetime, to_datetime
-from lamina.language.questions import asks_assistant
+from lamina.language.questions import asks_assistant, speaks_of_self
 from lamina.language.temporal import UnparseableTemporal, parse_window, question_window
 from lamina.language.tokens import analyse, content_terms
 from lamina.recall.filters import Filter, parse_filter
@@ -45,7 +47,7 @@ _CLASSES: Sequence[tuple[QuestionClass, re.Pattern[str]]] = (
 class Plan:
     """Everything that gathering, ranking and packing go by.
 
-    ``scopes`` are those to search, nearest first. ``window`` is the stretch of observed time that the question
+    ``asker`` is the caller's name where the question is about them ("where do I live?"). ``scopes`` are those to search, nearest first. ``window`` is the stretch of observed time that the question
     names, which draws candidates; ``axes`` decide what is visible at all.
     """
 
@@ -55,6 +57,7 @@ class Plan:
     terms: tuple[str, ...]
     all_terms: tuple[str, ...]
     asks_assistant: bool
+    asker: str | None
     scopes: tuple[Scope, ...]
     layers: tuple[Layer, ...]
     axes: Axes
@@ -71,7 +74,7 @@ class Plan:
         return f"{self.kind}_IN_WINDOW" if self.window else self.kind
 
 
-def plan_recall(request: Recall, tenant_id: str, scopes: Sequence[Scope], now: Instant) -> Plan:
+def plan_recall(request: Recall, principal: Principal, scopes: Sequence[Scope], now: Instant) -> Plan:
     """The plan; raises ``Invalid`` for a filter or a time that cannot be read."""
     temporal = request.temporal
     reference = temporal.reference_date if temporal.reference_date is not None else now
@@ -85,12 +88,13 @@ def plan_recall(request: Recall, tenant_id: str, scopes: Sequence[Scope], now: I
     seen_at = now if temporal.as_of is None else min(temporal.as_of, now)
     window = question_window(request.query, to_datetime(reference)) if during is None else None
     return Plan(
-        tenant_id=tenant_id,
+        tenant_id=principal.tenant_id,
         question=request.query,
         kind=_classify(request.query),
         terms=tuple(dict.fromkeys(content_terms(analyse(request.query)))),
         all_terms=tuple(analyse(request.query)),
         asks_assistant=asks_assistant(request.query),
+        asker=Party.of(principal.actor).display_name if speaks_of_self(request.query) else None,
         scopes=tuple(scopes),
         layers=_layers(request),
         axes=Axes(

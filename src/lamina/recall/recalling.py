@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lamina import limits
-from lamina.errors import Conflict, Unsupported
+from lamina.errors import Unsupported
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Layer, Support
 from lamina.kernel.scopes import Scope
-from lamina.kernel.streams import ServerSentEvent
-from lamina.kernel.time import SECOND_US, Instant
 from lamina.models.counter import TokenCounter
 from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
@@ -27,10 +23,12 @@ from lamina.recall.items import layers_view
 from lamina.recall.layers.reading import present
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import Plan, plan_recall
-from lamina.recall.render import line_of, render_block
+from lamina.recall.recent import PackKey, RecentPacks
+from lamina.recall.render import Block, line_of, render_block
 from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
-from lamina.recall.retrieve import EventPool, Retriever
+from lamina.recall.retrieve import Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
+from lamina.recall.stream import as_stream
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports import Store
 
@@ -79,7 +77,7 @@ class Recalling:
         self._derived = derived
         self._counter = counter
         self._ids = ids
-        self._packs = _RecentPacks()
+        self._packs = RecentPacks()
 
     def grants(self, request: Recall) -> list[Grant]:
         """What a recall takes: the traversal that its view walks, and diagnostics where asked for."""
@@ -101,21 +99,19 @@ class Recalling:
                 "the narrative view is not offered by this server",
                 hint="view=holistic gives a context block made without a language model",
             )
+        scopes = self._scopes(request, call)
         key = None
         if request.idempotency_key is not None:
-            principal = call.principal
-            key = (principal.tenant_id, principal.actor, request.idempotency_key)
+            key = self._key(request.idempotency_key, scopes, call)
             known = self._packs.find(key, call.body_hash(), call.now)
             if known is not None:
-                result = _as_stream(known) if request.stream else known
-                return Answer(result, replayed=True)
-        scopes = self._scopes(request, call)
+                return Answer(as_stream(known) if request.stream else known, replayed=True)
         now = present(self._store.log, call, scopes)
-        plan = plan_recall(request, call.principal.tenant_id, scopes, now)
+        plan = plan_recall(request, call.principal, scopes, now)
         pack_ = self._pack(request, plan, call)
         if key is not None:
             self._packs.keep(key, call.body_hash(), call.now, pack_)
-        return Answer(_as_stream(pack_) if request.stream else pack_, warnings=plan.warnings)
+        return Answer(as_stream(pack_) if request.stream else pack_, warnings=plan.warnings)
 
     def _scopes(self, request: Recall, call: Call) -> list[Scope]:
         """The scopes that the view walks and the caller may read; what they may not is left out, never guessed."""
@@ -127,6 +123,11 @@ class Recalling:
         else:
             walked = (scope,)
         return [path for path in walked if call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, path))]
+
+    def _key(self, key: str, scopes: Sequence[Scope], call: Call) -> PackKey:
+        principal = call.principal
+        removals = sum(self._store.index.changes(principal.tenant_id, scope) for scope in scopes)
+        return PackKey(principal.tenant_id, principal.actor, key, removals)
 
     def _pack(self, request: Recall, plan: Plan, call: Call) -> Pack:
         trail = _Trail.begin()
@@ -155,7 +156,8 @@ class Recalling:
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
-        return self._finish(request, plan, call, pool, ranked, packed, trail)
+        strength = evidence_strength(pool, ranked, derived.by_layer.get(Layer.FACTS, []))
+        return self._finish(request, plan, call, strength, packed, trail)
 
     def _items(
         self, plan: Plan, ranked: Sequence[ScoredEvent], derived: DerivedLayers
@@ -183,17 +185,16 @@ class Recalling:
         request: Recall,
         plan: Plan,
         call: Call,
-        pool: EventPool,
-        ranked: Sequence[ScoredEvent],
+        strength: float,
         packed: Packed,
         trail: _Trail,
     ) -> Pack:
         ids = [item.id for items in packed.chosen.values() for item in items]
         supports: dict[str, list[Support]] = self._store.records.supports_of(plan.tenant_id, ids)
-        block, markers = "", dict[str, str]()
+        block = Block("", {}, 0)
         if request.view in ("holistic", "local", "descend"):
-            block, markers = render_block(packed.chosen, request.citation_mode)
-        trail.note("render", tokens=packed.tokens)
+            block = render_block(packed.chosen, request.citation_mode)
+        trail.note("render", tokens=block.tokens)
         full = request.diagnostics == "full"
         layers = layers_view(
             packed.chosen,
@@ -202,7 +203,6 @@ class Recalling:
             exclude_content=request.exclude_content,
             with_contributions=full,
         )
-        strength = evidence_strength(pool, ranked)
         subgraph = knowledge_subgraph(packed.chosen) if request.view == "structured" else None
         cited = citations(self._store.records, plan.tenant_id, ids, supports)
         trail.note("explain", cited=len(cited))
@@ -212,13 +212,13 @@ class Recalling:
             scope=request.scope,
             view=request.view,
             query=request.query,
-            context_block=block,
-            context_tokens=packed.tokens if block else 0,
+            context_block=block.text,
+            context_tokens=block.tokens,
             layers=layers if request.view != "structured" else _no_layers(),
             abstain=Answerable(
                 answerable=strength >= ANSWERABLE_FROM, best_score=strength, threshold=ANSWERABLE_FROM
             ),
-            provenance=Provenance(trail=trail.phases, citations=cited, markers=markers),
+            provenance=Provenance(trail=trail.phases, citations=cited, markers=dict(block.markers)),
             knowledge_subgraph=subgraph,
             diagnostics=_diagnostics(request, plan, packed, trail),
             as_of=plan.axes.seen_at,
@@ -266,50 +266,3 @@ def _capability(request: Recall) -> str:
     if request.view in ("holistic", "descend"):
         return f"scope.read.{request.view}"
     return Capability.SCOPE_READ_LOCAL.value
-
-
-class _RecentPacks:
-    """Packs by idempotency key, for a minute; kept in this process, the oldest let go first."""
-
-    def __init__(self) -> None:
-        self._packs: OrderedDict[tuple[str, str, str], tuple[Instant, str, Pack]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def find(self, key: tuple[str, str, str], body_hash: str, now: Instant) -> Pack | None:
-        with self._lock:
-            made_at, known_hash, pack_ = self._packs.get(key, (0, "", None))
-        if pack_ is None or now - made_at > limits.PACK_TTL_S * SECOND_US:
-            return None
-        if known_hash != body_hash:
-            raise Conflict(
-                "IDEMPOTENCY_CONFLICT",
-                "this idempotency key was used for another recall within the last minute",
-                hint="use a new key for a new question",
-                details={"idempotency_key": key[2]},
-            )
-        return pack_
-
-    def keep(self, key: tuple[str, str, str], body_hash: str, now: Instant, pack_: Pack) -> None:
-        with self._lock:
-            self._packs[key] = (now, body_hash, pack_)
-            self._packs.move_to_end(key)
-            while len(self._packs) > limits.PACKS_KEPT_MAX:
-                self._packs.popitem(last=False)
-
-
-def _as_stream(pack_: Pack) -> Iterator[ServerSentEvent]:
-    """The pack as the events of seed 002, 10.1."""
-    trail = {phase["phase"]: phase for phase in pack_.provenance.trail}
-    plan = trail["ARIL_classify"]
-    yield ServerSentEvent("plan", {"plan": plan["plan"], "filters_applied": plan["filters_applied"]})
-    elapsed = sum(phase["elapsed_ms"] for phase in pack_.provenance.trail)
-    for layer in ("facts", "beliefs", "episodes", "events", "understanding"):
-        items = getattr(pack_.layers, layer)
-        yield ServerSentEvent("layer", {"layer": layer, "items": items, "elapsed_ms": round(elapsed, 2)})
-    yield ServerSentEvent("context_block", {"text": pack_.context_block})
-    yield ServerSentEvent(
-        "provenance", {"pack_id": pack_.pack_id, **pack_.provenance.model_dump(mode="json")}
-    )
-    if pack_.diagnostics is not None:
-        yield ServerSentEvent("diagnostics", pack_.diagnostics)
-    yield ServerSentEvent("done", {"pack_id": pack_.pack_id, "total_ms": round(elapsed, 2)})

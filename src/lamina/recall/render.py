@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
@@ -18,7 +19,7 @@ from lamina.language.tokens import analyse
 from lamina.recall.pack import Item
 from lamina.recall.requests import CitationMode
 
-__all__ = ["line_of", "render_block", "snippet"]
+__all__ = ["Block", "line_of", "render_block", "snippet"]
 
 SNIPPET_CHARS: Final = 480
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
@@ -37,14 +38,14 @@ def line_of(value: Event | Record, terms: Sequence[str]) -> str:
         case Event():
             return _event_line(value, terms)
         case Fact():
-            return f"{_plain(value.text)} ({_validity(value.valid_from, value.valid_to)})"
+            return f"{_plain(value.text)} ({_validity(value.valid_from, value.valid_to)}{_source(value)})"
         case Belief():
             claim = f"{value.subject.name} {value.predicate.replace('_', ' ')} {value.object.text}"
             negation = "not: " if value.negated else ""
             low, high = round(value.lower, 2), round(value.upper, 2)
             return (
                 f"{negation}{_plain(claim)} "
-                f"({value.stance}, confidence {value.confidence:.2f}, 90% in [{low:.2f}, {high:.2f}])"
+                f"({value.stance}, confidence {value.confidence:.2f}, 90% in [{low:.2f}, {high:.2f}]{_source(value)})"
             )
         case Episode():
             return f"{_plain(value.name)}: {_plain(value.summary)}" if value.summary else _plain(value.name)
@@ -83,6 +84,10 @@ def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
     return f"{'… ' if best[0] else ''}{cut.strip()}{' …' if best[1] < len(sentences) or len(cut) == chars else ''}"
 
 
+def _source(claim: Fact | Belief) -> str:
+    return "; read in a tool result or document" if claim.external else ""
+
+
 def _validity(valid_from: Instant, valid_to: Instant | None) -> str:
     since = rfc3339(valid_from)[:10]
     return f"since {since}" if valid_to is None else f"{since} to {rfc3339(valid_to)[:10]}"
@@ -92,28 +97,47 @@ def _plain(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
-def render_block(chosen: Mapping[Layer, Sequence[Item]], mode: CitationMode) -> tuple[str, dict[str, str]]:
-    """The context block, and which item each marker stands for."""
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The context block, which item each marker stands for, and the tokens of its lines."""
+
+    text: str
+    markers: Mapping[str, str]
+    tokens: int
+
+
+def render_block(chosen: Mapping[Layer, Sequence[Item]], mode: CitationMode) -> Block:
+    """The lines of the chosen items, by layer; a belief that says what a fact above it says has none."""
     markers: dict[str, str] = {}
     sections: list[str] = []
+    claims = {_claim(item.value) for item in chosen.get(Layer.FACTS, ())}
+    tokens = 0
     for layer, title in _SECTIONS:
         items = list(chosen.get(layer, ()))
         if layer is Layer.EVENTS:
             items.sort(key=_when)
+        if layer is Layer.BELIEFS:
+            items = [item for item in items if _claim(item.value) not in claims]
         if not items:
             continue
         lines = []
         for item in items:
             marker = f"[{len(markers) + 1}]"
             markers[marker] = item.id
+            tokens += item.tokens
             lines.append(f"- {item.line} {marker}" if mode == "inline_with_markers" else f"- {item.line}")
         sections.append("\n".join([f"{title}:", *lines]))
     if mode == "block_at_end" and markers:
         sections.append(
             "\n".join(["Sources:", *(f"{marker} {item_id}" for marker, item_id in markers.items())])
         )
-    kept = {} if mode == "none" else markers
-    return "\n\n".join(sections), kept
+    return Block("\n\n".join(sections), {} if mode == "none" else markers, tokens)
+
+
+def _claim(value: Event | Record) -> tuple[str, str, str, bool] | None:
+    if isinstance(value, Fact | Belief):
+        return value.subject.id, value.predicate, value.object.key, value.negated
+    return None
 
 
 def _when(item: Item) -> tuple[Instant, str]:

@@ -200,4 +200,5 @@ def _pooled(
 
 def _persons(plan: Plan, indexes: Sequence[ScopeIndex]) -> frozenset[str]:
     speakers = {name: analyse(name) for index in indexes for name in index.speakers}
-    return persons_named(plan.all_terms, speakers)
+    named = persons_named(plan.all_terms, speakers)
+    return named | {plan.asker} if plan.asker in speakers else named

@@ -14,8 +14,10 @@ from typing import Final
 
 import numpy as np
 
+from lamina.index.resident import idf
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Record
 from lamina.kernel.time import SECOND_US, Instant, to_datetime
+from lamina.language.tokens import analyse
 from lamina.models.maxsim import maxsim
 from lamina.models.ports import TokenMatrix
 from lamina.recall.plan import Plan
@@ -46,6 +48,7 @@ ANSWERABLE_FROM: Final = 0.5
 """Below this strength of the best evidence, memory seems not to hold an answer."""
 
 _TEMPERATURE: Final = 2.0
+_BEST: Final = 5
 _HALF_LIFE_DAYS: Final = 90.0
 _LASTING_KINDS = frozenset({"identity", "role", "place", "possession", "relation", "preference", "quantity"})
 
@@ -114,24 +117,31 @@ def _turn(candidate: Candidate, empty: TokenMatrix) -> TurnCandidate:
     )
 
 
-def evidence_strength(pool: EventPool, best: Sequence[ScoredEvent]) -> float:
-    """How strongly the best few turns speak to the question, 0..1 and comparable across questions.
+def evidence_strength(pool: EventPool, best: Sequence[ScoredEvent], facts: Sequence[ScoredRecord]) -> float:
+    """How strongly the best turns and facts speak to the question, 0..1 and comparable across questions.
 
-    The mean of the best MaxSim (how near their words come to the question's, whatever else is stored) and of the share of the
-    question's content words, weighed by their rarity, that they hold.
+    For turns the mean of the best MaxSim (how near their words come to the question's, whatever else is stored) and of
+    the share of the question's content words, weighed by their rarity, that the best few hold; for a fact the
+    mean of its score and of that share. The stronger of the two counts.
     """
-    few = [scored.candidate for scored in best[:5]]
+    few = [scored.candidate for scored in best[:_BEST]]
     known = [candidate.tokens for candidate in few if candidate.tokens is not None]
     nearness = float(max(maxsim(pool.encoded.tokens[0], known), default=0.0)) if known else 0.0
-    total = pool.statistics.turns
-    weights = {
-        term: math.log1p((max(total - found, 0) + 0.5) / (found + 0.5))
-        for term, found in pool.statistics.turns_with_term.items()
-    }
     said = {term for candidate in few for term in candidate.entry.terms}
-    held = sum(weight for term, weight in weights.items() if term in said)
-    coverage = held / sum(weights.values()) if weights else nearness
-    return round(max(0.0, min(1.0, 0.5 * nearness + 0.5 * coverage)), 4)
+    strongest = (nearness + _coverage(pool, said, nearness)) / 2
+    for scored in facts[:_BEST]:
+        if isinstance(scored.record, Fact):
+            stated = _coverage(pool, set(analyse(scored.record.text)), 0.0)
+            strongest = max(strongest, (scored.score + stated) / 2)
+    return round(max(0.0, min(1.0, strongest)), 4)
+
+
+def _coverage(pool: EventPool, said: Collection[str], without_terms: float) -> float:
+    """The share of the question's content words in ``said``, weighed by rarity."""
+    total = pool.statistics.turns
+    weights = {term: idf(found, total) for term, found in pool.statistics.turns_with_term.items()}
+    whole = sum(weights.values())
+    return sum(weight for term, weight in weights.items() if term in said) / whole if whole else without_terms
 
 
 def score_records(

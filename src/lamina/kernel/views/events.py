@@ -65,7 +65,7 @@ class EventView(Result):
     origin: OriginView
     batch_id: str | None = None
     excluded_from_recall: bool = False
-    partial: bool = Field(default=False, serialization_alias="_partial")
+    partial: bool = Field(default=False, validation_alias="_partial", serialization_alias="_partial")
 
 
 def event_view(event: Event, derives: Sequence[str] = ()) -> EventView:

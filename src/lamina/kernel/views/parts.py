@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainSerializer, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from lamina.kernel.records import ObjectValue, Record, Subject, Support, layer_of
-from lamina.kernel.time import rfc3339
+from lamina.kernel.time import instant, rfc3339
 from lamina.kernel.wire import Result
 
 __all__ = [
@@ -24,12 +24,18 @@ __all__ = [
     "supports_held",
 ]
 
+
+def _read(value: Any) -> Any:
+    return instant(value) if isinstance(value, str) else value
+
+
 Stamp = Annotated[
     int,
+    BeforeValidator(_read),
     PlainSerializer(rfc3339, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-05-13T15:42:00Z"]}),
 ]
-"""An instant on its way out: microseconds since 1970 inside, RFC 3339 in JSON."""
+"""An instant on its way out: microseconds since 1970 inside, RFC 3339 in JSON. A client reads it back the same way."""
 
 
 class ReferenceView(Result):
@@ -70,9 +76,13 @@ class DerivedView(Result):
     recorded_to: Stamp | None
     confidence: float
     excluded_from_recall: bool = False
-    partial: bool = Field(default=False, serialization_alias="_partial")
-    partial_reason: str | None = Field(default=None, serialization_alias="_partial_reason")
-    progress: float | None = Field(default=None, serialization_alias="_progress")
+    partial: bool = Field(default=False, validation_alias="_partial", serialization_alias="_partial")
+    partial_reason: str | None = Field(
+        default=None, validation_alias="_partial_reason", serialization_alias="_partial_reason"
+    )
+    progress: float | None = Field(
+        default=None, validation_alias="_progress", serialization_alias="_progress"
+    )
 
 
 def common_fields(record: Record) -> dict[str, Any]:

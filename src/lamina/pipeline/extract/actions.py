@@ -13,42 +13,16 @@ from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
-from lamina.pipeline.extract.vocabulary import slug
 
-_GERUND_OBJECT = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "likes", "hate": "dislikes", "dislike": "dislikes",
-                  "prefer": "prefers", "start": "started", "begin": "started", "finish": "finished", "quit": "left",
-                  "avoid": "avoids", "stop": "stopped", "consider": "considers", "stand": "dislikes"}  # fmt: skip
+_TOYS = word_set("stuffed toy plush inflatable hot wooden ceramic robot")
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
-# Saying, seeing, feeling and helping: real verbs, poor facts.
-_WEAK_VERBS = word_set(
-    "be say tell think know mean guess see look sound seem thank appreciate hope believe feel let make "
-    "need hear agree wish wonder understand imagine remember forget ask talk chat share show give help "
-    "keep put take get go come do have bring mention realize realise notice suppose miss bet check care "
-    "try find happen turn watch use love like want call deal support inspire matter remind encourage hold "
-    "cheer root allow become stay run stand hang rely count stick push face catch add spend set pay send "
-    "leave read throw end follow deserve enjoy value treasure cherish believe focus work reach wait pass "
-    "reflect experience guess admire embrace relate capture figure pour"
-)
-# ... unless something definite follows: these may build a predicate with a concrete object in the past.
-_EMPTY_VERBS = word_set("be say have mean seem do")  # in written text the other verbs do carry facts
-_CONCRETE_VERBS = word_set(
-    "take get make read watch run give show find call use send bring spend catch set pay do"
-)
-_PASSIVE_SLOTS = word_set("by to in at from into")
-_GENERIC_SLOTS = word_set("dobj to for with at in on about from into against")
-_LIGHT_NOUNS = word_set(
-    "time fun chance idea feeling look blast talk question problem issue point plan hand sense way effect "
-    "impact good great conversation word influence trouble hard feel connection bond reason thought hope "
-    "heart soul mind moment change support goal dream smile break view taste vibe touch energy vision "
-    "passion inspiration attitude outlook perspective lesson"
-)
 
 
 class Actions(Emitter):
     def _preference(self, clause: Clause, subject: EntityRef) -> None:
         lemma = clause.lemma
         cannot_stand = lemma == "stand" and clause.modal == "can" and clause.negated
-        if lemma not in _GERUND_OBJECT and not cannot_stand:
+        if lemma not in words.GERUND_OBJECT and not cannot_stand:
             return
         if cannot_stand:
             predicate = "dislikes"
@@ -56,12 +30,14 @@ class Actions(Emitter):
         elif is_hypothetical(clause) or lemma == "stand" or clause.modal == "will":
             return
         else:
-            predicate = _GERUND_OBJECT[lemma]
+            predicate = words.GERUND_OBJECT[lemma]
         if clause.negated and predicate in _OPPOSITE:
             predicate = _OPPOSITE[predicate]
             clause = replace(clause, negated=False)
         objects = clause.objects("dobj", "xcomp", "ccomp")
         over = self._compared(clause)
+        if self.personal and self._is_common(subject):
+            return
         if clause.relative_object is not None or any(
             self._is_deictic(t) for t in self.parse.children(clause.verb, "dobj")
         ):
@@ -71,9 +47,12 @@ class Actions(Emitter):
                 (target.dep == "ccomp" and target.tag != "VBG") or target.tag not in ("VBG", "VB")
             ):
                 continue
-            if predicate == "likes" and self._is_praise(target):
-                continue
+            past_activity = target.is_verb and clause.past and not clause.perfect
+            if predicate == "likes" and (self._is_praise(target) or past_activity):
+                continue  # "I loved reading it as a kid" is no taste of today
             value = noun_value(self.parse, target, self.refs, self.times)
+            if target.tag == "VB" and isinstance(value, LiteralValue):
+                value = replace(value, value=f"to {value.value}")
             self._emit(clause, subject, predicate, value, qualifiers=over)
 
     def _compared(self, clause: Clause) -> tuple[tuple[str, str], ...]:
@@ -97,7 +76,8 @@ class Actions(Emitter):
             noun = target.lemma
             value = noun_value(self.parse, target, self.refs, self.times)
             if noun in words.PETS:
-                self._pet(clause, subject, target)
+                if self.parse.child(target, "nummod") is None:
+                    self._pet(clause, subject, target)
             elif noun in words.RELATIONS and lemma == "have":
                 name = self.refs.given_name(self.parse, target)
                 ref = entity(name or f"{subject.name}'s {target.lower}", "person")
@@ -118,8 +98,8 @@ class Actions(Emitter):
                 and lemma == "have"
                 and self.times.of_clause(self.parse, clause.verb)
             ):
-                self._emit(clause, subject, "has_scheduled", value)
-            elif noun == "job" and lemma == "get":
+                self._emit(clause, subject, "had" if clause.past else "has_scheduled", value)
+            elif noun == "job" and lemma == "get" and clause.past:
                 self._emit(clause, subject, "got_job", value)
             elif (
                 lemma == "have"
@@ -129,15 +109,18 @@ class Actions(Emitter):
             ):
                 self._emit(clause, subject, "has", value, scale=0.8)
 
-    def _is_common(self, subject: EntityRef) -> bool:
-        return subject.type == "thing" and subject.name[:1].islower()
-
     def _is_indefinite(self, target: Token) -> bool:
         determiner = self.parse.child(target, "det")
         definite = determiner is None or determiner.lower not in ("a", "an")
-        return target.is_noun and target.lemma not in _LIGHT_NOUNS and not definite
+        vague = target.lemma in words.LIGHT_NOUNS or target.lower in VAGUE
+        return target.is_noun and not vague and not definite
 
     def _pet(self, clause: Clause, subject: EntityRef, target: Token) -> None:
+        determiner = self.parse.child(target, "det")
+        pointed = determiner is not None and determiner.lower in ("that", "the", "these", "those")
+        toy = any(t.lower in _TOYS for t in self.parse.subtree(target) if t.i < target.i)
+        if pointed or toy:
+            return
         name = self.refs.given_name(self.parse, target)
         pet = self.refs.remember(entity(name, "animal")) if name else None
         gained = clause.lemma != "have"
@@ -154,7 +137,7 @@ class Actions(Emitter):
             return
         inner = self.parse.child(clause.verb, "xcomp")
         if clause.lemma == "use" and inner is not None and inner.tag == "VB":  # "used to live in Rome"
-            self._canonical(replace(clause, verb=inner, past=True), subject)
+            self._canonical(replace(clause, verb=inner, past=True, ended=True), subject)
             return
         for slot, target in self._slots(clause):
             predicate = words.CANON.get((clause.lemma, slot)) or self._going(clause, slot, target)
@@ -169,6 +152,7 @@ class Actions(Emitter):
             predicate in words.TASTES
             or (clause.lemma == "want" and clause.past and not clause.perfect)
             or (predicate in ("moved_to", "moved_from") and bool(clause.objects("dobj")))
+            or (predicate == "signed_up_for" and bool(self.parse.children(clause.verb, "dobj")))
             or (predicate == "married_to" and slot == "dobj" and clause.passive)
         )
 
@@ -179,12 +163,10 @@ class Actions(Emitter):
             target = next((t for t in self.parse.children(target, "appos") if not t.is_name), target)
         value = noun_value(self.parse, target, self.refs, self.times)
         if predicate == "works_as" and isinstance(value, LiteralValue):
-            value = self._job(clause, subject, target, value)
+            value = self._bare_job(clause, subject, target, value)
         if value is None or not self._fits(predicate, value, target, subject):
             return
         self._emit(clause, subject, predicate, value)
-        if predicate == "left" and target.lemma == "job" and clause.past:
-            self._former_employer(clause, subject, target)
         if predicate == "moved_to" and not clause.negated and isinstance(value, EntityRef):
             home = "lives_in" if subject.type == "person" else "located_in"
             self._emit(clause, subject, home, value, state=True)
@@ -200,19 +182,9 @@ class Actions(Emitter):
             self._emit(clause, subject, done, LiteralValue("string", clause.verb.lower), state=True)
         if clause.lemma == "bear":
             self._born(clause, subject)
-        if clause.lemma == "call" and clause.passive:
+        if clause.lemma == "call" and clause.passive and not self._is_common(subject):
             for name in clause.objects("oprd"):
                 self._emit(clause, subject, "known_as", noun_value(self.parse, name, self.refs, self.times))
-
-    def _former_employer(self, clause: Clause, subject: EntityRef, job: Token) -> None:
-        """ "I quit my job at Google": whichever of the two the parser hangs "at" on."""
-        preps = [*self.parse.children(job, "prep"), *self.parse.children(clause.verb, "prep")]
-        for prep in preps:
-            inner = self.parse.child(prep, "pobj")
-            if prep.lower in ("at", "with") and inner is not None:
-                value = noun_value(self.parse, inner, self.refs, self.times)
-                if isinstance(value, EntityRef) and value.type != "person":
-                    self._emit(replace(clause, ended=True), subject, "works_at", value)
 
     def _going(self, clause: Clause, slot: str, target: Token) -> str | None:
         """ "went to Paris" is a visit, "went to a concert" an attendance."""
@@ -285,75 +257,3 @@ class Actions(Emitter):
             self._emit(
                 clause, subject, "born_on", LiteralValue("date", date), state=True, validity=Validity()
             )
-
-    def _generic(self, clause: Clause, subject: EntityRef) -> None:
-        """Any other verb with a direct or prepositional object that names something."""
-        lemma = clause.lemma
-        if is_hypothetical(clause) or clause.modal or clause.negated or subject == self.refs.addressee:
-            return
-        if clause.lemma in _GERUND_OBJECT or (
-            self.personal
-            and clause.passive
-            and clause.subject is not None
-            and not subject.actor
-            and subject.type == "thing"
-        ):
-            return
-        if self.personal and self._is_common(subject):
-            return  # "the series" of a chat is known to nobody later
-        if not lemma.isascii() or not lemma.isalpha() or len(lemma) < 2:
-            return
-        for slot, target in list(self._slots(clause))[:3]:
-            if slot.split(" ")[-1] not in _GENERIC_SLOTS or slot.count(" ") > 1:
-                continue
-            if clause.passive and slot not in _PASSIVE_SLOTS:
-                continue  # "stoked for", "empowered with": feelings
-            value = noun_value(self.parse, target, self.refs, self.times)
-            if value is None or value in (subject, self.refs.addressee, self.refs.speaker):
-                continue
-            weak = lemma in (_WEAK_VERBS if self.personal else _EMPTY_VERBS)
-            if weak and not (
-                lemma in _CONCRETE_VERBS
-                and clause.past
-                and slot == "dobj"
-                and self._concrete(value, target, past=False)
-            ):
-                continue
-            if (
-                self.personal
-                and isinstance(value, LiteralValue)
-                and (self._is_deictic(target) or not self._concrete(value, target, past=clause.past))
-            ):
-                continue
-            suffix = slot.removesuffix("dobj").strip()
-            if self._is_praise(target):
-                continue
-            predicate = slug(f"{lemma} {suffix}")
-            if predicate in words.PREDICATES and words.PREDICATES[predicate].kind != "event":
-                predicate = f"did_{predicate}"  # "I emailed Bob" is not an address
-            self._emit(clause, subject, predicate, value, qualifiers=self._rest(clause, target))
-            return
-
-    def _concrete(self, value: Value, target: Token, *, past: bool) -> bool:
-        if isinstance(value, EntityRef):
-            return True
-        if not target.is_noun or target.lemma in VAGUE or target.lemma in _LIGHT_NOUNS:
-            return False
-        telling = self.parse.child(target, "compound", "amod", "nummod", "poss") is not None
-        return telling or (past and self.parse.child(target, "det") is not None)
-
-    def _rest(self, clause: Clause, used: Token) -> tuple[tuple[str, str], ...]:
-        found = []
-        for slot, objects in clause.prepositions():
-            for target in objects[:1]:
-                if (
-                    target is used
-                    or self.times.covers(target)
-                    or target.is_verb
-                    or slot not in ("with", "at", "in", "for", "to", "from")
-                ):
-                    continue
-                text = self.parse.words(phrase_tokens(self.parse, target, self.times))
-                if text and target.is_noun and target.lower not in VAGUE:
-                    found.append((slot, text))
-        return tuple(found[:2])

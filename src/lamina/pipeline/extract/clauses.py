@@ -62,9 +62,24 @@ class Clause:
         found: list[Token] = []
         for child in self.parse.children(self.verb, *deps):
             found.extend(conjuncts(self.parse, child))
-        if not found and self.relative_object is not None and "dobj" in deps:
+        if not found and self.relative_object is not None and "dobj" in deps and self._stranded is None:
             found.append(self.relative_object)
         return found
+
+    @property
+    def _stranded(self) -> Token | None:
+        """The preposition left behind in "a shelter I volunteer at"."""
+        preps = self.parse.children(self.verb, "prep") if self.relative_object is not None else []
+        return next(
+            (
+                p
+                for p in preps
+                if not any(
+                    t.is_noun and t.entity not in ("DATE", "TIME") for t in _prep_objects(self.parse, p)
+                )
+            ),
+            None,
+        )
 
     @property
     def particle(self) -> str:
@@ -76,6 +91,9 @@ class Clause:
         prefix = f"{self.particle} " if self.particle else ""
         for prep in self.parse.children(self.verb, "prep", "agent", "dative"):
             if not prep.tag.startswith(("IN", "TO", "RP")):
+                continue
+            if prep is self._stranded and self.relative_object is not None:
+                yield f"{prefix}{prep.lower}", [self.relative_object]
                 continue
             yield f"{prefix}{prep.lower}", _prep_objects(self.parse, prep)
             for nested in self.parse.children(prep, "prep"):  # "back from", "out of"
@@ -125,7 +143,8 @@ def find_clauses(parse: Parse, *, personal: bool) -> list[Clause]:
 def _clause(parse: Parse, verb: Token, personal: bool) -> Clause | None:
     clause = Clause(parse, verb, None, WEIGHTS[verb.dep])
     _find_subject(clause, personal)
-    if clause.subject is None or _is_unreal(clause):
+    purpose = verb.tag == "VB" and any(t.lower == "to" for t in parse.children(verb, "aux"))
+    if clause.subject is None or purpose or _is_unreal(clause):
         return None
     _read_auxiliaries(clause)
     if _is_inverted(clause):

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
+from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
-from lamina.pipeline.extract.phrases import VAGUE, Value, amount_of, noun_value, number_of, verb_value
+from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, verb_value
 from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
@@ -19,17 +20,13 @@ _PRAISE = word_set(
     "great good amazing awesome wonderful fantastic nice cool lovely incredible inspiring true real "
     "perfect best"
 )
-_ATTRIBUTE_NOUNS = word_set(
-    "birthday email address phone number goal dream hobby hobbies job major passion nickname password "
-    "role title team budget deadline salary rent timezone language religion height weight size colour "
-    "color specialty instrument status stage pronouns diet school university employer company hometown "
-    "home priority"
-)
 _PLACE_NOUNS = word_set("place city country town spot park beach restaurant cafe destination")
 
 
 class Descriptions(Emitter):
     def _copula(self, clause: Clause, subject: EntityRef) -> None:
+        if any(t.lower in ("here", "there") for t in self.parse.children(clause.verb, "advmod")):
+            return
         if clause.lemma not in ("be", "become", "get") or is_hypothetical(clause) or clause.modal == "will":
             return
         token = clause.subject
@@ -54,8 +51,10 @@ class Descriptions(Emitter):
         if owner is None:
             return
         inner = self.parse.child(clause.verb, "xcomp")
-        if inner is not None and token.lemma in _ATTRIBUTE_NOUNS:
-            self._emit(clause, owner, slug(token.lemma), verb_value(self.parse, inner, self.times))
+        if inner is not None and token.lemma in words.ATTRIBUTE_NOUNS:
+            aim = verb_value(self.parse, inner, self.refs, self.times)
+            if aim is not None:
+                self._emit(clause, owner, slug(token.lemma), replace(aim, value=f"to {aim.value}"))
         if token.lemma == "birthday":
             for match in self.times.of_clause(self.parse, clause.verb)[:1]:
                 self._birthday(clause, owner, match)
@@ -66,6 +65,8 @@ class Descriptions(Emitter):
 
     def _is_noun(self, clause: Clause, subject: EntityRef, token: Token, target: Token) -> None:
         parse = self.parse
+        if target.tag == "CD" and clause.past:
+            return
         if target.tag == "CD" and subject.type == "person" and not self._is_attribute(token):
             number = number_of([target])
             after = self.parse.tokens[target.i + 1 : target.i + 2]
@@ -87,6 +88,8 @@ class Descriptions(Emitter):
                     self._emit(clause, subject, "likes", noun_value(parse, inner, self.refs, self.times))
             return
         kin = words.RELATIONS.get(target.lemma)
+        if (kin is not None and self._is_former(target)) or self._is_former(token):
+            return
         if kin is not None and isinstance(value, EntityRef) and self.refs.owner(parse, target) is not None:
             owner = self.refs.owner(parse, target)
             if owner is not None and subject.type in ("person", "thing"):
@@ -116,9 +119,14 @@ class Descriptions(Emitter):
             return
         if determiner is not None and determiner.lower == "no":
             return
+        if (clause.past and not clause.perfect) or self.parse.child(clause.verb, "mark") is not None:
+            return  # "since I was a kid"
         if speaks_of_person and self._occupation(target):
             self._emit(
-                clause, subject, "works_as", self._job(clause, subject, target, LiteralValue("string", text))
+                clause,
+                subject,
+                "works_as",
+                self._bare_job(clause, subject, target, LiteralValue("string", text)),
             )
         elif determiner is not None and determiner.lower in ("a", "an") and subject.type != "thing":
             self._emit(clause, subject, "is_a", LiteralValue("string", text), scale=0.85)
@@ -151,7 +159,7 @@ class Descriptions(Emitter):
             self._emit(clause, owner, "works_as", value)
         elif noun in ("birthday", "birth") and (match := self.times.at(target.start, target.end)):
             self._birthday(clause, owner, match)
-        elif noun in _ATTRIBUTE_NOUNS | {"count"} and value is not None:
+        elif noun in words.ATTRIBUTE_NOUNS | {"count"} and value is not None:
             if target.tag == "CD" and (amount := amount_of(self.parse, target)):
                 value = amount.literal
             name = slug(" ".join([*(t.lower for t in self.parse.children(token, "compound")), noun]))
@@ -219,6 +227,12 @@ class Descriptions(Emitter):
             elif slot in ("in", "at") and value.type == "place" and subject.type in ("thing", "organisation"):
                 self._emit(clause, subject, "located_in", value)
 
+    def _is_former(self, token: Token) -> bool:
+        """ "My old boss Tom": who it was, not who it is."""
+        relation = words.RELATIONS.get(token.lemma)
+        former = any(t.lower in words.FORMER for t in self.parse.children(token, "amod", "compound"))
+        return former and relation is not None and words.PREDICATES[relation[0]].single_valued
+
     def _favourite(self, clause: Clause, noun: Token, value: Value) -> bool:
         adjective = next(
             (a for a in self.parse.children(noun, "amod") if a.lower in ("favourite", "favorite", "fave")),
@@ -258,7 +272,7 @@ class Descriptions(Emitter):
                 continue
             name = self.refs.given_name(self.parse, token)
             owner = self.refs.owner(self.parse, token)
-            if name is None or owner is None:
+            if name is None or owner is None or self._is_former(token):
                 continue
             ref = self.refs.remember(entity(name, "animal" if pet else "person"))
             predicate = "has_pet" if pet or relation is None else relation[0]

@@ -20,7 +20,9 @@ from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.times import Times, Validity
 from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, Triple
 
-_ALWAYS_DEFINITE = word_set("ocean sea beach mountain outdoors rain snow sun forest countryside gym city")
+_ALWAYS_DEFINITE = word_set(
+    "ocean sea beach mountain outdoors rain snow sun forest countryside gym city aisle window"
+)
 
 
 @dataclass
@@ -78,6 +80,10 @@ class Emitter:
             and not self.parse.child(target, "prep", "compound")
         )
 
+    def _is_common(self, subject: EntityRef) -> bool:
+        """ "The series" of a chat, which is known to nobody later."""
+        return subject.type == "thing" and subject.name[:1].islower()
+
     def _is_praise(self, target: Token) -> bool:
         """ "I love your drawing": said about the moment, not about the speaker."""
         possessor = self.parse.child(target, "poss")
@@ -95,7 +101,7 @@ class Emitter:
             for target in objects:
                 yield slot, target
 
-    def _job(self, clause: Clause, subject: EntityRef, noun: Token, job: LiteralValue) -> LiteralValue:
+    def _bare_job(self, clause: Clause, subject: EntityRef, noun: Token, job: LiteralValue) -> LiteralValue:
         """The bare occupation; "at Mercy Hospital" and "from Sweden" become claims of their own."""
         text = str(job.value)
         for prep in self.parse.children(noun, "prep"):
@@ -150,7 +156,8 @@ class Emitter:
         valid_from, valid_to = validity.valid_from, validity.valid_to
         if valid_from is not None and valid_to is None and kind in ("event",):
             valid_to = None
-        if (past or clause.ended) and predicate in words.STATIVE and valid_to is None and not clause.perfect:
+        over = (past or clause.ended) and not clause.negated and not clause.perfect
+        if over and predicate in words.STATIVE and valid_to is None:
             matches = self.times.of_clause(self.parse, clause.verb)
             valid_to = self.times.validity(matches, "event").valid_to or self._now
         if clause.ended:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lamina.language.sentences import Sentence, split_sentences
+from lamina.pipeline.extract.answers import confirmed
 from lamina.pipeline.extract.gate import worth_parsing
 from lamina.pipeline.extract.keys import keys_of
 from lamina.pipeline.extract.limits import SENTENCE_LENGTH_MAX, SENTENCES_MAX, TEXT_LENGTH_MAX
@@ -17,12 +18,23 @@ from lamina.pipeline.extract.references import References
 from lamina.pipeline.extract.rules import is_english, plain_triples
 from lamina.pipeline.extract.syntax import Parse, Parser
 from lamina.pipeline.extract.times import Times
-from lamina.pipeline.extract.values import Extraction, FindTimes, Mention, Triple, Utterance, no_times
+from lamina.pipeline.extract.values import (
+    EntityRef,
+    Extraction,
+    FindTimes,
+    Mention,
+    Triple,
+    Utterance,
+    no_times,
+)
 
 NAME = "lamina-rules/1"
 # Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _ASSISTANT_FACTOR = 0.7
+_ANNOTATION = re.compile(
+    r"(?:^|(?<=[.!?\n]) *|(?<=[.!?]\s))\[[^\[\]\n]{0,2000}\](?=\s*(?:$|\n|[A-Z\[]|[.!?]))", re.MULTILINE
+)
 
 
 class ParsesSentences(Protocol):
@@ -87,7 +99,7 @@ class RulesExtractor:
         utterance = work.utterance
         refs = _references(utterance)
         mentions: list[Mention] = []
-        triples: list[Triple] = []
+        triples: list[Triple] = confirmed(refs)
         for sentence, worth, parse in zip(work.sentences, work.worth, work.parses, strict=True):
             if parse is not None:
                 times = self._times(utterance, sentence)
@@ -102,7 +114,8 @@ class RulesExtractor:
                     plain_triples(sentence.text, refs, self._times(utterance, sentence), sentence.start)
                 )
             mentions.extend(plain_mentions(sentence.text, refs, sentence.start))
-        distinct_triples = tuple(dict.fromkeys(triples))
+        told = (triple for triple in triples if _is_said_of_others(utterance, triple, refs.speaker))
+        distinct_triples = tuple(dict.fromkeys(told))
         return Extraction(
             distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth)
         )
@@ -115,11 +128,26 @@ class RulesExtractor:
 
 def _prepare(utterance: Utterance) -> _Work:
     sentences = split_sentences(
-        utterance.text[:TEXT_LENGTH_MAX], count_max=SENTENCES_MAX, length_max=SENTENCE_LENGTH_MAX
+        without_annotations(utterance.text[:TEXT_LENGTH_MAX]),
+        count_max=SENTENCES_MAX,
+        length_max=SENTENCE_LENGTH_MAX,
     )
-    sentences = [s for s in sentences if not s.text.startswith("[shared image")]
     return _Work(
         utterance, sentences, [worth_parsing(s.text, personal=utterance.has_first_person) for s in sentences]
+    )
+
+
+def without_annotations(text: str) -> str:
+    """`text` with blanks for the parts that stand in square brackets by themselves: notes about what was said or sent."""
+    return _ANNOTATION.sub(lambda match: " " * len(match[0]), text)
+
+
+def _is_said_of_others(utterance: Utterance, triple: Triple, speaker: EntityRef | None) -> bool:
+    """An assistant's own plans and suggestions are no memory of anybody else."""
+    if utterance.role != "assistant":
+        return True
+    return (
+        triple.subject != speaker and triple.object != speaker and triple.kind not in ("plan", "commitment")
     )
 
 
@@ -131,7 +159,7 @@ def _factor(utterance: Utterance) -> float:
 def _references(utterance: Utterance) -> References:
     refs = References.of(utterance)
     for previous in utterance.previous:
-        text = previous.text[:2_000]
+        text = without_annotations(previous.text[:2_000])
         note_kin(text, refs)
         for sentence in split_sentences(text, count_max=20):
             plain_mentions(sentence.text, refs, 0)

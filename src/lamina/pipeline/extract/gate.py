@@ -12,7 +12,7 @@ import re
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _OPENER = re.compile(
     r"(?:(?:oh|wow|yeah|yep|yes|yup|hey|hi|hello|haha+|hehe+|lol|aww*|ah+|hmm+|well|so|and|but|ok|okay|cool|great|nice|"
-    r"awesome|amazing|absolutely|definitely|totally|exactly|agreed|sure|right|anyway|btw|by the way)\b[\s,.!:…-]*){1,6}",
+    r"awesome|amazing|absolutely|definitely|totally|exactly|agreed|sure|right|anyway|btw|by the way|actually)\b[\s,.!:…-]*){1,6}",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(
@@ -36,6 +36,10 @@ _NAMED_SUBJECT = re.compile(
 _NON_LATIN = re.compile(r"[^\x00-\u024f\u2000-\u206f\U0001f000-\U0001ffff]")
 _YOU_START = re.compile(r"you(?:['’](?:re|ve|ll|d))?\b", re.IGNORECASE)
 
+_SWAPS = re.compile(
+    r"^(?:it|that)(?:['’]s| is| was) [^,.;!?]{2,40}, not \w", re.IGNORECASE
+)  # "it's tea, not coffee"
+
 WORDS_MIN = 3
 
 
@@ -53,6 +57,8 @@ def worth_parsing(sentence: str, *, personal: bool = True) -> bool:
         return True
     opener = _OPENER.match(sentence)
     body = sentence[opener.end() :] if opener else sentence
+    if _SWAPS.match(body):
+        return True
     if _is_chatter(body):
         return False
     if _FIRST_PERSON.search(body) or _ANCHOR.search(body):

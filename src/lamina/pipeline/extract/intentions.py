@@ -8,9 +8,11 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.inflect import gerund
 from lamina.pipeline.extract.phrases import verb_value
-from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL
+from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL, SECOND
 from lamina.pipeline.extract.syntax import Token
+from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
 _PLAN_VERBS = {
@@ -21,11 +23,15 @@ _PLAN_VERBS = {
 }  # fmt: skip
 _CHATTY_WILLS = word_set(
     "consider love enjoy like appreciate support cheer be see keep never let bet have say definitely check know "
-    "miss make think try"
+    "miss make think try remember reach rock start continue learn stay hold support help share watch look wait stick "
+    "cherish treasure hang teach listen focus"
 )
 _SCHEDULED = word_set(
     "go travel fly move visit meet start leave attend take come run host throw drive see present"
 )
+
+
+_OTHER_CLAUSES = word_set("advcl relcl ccomp conj parataxis")
 
 
 class Intentions(Emitter):
@@ -43,15 +49,24 @@ class Intentions(Emitter):
         predicate, phrase = self._planned(clause)
         if phrase is None or predicate == "":
             return
-        value = verb_value(self.parse, phrase, self.times)
+        value = verb_value(self.parse, phrase, self.refs, self.times)
+        if value is not None and predicate == "considers" and phrase.tag != "VBG":
+            words_after = str(value.value)[len(phrase.text) :]
+            value = (
+                None
+                if clause.perfect or phrase is not clause.verb
+                else replace(value, value=gerund(phrase.lemma) + words_after)
+            )
         if value is not None and phrase.tag == "VBG" and predicate in ("plans_to", "committed_to"):
             value = replace(value, value=phrase.lemma + str(value.value)[len(phrase.text) :])
         if (
             value is not None
-            and phrase.lemma not in ("say", "thank", "hear", "know", "see", "keep", "stay", "be")
+            and phrase.lemma not in ("say", "thank", "hear", "know", "see", "keep", "stay", "be", "need")
             and value.value != phrase.text
         ):
             validity = self._validity(clause, phrase, words.describe(predicate, past=False).kind)
+            if validity.valid_to is not None and validity.valid_to <= self._now:
+                validity = Validity()  # of "last week I decided to run" the week is the decision's
             self._emit(clause, subject, predicate, value, validity=validity)
 
     def _planned(self, clause: Clause) -> tuple[str, Token | None]:
@@ -60,7 +75,7 @@ class Intentions(Emitter):
         first = clause.subject is not None and clause.subject.lower in FIRST | FIRST_PLURAL
         if clause.modal in ("may", "might") and not clause.negated:
             return "considers", verb
-        if clause.modal == "will" and verb.lemma not in _CHATTY_WILLS:
+        if clause.modal == "will" and (verb.lemma not in _CHATTY_WILLS and self._is_deed(clause)):
             return ("" if clause.negated else "committed_to" if first else "plans_to"), verb
         wishes = clause.modal in ("would", "'d") and clause.lemma in ("like", "love", "prefer")
         if inner is not None and inner.tag == "VB" and (not is_hypothetical(clause) or wishes):
@@ -68,7 +83,7 @@ class Intentions(Emitter):
                 return "wants_to", inner
             if clause.lemma in ("go", "gon") and verb.tag == "VBG":
                 return ("" if clause.negated else "plans_to"), inner
-            if clause.lemma in ("have", "get") and not clause.perfect and not clause.past:
+            if (clause.lemma == "have" or verb.lower == "got") and not clause.perfect and not clause.past:
                 return "needs_to", inner
             if clause.lemma in ("look",) and not clause.progressive:
                 return "", None
@@ -101,6 +116,18 @@ class Intentions(Emitter):
             return "plans_to", verb
         return "", None
 
+    def _is_deed(self, clause: Clause) -> bool:
+        """Whether "I'll ..." can be checked later: it is dated, or done to or for something definite."""
+        if self.times.of_clause(self.parse, clause.verb):
+            return True
+        for token in self.parse.subtree(clause.verb, _OTHER_CLAUSES):
+            named = token.is_name or token.lower in SECOND or token.tag == "CD"
+            if token.i > clause.verb.i and (
+                named or (token.is_noun and self.parse.child(token, "det", "compound"))
+            ):
+                return True
+        return False
+
     def _orders(self) -> None:
         """ "Remind me to ...", "let's ..." and "call me Al"."""
         speaker = self.refs.speaker
@@ -120,13 +147,13 @@ class Intentions(Emitter):
                 clause,
                 speaker,
                 "asked_to_be_reminded_to",
-                verb_value(self.parse, inner, self.times),
+                verb_value(self.parse, inner, self.refs, self.times),
                 validity=validity,
             )
         elif root.lower in ("let", "lets") and inner is not None:
             mine = self.parse.child(inner, "nsubj") or root
             if mine.lower in ("'s", "us", "lets") and not self.parse.children(inner, "neg"):
-                value = verb_value(self.parse, inner, self.times)
+                value = verb_value(self.parse, inner, self.refs, self.times)
                 times = self._validity(clause, inner, "plan")
                 if times.valid_from is not None or times.valid_to is not None:
                     for who in filter(None, (speaker, self.refs.addressee)):

@@ -6,9 +6,8 @@ templates are fixed and say no more than the triple does. Hedged claims get none
 
 from __future__ import annotations
 
-from lamina.language.entities import possessive
-from lamina.pipeline.extract.values import EntityRef, Kind, Triple
-from lamina.pipeline.extract.vocabulary import describe
+from lamina.pipeline.extract.restating import object_text, restate
+from lamina.pipeline.extract.values import Kind, Triple
 
 _KINDS: frozenset[Kind] = frozenset(
     ("identity", "role", "place", "possession", "relation", "preference", "quantity", "state_change")
@@ -24,23 +23,6 @@ def keys_of(triples: tuple[Triple, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[:KEYS_MAX]
 
 
-def restate(triple: Triple) -> str:
-    """The claim as one English sentence: "Alice prefers tea to coffee"."""
-    subject, value = _subject(triple), object_text(triple)
-    phrase = describe(triple.predicate, past=False).phrase or triple.predicate.replace("_", " ")
-    joint = "" if phrase.startswith("'s") else " "
-    owner = possessive(subject) if not joint else subject
-    text = (
-        f"{owner}{phrase.removeprefix(chr(39) + 's')}{'' if not value else ' '}{value}"
-        if not joint
-        else f"{owner} {phrase} {value}"
-    )
-    over = next((text for role, text in triple.qualifiers if role == "over"), None)
-    if over:
-        text = f"{text} to {over}"
-    return f"not true that {text}" if triple.negated else text
-
-
 def _keys(triple: Triple) -> list[str]:
     keys = [restate(triple)]
     if triple.kind == "preference" and not triple.negated:
@@ -49,20 +31,3 @@ def _keys(triple: Triple) -> list[str]:
         topic = topic if triple.predicate.startswith("favourite_") else ""
         keys.append(f"user mentioned {word} {topic}{object_text(triple)}")
     return keys
-
-
-def _subject(triple: Triple) -> str:
-    # An opaque id ("user:7f3a") says nothing to a searcher.
-    return (
-        "user"
-        if triple.subject.actor is not None and triple.subject.name == triple.subject.actor
-        else triple.subject.name
-    )
-
-
-def object_text(triple: Triple) -> str:
-    """The object as words, with its unit."""
-    if isinstance(triple.object, EntityRef):
-        return triple.object.name
-    value = triple.object
-    return f"{value.value} {value.unit}" if value.unit else str(value.value)

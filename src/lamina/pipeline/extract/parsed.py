@@ -8,7 +8,11 @@ from dataclasses import replace
 
 from lamina.pipeline.extract.actions import Actions
 from lamina.pipeline.extract.clauses import Clause, find_clauses, is_question
+from lamina.pipeline.extract.corrections import corrected, denied
 from lamina.pipeline.extract.descriptions import Descriptions
+from lamina.pipeline.extract.doings import Doings
+from lamina.pipeline.extract.employment import Employment
+from lamina.pipeline.extract.habits import Habits
 from lamina.pipeline.extract.intentions import Intentions
 from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
 from lamina.pipeline.extract.quantities import Quantities
@@ -18,7 +22,7 @@ _CONTRAST = re.compile(r", not (?!just|only|to |because|sure|that|so |really|eve
 _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch")
 
 
-class Reader(Descriptions, Intentions, Quantities, Actions):
+class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions, Doings):
     """Reads one parsed sentence into triples."""
 
     def read(self) -> list[Triple]:
@@ -28,8 +32,11 @@ class Reader(Descriptions, Intentions, Quantities, Actions):
             for clause in find_clauses(self.parse, personal=self.personal):
                 self._clause(clause)
             self._relations()
-        corrected = self._mark_corrections()
-        return list(dict.fromkeys(corrected))[:TRIPLES_PER_SENTENCE_MAX]
+            self._working_days()
+        swapped = corrected(self.parse.text, self.refs, self.offset)
+        found = [*self._mark_corrections(), *swapped]
+        found += [] if swapped else denied(self.parse.text, found)
+        return list(dict.fromkeys(found))[:TRIPLES_PER_SENTENCE_MAX]
 
     def _clause(self, clause: Clause) -> None:
         subject = self._subject(clause)
@@ -38,10 +45,15 @@ class Reader(Descriptions, Intentions, Quantities, Actions):
             self._favourite_of(clause)
             return
         before = len(self.found)
+        self._group_size(clause, subject)
+        if len(self.found) > before:
+            return
         self._quantity(clause, subject)
         if clause.lemma == "have":  # "a dog and two cats" is a possession and a count
             self._have(clause, subject)
-        handlers = (self._copula, self._plan, self._preference, self._have, self._canonical, self._generic)
+        handlers = (
+            self._job, self._turning, self._habit, self._copula, self._plan, self._preference, self._have, self._canonical, self._generic,
+        )  # fmt: skip
         if len(self.found) > before:
             return
         for handler in handlers:

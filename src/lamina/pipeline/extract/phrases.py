@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.limits import PHRASE_TOKENS_MAX
 from lamina.pipeline.extract.references import FIRST, References, entity
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
+from lamina.pipeline.extract.wording import determiner_of, phrase_text
 
 Value = EntityRef | LiteralValue
 
-_NOUN_SKIP = word_set("relcl appos punct acl advcl preconj parataxis ccomp intj advmod")
+_NOUN_SKIP = word_set("neg relcl appos punct acl advcl preconj parataxis ccomp intj advmod")
 _JOINED = frozenset(("conj", "cc"))
 _VERB_SKIP = word_set("advcl parataxis relcl intj mark ccomp")
 _OWN_SKIP = word_set("aux auxpass neg cc conj nsubj punct")
@@ -44,7 +43,7 @@ def noun_value(parse: Parse, token: Token, refs: References, times: Times) -> Va
     ):
         return None
     if token.is_verb:
-        return verb_value(parse, token, times)
+        return verb_value(parse, token, refs, times)
     if token.lower in _PARTITIVE:
         whole = parse.child(token, "prep")
         inner = parse.child(whole, "pobj") if whole is not None and whole.lower == "of" else None
@@ -56,29 +55,62 @@ def noun_value(parse: Parse, token: Token, refs: References, times: Times) -> Va
         return refs.remember(entity(called, "thing"))
     if token.is_name or token.entity:
         ref = refs.named(parse, token)
+        if ref is not None and is_time_word(ref.name):
+            return None
         if ref is not None and (token.is_name or token.entity in _NAMED_LABELS):
             return ref
     kin = refs.kin(parse, token)
     if kin is not None:
         return kin
-    return _literal_noun(parse, token, times)
+    return _literal_noun(parse, token, refs, times)
 
 
 _NAMED_LABELS = word_set("PERSON ORG GPE FAC LOC PRODUCT WORK_OF_ART EVENT")
 
 
-def _literal_noun(parse: Parse, token: Token, times: Times) -> Value | None:
+def _literal_noun(parse: Parse, token: Token, refs: References, times: Times) -> Value | None:
     words = phrase_tokens(parse, token, times)
-    if not words or len(words) > PHRASE_TOKENS_MAX:
+    if not words or len(words) > PHRASE_TOKENS_MAX or _is_cut(parse, token, words):
         return None
     if token.lower in VAGUE or token.tag in ("PRP", "DT"):
         content = [t for t in words if t is not token and (t.is_noun or t.tag == "VBG")]
         if not content or token.lower in ("lot", "bit", "it", "that", "this"):
             return None
-    text = parse.words(words).strip(" \"'“”*-")
-    if len(text) < 2 and not text.isdigit():
+    owner = parse.tokens[words[0].i - 1] if words[0].i else None
+    if owner is not None and owner.tag == "PRP$" and refs.pronoun(owner) is None:
+        return None  # "their rights": nobody's that we know of
+    text = (phrase_text(parse, words, refs) or "").strip(" \"'“”*-")
+    if (len(text) < 2 and not text.isdigit()) or not any(c.isalnum() for c in text) or is_time_word(text):
         return None
-    return LiteralValue("string", text) if any(c.isalnum() for c in text) else None
+    return LiteralValue("string", text, determiner=determiner_of(parse, words[0], refs))
+
+
+def _is_cut(parse: Parse, head: Token, words: list[Token]) -> bool:
+    """Whether the phrase goes on behind what the parser gave to it, as in "a poetry | reading"."""
+    last = words[-1]
+    if head.tag == "JJ" and parse.children(head, "prep"):
+        return True
+    after = parse.tokens[last.i + 1] if last.i + 1 < len(parse.tokens) else None
+    if after is None or last is not head:
+        return last.lower in ("one", "ones")
+    return (
+        last.is_noun
+        and after.tag == "VBG"
+        and after.dep == "acl"
+        and not parse.children(after, "dobj", "prep")
+    )
+
+
+def is_time_word(text: str) -> bool:
+    """Whether the words only name a day or a time, which is when something holds and never what."""
+    return all(word.strip(".,").casefold() in _TIME_WORDS for word in text.split())
+
+
+_TIME_WORDS = word_set(
+    "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun today "
+    "tomorrow yesterday tonight now lately recently last next this morning afternoon evening night week weekend "
+    "month year january february march april may june july august september october november december"
+)
 
 
 def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
@@ -87,10 +119,12 @@ def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
     below = [
         t
         for c in parse.children(token)
-        if c.dep not in _NOUN_SKIP | _JOINED
+        if c.dep not in _NOUN_SKIP | _JOINED and not _is_instead(parse, c)
         for t in parse.subtree(c, _NOUN_SKIP)
     ]
-    kept = sorted((t for t in (token, *below) if not times.covers(t)), key=lambda t: t.i)
+    asides = [c.i for c in parse.children(token) if c.i > token.i and _is_instead(parse, c)]
+    end = min(asides, default=len(parse.tokens))
+    kept = sorted((t for t in (token, *below) if t.i < end and not times.covers(t)), key=lambda t: t.i)
     found = _joined(parse, kept)
     while found and (
         found[0].tag in _DETERMINERS or found[0].tag in ("IN", "TO", ",", "``", ":", "RB", "CC")
@@ -101,6 +135,12 @@ def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
     return found
 
 
+def _is_instead(parse: Parse, prep: Token) -> bool:
+    """ "Instead of walking", "because of Bob", "like Bob": an aside, though the parser hangs it on the noun."""
+    aside = prep.dep == "prep" and any(t.i < prep.i for t in parse.children(prep, "advmod", "pcomp"))
+    return aside or (prep.dep == "prep" and prep.lower == "like")
+
+
 def _joined(parse: Parse, tokens: list[Token]) -> list[Token]:
     """With the hyphens and slashes between them, which hang elsewhere in the tree."""
     kept = {t.i for t in tokens}
@@ -108,8 +148,8 @@ def _joined(parse: Parse, tokens: list[Token]) -> list[Token]:
     return sorted([*tokens, *(t for t in between if t.i not in kept)], key=lambda t: t.i)
 
 
-def verb_value(parse: Parse, verb: Token, times: Times) -> LiteralValue | None:
-    """The verb phrase as words: "open a dance studio"; None when it only points elsewhere ("do it")."""
+def verb_value(parse: Parse, verb: Token, refs: References, times: Times) -> LiteralValue | None:
+    """The verb phrase as words: "open a dance studio"; None when it points elsewhere ("do it", "call them")."""
     below = [
         t
         for c in parse.children(verb)
@@ -117,27 +157,44 @@ def verb_value(parse: Parse, verb: Token, times: Times) -> LiteralValue | None:
         for t in parse.subtree(c, _VERB_SKIP)
     ]
     tokens = sorted((t for t in (verb, *below) if t.i >= verb.i and not times.covers(t)), key=lambda t: t.i)
-    return words_value(parse, _joined(parse, tokens))
+    return words_value(parse, _joined(parse, tokens), refs)
 
 
-def words_value(parse: Parse, tokens: list[Token]) -> LiteralValue | None:
-    tokens = _until_pause(tokens)[:PHRASE_TOKENS_MAX]
+def words_value(parse: Parse, tokens: list[Token], refs: References) -> LiteralValue | None:
+    tokens = _until_pause(tokens)
+    if len(tokens) > PHRASE_TOKENS_MAX:  # cut where a part begins, never within one
+        starts = [i for i, t in enumerate(tokens[:PHRASE_TOKENS_MAX]) if t.tag in ("IN", "TO", "CC", ",")]
+        tokens = tokens[: starts[-1]] if starts and starts[-1] > 2 else []
     while tokens and (
         tokens[-1].lower in _TAIL
         or tokens[-1].tag in ("IN", "TO", ",", ".", ":", "CC", "DT", "PRP$", "''", "``", "-LRB-")
     ):
         tokens = tokens[:-1]
     content = [t for t in tokens[1:] if t.is_noun or t.tag in ("CD", "VBG", "VB")]
-    if not content or all(t.lower in VAGUE for t in content):
+    if not content or all(t.lower in VAGUE for t in content) or _dangles(parse, tokens):
         return None
-    if tokens[1:2] and tokens[1].lower in ("it", "that", "this", "you", "them"):
+    text = phrase_text(parse, tokens, refs)
+    if text is None or text.count('"') % 2:
         return None
-    return LiteralValue("string", parse.words(tokens).strip(" \"'“”*-"))
+    return LiteralValue("string", text.strip(" \"'“”*-"))
 
 
 _TAIL = word_set(
-    "now right soon lately too again though together personally anyway already currently instead"
+    "now right soon lately too again though together personally anyway already currently instead there here well also"
 )
+# Words that open an afterthought, not a part of the phrase.
+_AFTERTHOUGHT = word_set(
+    "especially particularly maybe perhaps because cause though after before since while"
+)
+
+
+def _dangles(parse: Parse, tokens: list[Token]) -> bool:
+    """Whether the phrase ends before the object of its last verb ("help make | that happen")."""
+    last = tokens[-1]
+    kept = {t.i for t in tokens}
+    return last.is_verb and any(
+        c.i not in kept and c.i > last.i and c.dep in ("ccomp", "dobj") for c in parse.children(last)
+    )
 
 
 def _until_pause(tokens: list[Token]) -> list[Token]:
@@ -145,92 +202,7 @@ def _until_pause(tokens: list[Token]) -> list[Token]:
         dash = token.text == "-" and position > 0 and token.start > tokens[position - 1].end
         if dash or token.tag in (".", ":", "-LRB-") or token.text in ("–", "—", ";"):
             return tokens[:position]
+        example = token.lower == "like" and token.tag == "IN"
+        if position > 0 and (example or token.lower in _AFTERTHOUGHT):
+            return tokens[:position]
     return tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """A number with what it counts; `noun` is singular, `literal` ready to store."""
-
-    literal: LiteralValue
-    noun: str
-
-
-_MEASURES = word_set(
-    "kg kilo kilogram gram pound lb lbs mile km kilometre kilometer meter metre cm inch foot feet litre "
-    "liter gallon dollar euro percent % degree celsius calorie gb mb tb usd eur gbp hour minute second "
-    "day week month year"
-)
-_DURATIONS = word_set("hour minute second day week month year")
-_NUMBERS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "dozen": 12,
-}  # fmt: skip
-_SCALES = {
-    "hundred": 100,
-    "thousand": 1_000,
-    "k": 1_000,
-    "million": 1_000_000,
-    "m": 1_000_000,
-    "billion": 1_000_000_000,
-}
-
-
-def number_of(tokens: list[Token]) -> int | float | None:
-    """The value of "200", "1,500", "2.5 million", "three"; None when it is no plain number."""
-    value: int | float | None = None
-    for token in tokens:
-        word = token.lower.replace(",", "").lstrip("$€£#")
-        if value is not None and word in _SCALES:
-            value = value * _SCALES[word]
-            continue
-        if value is not None:
-            return None
-        if word in _NUMBERS:
-            value = _NUMBERS[word]
-        elif len(word) <= 15 and word.isascii() and word.replace(".", "", 1).isdigit():
-            value = float(word) if "." in word else int(word)
-        elif (
-            len(word) <= 15
-            and word[-1:] in ("k", "m")
-            and word[:-1].isascii()
-            and word[:-1].replace(".", "", 1).isdigit()
-        ):
-            value = float(word[:-1]) * _SCALES[word[-1]]
-        else:
-            return None
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def amount_of(parse: Parse, token: Token) -> Amount | None:
-    """The amount when `token` heads one: "200 seats", "5 kg", "$300"."""
-    if token.tag == "CD":
-        digits = [
-            *[t for t in parse.children(token, "compound", "quantmod", "nummod") if t.tag == "CD"],
-            token,
-        ]
-        currency = parse.child(token, "nmod", "quantmod")
-        value = number_of(sorted(digits, key=lambda t: t.i))
-        if value is None:
-            return None
-        if currency is not None and currency.text in ("$", "€", "£"):
-            return Amount(LiteralValue("quantity", value, currency.text), "")
-        return Amount(LiteralValue("integer" if isinstance(value, int) else "number", value), "")
-    if not (token.is_noun or token.text == "%"):
-        return None
-    counts = [t for t in parse.children(token, "nummod") if t.tag == "CD"]
-    if len(counts) != 1:
-        return None
-    scale = [t for t in parse.children(counts[0], "compound", "quantmod") if t.tag == "CD"]
-    value = number_of(sorted([*scale, counts[0]], key=lambda t: t.i))
-    if value is None:
-        return None
-    noun = token.lemma if token.tag == "NNS" else token.lower
-    if noun in _DURATIONS:
-        return Amount(LiteralValue("duration", value, noun), noun)
-    if noun in _MEASURES:
-        return Amount(LiteralValue("quantity", value, noun), noun)
-    kind = [t.lower for t in parse.children(token, "compound")]
-    return Amount(
-        LiteralValue("integer" if isinstance(value, int) else "number", value), "_".join([*kind, noun])
-    )

@@ -36,7 +36,7 @@ NER_TYPES: dict[str, EntityType] = {
 _NAME_JUNK = word_set(
     "wow oh hey hi hello yeah yes no thanks thank god lol haha omg ok okay btw tbh idk yep nope aw aww "
     "ugh hmm yay congrats good great nice cool sure well monday tuesday wednesday thursday friday "
-    "saturday sunday january february march april may june july august september october november "
+    "saturday sunday mon tue tues wed thu thur thurs fri sat sun january february march april may june july august september october november "
     "december today tomorrow yesterday i me mr mrs image"
 )
 
@@ -104,7 +104,7 @@ class References:
         """Remember that `ref` was named."""
         if ref.actor is not None or ref == self.addressee:
             return
-        if ref.type == "person" and ref.key not in {
+        if ref.type in ("person", "animal") and ref.key not in {
             person.ref.key for person in self.people if person.gender != "n"
         }:
             self.people.append(Person(ref, gender))
@@ -148,7 +148,7 @@ class References:
         if token.dep == "compound" and parse.head(token).is_name:  # "our dog Max" under one head
             return _name_text(parse, parse.head(token))
         for child in parse.children(token, "appos", "acl"):
-            if child.dep == "appos" and child.is_name:
+            if child.dep == "appos" and child.is_name and child.lower.strip(".") not in _NAME_JUNK:
                 return _name_text(parse, child)
             if child.dep == "acl" and child.lower in ("named", "called"):
                 names = parse.children(child, "oprd", "dobj", "attr", "npadvmod")
@@ -165,7 +165,10 @@ class References:
             return None
         parts = [t for t in parse.children(token, "compound", "nmod") if t.is_name or t.text[:1].isupper()]
         parts = sorted([*parts, token], key=lambda t: t.i)
-        return self._named_entity(parse, parts, "thing")
+        whole = parse.tokens[parts[0].i : parts[-1].i + 1]
+        if any(t not in parts and t.text not in _JOINTS for t in whole):
+            return None  # the parser cut the name: "The Lord [of the Rings] trilogy"
+        return self._named_entity(parse, [*whole, *_continued(parse, token)], "thing")
 
     def _named_entity(self, parse: Parse, tokens: list[Token], entity_type: EntityType) -> EntityRef | None:
         while tokens and (
@@ -188,6 +191,19 @@ class References:
 _TELLING = word_set(
     "older elder younger oldest youngest little big twin best former ex late old first second"
 )
+
+
+_JOINTS = frozenset(("-", "&", "/", "'", "."))
+
+
+def _continued(parse: Parse, token: Token) -> list[Token]:
+    """ "of the Rings" after "Lord": a name goes on with "of" and another name."""
+    after = parse.tokens[token.i + 1 : token.i + 4]
+    if len(after) > 1 and after[0].lower == "of":
+        length = 3 if after[1].lower == "the" else 2
+        if len(after) >= length and after[length - 1].is_name and after[length - 1].text[:1].isupper():
+            return after[:length]
+    return []
 
 
 def _name_text(parse: Parse, token: Token) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time, timedelta
 
 from lamina.pipeline.extract.clauses import WEIGHTS
 from lamina.pipeline.extract.syntax import Parse, Token
@@ -68,14 +69,19 @@ class Times:
     def validity(self, matches: Sequence[TimeMatch], kind: Kind) -> Validity:
         """An event or a plan lasts for the interval; a state begins with it, unless "until" says it ends."""
         for match in matches:
-            earliest, latest = self._interval(match, future=kind in ("plan", "commitment"))
+            earliest, latest = self.interval(match, future=kind in ("plan", "commitment"))
             if earliest is None and latest is None:
                 continue
             word = self._preposition(match)
             if word in _BY:
-                return Validity(None, latest, self._text[match.start : match.end])
+                words = self._text[match.start : match.end]
+                return Validity(
+                    None, _end_of_day(latest) if _DAY.search(words) and word == "by" else latest, words
+                )
             if word in _UNTIL:
                 return Validity(None, latest)
+            if _RANGE.search(self._text, match.start, match.end) and kind not in _STATES:
+                return Validity(earliest, latest)
             if word in _SINCE or (latest is None and kind != "event"):
                 return Validity(earliest, None)
             if kind in _STATES:
@@ -83,7 +89,8 @@ class Times:
             return Validity(earliest, latest)
         return Validity()
 
-    def _interval(self, match: TimeMatch, *, future: bool) -> tuple[datetime | None, datetime | None]:
+    def interval(self, match: TimeMatch, *, future: bool) -> tuple[datetime | None, datetime | None]:
+        """The likeliest interval; with `future` the first that has not passed, where the words allow one."""
         if future and match.latest is not None and match.latest <= self._observed_at:
             for reading in match.readings:
                 if reading.valid_to is not None and reading.valid_to > self._observed_at:
@@ -96,6 +103,17 @@ class Times:
             return words[0]
         before = self._text[max(0, match.start - 12) : match.start].casefold().split()
         return before[-1] if before else ""
+
+
+_DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
+_RANGE = re.compile(r"\bfrom .+ (?:to|until|till|through) ", re.IGNORECASE)
+
+
+def _end_of_day(instant: datetime | None) -> datetime | None:
+    """ "By Friday" counts Friday: the expression ends where the day begins."""
+    if instant is None or instant.time() != time():
+        return instant
+    return instant + timedelta(days=1)
 
 
 def _clause_verb(parse: Parse, token: Token) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -115,11 +115,15 @@ class EntityRef:
 
 @dataclass(frozen=True, slots=True)
 class LiteralValue:
-    """A value that is not an entity. Numbers come as int or float; `unit` goes with quantity and duration."""
+    """A value that is not an entity. Numbers come as int or float; `unit` goes with quantity and duration.
+
+    `determiner` ("a", "the", "Alice's") is how it was said: it serves the restatement and is no part of the value.
+    """
 
     datatype: Datatype
     value: str | int | float | bool
     unit: str | None = None
+    determiner: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,26 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.language.wordsets import word_set
+from lamina.pipeline.extract.inflect import plural
 from lamina.pipeline.extract.values import EntityType, Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """`object_type` corrects the type of a named object: what somebody lives in is a place."""
+    """`object_type` corrects the type of a named object: what somebody lives in is a place.
+
+    `phrase` is what stands between subject and object of a restatement, in the singular, or has `{}` for the object.
+    Without one (`known` is false) the predicate is a verb that nobody wrote a phrase for.
+    """
 
     kind: Kind
     single_valued: bool = False
     object_type: EntityType | None = None
     phrase: str = ""
+
+    @property
+    def known(self) -> bool:
+        return self.phrase != ""
 
 
 _P = Predicate
@@ -35,7 +44,7 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "birthday": _P("identity", True, phrase="'s birthday is"),
     "born_in": _P("identity", True, "place", "was born in"),
     "from": _P("identity", True, "place", "is from"),
-    "is_a": _P("identity", phrase="is a"),
+    "is_a": _P("identity", phrase="is"),
     "speaks": _P("identity", False, "language", "speaks"),
     "email": _P("identity", True, phrase="'s email is"),
     "phone_number": _P("identity", True, phrase="'s phone number is"),
@@ -75,6 +84,7 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "friend_of": _P("relation", False, "person", "is a friend of"),
     "colleague_of": _P("relation", False, "person", "is a colleague of"),
     "knows": _P("relation", False, "person", "knows"),
+    "manager": _P("relation", True, "person", "'s manager is"),
     # preference
     "likes": _P("preference", phrase="likes"),
     "dislikes": _P("preference", phrase="dislikes"),
@@ -82,6 +92,9 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "interested_in": _P("preference", phrase="is interested in"),
     "avoids": _P("preference", phrase="avoids"),
     "afraid_of": _P("preference", phrase="is afraid of"),
+    "drinks": _P("preference", phrase="drinks"),
+    "switched_to": _P("preference", phrase="switched to"),
+    "back_to": _P("preference", phrase="is back to"),
     # plans and commitments
     "plans_to": _P("plan", phrase="plans to"),
     "plans": _P("plan", phrase="plans"),
@@ -98,6 +111,7 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "price": _P("quantity", True, phrase="costs"),
     "weight": _P("quantity", True, phrase="weighs"),
     "height": _P("quantity", True, phrase="'s height is"),
+    "size": _P("quantity", True, phrase="has {} people"),
     # events that have a word of their own
     "moved_to": _P("event", False, "place", "moved to"),
     "moved_from": _P("event", False, "place", "moved from"),
@@ -115,6 +129,12 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "lost": _P("event", phrase="lost"),
     "signed_up_for": _P("event", phrase="signed up for"),
     "has_scheduled": _P("event", phrase="has scheduled"),
+    "had": _P("event", phrase="had"),
+    "got_job": _P("event", phrase="got"),
+    "got_pet": _P("event", phrase="got"),
+    "got_job_at": _P("event", False, "organisation", "got a job at"),
+    "got_offer_from": _P("event", False, "organisation", "got an offer from"),
+    "accepted_offer_from": _P("event", False, "organisation", "accepted an offer from"),
 }  # fmt: skip
 
 # (lemma, slot): the slot is "dobj" or particle and preposition. Present and past lead to the same predicate; the
@@ -146,7 +166,7 @@ CANON: Final[dict[tuple[str, str], str]] = {
     ("hate", "dobj"): "dislikes", ("dislike", "dobj"): "dislikes", ("detest", "dobj"): "dislikes",
     ("loathe", "dobj"): "dislikes", ("prefer", "dobj"): "prefers", ("avoid", "dobj"): "avoids",
     ("want", "dobj"): "wants", ("plan", "dobj"): "plans", ("cost", "dobj"): "price", ("weigh", "dobj"): "weight", ("consider", "dobj"): "considers",
-    ("belong", "to"): "member_of", ("look", "forward to"): "looks_forward_to",
+    ("belong", "to"): "member_of", ("report", "to"): "manager", ("drink", "dobj"): "drinks", ("look", "forward to"): "looks_forward_to",
 }  # fmt: skip
 
 ADJECTIVE_CANON: Final = {
@@ -242,7 +262,8 @@ RELATIONS: Final[dict[str, tuple[str, str]]] = {
     **dict.fromkeys(("grandfather", "grandpa", "uncle", "nephew", "grandson"), ("relative_of", "m")),
     **dict.fromkeys(("cousin", "grandchild", "grandparent", "relative"), ("relative_of", "n")),
     **dict.fromkeys(("friend", "buddy", "bestie", "roommate", "flatmate", "neighbour", "neighbor"), ("friend_of", "n")),
-    **dict.fromkeys(("colleague", "coworker", "co-worker", "boss", "manager", "teammate"), ("colleague_of", "n")),
+    **dict.fromkeys(("colleague", "coworker", "co-worker", "teammate"), ("colleague_of", "n")),
+    **dict.fromkeys(("boss", "manager", "supervisor"), ("manager", "n")),
     **dict.fromkeys(("doctor", "therapist", "coach", "teacher", "mentor", "landlord", "dentist"), ("knows", "n")),
 }  # fmt: skip
 PETS: Final = word_set(
@@ -261,6 +282,23 @@ OCCUPATIONS: Final = word_set(
     "chemist physicist economist historian geologist statistician administrator technician contractor "
     "bartender hairdresser barber tailor janitor sailor judge politician mayor president minister tester"
 )
+ATTRIBUTE_NOUNS: Final = word_set(
+    "birthday email address phone number goal dream hobby hobbies job major passion nickname password "
+    "role title team budget deadline salary rent timezone language religion height weight size colour "
+    "color specialty instrument status stage pronouns diet school university employer company hometown "
+    "home priority"
+)
+GERUND_OBJECT: Final = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "likes", "hate": "dislikes", "dislike": "dislikes",
+                  "prefer": "prefers", "start": "started", "begin": "started", "finish": "finished", "quit": "left",
+                  "avoid": "avoids", "stop": "stopped", "consider": "considers", "stand": "dislikes"}  # fmt: skip
+LIGHT_NOUNS: Final = word_set(
+    "time fun chance idea feeling look blast talk question problem issue point plan hand sense way effect "
+    "impact good great conversation word influence trouble hard feel connection bond reason thought hope "
+    "heart soul mind moment change support goal dream smile break view taste vibe touch energy vision "
+    "passion inspiration attitude outlook perspective lesson significance progress experience journey truth self "
+    "life world potential strength confidence ton bunch day part spot step way"
+)
+FORMER: Final = word_set("old former ex previous last then ex-")
 EVENT_NOUNS: Final = word_set(
     "concert conference meetup meeting workshop class lecture talk seminar webinar wedding party festival "
     "parade funeral ceremony game match tournament exhibition exhibit fair convention group session show "
@@ -272,7 +310,8 @@ MUTUAL: Final = frozenset(name for name, known in PREDICATES.items() if known.ki
 """Predicates that the addressee may be the object of; "I love you" and "I showed you" are no memory."""
 STATIVE: Final = word_set(
     "lives_in works_as works_at works_in works_on works_with studies studies_at owns has has_pet drives "
-    "speaks status located_in member_of volunteers_at married_to price wants prefers"
+    "speaks status located_in member_of volunteers_at married_to price wants prefers "
+    "manager drinks"
 )
 """States: in the past tense they have ended by `observed_at`."""
 
@@ -296,8 +335,10 @@ def describe(predicate: str, *, past: bool) -> Predicate:
     if known is not None:
         return known
     words = predicate.replace("_", " ")
+    if words.split(" ")[-1] in ATTRIBUTE_NOUNS and not predicate.startswith("did_"):
+        return Predicate("attribute", phrase=f"'s {words} is")
     if predicate.startswith("favourite_"):
         return Predicate("preference", True, phrase=f"'s {words} is")
     if predicate.endswith("_count"):
-        return Predicate("quantity", True, phrase=f"'s {words} is")
-    return Predicate("event" if past else "attribute", phrase=words)
+        return Predicate("quantity", True, phrase=f"has {{}} {plural(words.removesuffix(' count'))}")
+    return Predicate("event" if past else "attribute")

@@ -39,7 +39,7 @@ class RelatedConcept(Result):
     relation: str
     weight: float
     depth: int
-    source: str = Field(serialization_alias="from")
+    source: str = Field(validation_alias="from", serialization_alias="from")
 
 
 class RelatedPage(Result):
@@ -69,7 +69,7 @@ class Coverage(Result):
     by_topic: list[TopicCoverage]
     coverage_score: float
     synthesis_lag: str
-    partial: bool = Field(serialization_alias="_partial")
+    partial: bool = Field(validation_alias="_partial", serialization_alias="_partial")
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ class WhyNode(Result):
 class WhyEdge(Result):
     """Which record rests on which."""
 
-    source: str = Field(serialization_alias="from")
+    source: str = Field(validation_alias="from", serialization_alias="from")
     to: str
     relation: str
 

@@ -254,6 +254,7 @@ def _write_fact(record: Any) -> _Written:
         "event_id": fact.event_id,
         "kind": fact.kind,
         "text": fact.text,
+        "external": fact.external,
         "extractor": fact.extractor,
         "supersedes": fact.supersedes,
     }
@@ -264,6 +265,7 @@ def _write_belief(record: Any) -> _Written:
     claim_key = f"{belief.subject.id}|{belief.predicate}|{belief.object.key}|{int(belief.negated)}"
     return {**_claim_columns(belief), "claim_key": claim_key, "stance": belief.stance.value}, {
         **_claim_body(belief),
+        "external": belief.external,
         "alpha": belief.alpha,
         "beta": belief.beta,
         "lower": belief.lower,
@@ -337,6 +339,7 @@ def read_record(row: Row) -> Record:
                 event_id=said["event_id"],
                 kind=said["kind"],
                 text=said["text"],
+                external=said["external"],
                 extractor=said["extractor"],
                 slot=slot,
                 supersedes=said["supersedes"],
@@ -346,6 +349,7 @@ def read_record(row: Row) -> Record:
                 **common,
                 **_read_claim(subject, predicate, said),
                 stance=Stance(stance),
+                external=said["external"],
                 alpha=said["alpha"],
                 beta=said["beta"],
                 lower=said["lower"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import apsw
 
@@ -19,10 +20,23 @@ from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.log import find_event
 from lamina.store.sqlite.records import put_writes
 
-__all__ = ["SqliteJobs"]
+__all__ = ["SqliteJobs", "backlog_of"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _DERIVED = ("record", "support", "entity", "mention", "text_row", "vector_row", "job")
+
+
+def backlog_of(path: Path) -> dict[str, int]:
+    """``Jobs.backlog`` of a database file, only read: for looking at a store that others run."""
+    readers = Readers(path)
+    try:
+        return _backlog(readers)
+    finally:
+        readers.close()
+
+
+def _backlog(readers: Readers) -> dict[str, int]:
+    return {"pending": 0, "running": 0, "failed": 0} | dict(readers.rows(_SQL["backlog"]))
 
 
 class SqliteJobs:
@@ -78,7 +92,7 @@ class SqliteJobs:
 
     def backlog(self) -> dict[str, int]:
         """Mirrors ``Jobs.backlog``."""
-        return {"pending": 0, "running": 0, "failed": 0} | dict(self._readers.rows(_SQL["backlog"]))
+        return _backlog(self._readers)
 
     def release(self, owner: str | None = None) -> int:
         """Mirrors ``Jobs.release``."""

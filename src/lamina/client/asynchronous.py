@@ -1,0 +1,223 @@
+"""The asynchronous client: every method mirrors the one of ``Client``; only sending differs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar, Unpack
+
+import httpx
+from pydantic import BaseModel
+
+from lamina.client import reads, writes
+from lamina.client.asks import Ask
+from lamina.client.async_layers import (
+    AsyncBeliefs,
+    AsyncEpisodes,
+    AsyncEvents,
+    AsyncFacts,
+    AsyncUnderstanding,
+)
+from lamina.client.identity import Identity
+from lamina.client.options import (
+    BulkOptions,
+    ExperienceOptions,
+    LifecycleFilters,
+    RecallOptions,
+    Stage,
+)
+from lamina.client.results import Chunk, LifecycleEvent, Stored
+from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, new_key
+from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
+from lamina.client.synchronous import DEFAULT_URL
+from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
+from lamina.observe.operations import Version
+from lamina.pipeline.requests import BatchCaptured, StoredByKey
+from lamina.recall.requests import Pack
+
+__all__ = ["AsyncClient"]
+
+ResultT = TypeVar("ResultT", bound=BaseModel)
+EventT = TypeVar("EventT")
+
+
+class AsyncClient:
+    """``Client`` for asyncio: the same parameters, methods and errors, awaited.
+
+    ``token_provider`` may answer with an awaitable.
+
+        async with AsyncClient(actor="user:maya") as client:
+            async for chunk in client.recall_stream("Where do I live?"):
+                print(chunk.text, end="")
+    """
+
+    def __init__(
+        self,
+        base_url: str = DEFAULT_URL,
+        *,
+        actor: str | None = None,
+        scope: str | None = None,
+        token_provider: TokenProvider | None = None,
+        timeout_s: float = 30.0,
+        retries: int = 3,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        identity = Identity(actor, scope, signed=token_provider is not None)
+        self._session = Session(
+            base_url.rstrip("/"), identity, token_provider, timeout_s, Retries(count=retries)
+        )
+        self._http = httpx.AsyncClient(transport=transport, trust_env=False)
+        self.events = AsyncEvents(identity, self._send)
+        self.episodes = AsyncEpisodes(identity, self._send)
+        self.facts = AsyncFacts(identity, self._send)
+        self.beliefs = AsyncBeliefs(identity, self._send)
+        self.understanding = AsyncUnderstanding(identity, self._send)
+
+    async def __aenter__(self) -> Self:
+        """Itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Give the connections back."""
+        await self._http.aclose()
+
+    def allow_unstable(self, allowed: bool = True) -> Self:
+        """Mirrors ``Client.allow_unstable``."""
+        self._session.unstable_allowed = allowed
+        return self
+
+    # ---- write
+
+    async def experience(
+        self, text: str | None = None, *, wait: Stage | None = None, **options: Unpack[ExperienceOptions]
+    ) -> Stored:
+        """Mirrors ``Client.experience``."""
+        asked = writes.experience_ask(
+            self._session.identity, text, options, wait, now=datetime.now(UTC), new_key=new_key
+        )
+        return await self._send(asked)
+
+    async def experience_bulk(
+        self, items: Sequence[str | Mapping[str, Any]], **options: Unpack[BulkOptions]
+    ) -> BatchCaptured:
+        """Mirrors ``Client.experience_bulk``."""
+        asked = writes.bulk_ask(
+            self._session.identity, items, options, now=datetime.now(UTC), new_key=new_key
+        )
+        return await self._send(asked)
+
+    async def by_idempotency_key(self, key: str) -> StoredByKey:
+        """Mirrors ``Client.by_idempotency_key``."""
+        return await self._send(writes.by_key_ask(key))
+
+    async def cancel(self, event_id: str, note: str | None = None) -> Cancelled:
+        """Mirrors ``Client.cancel``."""
+        return await self._send(writes.cancel_ask(event_id, note))
+
+    # ---- read
+
+    async def recall(self, query: str, **options: Unpack[RecallOptions]) -> Pack:
+        """Mirrors ``Client.recall``."""
+        return await self._send(reads.recall_ask(self._session.identity, query, options))
+
+    def recall_stream(self, query: str, **options: Unpack[RecallOptions]) -> AsyncGenerator[Chunk, None]:
+        """Mirrors ``Client.recall_stream``."""
+        asked = reads.recall_ask(self._session.identity, query, options, stream=True)
+        return self._events(recall_parts(self._session, asked))
+
+    def lifecycle(self, **filters: Unpack[LifecycleFilters]) -> AsyncGenerator[LifecycleEvent, None]:
+        """Mirrors ``Client.lifecycle``."""
+        return self._events(follow(self._session, reads.follow_ask(filters)))
+
+    async def lifecycle_page(
+        self, *, limit: int = 50, cursor: str | None = None, **filters: Unpack[LifecycleFilters]
+    ) -> LifecyclePage:
+        """Mirrors ``Client.lifecycle_page``."""
+        return await self._send(reads.lifecycle_ask({**filters, "limit": limit, "cursor": cursor}))
+
+    async def lifecycle_of(self, event_id: str) -> MemoryEventState:
+        """Mirrors ``Client.lifecycle_of``."""
+        return await self._send(reads.state_ask(event_id))
+
+    async def version(self) -> Version:
+        """Mirrors ``Client.version``."""
+        return await self._send(reads.version_ask())
+
+    # ---- sending
+
+    async def _send(self, asked: Ask[ResultT]) -> ResultT:
+        steps = self._session.exchange(asked)
+        got: httpx.Response | httpx.TransportError | None = None
+        while True:
+            try:
+                step = steps.send(got)
+            except StopIteration as done:
+                result: ResultT = done.value
+                return result
+            got = await self._sent(step)
+
+    async def _sent(self, step: Send | Wait) -> httpx.Response | httpx.TransportError | None:
+        if isinstance(step, Wait):
+            await asyncio.sleep(step.seconds)
+            return None
+        try:
+            return await self._http.send(await self._signed(step.request))
+        except httpx.TransportError as error:
+            return error
+
+    async def _signed(self, request: httpx.Request) -> httpx.Request:
+        token = self._session.token()
+        if token is not None:
+            request.headers["Authorization"] = f"Bearer {token if isinstance(token, str) else await token}"
+        return request
+
+    async def _events(self, steps: Stream[EventT]) -> AsyncGenerator[EventT, None]:
+        response: httpx.Response | None = None
+        data: AsyncIterator[bytes] | None = None
+        got: httpx.Response | httpx.TransportError | bytes | None = None
+        try:
+            while True:
+                try:
+                    step = steps.send(got)
+                except StopIteration:
+                    return
+                got = None
+                if isinstance(step, Emit):
+                    yield step.event
+                elif isinstance(step, Wait):
+                    await asyncio.sleep(step.seconds)
+                elif isinstance(step, Open):
+                    if response is not None:
+                        await response.aclose()
+                    got = await self._opened(step.request)
+                    response = got if isinstance(got, httpx.Response) else None
+                    data = response.aiter_bytes() if response is not None and response.is_success else None
+                elif data is not None:
+                    got = await _next(data)
+        finally:
+            if response is not None:
+                await response.aclose()
+
+    async def _opened(self, request: httpx.Request) -> httpx.Response | httpx.TransportError:
+        try:
+            response = await self._http.send(await self._signed(request), stream=True)
+            if not response.is_success:
+                await response.aread()
+        except httpx.TransportError as error:
+            return error
+        return response
+
+
+async def _next(data: AsyncIterator[bytes]) -> bytes | httpx.TransportError | None:
+    try:
+        return await anext(data, None)
+    except httpx.TransportError as error:
+        return error

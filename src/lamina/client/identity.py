@@ -1,0 +1,53 @@
+"""Who a client speaks as, and the scope it means when none is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from lamina.errors import Invalid
+from lamina.kernel.scopes import Scope
+
+__all__ = ["Identity"]
+
+LOCAL_ACTOR: Final = "user:local"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """``actor`` is sent as ``X-Cortex-Actor``; ``scope`` is the default of every call.
+
+    ``signed`` says that a token names the caller, so that nothing may be guessed from its absence.
+    """
+
+    actor: str | None = None
+    scope: str | None = None
+    signed: bool = False
+
+    def scope_for(self, given: str | None) -> str:
+        """The scope of a call: the one given, the client's, or the actor's own, such as ``user:maya``.
+
+        Raises ``Invalid`` (INVALID_SCOPE_GRAMMAR) where the actor's name is no scope, and (INVALID_REQUEST)
+        where a signed caller named neither.
+        """
+        if given or self.scope:
+            return given or self.scope or ""
+        if self.actor is None and self.signed:
+            raise Invalid(
+                "INVALID_REQUEST",
+                "no scope was named",
+                hint="pass scope= to the call or to the client",
+                details={"field": "scope"},
+            )
+        return Scope.parse(self.actor or LOCAL_ACTOR)
+
+    def actor_for_session(self) -> str:
+        """The speaker of an experience that names a session and nobody."""
+        if self.actor is None and self.signed:
+            raise Invalid(
+                "INVALID_REQUEST",
+                "a session was named and nobody who speaks in it",
+                hint="pass observed_actor=",
+                details={"field": "session"},
+            )
+        return self.actor or LOCAL_ACTOR

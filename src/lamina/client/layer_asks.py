@@ -1,0 +1,118 @@
+"""Asks that read the five layers (seed 002, 8.7)."""
+
+from __future__ import annotations
+
+from lamina.client.asks import Ask, ask
+from lamina.client.identity import Identity
+from lamina.client.options import (
+    BeliefFilters,
+    ConceptFilters,
+    EpisodeFilters,
+    EventFilters,
+    FactFilters,
+    Time,
+    View,
+)
+from lamina.client.reads import list_ask, one_ask
+from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
+from lamina.recall.layers.claims import BeliefPage, FactPage, Timeline
+from lamina.recall.layers.events import EpisodePage, EventPage
+from lamina.recall.layers.understanding import ConceptPage, Coverage, RelatedPage
+from lamina.recall.layers.why import Why
+
+__all__ = [
+    "belief",
+    "beliefs",
+    "concept",
+    "concepts",
+    "coverage",
+    "episode",
+    "episodes",
+    "event",
+    "events",
+    "fact",
+    "facts",
+    "related",
+    "timeline",
+    "why",
+]
+
+
+def events(identity: Identity, filters: EventFilters) -> Ask[EventPage]:
+    """A page of events."""
+    return list_ask(identity, "/v1/events", EventPage, filters)
+
+
+def event(event_id: str) -> Ask[EventView]:
+    """One event."""
+    return one_ask("/v1/events/{event_id}", EventView, "event_id", event_id)
+
+
+def episodes(identity: Identity, filters: EpisodeFilters) -> Ask[EpisodePage]:
+    """A page of episodes."""
+    return list_ask(identity, "/v1/episodes", EpisodePage, filters)
+
+
+def episode(episode_id: str, as_of: Time | None) -> Ask[EpisodeView]:
+    """One episode."""
+    return one_ask("/v1/episodes/{episode_id}", EpisodeView, "episode_id", episode_id, as_of=as_of)
+
+
+def facts(identity: Identity, filters: FactFilters) -> Ask[FactPage]:
+    """A page of facts."""
+    return list_ask(identity, "/v1/facts", FactPage, filters)
+
+
+def fact(fact_id: str, as_of: Time | None) -> Ask[FactView]:
+    """One fact."""
+    return one_ask("/v1/facts/{fact_id}", FactView, "fact_id", fact_id, as_of=as_of)
+
+
+def timeline(
+    identity: Identity,
+    subject: str,
+    predicate: str,
+    scope: str | None,
+    view: View | None,
+    as_of: Time | None,
+) -> Ask[Timeline]:
+    """The values that a subject's predicate has held."""
+    asked = {"scope": scope, "view": view, "subject": subject, "predicate": predicate, "as_of": as_of}
+    return list_ask(identity, "/v1/facts/timeline", Timeline, asked)
+
+
+def beliefs(identity: Identity, filters: BeliefFilters) -> Ask[BeliefPage]:
+    """A page of beliefs."""
+    return list_ask(identity, "/v1/beliefs", BeliefPage, filters)
+
+
+def belief(belief_id: str, as_of: Time | None) -> Ask[BeliefView]:
+    """One belief."""
+    return one_ask("/v1/beliefs/{belief_id}", BeliefView, "belief_id", belief_id, as_of=as_of)
+
+
+def why(belief_id: str, as_of: Time | None) -> Ask[Why]:
+    """Why a belief is held."""
+    return ask("GET", "/v1/beliefs/why", Why, query={"belief_id": belief_id, "as_of": as_of})
+
+
+def concepts(identity: Identity, filters: ConceptFilters) -> Ask[ConceptPage]:
+    """A page of concepts."""
+    return list_ask(identity, "/v1/understanding", ConceptPage, filters)
+
+
+def concept(concept_id: str, version: int | None, as_of: Time | None) -> Ask[ConceptView]:
+    """One concept."""
+    path = "/v1/understanding/{concept_id}"
+    return one_ask(path, ConceptView, "concept_id", concept_id, version=version, as_of=as_of)
+
+
+def related(concept_id: str, relation: str | None, depth: int, limit: int) -> Ask[RelatedPage]:
+    """What a concept leads to."""
+    path = "/v1/understanding/{concept_id}/related"
+    return one_ask(path, RelatedPage, "concept_id", concept_id, relation=relation, depth=depth, limit=limit)
+
+
+def coverage(identity: Identity, scope: str | None, view: View | None) -> Ask[Coverage]:
+    """How much of a scope is understood."""
+    return list_ask(identity, "/v1/understanding/coverage", Coverage, {"scope": scope, "view": view})

@@ -1,0 +1,171 @@
+"""The keywords that the methods of both clients take, declared once.
+
+A time is an aware ``datetime`` or RFC 3339 text, a range is a pair of times of which either may be None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, TypedDict
+
+from lamina.recall.requests import CitationMode, Diagnostics, LayerName
+from lamina.recall.requests import View as RecallView
+
+__all__ = [
+    "BeliefFilters",
+    "BulkOptions",
+    "ConceptFilters",
+    "EpisodeFilters",
+    "EventFilters",
+    "ExperienceOptions",
+    "FactFilters",
+    "LifecycleFilters",
+    "ListOptions",
+    "RecallOptions",
+    "Stage",
+    "Time",
+    "TimeRange",
+    "TimedOptions",
+    "View",
+]
+
+Time = datetime | str
+TimeRange = tuple[Time | None, Time | None] | str
+Stage = Literal["captured", "indexed", "consolidated"]
+View = Literal["local", "holistic", "descend"]
+Party = str | Mapping[str, Any]  # Any: id, type, name and session, as the envelope has them
+
+
+class ExperienceOptions(TypedDict, total=False):
+    """What may be said of an experience besides its text (seed 002, 3.5).
+
+    ``content`` replaces ``text`` and ``role``. ``context`` is taken as it is; ``observed_at`` and ``labels`` go
+    into it. ``observed_actor`` is who did it, an id or an object; ``session`` goes into that.
+    """
+
+    scope: str
+    role: Literal["user", "assistant", "tool", "system"]
+    modality: str
+    content: Mapping[str, Any]
+    context: Mapping[str, Any]
+    observed_at: Time
+    labels: Sequence[str]
+    observed_actor: Party
+    subject: Party
+    session: str
+    directives: Mapping[str, Any]
+    idempotency_key: str
+
+
+class BulkOptions(TypedDict, total=False):
+    """What may be said of a batch; its items say the rest. ``strict_temporal`` stores by ``observed_at``."""
+
+    scope: str
+    observed_actor: Party
+    directives: Mapping[str, Any]
+    ordering: Literal["strict_temporal", "batch_throughput"]
+    idempotency_key: str
+
+
+class RecallOptions(TypedDict, total=False):
+    """What may be said of a recall besides its question (seed 002, 8.3).
+
+    ``max_tokens`` and ``per_layer_limits`` make the budget. ``natural`` is a time in words ("last week"),
+    ``temporal`` the whole block where more is wanted.
+    """
+
+    scope: str
+    view: RecallView
+    include: Sequence[LayerName]
+    exclude_content: bool
+    temporal: Mapping[str, Any]
+    natural: str
+    as_of: Time
+    filters: Mapping[str, Any]
+    max_tokens: int
+    per_layer_limits: Mapping[LayerName, int]
+    citation_mode: CitationMode
+    diagnostics: Diagnostics
+    idempotency_key: str
+
+
+class ListOptions(TypedDict, total=False):
+    """Which scope, seen how, and how many at once (1 to 1000)."""
+
+    scope: str
+    view: View
+    limit: int
+    cursor: str
+
+
+class TimedOptions(ListOptions, total=False):
+    """Where the reader stands on both time axes; without these both are now."""
+
+    as_of: Time
+    valid_during: TimeRange
+    recorded_during: TimeRange
+    include_superseded: bool
+
+
+class EventFilters(ListOptions, total=False):
+    """Which events. ``since`` and ``until`` bound ``observed_at``; an event must carry all the ``labels``."""
+
+    since: Time
+    until: Time
+    observed_actor: str
+    modality: str
+    session: str
+    labels: Sequence[str]
+    as_of: Time
+    recorded_during: TimeRange
+
+
+class EpisodeFilters(TimedOptions, total=False):
+    """Which episodes; ``overlapping`` asks for those that were going on in a range."""
+
+    observed_actor: str
+    session: str
+    overlapping: TimeRange
+    with_causal_chain: bool
+
+
+class FactFilters(TimedOptions, total=False):
+    """Which facts; ``subject`` is an entity's id, its name, or an actor."""
+
+    subject: str
+    predicate: str
+    min_confidence: float
+
+
+class BeliefFilters(TimedOptions, total=False):
+    """Which beliefs; ``about`` is an entity's id, its name, or an actor."""
+
+    about: str
+    predicate: str
+    stance: str
+    min_confidence: float
+    include_deprecated: bool
+
+
+class ConceptFilters(TimedOptions, total=False):
+    """Which concepts; ``depth`` above 1 adds their neighbours."""
+
+    topic: str
+    depth: int
+    min_confidence: float
+    include_deprecated: bool
+
+
+class LifecycleFilters(TypedDict, total=False):
+    """What to follow; ``scope`` means that scope and everything below it. At most one job is named."""
+
+    scope: str
+    event_id: str
+    job_id: str
+    batch_id: str
+    import_id: str
+    export_id: str
+    erasure_id: str
+    events: Sequence[str]
+    since_lifecycle_id: str

@@ -1,0 +1,115 @@
+"""Reading answers: a typed result, or the error that the server meant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import httpx
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from lamina.client.asks import Ask
+from lamina.errors import (
+    STATUS,
+    Fault,
+    Invalid,
+    LaminaError,
+    Unavailable,
+    Unsupported,
+)
+
+__all__ = ["Failure", "failure_of", "lost", "result_of", "typed"]
+
+ResultT = TypeVar("ResultT", bound=BaseModel)
+_CLASSES: Final = {outcome.status: kind for kind, outcome in STATUS.items()} | {
+    405: Unsupported,
+    502: Unavailable,
+    504: Unavailable,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error, whether the same request may succeed later, and after how long at the earliest."""
+
+    error: LaminaError
+    retriable: bool
+    retry_after_s: float | None = None
+
+
+def result_of(asked: Ask[ResultT], response: httpx.Response) -> ResultT:
+    """The result in a response of success."""
+    try:
+        data = from_json(response.content)
+    except ValueError as error:
+        raise _unreadable(response, "it is not JSON") from error
+    if response.headers.get("x-cortex-replay") == "true" and "replayed" in asked.result.model_fields:
+        data["replayed"] = True
+    return typed(asked.result, data, response)
+
+
+def typed(kind: type[ResultT], data: Any, response: httpx.Response) -> ResultT:
+    """``data`` as its type; keys that are not known here are left out."""
+    try:
+        return kind.model_validate(data)
+    except (ValidationError, LaminaError) as error:
+        where = error.errors(include_input=False)[0]["loc"] if isinstance(error, ValidationError) else ()
+        raise _unreadable(response, "at " + (".".join(map(str, where)) or "its top")) from error
+
+
+def _unreadable(response: httpx.Response, reason: str) -> LaminaError:
+    error = Unsupported(
+        "UNREADABLE_RESPONSE",
+        f"the answer of {response.request.url.path} does not have the shape known here: {reason}",
+        hint="compare client.version() with the version of this package",
+    )
+    return _stamped(error, response)
+
+
+def _stamped(error: LaminaError, response: httpx.Response) -> LaminaError:
+    error.status = response.status_code
+    error.request_id = error.request_id or response.headers.get("x-cortex-request-id")
+    return error
+
+
+def failure_of(response: httpx.Response) -> Failure:
+    """The error in a response that is none of success, whoever sent it: the server, or something before it."""
+    kind = _class_of(response.status_code)
+    retry_after_s = _seconds(response.headers.get("retry-after"))
+    try:
+        sent = from_json(response.content)
+        details = dict(sent.get("details") or {})
+        hint = details.pop("hint", None)
+        error = kind(sent["error_code"], sent["message"], hint=hint, details=details)
+        error.request_id = sent.get("request_id")
+        retriable = bool(sent.get("retriable", kind.retriable))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        error = kind(
+            "UNEXPECTED_STATUS",
+            f"{response.request.url.path} answered {response.status_code} without an error envelope",
+            hint="check that the address is a Lamina server's",
+        )
+        retriable = kind.retriable
+    return Failure(_stamped(error, response), retriable, retry_after_s)
+
+
+def _class_of(status: int) -> type[LaminaError]:
+    return _CLASSES.get(status) or (Invalid if 400 <= status < 500 else Fault)
+
+
+def _seconds(text: str | None) -> float | None:
+    """Seconds of ``Retry-After``; its other form, a date, is not sent by Lamina and not read."""
+    return float(text) if text is not None and text.isascii() and text.isdigit() else None
+
+
+def lost(error: httpx.TransportError, base_url: str) -> Failure:
+    """What it means that no answer came; the cause is kept."""
+    unavailable = Unavailable(
+        "SERVER_UNREACHABLE",
+        f"{base_url} did not answer: {str(error) or type(error).__name__}",
+        hint="is the server running? lamina serve starts one, lamina doctor looks for it",
+        details={"url": base_url},
+    )
+    unavailable.__cause__ = error
+    return Failure(unavailable, retriable=True)

@@ -1,0 +1,154 @@
+"""Streams as conversations: the parts of a recall, and the lifecycle with its reconnections."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import httpx
+from pydantic import ValidationError
+
+from lamina.client.asks import Ask
+from lamina.client.reads import resumed
+from lamina.client.responses import Failure, failure_of, lost, typed
+from lamina.client.results import Chunk, LifecycleEvent, chunk_of
+from lamina.client.session import Session, Wait
+from lamina.client.sse import EventReader, Received
+from lamina.errors import Forbidden, Unavailable, Unsupported
+from lamina.recall.requests import Pack
+
+__all__ = ["Emit", "Open", "Read", "Stream", "follow", "recall_parts"]
+
+EventT = TypeVar("EventT")
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Send the request in place of the one before. What comes back is the response (read to the end where it
+    is none of success), or the transport's error."""
+
+    request: httpx.Request
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Read on. What comes back is some bytes, None at the end, or the transport's error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Emit(Generic[EventT]):
+    """Hand the event to the caller."""
+
+    event: EventT
+
+
+Stream = Generator[
+    Open | Read | Wait | Emit[EventT], httpx.Response | httpx.TransportError | bytes | None, None
+]
+
+
+def recall_parts(session: Session, asked: Ask[Pack]) -> Stream[Chunk]:
+    """The parts of a recall as they come. What breaks before the first is tried again, later it is raised."""
+    yield from _opened(session, asked)
+    reader = EventReader()
+    while True:
+        got = yield Read()
+        if not isinstance(got, bytes):
+            raise _cut(session, got)
+        for received in reader.feed(got):
+            yield Emit(_chunk(received))
+            if received.event == "done":
+                return
+
+
+def _chunk(received: Received) -> Chunk:
+    try:
+        return chunk_of(received.event, received.data)
+    except (ValidationError, KeyError, TypeError) as error:
+        raise Unsupported(
+            "UNREADABLE_RESPONSE",
+            f"the part {received.event!r} of the stream does not have the shape known here",
+            hint="compare client.version() with the version of this package",
+        ) from error
+
+
+def _cut(session: Session, got: object) -> Exception:
+    if isinstance(got, httpx.TransportError):
+        return lost(got, session.base_url).error
+    return Unavailable("STREAM_CUT", "the stream ended before it was done", hint="ask again")
+
+
+def _opened(
+    session: Session, asked: Ask[Pack]
+) -> Generator[Open | Wait, httpx.Response | httpx.TransportError | bytes | None, None]:
+    attempt = 0
+    while True:
+        got = yield Open(session.request(asked, stream=True))
+        if isinstance(got, httpx.Response) and got.is_success:
+            session.note(asked, got)
+            return
+        assert not isinstance(got, bytes), "opening comes back with a response or an error"
+        failure = session.failure(got)
+        wait_s = session.retries.wait_s(attempt, failure)
+        if wait_s is None:
+            raise failure.error
+        yield Wait(wait_s)
+        attempt += 1
+
+
+def follow(session: Session, asked: Ask[LifecycleEvent]) -> Stream[LifecycleEvent]:
+    """What happens, without an end: a stream that breaks or lags is opened again behind the last event seen.
+
+    Raises what opening it again says once the retries in a row are used up; any sign of life counts them anew.
+    """
+    last_id: str | None = None
+    attempt = 0
+    while True:
+        response = yield Open(session.request(resumed(asked, last_id), stream=True))
+        failure: Failure
+        if isinstance(response, httpx.Response) and response.is_success:
+            session.note(asked, response)
+            reader = EventReader()
+            while isinstance(got := (yield Read()), bytes):
+                attempt = 0
+                for received in reader.feed(got):
+                    if received.event == "policy_revoked":
+                        raise _revoked(received, response)
+                    if received.event == "lagging":
+                        continue
+                    last_id = received.id or last_id
+                    yield Emit(_event(received, response))
+            failure = _ended(session, got)
+        else:
+            failure = _not_opened(session, response)
+        wait_s = session.retries.wait_s(attempt, failure)
+        if wait_s is None:
+            raise failure.error
+        yield Wait(wait_s)
+        attempt += 1
+
+
+def _not_opened(session: Session, got: object) -> Failure:
+    if isinstance(got, httpx.Response):
+        return failure_of(got)
+    assert isinstance(got, httpx.TransportError), "opening comes back with a response or an error"
+    return lost(got, session.base_url)
+
+
+def _ended(session: Session, got: object) -> Failure:
+    if isinstance(got, httpx.TransportError):
+        return lost(got, session.base_url)
+    return Failure(Unavailable("STREAM_CUT", "the server ended the stream", hint="ask again"), retriable=True)
+
+
+def _event(received: Received, response: httpx.Response) -> LifecycleEvent:
+    return typed(LifecycleEvent, {**received.data, "id": received.id, "name": received.event}, response)
+
+
+def _revoked(received: Received, response: httpx.Response) -> Forbidden:
+    error = Forbidden(
+        "POLICY_DENIED", f"the subscription was taken back: {received.data.get('reason', 'no reason given')}"
+    )
+    error.request_id = response.headers.get("x-cortex-request-id")
+    return error

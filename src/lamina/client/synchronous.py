@@ -1,0 +1,243 @@
+"""The synchronous client."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar, Unpack
+
+import httpx
+from pydantic import BaseModel
+
+from lamina.client import reads, writes
+from lamina.client.asks import Ask
+from lamina.client.identity import Identity
+from lamina.client.layers import Beliefs, Episodes, Events, Facts, Understanding
+from lamina.client.options import (
+    BulkOptions,
+    ExperienceOptions,
+    LifecycleFilters,
+    RecallOptions,
+    Stage,
+)
+from lamina.client.results import Chunk, LifecycleEvent, Stored
+from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, new_key
+from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
+from lamina.errors import Invalid
+from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
+from lamina.observe.operations import Version
+from lamina.pipeline.requests import BatchCaptured, StoredByKey
+from lamina.recall.requests import Pack
+
+__all__ = ["DEFAULT_URL", "Client"]
+
+DEFAULT_URL = "http://127.0.0.1:8700"
+ResultT = TypeVar("ResultT", bound=BaseModel)
+EventT = TypeVar("EventT")
+
+
+class Client:
+    """A connection to a Lamina server. Close it, or use it in a ``with`` block. Threads may share it.
+
+    ``actor`` is sent as ``X-Cortex-Actor``. ``scope`` is the default of every call; without it the actor's own
+    is meant, such as ``user:maya``, or ``user:local`` where nobody is named. ``token_provider`` is asked for a
+    bearer token before each request. ``timeout_s`` bounds connecting, and each silence of the server.
+
+    Calls raise the family of ``lamina.errors``, with ``request_id`` and ``status`` set where the server
+    answered. What may succeed later is sent again up to ``retries`` times with growing, jittered pauses, or as
+    long as ``Retry-After`` says; writes carry an idempotency key, so that none happens twice.
+
+        with Client(actor="user:maya") as client:
+            client.experience("I moved to Hamburg last Thursday.", wait="consolidated")
+            print(client.recall("Where do I live?").context_block)
+    """
+
+    def __init__(
+        self,
+        base_url: str = DEFAULT_URL,
+        *,
+        actor: str | None = None,
+        scope: str | None = None,
+        token_provider: TokenProvider | None = None,
+        timeout_s: float = 30.0,
+        retries: int = 3,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        identity = Identity(actor, scope, signed=token_provider is not None)
+        self._session = Session(
+            base_url.rstrip("/"), identity, token_provider, timeout_s, Retries(count=retries)
+        )
+        # The server's own host is meant and no proxy between: memories do not travel further than asked.
+        self._http = httpx.Client(transport=transport, trust_env=False)
+        self.events = Events(identity, self._send)
+        self.episodes = Episodes(identity, self._send)
+        self.facts = Facts(identity, self._send)
+        self.beliefs = Beliefs(identity, self._send)
+        self.understanding = Understanding(identity, self._send)
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
+
+    def allow_unstable(self, allowed: bool = True) -> Self:
+        """Use endpoints that are not stable without being warned (``UnstableEndpoint``); gives itself."""
+        self._session.unstable_allowed = allowed
+        return self
+
+    # ---- write
+
+    def experience(
+        self, text: str | None = None, *, wait: Stage | None = None, **options: Unpack[ExperienceOptions]
+    ) -> Stored:
+        """Store one experience; it is on disk when this returns.
+
+        A text is somebody's message, now, in the default scope, unless ``options`` say otherwise. ``wait`` holds
+        the answer until that stage is done, or for 30 seconds.
+
+            client.experience("I'm allergic to cashews", session="monday", labels=["health"])
+        """
+        asked = writes.experience_ask(
+            self._session.identity, text, options, wait, now=datetime.now(UTC), new_key=new_key
+        )
+        return self._send(asked)
+
+    def experience_bulk(
+        self, items: Sequence[str | Mapping[str, Any]], **options: Unpack[BulkOptions]
+    ) -> BatchCaptured:
+        """Store up to a thousand experiences of one scope, all or none.
+
+        An item is a text, the keywords of ``experience`` as a mapping, or an item of the wire.
+        """
+        asked = writes.bulk_ask(
+            self._session.identity, items, options, now=datetime.now(UTC), new_key=new_key
+        )
+        return self._send(asked)
+
+    def by_idempotency_key(self, key: str) -> StoredByKey:
+        """The event that one of your keys of the last 24 hours led to; raises ``NotFound``."""
+        return self._send(writes.by_key_ask(key))
+
+    def cancel(self, event_id: str, note: str | None = None) -> Cancelled:
+        """Stop deriving from an event and keep it out of recall; the event itself stays."""
+        return self._send(writes.cancel_ask(event_id, note))
+
+    # ---- read
+
+    def recall(self, query: str, **options: Unpack[RecallOptions]) -> Pack:
+        """What memory holds on a question: a context block, the items behind it, and where each comes from."""
+        return self._send(reads.recall_ask(self._session.identity, query, options))
+
+    def recall_stream(self, query: str, **options: Unpack[RecallOptions]) -> Generator[Chunk, None, None]:
+        """The parts of a recall as they are ready, ``DoneChunk`` last."""
+        asked = reads.recall_ask(self._session.identity, query, options, stream=True)
+        return self._events(recall_parts(self._session, asked))
+
+    def lifecycle(self, **filters: Unpack[LifecycleFilters]) -> Generator[LifecycleEvent, None, None]:
+        """What happens to events and jobs from now on, or from behind ``since_lifecycle_id``, without an end.
+
+        A stream that breaks goes on behind the last event seen; what the server did in between is not lost for
+        an hour. Before the first event there is nothing to go on from: then it begins anew.
+
+            for event in client.lifecycle(scope="user:maya", events=["consolidated"]):
+                print(event.event_id, event.payload)
+        """
+        return self._events(follow(self._session, reads.follow_ask(filters)))
+
+    def lifecycle_page(
+        self, *, limit: int = 50, cursor: str | None = None, **filters: Unpack[LifecycleFilters]
+    ) -> LifecyclePage:
+        """A page of what happened, in order of arrival."""
+        return self._send(reads.lifecycle_ask({**filters, "limit": limit, "cursor": cursor}))
+
+    def lifecycle_of(self, event_id: str) -> MemoryEventState:
+        """How far an event has come, and what rests on it."""
+        return self._send(reads.state_ask(event_id))
+
+    def version(self) -> Version:
+        """Which build answers."""
+        return self._send(reads.version_ask())
+
+    # ---- sending
+
+    def _send(self, asked: Ask[ResultT]) -> ResultT:
+        steps = self._session.exchange(asked)
+        got: httpx.Response | httpx.TransportError | None = None
+        while True:
+            try:
+                step = steps.send(got)
+            except StopIteration as done:
+                result: ResultT = done.value
+                return result
+            got = self._sent(step)
+
+    def _sent(self, step: Send | Wait) -> httpx.Response | httpx.TransportError | None:
+        if isinstance(step, Wait):
+            time.sleep(step.seconds)
+            return None
+        try:
+            return self._http.send(self._signed(step.request))
+        except httpx.TransportError as error:
+            return error
+
+    def _signed(self, request: httpx.Request) -> httpx.Request:
+        token = self._session.token()
+        if token is not None:
+            if not isinstance(token, str):
+                raise Invalid("INVALID_TOKEN_PROVIDER", "the token provider of a Client answers with a text")
+            request.headers["Authorization"] = f"Bearer {token}"
+        return request
+
+    def _events(self, steps: Stream[EventT]) -> Generator[EventT, None, None]:
+        response: httpx.Response | None = None
+        data: Iterator[bytes] = iter(())
+        got: httpx.Response | httpx.TransportError | bytes | None = None
+        try:
+            while True:
+                try:
+                    step = steps.send(got)
+                except StopIteration:
+                    return
+                got = None
+                if isinstance(step, Emit):
+                    yield step.event
+                elif isinstance(step, Wait):
+                    time.sleep(step.seconds)
+                elif isinstance(step, Open):
+                    if response is not None:
+                        response.close()
+                    got = self._opened(step.request)
+                    response = got if isinstance(got, httpx.Response) else None
+                    data = response.iter_bytes() if response is not None and response.is_success else iter(())
+                else:
+                    got = _next(data)
+        finally:
+            if response is not None:
+                response.close()
+
+    def _opened(self, request: httpx.Request) -> httpx.Response | httpx.TransportError:
+        try:
+            response = self._http.send(self._signed(request), stream=True)
+            if not response.is_success:
+                response.read()
+        except httpx.TransportError as error:
+            return error
+        return response
+
+
+def _next(data: Iterator[bytes]) -> bytes | httpx.TransportError | None:
+    try:
+        return next(data, None)
+    except httpx.TransportError as error:
+        return error

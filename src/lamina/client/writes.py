@@ -1,0 +1,153 @@
+"""Asks that write: one experience, many, and the way back from an idempotency key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from lamina import limits
+from lamina.client.asks import Ask, ask
+from lamina.client.identity import Identity
+from lamina.client.options import BulkOptions, ExperienceOptions, Stage
+from lamina.client.results import Stored
+from lamina.errors import Invalid
+from lamina.lifecycle.requests import Cancelled
+from lamina.pipeline.requests import BatchCaptured, StoredByKey
+
+__all__ = ["bulk_ask", "by_key_ask", "cancel_ask", "experience_ask", "item_of"]
+
+_CONVERSATION = "conversation"
+_PLACED_ELSEWHERE = {"text", "role", "observed_at", "labels", "session", "scope"}
+
+
+def experience_ask(
+    identity: Identity,
+    text: str | None,
+    options: ExperienceOptions,
+    wait: Stage | None,
+    *,
+    now: datetime,
+    new_key: Callable[[], str],
+) -> Ask[Stored]:
+    """Store one experience. Without a key it gets one, so that it may be sent again."""
+    given: dict[str, Any] = {**options, **({} if text is None else {"text": text})}
+    body = {
+        "scope": identity.scope_for(options.get("scope")),
+        **item_of(identity, given, now=now, new_key=new_key),
+    }
+    held_s = limits.WAIT_S_MAX if wait in ("indexed", "consolidated") else 0.0
+    return ask("POST", "/v1/experience", Stored, query={"wait": wait}, body=body, held_s=held_s)
+
+
+def item_of(
+    identity: Identity,
+    given: Mapping[str, Any],
+    *,
+    now: datetime,
+    new_key: Callable[[], str],
+    batch_actor: bool = False,
+) -> dict[str, Any]:
+    """What one experience is, without saying where it goes, from the short or the long way of saying it.
+
+    ``batch_actor`` says that a batch names the actor of the items that name none.
+    """
+    item: dict[str, Any] = {
+        name: to_jsonable_python(value)
+        for name, value in given.items()
+        if name not in _PLACED_ELSEWHERE and value is not None
+    }
+    if "actor" in item:
+        item.setdefault("observed_actor", item.pop("actor"))
+    for name in ("observed_actor", "subject"):
+        if isinstance(item.get(name), str):
+            item[name] = {"id": item[name]}
+    session = given.get("session")
+    if session is not None:
+        speaker = item.get("observed_actor") or (
+            None if batch_actor else {"id": identity.actor_for_session()}
+        )
+        if speaker is None:
+            raise Invalid(
+                "INVALID_ENVELOPE",
+                "an item has a session and no observed_actor of its own",
+                hint="name the item's observed_actor, or put the session into the batch's",
+                details={"field": "session"},
+            )
+        item["observed_actor"] = {**speaker, "session": session}
+    item.setdefault("modality", _CONVERSATION)
+    if "content" not in item:
+        item["content"] = _content(given, item)
+    item["context"] = _context(given, now)
+    item.setdefault("idempotency_key", new_key())
+    return item
+
+
+def _content(given: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
+    text = given.get("text")
+    if text is None:
+        raise Invalid(
+            "INVALID_ENVELOPE",
+            "an experience needs text or content",
+            hint='for example experience("I moved to Lisbon"), or content={"kind": "json", ...}',
+            details={"field": "content"},
+        )
+    if item["modality"] != _CONVERSATION and "role" not in given:
+        return {"kind": "text", "text": text}
+    speaker = str((item.get("observed_actor") or {}).get("id", ""))
+    role = given.get("role") or ("assistant" if speaker.startswith("agent:") else "user")
+    return {"kind": "message", "role": role, "text": text}
+
+
+def _context(given: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    context = dict(to_jsonable_python(given.get("context") or {}))
+    for name in ("observed_at", "labels"):
+        if given.get(name) is not None:
+            context[name] = to_jsonable_python(given[name])
+    context.setdefault("observed_at", now.isoformat())
+    return context
+
+
+def bulk_ask(
+    identity: Identity,
+    items: Sequence[str | Mapping[str, Any]],
+    options: BulkOptions,
+    *,
+    now: datetime,
+    new_key: Callable[[], str],
+) -> Ask[BatchCaptured]:
+    """Store up to a thousand experiences of one scope, all or none. Items may be texts, short or whole."""
+    batch_actor = options.get("observed_actor")
+    shaped = [
+        item_of(
+            identity,
+            {"text": item} if isinstance(item, str) else item,
+            now=now,
+            new_key=new_key,
+            batch_actor=batch_actor is not None,
+        )
+        for item in items
+    ]
+    body: dict[str, Any] = {
+        **to_jsonable_python(options),
+        "scope": identity.scope_for(options.get("scope")),
+        "items": shaped,
+    }
+    if isinstance(batch_actor, str):
+        body["observed_actor"] = {"id": batch_actor}
+    body.setdefault("idempotency_key", new_key())
+    return ask("POST", "/v1/experience/bulk", BatchCaptured, body=body)
+
+
+def by_key_ask(key: str) -> Ask[StoredByKey]:
+    """The event that an idempotency key of the last 24 hours led to."""
+    return ask("GET", "/v1/experience/by-idempotency-key/{key}", StoredByKey, names={"key": key})
+
+
+def cancel_ask(event_id: str, note: str | None) -> Ask[Cancelled]:
+    """Stop deriving from an event. Repeatable without a key: cancelling again does nothing more."""
+    body = {} if note is None else {"audit_note": note}
+    path = "/v1/lifecycle/memory-event/{evt_id}/cancel"
+    return ask("POST", path, Cancelled, names={"evt_id": event_id}, body=body)

@@ -1,0 +1,140 @@
+"""Where somebody works, from the days that it begins and ends: first and last days, offers, leaving."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from lamina.language.wordsets import word_set
+from lamina.pipeline.extract.clauses import Clause, is_hypothetical
+from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.phrases import noun_value
+from lamina.pipeline.extract.references import entity
+from lamina.pipeline.extract.syntax import Token
+from lamina.pipeline.extract.times import Validity
+from lamina.pipeline.extract.values import EntityRef, TimeMatch
+
+_SCHOOLS = word_set("university college school academy uni kindergarten preschool")
+_OFFERS = {"get": "got_offer_from", "receive": "got_offer_from", "have": "got_offer_from", "accept": "accepted_offer_from", "take": "accepted_offer_from"}  # fmt: skip
+_WORK_WORDS = word_set("job company position role team manager boss employer resigned notice office")
+
+
+class Employment(Emitter):
+    def _working_days(self) -> None:
+        """ "Yesterday was my first day at Acme", "my last day at Acme is May 3"."""
+        for token in self.parse.tokens:
+            if token.lower != "day" or not token.is_noun:
+                continue
+            order = {t.lower for t in self.parse.children(token, "amod")}
+            owner = self.refs.owner(self.parse, token)
+            employer = self._employer(token, "at", "with")
+            if owner is None or employer is None or not order & {"first", "last", "final"}:
+                continue
+            if any(
+                t.lower in ("not", "n't", "if", "until", "before", "since", "like") for t in self.parse.tokens
+            ):
+                continue
+            clause = Clause(self.parse, self._verb_above(token), token, 0.9)
+            day = self._day(clause.verb, token)
+            if "first" in order:
+                self._works_at(clause, owner, employer, day[0] if day else self._today)
+            else:
+                self._worked_at(clause, owner, employer, day[1] if day else self._now)
+
+    def _job(self, clause: Clause, subject: EntityRef) -> None:
+        """Beginning at, getting an offer from, leaving an employer."""
+        if subject.type != "person" or is_hypothetical(clause) or clause.negated or clause.hedged:
+            return
+        lemma = clause.lemma
+        if lemma in ("start", "begin") and not clause.objects("dobj", "xcomp"):
+            employer = self._employer(clause.verb, "at", "with")
+            day = self._day(clause.verb, clause.verb)
+            if employer is not None and (day or (clause.past and not clause.modal)):
+                self._works_at(clause, subject, employer, day[0] if day else None)
+        elif clause.modal == "will":
+            return
+        elif lemma in _OFFERS or lemma == "land":
+            self._offered(clause, subject)
+        elif lemma in ("quit", "leave") and clause.past:
+            self._left(clause, subject)
+        elif lemma == "resign":
+            employer = self._employer(clause.verb, "from", "at")
+            if employer is not None:
+                day = self._day(clause.verb, clause.verb)
+                self._worked_at(clause, subject, employer, day[0] if day else self._now)
+
+    def _offered(self, clause: Clause, subject: EntityRef) -> None:
+        for target in clause.objects("dobj"):
+            if target.lower == "offer" and clause.lemma in _OFFERS:
+                employer = self._employer(target, "from", "at") or self._employer(clause.verb, "from")
+                self._emit(clause, subject, _OFFERS[clause.lemma], employer)
+            elif target.lower in ("job", "position") and clause.lemma in ("get", "land", "accept", "take"):
+                employer = self._employer(target, "at", "with") or self._employer(clause.verb, "at")
+                self._emit(clause, subject, "got_job_at", employer)
+
+    def _left(self, clause: Clause, subject: EntityRef) -> None:
+        for target in clause.objects("dobj"):
+            employer = self._named_employer(target)
+            certain = clause.lemma == "quit" or target.entity == "ORG" or self._speaks_of_work()
+            if employer is not None and certain:
+                day = self._day(clause.verb, clause.verb)
+                self._emit(clause, subject, "left", employer)
+                self._worked_at(clause, subject, employer, day[0] if day else self._now)
+            elif target.lemma in ("job", "position"):
+                employer = self._employer(target, "at", "with") or self._employer(clause.verb, "at", "with")
+                if employer is not None:
+                    day = self._day(clause.verb, clause.verb)
+                    self._emit(clause, subject, "left", noun_value(self.parse, target, self.refs, self.times))
+                    self._worked_at(clause, subject, employer, day[0] if day else self._now)
+
+    def _speaks_of_work(self) -> bool:
+        return any(t.lower in _WORK_WORDS for t in self.parse.tokens)
+
+    def _works_at(
+        self, clause: Clause, subject: EntityRef, employer: EntityRef, since: datetime | None
+    ) -> None:
+        self._emit(clause, subject, "works_at", employer, state=True, validity=Validity(since))
+
+    def _worked_at(self, clause: Clause, subject: EntityRef, employer: EntityRef, until: datetime) -> None:
+        """That it ends is said by a denial from then on, which finds the claim that it ends."""
+        ended = replace(clause, negated=True, past=False)
+        self._emit(ended, subject, "works_at", employer, state=True, validity=Validity(until))
+
+    def _employer(self, token: Token, *prepositions: str) -> EntityRef | None:
+        for prep in self.parse.children(token, "prep"):
+            inner = self.parse.child(prep, "pobj")
+            if prep.lower in prepositions and inner is not None:
+                found = self._named_employer(inner)
+                if found is not None:
+                    return found
+        return None
+
+    def _named_employer(self, token: Token) -> EntityRef | None:
+        if not token.is_name or self.times.covers(token):
+            return None
+        value = noun_value(self.parse, token, self.refs, self.times)
+        if not isinstance(value, EntityRef) or value.type in ("person", "animal"):
+            return None
+        school = _SCHOOLS & set(value.key.split())
+        return None if school or value.actor is not None else entity(value.name, "organisation")
+
+    def _verb_above(self, token: Token) -> Token:
+        return next((t for t in self.parse.ancestors(token) if t.is_verb), token)
+
+    def _day(self, verb: Token, phrase: Token) -> tuple[datetime, datetime] | None:
+        """The day that the clause names. "Last day" itself is not last day's date."""
+        for match in self.times.of_clause(self.parse, verb):
+            if match.start <= phrase.start < match.end and phrase is not verb:
+                continue
+            found = self._reading(match, future=verb.tag in ("VBZ", "VBP", "VB", "VBG"))
+            if found is not None:
+                return found
+        return None
+
+    def _reading(self, match: TimeMatch, *, future: bool) -> tuple[datetime, datetime] | None:
+        earliest, latest = self.times.interval(match, future=future)
+        return (earliest, latest) if earliest is not None and latest is not None else None
+
+    @property
+    def _today(self) -> datetime:
+        return self._now.replace(hour=0, minute=0, second=0, microsecond=0)

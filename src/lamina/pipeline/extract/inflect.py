@@ -1,0 +1,245 @@
+"""English inflection for restatements: verbs by tense and number, and the indefinite article.
+
+Regular rules and a table of the irregular verbs that people tell about. A word that is not in the table is taken for
+regular, so at worst a rare verb reads oddly; nothing depends on it but the wording.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lamina.language.wordsets import word_set
+
+__all__ = ["base_form", "gerund", "in_past", "is_plural", "plural", "third_person", "with_article"]
+
+_PAST: Final[dict[str, str]] = dict(
+    pair.split(":")
+    for pair in [
+        "be:was",
+        "have:had",
+        "do:did",
+        "go:went",
+        "get:got",
+        "make:made",
+        "take:took",
+        "come:came",
+        "see:saw",
+        "know:knew",
+        "think:thought",
+        "give:gave",
+        "find:found",
+        "tell:told",
+        "become:became",
+        "leave:left",
+        "feel:felt",
+        "bring:brought",
+        "begin:began",
+        "keep:kept",
+        "hold:held",
+        "write:wrote",
+        "stand:stood",
+        "hear:heard",
+        "mean:meant",
+        "meet:met",
+        "run:ran",
+        "pay:paid",
+        "sit:sat",
+        "speak:spoke",
+        "lie:lay",
+        "lead:led",
+        "grow:grew",
+        "lose:lost",
+        "fall:fell",
+        "send:sent",
+        "build:built",
+        "understand:understood",
+        "draw:drew",
+        "break:broke",
+        "spend:spent",
+        "rise:rose",
+        "drive:drove",
+        "buy:bought",
+        "wear:wore",
+        "choose:chose",
+        "eat:ate",
+        "drink:drank",
+        "sing:sang",
+        "swim:swam",
+        "fly:flew",
+        "throw:threw",
+        "catch:caught",
+        "teach:taught",
+        "sell:sold",
+        "win:won",
+        "fight:fought",
+        "sleep:slept",
+        "ride:rode",
+        "steal:stole",
+        "shake:shook",
+        "hide:hid",
+        "forget:forgot",
+        "forgive:forgave",
+        "freeze:froze",
+        "wake:woke",
+        "tear:tore",
+        "bear:bore",
+        "swear:swore",
+        "blow:blew",
+        "ring:rang",
+        "sink:sank",
+        "spring:sprang",
+        "shrink:shrank",
+        "strike:struck",
+        "stick:stuck",
+        "dig:dug",
+        "hang:hung",
+        "swing:swung",
+        "feed:fed",
+        "lend:lent",
+        "bend:bent",
+        "bind:bound",
+        "wind:wound",
+        "grind:ground",
+        "shoot:shot",
+        "light:lit",
+        "slide:slid",
+        "bite:bit",
+        "seek:sought",
+        "deal:dealt",
+        "dream:dreamed",
+        "kneel:knelt",
+        "lean:leaned",
+        "leap:leapt",
+        "weave:wove",
+        "sew:sewed",
+        "show:showed",
+        "overcome:overcame",
+        "undergo:underwent",
+        "withdraw:withdrew",
+        "rebuild:rebuilt",
+        "redo:redid",
+        "rewrite:rewrote",
+        "undertake:undertook",
+        "cut:cut",
+        "put:put",
+        "set:set",
+        "let:let",
+        "hit:hit",
+        "hurt:hurt",
+        "cost:cost",
+        "shut:shut",
+        "read:read",
+        "quit:quit",
+        "spread:spread",
+        "split:split",
+        "bet:bet",
+        "cast:cast",
+        "burst:burst",
+        "bid:bid",
+        "upset:upset",
+        "reset:reset",
+        "babysit:babysat",
+        "foresee:foresaw",
+    ]
+)
+_DOUBLED: Final = word_set(
+    "stop plan drop shop chat jog hug grab trip skip slip swap trap wrap snap clap tap tip pop hop rub scrub scan ban "
+    "pin win step stir prefer refer occur submit commit admit permit transfer control enrol equip rob beg drag nod pad "
+    "jam hum ship strip trim knit map sip zip blog vlog log flip whip"
+)
+_THIRD: Final = {"be": "is", "have": "has", "do": "does", "go": "goes"}
+_THIRD_BASE: Final = {third: base for base, third in _THIRD.items()}
+_PLURALS: Final = word_set(
+    "children people men women feet teeth mice geese parents grandparents twins folks kids"
+)
+_SINGULAR_ENDINGS: Final = ("ss", "us", "is", "ics", "news", "series", "'s", "’s")
+_VOWEL_SOUND_EXCEPTIONS: Final = ("uni", "use", "usu", "eu", "one", "once", "ukr", "u.")
+_SPELLED: Final = frozenset("AEFHILMNORSX")
+
+
+def in_past(base: str) -> str:
+    """The simple past of a verb: "sign" gives "signed", "eat" gives "ate"."""
+    if base in _PAST:
+        return _PAST[base]
+    if base.endswith("e"):
+        return f"{base}d"
+    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
+        return f"{base[:-1]}ied"
+    return f"{base}{base[-1]}ed" if base in _DOUBLED else f"{base}ed"
+
+
+def third_person(base: str) -> str:
+    """The form after "she" in the present: "study" gives "studies"."""
+    if base in _THIRD:
+        return _THIRD[base]
+    if base.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return f"{base}es"
+    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
+        return f"{base[:-1]}ies"
+    return f"{base}s"
+
+
+def base_form(third: str) -> str:
+    """The base of a form that `third_person` gave: "studies" gives "study"."""
+    if third in _THIRD_BASE:
+        return _THIRD_BASE[third]
+    if third.endswith("ies"):
+        return f"{third[:-3]}y"
+    if third.endswith(("sses", "shes", "ches", "xes", "oes")):
+        return third[:-2]
+    return third.removesuffix("s")
+
+
+def gerund(base: str) -> str:
+    """The "-ing" form: "move" gives "moving"."""
+    if base.endswith("ie"):
+        return f"{base[:-2]}ying"
+    if base.endswith("e") and not base.endswith(("ee", "oe", "ye")) and base != "be":
+        return f"{base[:-1]}ing"
+    doubled = base in _DOUBLED | {
+        "get",
+        "run",
+        "sit",
+        "set",
+        "put",
+        "cut",
+        "swim",
+        "quit",
+        "hit",
+        "let",
+        "dig",
+        "begin",
+        "forget",
+    }
+    return f"{base}{base[-1]}ing" if doubled else f"{base}ing"
+
+
+def plural(noun: str) -> str:
+    """The plural of a common noun."""
+    if noun.endswith(("child", "person")):
+        return f"{noun}ren" if noun.endswith("child") else f"{noun.removesuffix('person')}people"
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou") else f"{noun}s"
+
+
+def is_plural(name: str) -> bool:
+    """Whether a common noun phrase ("Alice's kids") takes a plural verb. Names never do."""
+    last = name.split()[-1] if name.split() else ""
+    if not last.islower():
+        return False
+    return last in _PLURALS or (last.endswith("s") and not last.endswith(_SINGULAR_ENDINGS))
+
+
+def with_article(words: str) -> str:
+    """`words` after "a" or "an"."""
+    first = words.split()[0] if words.split() else words
+    lower = first.casefold()
+    if first.isupper() and len(first) > 1:
+        vowel = first[0] in _SPELLED
+    elif lower[:1].isdigit():
+        vowel = lower.startswith(("8", "11", "18"))
+    else:
+        vowel = lower[:1] in tuple("aeiou") and not lower.startswith(_VOWEL_SOUND_EXCEPTIONS)
+        vowel = vowel or lower.startswith(("hour", "honest", "honor", "heir"))
+    return f"{'an' if vowel else 'a'} {words}"

@@ -1,0 +1,82 @@
+"""A real server on a port of its own, for clients and commands."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+import httpx
+import pytest
+import uvicorn
+
+from lamina.app import Server, build_server, build_worker
+from lamina.client import Client
+from lamina.settings import Settings
+
+
+@dataclass
+class Live:
+    """A server that listens, and its derivation on demand."""
+
+    url: str
+    server: Server
+
+    def drain(self) -> None:
+        """Derive everything that is queued."""
+        build_worker(self.server.settings, self.server.store).drain()
+
+
+@pytest.fixture(scope="session")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    server = build_server(Settings(data=tmp_path_factory.mktemp("live"), workers=0))
+    config = uvicorn.Config(server.application, port=0, log_level="warning", lifespan="off")
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run)
+    thread.start()
+    while not running.started:
+        assert thread.is_alive(), "the server did not start"
+    port = running.servers[0].sockets[0].getsockname()[1]
+    yield Live(f"http://127.0.0.1:{port}", server)
+    server.stop_streams()
+    running.should_exit = True
+    thread.join()
+    server.close()
+
+
+@pytest.fixture
+def maya() -> str:
+    """An actor that no other test knows, so that tests do not meet in one memory."""
+    return f"user:maya-{uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def client(live: Live, maya: str) -> Iterator[Client]:
+    with Client(live.url, actor=maya) as client:
+        yield client.allow_unstable()
+
+
+class Losing(httpx.HTTPTransport):
+    """Delivers every request, and loses as many of the answers as it is told."""
+
+    def __init__(self, lost: int) -> None:
+        super().__init__()
+        self.lost = lost
+        self.sent: list[bytes] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """The answer, or its loss."""
+        self.sent.append(request.content)
+        response = super().handle_request(request)
+        if self.lost > 0:
+            self.lost -= 1
+            response.close()
+            raise httpx.ReadError("the connection broke")
+        return response
+
+
+@pytest.fixture
+def losing() -> type[Losing]:
+    """A transport that loses answers."""
+    return Losing

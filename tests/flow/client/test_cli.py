@@ -1,0 +1,242 @@
+"""The commands against a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lamina.cli.main import app
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def run(live, maya):
+    """Run a command as Maya."""
+
+    def run(*arguments: str, **more: str) -> Result:
+        return CliRunner().invoke(app, [*arguments, "--url", live.url, "--actor", maya], **more)
+
+    return run
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """A file of lines."""
+
+    def write(*given: object) -> str:
+        path = tmp_path / "lines.jsonl"
+        path.write_text("\n".join(each if isinstance(each, str) else json.dumps(each) for each in given))
+        return str(path)
+
+    return write
+
+
+def test_what_is_remembered_is_stored(run, client):
+    result = run("remember", "I moved to Lisbon", "--session", "monday", "--label", "home")
+    assert result.exit_code == 0, result.output
+    event = client.events.get(result.stdout.split()[0])
+    assert event.content["text"] == "I moved to Lisbon"
+    assert (event.observed_actor.session, event.context.labels) == ("monday", ["home"])
+
+
+def test_text_comes_from_standard_input_and_goes_out_as_json(run, client):
+    result = run("remember", "-", "--json", input="from a pipe")
+    assert client.events.get(json.loads(result.stdout)["event_id"]).content["text"] == "from a pipe"
+
+
+def test_an_expected_error_is_one_line_and_its_exit_code(run):
+    result = run("remember", "x", "--scope", "not a scope")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert re.fullmatch(r"lamina: INVALID_SCOPE_GRAMMAR: .*\n", result.stderr)
+
+
+def test_a_server_that_is_not_there_is_said_with_a_hint():
+    result = CliRunner().invoke(app, ["recall", "x", "--url", "http://127.0.0.1:1"])
+    assert result.exit_code == 6
+    assert result.stderr.count("\n") == 1
+    assert "lamina serve" in result.stderr
+
+
+def test_a_file_is_imported_once(run, client, lines):
+    file = lines(
+        {"text": "one", "observed_at": "2026-01-01T10:00:00Z"},
+        {"text": "two"},
+        {"text": "two"},
+        {
+            "modality": "conversation",
+            "content": {"kind": "message", "role": "assistant", "text": "three"},
+            "context": {"observed_at": "2026-01-02T10:00:00Z"},
+            "idempotency_key": "mine",
+        },
+    )
+    for _ in range(2):
+        result = run("import", "jsonl", file)
+        assert result.exit_code == 0, result.output
+        assert result.stdout == "4 of 4 lines are stored\n"
+    assert sorted(event.content["text"] for event in client.events.iterate()) == [
+        "one",
+        "three",
+        "two",
+        "two",
+    ]
+
+
+def test_a_file_that_grew_brings_only_what_is_new(run, client, lines):
+    run("import", "jsonl", lines({"text": "one"}, {"text": "two", "session": "s"}))
+    file = lines({"text": "one"}, {"text": "two", "session": "s"}, {"text": "three"})
+    os.utime(file, (time.time() + 60, time.time() + 60))
+    assert run("import", "jsonl", file).exit_code == 0
+    assert sorted(event.content["text"] for event in client.events.iterate()) == ["one", "three", "two"]
+
+
+def test_lines_that_are_wrong_are_named_and_the_others_stored(run, client, lines):
+    file = lines(
+        {"text": "one"}, "", "no json", {"text": "two", "observed_at": "yesterday"}, {"role": "user"}
+    )
+    result = run("import", "jsonl", file)
+    assert result.exit_code == 2
+    assert [line.split(": ")[1] for line in result.stderr.splitlines()] == ["line 3", "line 4", "line 5"]
+    assert [event.content["text"] for event in client.events.iterate()] == ["one"]
+
+
+def test_a_line_may_name_its_own_scope(run, client, maya, lines):
+    run("import", "jsonl", lines({"text": "one"}, {"text": "two", "scope": f"{maya}/project:x"}))
+    assert [event.content["text"] for event in client.events.iterate(scope=f"{maya}/project:x")] == ["two"]
+
+
+@pytest.mark.model
+def test_a_recall_shows_lines_sources_and_whether_it_is_sure(run, client, live):
+    client.experience("I adopted a cat called \x1b[31mBiscuit\x1b[0m.")
+    live.drain()
+    result = run("recall", "What is my cat called?", "--explain")
+    assert result.exit_code == 0, result.output
+    for said in ("Biscuit", "[1]", "source", "score", "threshold", "hybrid_retrieve", "evt_"):
+        assert said in result.stdout
+    assert "\x1b" not in result.stdout
+    pack = json.loads(run("recall", "What is my cat called?", "--json").stdout)
+    assert pack["layers"]["events"]
+    assert "_partial" in pack["layers"]["events"][0]
+
+
+@pytest.mark.model
+def test_why_shows_the_tree_down_to_what_was_said(live, client):
+    client.experience("I live in Lisbon.")
+    live.drain()
+    belief = client.beliefs.list().items[0]
+    result = CliRunner().invoke(app, ["why", belief.id, "--url", live.url])
+    assert result.exit_code == 0, result.output
+    assert belief.id in result.stdout
+    assert "“I live in Lisbon.”" in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_the_demo_stores_the_example_and_answers(live, maya):
+    # Derivation is under way before the demo looks: the server of the tests has no worker.
+    arguments = [
+        "demo",
+        "Which soup did Juno recommend?",
+        "--url",
+        live.url,
+        "--scope",
+        f"{maya}/project:demo",
+    ]
+    command = [sys.executable, "-m", "lamina", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment()) as demo:
+        while demo.poll() is None:
+            live.drain()
+            time.sleep(0.1)
+        assert demo.stdout is not None
+        printed = demo.stdout.read()
+    assert demo.returncode == 0
+    assert "67 turns" in printed
+    assert "red lentil soup" in printed
+
+
+def test_tail_follows_and_ends_with_control_c(live, maya, client):
+    client.experience("before")
+    command = [sys.executable, "-m", "lamina", "tail", "--url", live.url, "--scope", maya, "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment()
+    ) as tail:
+        assert tail.stdout is not None
+        assert tail.stderr is not None
+        _until_subscribed(live)
+        stored = client.experience("now")
+        assert json.loads(tail.stdout.readline())["event_id"] == stored.event_id
+        tail.send_signal(signal.SIGINT)
+        assert tail.wait(10) == 130
+        assert tail.stderr.read() == ""
+
+
+def _until_subscribed(live) -> None:
+    for _ in range(500):
+        if live.server.feed._listeners:
+            return
+        time.sleep(0.02)
+    raise AssertionError("tail did not subscribe")
+
+
+def _environment() -> dict[str, str]:
+    named = {name: value for name, value in os.environ.items() if not name.startswith("LAMINA_")}
+    return {**named, "PYTHONPATH": str(ROOT / "src")}
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_the_doctor_looks_at_everything(live):
+    data = str(live.server.settings.data)
+    result = CliRunner().invoke(app, ["doctor", "--data", data, "--url", live.url, "--json"], env={})
+    checks = {check["name"]: check for check in json.loads(result.stdout)}
+    assert set(checks) == {
+        "python",
+        "sqlite",
+        "data folder",
+        "disk",
+        "model",
+        "parser",
+        "server",
+        "worker",
+        "backlog",
+    }
+    assert {name for name, check in checks.items() if check["state"] == "fail"} == set()
+    assert checks["server"]["state"] == "ok"
+    assert all(check["hint"] for check in checks.values() if check["state"] != "ok")
+    assert result.exit_code == 0
+
+
+def test_the_doctor_fails_when_the_server_that_has_to_answer_does_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("lamina.cli.doctor._model", lambda: _fine("model"))
+    monkeypatch.setattr("lamina.cli.doctor._parser", lambda: _fine("parser"))
+    arguments = ["doctor", "--data", str(tmp_path), "--url", "http://127.0.0.1:1"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 6
+    assert "SERVER_UNREACHABLE" in result.stdout
+
+
+def _fine(name: str):
+    from lamina.cli.doctor import Check
+
+    return Check(name, "ok", "not looked at")
+
+
+def test_help_answers_without_the_heavy_modules():
+    code = (
+        "import sys; from lamina.cli import main\n"
+        "print(sorted({'numpy', 'onnxruntime', 'spacy', 'apsw', 'uvicorn', 'httpx', 'pydantic'} & set(sys.modules)))"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_environment()
+    )
+    assert printed.stdout.strip() == "[]"

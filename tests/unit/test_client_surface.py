@@ -1,0 +1,48 @@
+"""The two clients are one: same methods, same parameters; and importing the package stays cheap."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import lamina
+from lamina.client import AsyncClient, Client, async_layers, layers
+from lamina.client.asynchronous import AsyncClient as Asynchronous
+
+PAIRS = [(Client, AsyncClient)] + [
+    (getattr(layers, name), getattr(async_layers, f"Async{name}"))
+    for name in ("Beliefs", "Episodes", "Events", "Facts", "Understanding")
+]
+
+
+def _parameters(kind: type) -> dict[str, list[tuple[str, object, object]]]:
+    methods = {
+        name: method for name, method in vars(kind).items() if not name.startswith("_") and callable(method)
+    }
+    methods.pop("aclose", None)
+    methods.pop("close", None)
+    return {
+        name: [(p.name, p.default, p.annotation) for p in inspect.signature(method).parameters.values()]
+        for name, method in methods.items()
+    }
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS, ids=lambda kind: kind.__name__)
+def test_both_clients_take_the_same(one: type, other: type):
+    assert _parameters(one) == _parameters(other)
+
+
+def test_the_root_exports_the_clients_and_nothing_it_does_not_have():
+    assert lamina.AsyncClient is Asynchronous
+    assert lamina.Client is Client
+    with pytest.raises(AttributeError):
+        _ = lamina.Nothing
+
+
+def test_importing_the_package_loads_no_other():
+    code = "import sys, lamina; print(sorted({'httpx', 'pydantic', 'numpy', 'lamina.client'} & set(sys.modules)))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() == "[]"

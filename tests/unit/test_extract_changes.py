@@ -1,0 +1,159 @@
+"""Claims that begin, change and end: jobs, teams, habits, corrections; and what gives no claim at all."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from extraction_cases import NOW, TODAY, find_times, say, short
+
+from lamina.pipeline.extract import Previous, RulesExtractor, Triple
+from lamina.pipeline.extract.syntax import Parser
+
+pytestmark = pytest.mark.model
+
+
+@pytest.fixture(scope="session")
+def extractor(parser: Parser) -> RulesExtractor:
+    return RulesExtractor(find_times, parser=parser)
+
+
+def read(extractor: RulesExtractor, text: str, **more: object) -> list[Triple]:
+    return list(extractor.extract([say(text, **more)])[0].triples)
+
+
+CHANGES = [
+    ("We are a team of five.", ["Alice's team size 5"]),
+    ("I have a team of twelve now.", ["Alice's team size 12"]),
+    ("At work we're eight people now.", ["Alice's team size 8"]),
+    ("Our team grew to twelve people.", ["Alice's team size 12"]),
+    ("My manager is Rosa Lind.", ["Alice manager Rosa Lind"]),
+    ("I report to Rosa Lind.", ["Alice manager Rosa Lind"]),
+    ("My old manager Tom was kind.", []),
+    ("Yesterday was my first day at Acme.", ["Alice works_at Acme"]),
+    ("My last day at Acme was yesterday.", ["Alice not works_at Acme"]),
+    ("I accepted the offer from Acme.", ["Alice accepted_offer_from Acme"]),
+    ("I got the job at Acme!", ["Alice got_job_at Acme"]),
+    ("I quit my job at Acme.", ["Alice left job", "Alice not works_at Acme"]),
+    ("I left Berlin in 2015.", ["Alice left Berlin"]),
+    ("I quit.", []),
+    ("I'm switching to black tea from now on, wine keeps me awake.", ["Alice drinks black tea"]),
+    ("I used to drink two cups of coffee a day.", ["Alice drinks coffee"]),
+    ("I no longer drink coffee.", ["Alice not drinks coffee"]),
+    ("I switched to Linux.", ["Alice switched_to Linux"]),
+    ("I always book the front row.", ["Alice prefers front row"]),
+    ("Carol likes the aisle.", ["Carol likes aisle"]),
+    ("Carol turns 40 on May 3.", ["Carol birthday May 3"]),
+    ("We have three dogs.", ["Alice dog_count 3"]),
+]
+
+
+@pytest.mark.parametrize(("text", "claims"), CHANGES, ids=[text for text, _ in CHANGES])
+def test_changes(extractor: RulesExtractor, text: str, claims: list[str]) -> None:
+    assert [short(triple) for triple in read(extractor, text)] == claims
+
+
+def test_first_day_begins_the_job_and_last_day_ends_with_the_day(extractor: RulesExtractor) -> None:
+    (begun,) = read(extractor, "Tomorrow is my first day at Acme.".replace("Tomorrow", "tomorrow"))
+    (ended,) = read(extractor, "My last day at Acme was yesterday.")
+    assert (begun.valid_from, begun.negated) == (TODAY + timedelta(days=1), False)
+    assert (ended.valid_from, ended.valid_to, ended.negated) == (TODAY, None, True)
+
+
+def test_what_one_used_to_drink_has_ended(extractor: RulesExtractor) -> None:
+    (triple,) = read(extractor, "I used to drink tea.")
+    assert (triple.valid_from, triple.valid_to) == (None, NOW)
+
+
+ALLERGY = (Previous("Alice", "I'm allergic to shrimp."),)
+
+
+@pytest.mark.parametrize(
+    ("text", "previous", "claims"),
+    [
+        ("Actually, it's milk, not shrimp.", ALLERGY, ["Alice corrects allergic_to milk", "Alice not allergic_to shrimp"]),
+        ("Actually, it's milk, not shrimp.", (), []),
+        ("Actually, it's milk, not shrimp.", (Previous("Bob", "I'm allergic to shrimp."),), []),
+        (
+            "My allergy test is here and it's milk, not shrimp.",
+            (),
+            ["Alice corrects allergic_to milk", "Alice not allergic_to shrimp"],
+        ),
+        ("I'm allergic to milk, not shrimp.", (), ["Alice corrects allergic_to milk", "Alice not allergic_to shrimp"]),
+        ("I meant Tuesday, not Monday.", ALLERGY, []),
+    ],
+)  # fmt: skip
+def test_swap_gives_the_new_value_and_denies_the_old(
+    extractor: RulesExtractor, text: str, previous: tuple[Previous, ...], claims: list[str]
+) -> None:
+    assert [short(t) for t in read(extractor, text, previous=previous)] == claims
+
+
+def test_yes_to_a_question_about_a_pet_is_a_claim(extractor: RulesExtractor) -> None:
+    asked = (Previous("Bob", "Is Rex your dog?"),)
+    found = read(extractor, "Yes! I adopted him from a farm.", previous=asked)
+    assert [short(t) for t in found] == ["Alice has_pet Rex", "Alice adopted Rex"]
+    assert read(extractor, "No, he is my aunt's.", previous=asked) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I will keep milk out of Bob's recipes.", "Let's meet for lunch tomorrow.", "I live in Rome.", "You should visit Rome."],
+)  # fmt: skip
+def test_an_assistants_plans_and_suggestions_claim_nothing(extractor: RulesExtractor, text: str) -> None:
+    assert read(extractor, text, role="assistant") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("[photo: Carol lives in Rome] I live in Oslo.", ["Alice lives_in Oslo"]),
+        ("I live in Oslo. [sends a map, Carol lives in Rome]", ["Alice lives_in Oslo"]),
+        ("[Carol lives in Rome.]", []),
+    ],
+)
+def test_what_stands_in_brackets_by_itself_is_not_said(
+    extractor: RulesExtractor, text: str, claims: list[str]
+) -> None:
+    assert [short(t) for t in read(extractor, text)] == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("I promised Tom to send him the notes by Friday.", ["Alice committed_to send Tom the notes"]),
+        ("I'm planning to show you my paintings.", ["Alice plans_to show Bob Alice's paintings"]),
+        ("I need to call them about the roof.", []),
+        ("I want to make that happen.", []),
+        ("I might move to Canada.", ["Alice maybe considers moving to Canada"]),
+    ],
+)
+def test_pronouns_in_plans_are_resolved_or_the_plan_is_dropped(
+    extractor: RulesExtractor, text: str, claims: list[str]
+) -> None:
+    assert [short(t) for t in read(extractor, text)] == claims
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm living my truth.",
+        "I got some good advice.",
+        "I took a deep breath.",
+        "It helps me explore my identity.",
+        "I adopted her from the shelter in Mitte.",
+        "We ate many lemon cakes instead of walking.",
+        "I've loved it since I was a kid.",
+        "I'll always remember our trip.",
+        "I loved reading stories as a child.",
+        "I still have that stuffed animal dog.",
+    ],
+)
+def test_small_talk_claims_nothing(extractor: RulesExtractor, text: str) -> None:
+    assert read(extractor, text) == []
+
+
+def test_a_day_is_never_an_object(extractor: RulesExtractor) -> None:
+    assert [short(t) for t in read(extractor, "I joined a chess club last Tues.")] == [
+        "Alice joined chess club"
+    ]
