@@ -12,11 +12,13 @@ import threading
 from array import array
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.index.postings import Postings
 from lamina.index.vectors import VectorMatrix
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
@@ -72,8 +74,10 @@ class ScopeIndex:
         self._place_of: dict[str, int] = {}
         self._term_ids: dict[str, int] = {}
         self._terms: list[str] = []
-        self._event_postings: dict[int, _Postings] = {}
-        self._record_postings: dict[int, _Postings] = {}
+        self._event_postings = Postings()
+        self._record_postings = Postings()
+        self._flat = array("I")
+        self._flat_ends = array("L", [0])
         self._lengths = array("I")
         self._layers = array("B")
         self._recorded_at = array("q")
@@ -109,12 +113,16 @@ class ScopeIndex:
 
     def follow(self, rows: IndexRows) -> None:
         """Take in what was indexed since the last time."""
+        events, records = _Occurrences(), _Occurrences()
         while texts := rows.texts_after(self.tenant_id, self.scope, self._last_text, _PAGE):
             for text in texts:
-                self._add(text)
+                self._add(text, events if text.layer is Layer.EVENTS else records)
             self._last_text = texts[-1].row
             if len(texts) < _PAGE:
                 break
+        self._event_postings.add(events.terms, events.places)
+        self._record_postings.add(records.terms, records.places)
+        self._terms += islice(self._term_ids, len(self._terms), None)
         while vectors := rows.vectors_after(
             self.tenant_id, self.scope, self._model, self._last_vector, _PAGE
         ):
@@ -123,26 +131,20 @@ class ScopeIndex:
             if len(vectors) < _PAGE:
                 break
 
-    def _add(self, text: TextRow) -> None:
+    def _add(self, text: TextRow, occurrences: _Occurrences) -> None:
         place = len(self._rows)
         older = self._place_of.get(text.record_id)
         if older is not None:
             self._alive[older] = 0
         self._place_of[text.record_id] = place
-        terms = text.terms.split()
-        ids = [self._term_id(term) for term in terms]
+        number_of = self._term_ids.setdefault
+        ids = [number_of(term, len(self._term_ids)) for term in text.terms.split()]
+        self._flat.extend(ids)
+        self._flat_ends.append(len(self._flat))
         self._rows.append(
-            _Row(
-                text.record_id,
-                text.session,
-                text.speaker,
-                text.role,
-                text.question_share,
-                text.self_share,
-                tuple(self._terms[term_id] for term_id in ids),
-            )
+            _Row(text.record_id, text.session, text.speaker, text.role, text.question_share, text.self_share)
         )
-        self._lengths.append(len(terms))
+        self._lengths.append(len(ids))
         self._layers.append(_LAYERS.index(text.layer))
         self._recorded_at.append(text.recorded_at)
         self._observed_at.append(text.observed_at)
@@ -151,24 +153,18 @@ class ScopeIndex:
         self._next.append(_NONE)
         if text.layer is Layer.EVENTS:
             self._join_session(place, text.session)
-            self._length_total += len(terms)
+            self._length_total += len(ids)
             self._event_total += 1
             if text.speaker:
                 self._speakers[text.speaker] = self._speakers.get(text.speaker, 0) + 1
-        # A key's term counts once beside the words: it makes a turn findable, not longer.
-        counted = [*ids, *(self._term_id(term) for term in set(text.keys.split()) - set(terms))]
-        counts: dict[int, int] = {}
-        for term_id in counted:
-            counts[term_id] = counts.get(term_id, 0) + 1
-        postings = self._of_layer(text.layer)
-        for term_id, count in counts.items():
-            if term_id not in postings:
-                postings[term_id] = (array("I"), array("B"))
-            places, found = postings[term_id]
-            places.append(place)
-            found.append(min(count, 255))
+        if text.keys:
+            # A key's term counts once beside the words: it makes a turn findable, not longer.
+            keys = {number_of(term, len(self._term_ids)) for term in text.keys.split()}
+            ids += sorted(keys.difference(ids))
+        occurrences.terms.extend(ids)
+        occurrences.places.extend([place] * len(ids))
 
-    def _of_layer(self, layer: Layer) -> dict[int, _Postings]:
+    def _of_layer(self, layer: Layer) -> Postings:
         """Events have postings of their own: how common a word is among them must not hang on what was derived."""
         return self._event_postings if layer is Layer.EVENTS else self._record_postings
 
@@ -178,13 +174,6 @@ class ScopeIndex:
             self._previous[place] = before
             self._next[before] = place
         self._last_in_session[session] = place
-
-    def _term_id(self, term: str) -> int:
-        known = self._term_ids.get(term)
-        if known is None:
-            known = self._term_ids[term] = len(self._terms)
-            self._terms.append(term)
-        return known
 
     def _add_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
         known = [(self._place_of[rid], pooled) for rid, pooled in vectors if rid in self._place_of]
@@ -200,8 +189,8 @@ class ScopeIndex:
 
     def frequency(self, term: str, layer: Layer = Layer.EVENTS) -> int:
         """In how many events a term occurs, or in how many derived rows when the layer is one of theirs."""
-        found = self._of_layer(layer).get(self._term_ids.get(term, _NONE))
-        return 0 if found is None else len(found[0])
+        known = self._term_ids.get(term)
+        return 0 if known is None else self._of_layer(layer).frequency(known)
 
     def entry(self, place: int) -> Entry:
         """The row at a place."""
@@ -219,7 +208,9 @@ class ScopeIndex:
             role=row.role,
             question_share=row.question_share,
             self_share=row.self_share,
-            terms=row.terms,
+            terms=tuple(
+                self._terms[i] for i in self._flat[self._flat_ends[place] : self._flat_ends[place + 1]]
+            ),
             previous=None if previous == _NONE else previous,
             next=None if following == _NONE else following,
         )
@@ -278,11 +269,7 @@ class ScopeIndex:
             if count == 0 or (touched and touched + count > _MATCHED_MAX):
                 continue
             touched += count
-            places_, found_ = postings[self._term_ids[term]]
-            places, found = (
-                np.frombuffer(places_, np.uint32),
-                np.frombuffer(found_, np.uint8).astype(np.float32),
-            )
+            places, found = postings.of(self._term_ids[term])
             norms = K1 * (1.0 - B + B * lengths[places] / max(terms_mean, 1.0))
             scores[places] += idf[term] * found * (K1 + 1.0) / (found + norms)
         if not touched:
@@ -321,8 +308,12 @@ class ScopeIndex:
         return [int(place) for place in places[np.argsort(-at, kind="stable")[:limit]]]
 
 
-_Postings = tuple["array[int]", "array[int]"]
-"""The places that have a term, rising, and how often each has it."""
+@dataclass(slots=True)
+class _Occurrences:
+    """Terms and the places that have them, pair by pair, on their way into postings."""
+
+    terms: array[int] = field(default_factory=lambda: array("I"))
+    places: array[int] = field(default_factory=lambda: array("I"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +324,6 @@ class _Row:
     role: str | None
     question_share: float
     self_share: float
-    terms: tuple[str, ...]
 
 
 def _best(scores: Float32Array, limit: int) -> list[int]:

@@ -43,8 +43,8 @@ def open_connection(path: Path, *, durable: bool, read_only: bool = False) -> ap
         connection.execute("PRAGMA journal_mode = wal")
     connection.execute(f"PRAGMA synchronous = {'full' if durable else 'normal'}")
     connection.execute("PRAGMA foreign_keys = on")
-    connection.execute("PRAGMA cache_size = -16000")
-    connection.execute("PRAGMA mmap_size = 268435456")
+    # Every thread that reads has a connection: what one keeps, all of them keep.
+    connection.execute(f"PRAGMA cache_size = {-2_000 if read_only else -16_000}")
     connection.execute("PRAGMA temp_store = memory")
     return connection
 
