@@ -82,7 +82,7 @@ class DerivedRecords:
         return found
 
     def _by_graph(self, plan: Plan, events: Sequence[ScoredEvent]) -> dict[str, float]:
-        """The best score among the events that each record rests on, at most three steps away."""
+        """The best score among the events that each record of the plan's scopes rests on, at most three steps away."""
         scores = {one.candidate.entry.record_id: one.score for one in events[:SOURCES_TOP]}
         found: dict[str, float] = {}
         for _ in range(3):
@@ -97,7 +97,9 @@ class DerivedRecords:
             }
             if not scores:
                 break
-        return found
+        # A belief may stand in another scope than the facts that led to it.
+        scopes = self._store.records.scopes_of(plan.tenant_id, found)
+        return {i: score for i, score in found.items() if scopes.get(i) in plan.scopes}
 
     def _by_entities(self, plan: Plan, layers: Collection[Layer]) -> dict[str, Record]:
         """Facts and beliefs about the entities that the question names."""

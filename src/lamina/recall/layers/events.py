@@ -63,7 +63,9 @@ class EventReads:
             request.limit,
             wanted=(lambda event: labels <= set(event.context.labels)) if labels else None,
         )
-        derives = derived_from(self._store.records, query.tenant_id, [event.id for event in page.rows])
+        derives = derived_from(
+            self._store.records, query.tenant_id, [event.id for event in page.rows], call.may_read
+        )
         warnings = reach.warnings
         if request.valid_during is not None:
             warnings = (*warnings, "valid_during_ignored_for_events")
@@ -81,7 +83,7 @@ class EventReads:
         if event is None:
             raise not_found("event", request.event_id)
         call.permits.require(Grant(Capability.SCOPE_READ_LOCAL, event.scope))
-        derives = derived_from(self._store.records, tenant_id, [event.id])
+        derives = derived_from(self._store.records, tenant_id, [event.id], call.may_read)
         return Answer(event_view(event, derives.get(event.id, ())))
 
     def episodes(self, request: EpisodesRequest, call: Call) -> Answer:
@@ -106,7 +108,7 @@ class EventReads:
             limit=request.limit,
             wanted=lambda episode: _is_wanted(episode, request),
         )
-        supports = supports_by_record(self._store.records, query.tenant_id, page.rows)
+        supports = supports_by_record(self._store.records, call, page.rows)
         chain = request.with_causal_chain
         result = EpisodePage(
             items=[episode_view(each, supports(each.id), with_causal_chain=chain) for each in page.rows],
@@ -119,7 +121,7 @@ class EventReads:
         """One episode."""
         records = self._store.records
         episode = one_record(records, call, Episode, request.episode_id, as_of=request.as_of)
-        supports = supports_by_record(records, call.principal.tenant_id, [episode])
+        supports = supports_by_record(records, call, [episode])
         return Answer(episode_view(episode, supports(episode.id)))
 
 

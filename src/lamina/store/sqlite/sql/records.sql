@@ -167,3 +167,7 @@ LIMIT 1;
 -- name: record_scope
 -- The scope of a record.
 SELECT scope FROM record WHERE tenant_id = ?1 AND id = ?2 LIMIT 1;
+
+-- name: record_scopes
+-- The scopes of records: ?2 is a JSON list.
+SELECT DISTINCT id, scope FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2));
