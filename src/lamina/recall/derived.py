@@ -15,6 +15,7 @@ from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
 from lamina.recall.plan import Plan
 from lamina.recall.score import RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
+from lamina.recall.wording import without_cancelled
 from lamina.store.ports import RecordQuery, Store
 
 __all__ = ["SOURCES_TOP", "DerivedLayers", "DerivedRecords"]
@@ -131,7 +132,7 @@ class DerivedRecords:
                 record = next((v for v in reversed(versions) if v.recorded_from <= plan.axes.seen_at), None)
             if record is not None and _is_shown(plan, record):
                 found.append(record)
-        return found
+        return without_cancelled(self._store, plan.tenant_id, found)
 
 
 def _likeliest(

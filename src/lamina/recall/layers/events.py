@@ -23,6 +23,7 @@ from lamina.recall.layers.reading import (
     supports_by_record,
 )
 from lamina.recall.layers.requests import EpisodeId, EpisodesRequest, EventId, EventsRequest
+from lamina.recall.wording import without_cancelled
 from lamina.store.ports import EventQuery, RecordQuery, Store
 from lamina.store.queries import derived_from
 
@@ -110,8 +111,9 @@ class EventReads:
         )
         supports = supports_by_record(self._store.records, call, page.rows)
         chain = request.with_causal_chain
+        shown = without_cancelled(self._store, query.tenant_id, page.rows)
         result = EpisodePage(
-            items=[episode_view(each, supports(each.id), with_causal_chain=chain) for each in page.rows],
+            items=[episode_view(each, supports(each.id), with_causal_chain=chain) for each in shown],
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
         )
@@ -122,7 +124,8 @@ class EventReads:
         records = self._store.records
         episode = one_record(records, call, Episode, request.episode_id, as_of=request.as_of)
         supports = supports_by_record(records, call, [episode])
-        return Answer(episode_view(episode, supports(episode.id)))
+        (shown,) = without_cancelled(self._store, call.principal.tenant_id, [episode])
+        return Answer(episode_view(shown, supports(episode.id)))
 
 
 def _event_query(request: EventsRequest, tenant_id: str, scopes: Sequence[Scope]) -> EventQuery:

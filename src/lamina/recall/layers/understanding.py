@@ -20,6 +20,7 @@ from lamina.recall.layers.pages import Page, Place, place_of
 from lamina.recall.layers.reach import Reach, reach_of
 from lamina.recall.layers.reading import cursor_after, one_record, present, records_page
 from lamina.recall.layers.requests import ConceptId, ConceptsRequest, CoverageRequest, RelatedRequest
+from lamina.recall.wording import without_cancelled
 from lamina.store.ports import EventQuery, RecordQuery, Store
 from lamina.store.queries import supports_shown
 
@@ -243,7 +244,7 @@ class ConceptReads:
             for each in sources
         }
         views = []
-        for concept in concepts:
+        for concept in without_cancelled(self._store, tenant_id, concepts):
             own = supports.get(concept.id, [])
             gone = sum(lost[support.source_id] for support in own)
             fraction = round(gone / len(own), 4) if own else 0.0

@@ -27,6 +27,7 @@ from lamina.kernel.views.parts import kind_of, supports_held
 from lamina.kernel.wire import Result
 from lamina.recall.layers.claims import held_belief, with_tensions
 from lamina.recall.layers.requests import WhyRequest
+from lamina.recall.wording import without_cancelled
 from lamina.store.ports import Store
 from lamina.store.queries import supports_shown
 
@@ -91,7 +92,10 @@ class BeliefReasons:
         records, tenant_id = self._store.records, call.principal.tenant_id
         belief = held_belief(records, call, request.belief_id, request.as_of)
         walk = self._walk(belief, call)
-        found: dict[str, Record | Event] = {**records.get(tenant_id, walk.order)}
+        rested = list(records.get(tenant_id, walk.order).values())
+        found: dict[str, Record | Event] = {
+            each.id: each for each in without_cancelled(self._store, tenant_id, rested)
+        }
         event_ids = [each for each in walk.order if layer_of(each) is Layer.EVENTS]
         found.update(self._store.log.get(tenant_id, event_ids))
         nodes = [_node(each, found.get(each), walk.weights.get(each)) for each in walk.order]
