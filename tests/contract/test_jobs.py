@@ -377,9 +377,23 @@ def test_after_a_replay_what_rests_on_cancelled_events_goes_again(store: Store) 
     before = list(store.snapshot())
     store.jobs.reset()
     store.jobs.finish([(claim(store)[0], writes)])
+    assert list(store.snapshot()) == before, "a replay may end here, and others read while it goes on"
+    assert store.index.search(TENANT, [ALICE], ["w"], 5) == []
     store.jobs.exclude_cancelled()
     assert list(store.snapshot()) == before
-    assert store.index.search(TENANT, [ALICE], ["w"], 5) == []
+
+
+def test_what_speaks_against_a_claim_of_a_cancelled_event_does_not_bring_it_back(store: Store) -> None:
+    said, denied = append(store, "a", "b")
+    first, second = claim(store)
+    told, denial = fact(), fact("denial")
+    held = [support(told.id, said.id), support(belief().id, told.id)]
+    store.jobs.finish([(first, Writes(records=[told, belief()], supports=held))])
+    store.log.cancel(TENANT, said.id)
+    against = [support(denial.id, denied.id), support(belief().id, denial.id, polarity="against")]
+    store.jobs.finish([(second, Writes(records=[denial], supports=against))])
+    assert store.records.get(TENANT, [belief().id])[belief().id].excluded
+    assert not store.records.get(TENANT, [denial.id])[denial.id].excluded
 
 
 def test_index_rows_after_a_reset_have_numbers_never_used_before(store: Store) -> None:

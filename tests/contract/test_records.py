@@ -43,6 +43,17 @@ def test_a_record_comes_back_as_it_was_derived(store: Store, record: Record) -> 
     assert store.records.get(TENANT, []) == {}
 
 
+def test_the_scope_of_a_record_is_told_by_its_id(store: Store) -> None:
+    of_bob = belief(scope=BOB)
+    land(store, Writes(records=[fact(), replace(fact(), version=2), of_bob]))
+    assert store.records.scopes_of(TENANT, [fact().id, of_bob.id, "fact_none"]) == {
+        fact().id: ALICE,
+        of_bob.id: BOB,
+    }
+    assert store.records.scopes_of("other", [fact().id]) == {}
+    assert store.records.scopes_of(TENANT, []) == {}
+
+
 def test_the_same_version_again_is_the_same_row(store: Store) -> None:
     land(store, Writes(records=[fact(), fact(confidence=0.1)]))
     assert store.records.versions(TENANT, fact().id) == [fact()]

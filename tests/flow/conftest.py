@@ -85,12 +85,18 @@ class World:
     # ---- over HTTP
 
     def call(
-        self, verb: str, path: str, *, headers: dict[str, str] | None = None, **params: Any
+        self,
+        verb: str,
+        path: str,
+        *,
+        headers: dict[str, str] | None = None,
+        body: dict[str, Any] | None = None,
+        **params: Any,
     ) -> httpx.Response:
         async def send() -> httpx.Response:
             transport = httpx.ASGITransport(self.application)
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-                return await client.request(verb, path, params=params or None, headers=headers)
+                return await client.request(verb, path, params=params or None, headers=headers, json=body)
 
         return asyncio.run(send())
 
@@ -98,6 +104,11 @@ class World:
         response = self.call("GET", path, **params)
         assert response.status_code == 200, response.text
         return response.json()
+
+    def post(self, path: str, body: dict[str, Any]) -> httpx.Response:
+        response = self.call("POST", path, body=body)
+        assert response.status_code in (200, 202), response.text
+        return response
 
     def ids(self, path: str, **params: Any) -> list[str]:
         return [item["id"] for item in self.get(path, **{"scope": ALICE, **params})["items"]]

@@ -19,6 +19,7 @@ from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker, backoff_us
+from lamina.recall.wording import without_cancelled
 from lamina.store.ports import Capture, EventQuery, Job, LifecycleQuery, RecordQuery, Store
 from lamina.store.sqlite import SqliteStore
 
@@ -386,3 +387,23 @@ def test_an_unknown_modality_is_kept_and_indexed_but_not_read_for_facts(lamina: 
     assert event.id in {found for found, _ in lamina.store.index.search(TENANT, [ALICE], ["leipzig"], 5)}
     (kept,) = lamina.store.log.query(EventQuery(tenant_id=TENANT, scopes=[ALICE]))
     assert kept.modality == "telemetry.v2"
+
+
+def words_shown(lamina: Derivation) -> str:
+    records = [*lamina.current(Layer.EPISODES), *lamina.current(Layer.UNDERSTANDING)]
+    shown = without_cancelled(lamina.store, TENANT, records)
+    return " ".join(f"{r.name} {r.summary}" for r in shown if isinstance(r, Episode | Concept))
+
+
+def test_words_of_a_cancelled_event_are_shown_by_nothing_composed_from_it(lamina: Derivation) -> None:
+    lamina.say("I live in Leipzig. I work at Fernhill. I like chess.")
+    gone = lamina.say("I am allergic to cashews.")
+    lamina.derive()
+    assert "cashews" in words_shown(lamina)
+    lamina.store.log.cancel(TENANT, gone.id)
+    assert "cashews" not in words_shown(lamina)
+    lamina.say("I have a cat named Biscuit.")
+    lamina.derive()
+    assert "cashews" not in words_shown(lamina)
+    assert "Biscuit" in words_shown(lamina)
+    assert "Leipzig" in words_shown(lamina)

@@ -255,16 +255,15 @@ def test_why_walks_down_to_the_events(world: Any) -> None:
     )
 
 
-def test_why_shows_no_words_of_scopes_that_may_not_be_read(world: Any) -> None:
-    fact = world.fact(scope="org:acme/user:bob")
-    belief = world.belief()
-    world.land(fact, belief, supports=[world.support(belief.id, fact.id)])
-    world.policy.deny("scope.read.local", "org:acme/user:bob")
-    why = world.get("/v1/beliefs/why", belief_id=belief.id)
-    assert why["support_graph"]["nodes"] == [
-        {"id": fact.id, "type": "fact", "weight": 1.0, "summary": None, "denied": True}
-    ]
-    assert fact.id not in why["narrative"]
+def test_why_repeats_no_words_of_a_cancelled_event(world: Any) -> None:
+    said, taken_back = world.event("Acme upgraded"), world.event("Acme is broke")
+    fact, belief = world.fact(), world.belief()
+    supports = [world.support(fact.id, event.id) for event in (said, taken_back)]
+    world.land(fact, belief, supports=[world.support(belief.id, fact.id), *supports])
+    world.store.log.cancel(taken_back.tenant_id, taken_back.id)
+    nodes = world.get("/v1/beliefs/why", belief_id=belief.id)["support_graph"]["nodes"]
+    summaries = {node["id"]: node["summary"] for node in nodes}
+    assert (summaries[said.id], summaries[taken_back.id]) == ("Acme upgraded", None)
 
 
 def test_why_is_bounded(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:

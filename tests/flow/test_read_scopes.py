@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+
+from lamina.kernel.events import Stage
+from lamina.pipeline.indexing import event_row, record_row
 
 ORG, TEAM, ALICE, BOB = (
     "org:acme",
@@ -94,3 +98,67 @@ def test_understanding_takes_its_own_capability(world: Any) -> None:
     for path in ("understanding", "understanding/coverage"):
         assert world.refused(f"/v1/{path}", scope=concept.scope) == (403, "POLICY_DENIED")
     assert world.refused(f"/v1/understanding/{concept.id}") == (403, "POLICY_DENIED")
+
+
+@pytest.fixture
+def consolidated(world: Any) -> dict[str, str]:
+    """What Bob said, the fact from it in his scope, and the belief from that in the scope of the team."""
+    event = world.event("Acme is at the stage poc", BOB)
+    fact, belief, concept = world.fact(scope=BOB), world.belief(scope=TEAM), world.concept(scope=BOB)
+    records = (fact, belief, concept)
+    world.advance(
+        event,
+        Stage.EXTRACTED,
+        records=records,
+        supports=[
+            world.support(fact.id, event.id),
+            world.support(belief.id, fact.id),
+            world.support(concept.id, fact.id),
+        ],
+        texts=[event_row(event, [], wants_vector=False), *map(record_row, records)],
+    )
+    return {"event": event.id, "fact": fact.id, "belief": belief.id, "concept": concept.id}
+
+
+def test_a_belief_names_nothing_of_a_scope_that_may_not_be_read(world: Any, consolidated: Any) -> None:
+    belief_id = consolidated["belief"]
+    assert consolidated["fact"] in json.dumps(world.get(f"/v1/beliefs/{belief_id}"))
+    world.policy.deny("scope.read.local", BOB)
+    seen = [
+        world.get(f"/v1/beliefs/{belief_id}"),
+        world.get("/v1/beliefs", scope=TEAM),
+        world.get("/v1/beliefs/why", belief_id=belief_id),
+    ]
+    for shown in map(json.dumps, seen):
+        assert belief_id in shown
+        assert all(consolidated[name] not in shown for name in ("event", "fact", "concept"))
+
+
+def test_an_event_names_nothing_of_a_scope_that_may_not_be_read(world: Any, consolidated: Any) -> None:
+    event_id = consolidated["event"]
+    rests = [consolidated["fact"], consolidated["concept"]]
+    everything = sorted([*rests, consolidated["belief"]])
+    assert sorted(world.get(f"/v1/events/{event_id}")["derives"]) == everything
+    world.policy.deny("scope.read.local", TEAM)
+    for shown in (
+        world.get(f"/v1/events/{event_id}"),
+        world.get("/v1/events", scope=BOB)["items"][0],
+        world.get(f"/v1/lifecycle/memory-event/{event_id}"),
+    ):
+        assert sorted(shown["derives"]) == sorted(rests)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("asked", "hidden"), [(TEAM, BOB), (BOB, TEAM)])
+def test_a_pack_names_nothing_of_a_scope_that_may_not_be_read(
+    world: Any, consolidated: Any, asked: str, hidden: str
+) -> None:
+    own, others = ["belief"], ["event", "fact", "concept"]
+    if asked == BOB:
+        own, others = others, own
+    body = {"scope": asked, "view": "local", "query": "Which stage is Acme at?", "diagnostics": "full"}
+    assert any(consolidated[name] in world.post("/v1/recall", body).text for name in others)
+    world.policy.deny("scope.read.local", hidden)
+    shown = world.post("/v1/recall", body).text
+    assert all(consolidated[name] in shown for name in own)
+    assert all(consolidated[name] not in shown for name in others)

@@ -26,7 +26,11 @@ def run_server(settings: Settings) -> None:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    listener = _listen(settings)
+    with _listen(settings) as listener:
+        _serve(settings, listener)
+
+
+def _serve(settings: Settings, listener: socket.socket) -> None:
     server = build_server(settings)
     host, port = listener.getsockname()[:2]
     print(f"lamina serves http://{host}:{port} from {settings.data}", file=sys.stderr, flush=True)

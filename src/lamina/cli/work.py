@@ -14,7 +14,7 @@ from pathlib import Path
 from lamina.app import build_worker
 from lamina.errors import Conflict
 from lamina.settings import Settings
-from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite import SqliteStore, make_folder
 
 __all__ = ["run_replay", "run_worker"]
 
@@ -48,7 +48,7 @@ def run_replay(settings: Settings) -> int:
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Hold the folder's worker lock: with it, a lease that somebody else left is a lease of the dead."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(folder)
     with (folder / "worker.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

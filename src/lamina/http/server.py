@@ -69,6 +69,8 @@ def create_application(
             Exception: partial(_crashed, gateway),
         },
     )
+    # A path with a slash too many is a mistake like any other: a redirect would say so in no envelope.
+    application.router.redirect_slashes = False
     return application if hosts is None else _KnownHosts(application, gateway, hosts)
 
 
@@ -155,7 +157,8 @@ async def _not_routed(gateway: Gateway, http: HttpRequest, error: Exception) -> 
         response = error_response(refusal, request_id, headers)
         response.status_code = 405
         return response
-    return error_response(NotFound("NOT_FOUND", "there is no such path"), request_id, headers)
+    nowhere = NotFound("NOT_FOUND", "there is no such path", hint="/openapi.json describes every path")
+    return error_response(nowhere, request_id, headers)
 
 
 async def _crashed(gateway: Gateway, http: HttpRequest, error: Exception) -> Response:

@@ -33,6 +33,8 @@ K1, B = 1.2, 0.75
 _LAYERS = list(Layer)
 _PAGE = 2000
 _NONE = -1
+_EMPTY_ROWS = 10
+"""What an index takes beside its rows, counted in rows: the indexes of scopes that hold nothing are bounded too."""
 _MATCHED_MAX = 20_000
 """Rows that a query may touch before its commonest terms are left out of the search for candidates."""
 
@@ -112,7 +114,18 @@ class ScopeIndex:
         return self._speakers.keys()
 
     def follow(self, rows: IndexRows) -> None:
-        """Take in what was indexed since the last time."""
+        """Take in what was indexed since the last time. After an error the index is of no use any more."""
+        while True:
+            # Texts are read after the vectors: one that came in between would have a vector and no place yet.
+            vectors = rows.vectors_after(self.tenant_id, self.scope, self._model, self._last_vector, _PAGE)
+            self._follow_texts(rows)
+            if vectors:
+                self._add_vectors([(record_id, pooled) for _, record_id, pooled in vectors])
+                self._last_vector = vectors[-1][0]
+            if len(vectors) < _PAGE:
+                break
+
+    def _follow_texts(self, rows: IndexRows) -> None:
         events, records = _Occurrences(), _Occurrences()
         while texts := rows.texts_after(self.tenant_id, self.scope, self._last_text, _PAGE):
             for text in texts:
@@ -123,13 +136,6 @@ class ScopeIndex:
         self._event_postings.add(events.terms, events.places)
         self._record_postings.add(records.terms, records.places)
         self._terms += islice(self._term_ids, len(self._terms), None)
-        while vectors := rows.vectors_after(
-            self.tenant_id, self.scope, self._model, self._last_vector, _PAGE
-        ):
-            self._add_vectors([(record_id, pooled) for _, record_id, pooled in vectors])
-            self._last_vector = vectors[-1][0]
-            if len(vectors) < _PAGE:
-                break
 
     def _add(self, text: TextRow, occurrences: _Occurrences) -> None:
         place = len(self._rows)
@@ -345,6 +351,7 @@ class ResidentIndexes:
         self._dimensions = dimensions
         self._rows_max = rows_max
         self._indexes: OrderedDict[tuple[str, Scope], ScopeIndex] = OrderedDict()
+        self._rows_held = 0
         self._lock = threading.RLock()
 
     def of(self, tenant_id: str, scope: Scope) -> ScopeIndex:
@@ -352,13 +359,13 @@ class ResidentIndexes:
         with self._lock:
             key = (tenant_id, scope)
             changes = self._rows.changes(tenant_id, scope)
-            index = self._indexes.get(key)
+            # Taken out while it follows: when that fails, what was half taken in is not used again.
+            index = self._take(key)
             if index is None or index.changes != changes:
-                index = self._indexes[key] = ScopeIndex(tenant_id, scope, self._model, self._dimensions)
+                index = ScopeIndex(tenant_id, scope, self._model, self._dimensions)
                 index.changes = changes
-            self._indexes.move_to_end(key)
             index.follow(self._rows)
-            self._let_go(key)
+            self._keep(key, index)
             return index
 
     @property
@@ -366,12 +373,18 @@ class ResidentIndexes:
         """Held while an index is read: another call may be following at the same time."""
         return self._lock
 
-    def _let_go(self, kept: tuple[str, Scope]) -> None:
-        total = sum(len(index) for index in self._indexes.values())
-        for key in list(self._indexes):
-            if total <= self._rows_max or key == kept:
-                break
-            total -= len(self._indexes.pop(key))
+    def _take(self, key: tuple[str, Scope]) -> ScopeIndex | None:
+        index = self._indexes.pop(key, None)
+        if index is not None:
+            self._rows_held -= len(index) + _EMPTY_ROWS
+        return index
+
+    def _keep(self, key: tuple[str, Scope], index: ScopeIndex) -> None:
+        """Keep an index as the one used last, and let go of those used longest ago."""
+        self._indexes[key] = index
+        self._rows_held += len(index) + _EMPTY_ROWS
+        while self._rows_held > self._rows_max and len(self._indexes) > 1:
+            self._take(next(iter(self._indexes)))
 
 
 def idf(found: int, total: int) -> float:

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 
 from lamina.kernel.canonical import digest
+from lamina.kernel.capabilities import Capability
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 
@@ -78,6 +79,10 @@ class Call:
     def body_hash(self) -> str:
         """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same."""
         return digest(from_json(self.body))
+
+    def may_read(self, scope: Scope) -> bool:
+        """Whether the caller may read what is in a scope: ids of anything else are not shown to them."""
+        return self.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, scope))
 
 
 @dataclass(frozen=True, slots=True)

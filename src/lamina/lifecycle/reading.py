@@ -103,7 +103,7 @@ class LifecycleReads:
             LifecycleQuery(tenant_id=tenant_id, event_id=event.id, limit=_ROWS_OF_EVENT_MAX)
         )
         done = [stage for stage in _STAGES if any(row.name == stage for row in rows)]
-        derives = derived_from(self._store.records, tenant_id, [event.id]).get(event.id, [])
+        derives = derived_from(self._store.records, tenant_id, [event.id], call.may_read).get(event.id, [])
         result = MemoryEventState(
             event_id=event.id,
             stages_completed=[stage.value for stage in done],

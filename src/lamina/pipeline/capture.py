@@ -25,6 +25,7 @@ from lamina.pipeline.requests import (
     Waited,
 )
 from lamina.store.ports import Appended, Capture, IdempotencyKey, Remembered, Store
+from lamina.store.queries import derived_from
 from lamina.store.shapes import check_same
 from lamina.store.watch import Watch
 
@@ -74,7 +75,7 @@ class Capturing:
         (appended,) = self._store.log.append([Capture(draft, key, call.body_hash())])
         if request.wait in (None, Stage.CAPTURED):
             return _captured(appended)
-        return self._waited(appended, Stage(request.wait))
+        return self._waited(appended, Stage(request.wait), call)
 
     def bulk(self, request: BulkExperience, call: Call) -> Answer:
         """Store up to a thousand experiences of one scope, all or none."""
@@ -162,18 +163,18 @@ class Capturing:
                 details={"field": "directives.consolidate_into", **denied.details},
             ) from denied
 
-    def _waited(self, appended: Appended, stage: Stage) -> Answer:
+    def _waited(self, appended: Appended, stage: Stage, call: Call) -> Answer:
         event = appended.event
         rows = self._watch.wait_for(event.tenant_id, event.id, stage, timeout_s=limits.WAIT_S_MAX)
         done = [row.name for row in rows if row.name in tuple(Stage)]
         reached = stage.value in done
-        dependants = self._store.records.dependants_of(event.tenant_id, [event.id]).get(event.id, [])
+        derives = derived_from(self._store.records, event.tenant_id, [event.id], call.may_read)
         result = Waited(
             event_id=event.id,
             status=stage.value if reached else done[-1],
             wal_offset=event.position,
             stages_completed=done,
-            derives=list(dict.fromkeys(support.record_id for support in dependants)),
+            derives=derives.get(event.id, []),
             elapsed_ms=_elapsed_ms(rows, event.recorded_at),
             lifecycle_stream=_stream(event.id),
         )

@@ -15,6 +15,7 @@ from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
 from lamina.recall.plan import Plan
 from lamina.recall.score import RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
+from lamina.recall.wording import without_cancelled
 from lamina.store.ports import RecordQuery, Store
 
 __all__ = ["SOURCES_TOP", "DerivedLayers", "DerivedRecords"]
@@ -82,7 +83,7 @@ class DerivedRecords:
         return found
 
     def _by_graph(self, plan: Plan, events: Sequence[ScoredEvent]) -> dict[str, float]:
-        """The best score among the events that each record rests on, at most three steps away."""
+        """The best score among the events that each record of the plan's scopes rests on, at most three steps away."""
         scores = {one.candidate.entry.record_id: one.score for one in events[:SOURCES_TOP]}
         found: dict[str, float] = {}
         for _ in range(3):
@@ -97,7 +98,9 @@ class DerivedRecords:
             }
             if not scores:
                 break
-        return found
+        # A belief may stand in another scope than the facts that led to it.
+        scopes = self._store.records.scopes_of(plan.tenant_id, found)
+        return {i: score for i, score in found.items() if scopes.get(i) in plan.scopes}
 
     def _by_entities(self, plan: Plan, layers: Collection[Layer]) -> dict[str, Record]:
         """Facts and beliefs about the entities that the question names."""
@@ -129,7 +132,7 @@ class DerivedRecords:
                 record = next((v for v in reversed(versions) if v.recorded_from <= plan.axes.seen_at), None)
             if record is not None and _is_shown(plan, record):
                 found.append(record)
-        return found
+        return without_cancelled(self._store, plan.tenant_id, found)
 
 
 def _likeliest(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from lamina.kernel.records import Belief, Concept, Fact, Layer, Support, layer_of
 from lamina.kernel.time import rfc3339, rfc3339_or_none
 from lamina.recall.pack import Item
-from lamina.store.ports import Records
 
 __all__ = ["citations", "knowledge_subgraph"]
 
@@ -18,18 +17,20 @@ SOURCES_MAX = 32
 
 
 def citations(
-    records: Records, tenant_id: str, ids: Collection[str], supports: Mapping[str, Sequence[Support]]
+    ids: Collection[str],
+    supports: Mapping[str, Sequence[Support]],
+    supports_of: Callable[[Collection[str]], Mapping[str, Sequence[Support]]],
 ) -> dict[str, list[str]]:
     """From each derived id to the records and events that it rests on, and on from those, down to events.
 
-    ``supports`` are the supports already at hand, of ``ids``.
+    ``supports`` are the supports already at hand, of ``ids``; ``supports_of`` looks up those of more records.
     """
     found: dict[str, list[str]] = {}
     known: dict[str, Sequence[Support]] = dict(supports)
     front = [i for i in ids if layer_of(i) is not Layer.EVENTS]
     for _ in range(DEPTH_MAX):
         missing = [i for i in front if i not in known]
-        known |= records.supports_of(tenant_id, missing)
+        known |= supports_of(missing)
         onward: list[str] = []
         for record_id in front:
             sources = [support.source_id for support in known.get(record_id, [])][:SOURCES_MAX]

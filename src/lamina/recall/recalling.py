@@ -14,7 +14,7 @@ from lamina.errors import Unsupported
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
-from lamina.kernel.records import Layer, Support
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.models.counter import TokenCounter
 from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
@@ -31,6 +31,7 @@ from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, ev
 from lamina.recall.stream import as_stream
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports import Store
+from lamina.store.queries import derived_from, supports_shown
 
 __all__ = ["Recalling"]
 
@@ -190,7 +191,7 @@ class Recalling:
         trail: _Trail,
     ) -> Pack:
         ids = [item.id for items in packed.chosen.values() for item in items]
-        supports: dict[str, list[Support]] = self._store.records.supports_of(plan.tenant_id, ids)
+        supports = supports_shown(self._store.records, plan.tenant_id, ids, call.may_read)
         block = Block("", {}, 0)
         if request.view in ("holistic", "local", "descend"):
             block = render_block(packed.chosen, request.citation_mode)
@@ -199,12 +200,16 @@ class Recalling:
         layers = layers_view(
             packed.chosen,
             supports,
-            self._derives(plan, packed),
+            self._derives(plan, packed, call),
             exclude_content=request.exclude_content,
             with_contributions=full,
         )
         subgraph = knowledge_subgraph(packed.chosen) if request.view == "structured" else None
-        cited = citations(self._store.records, plan.tenant_id, ids, supports)
+        cited = citations(
+            ids,
+            supports,
+            lambda more: supports_shown(self._store.records, plan.tenant_id, more, call.may_read),
+        )
         trail.note("explain", cited=len(cited))
         return Pack(
             request_id=call.request_id,
@@ -224,10 +229,9 @@ class Recalling:
             as_of=plan.axes.seen_at,
         )
 
-    def _derives(self, plan: Plan, packed: Packed) -> dict[str, list[str]]:
+    def _derives(self, plan: Plan, packed: Packed, call: Call) -> dict[str, list[str]]:
         ids = [item.id for item in packed.chosen.get(Layer.EVENTS, ())]
-        found = self._store.records.dependants_of(plan.tenant_id, ids)
-        return {i: list(dict.fromkeys(s.record_id for s in supports)) for i, supports in found.items()}
+        return derived_from(self._store.records, plan.tenant_id, ids, call.may_read)
 
 
 def _diverse(ranked: Sequence[ScoredEvent], limit: int) -> list[ScoredEvent]:

@@ -353,6 +353,10 @@ class Records(Protocol):
         """The versions that a query wants. ``slot`` and ``claim_key`` look things up alone, without validity."""
         ...
 
+    def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
+        """The scope of each record that exists. A record keeps its scope in all its versions."""
+        ...
+
     def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
         """What each record rests on, ordered by ordinal and then source."""
         ...

@@ -93,7 +93,7 @@ class ClaimReads:
             min_confidence=request.min_confidence,
         )
         page = records_page(self._store.records, Fact, query, place, limit=request.limit)
-        supports = supports_by_record(self._store.records, tenant_id, page.rows)
+        supports = supports_by_record(self._store.records, call, page.rows)
         result = FactPage(
             items=[fact_view(fact, supports(fact.id)) for fact in page.rows],
             next_cursor=cursor_after(place, page),
@@ -105,7 +105,7 @@ class ClaimReads:
         """One fact."""
         records = self._store.records
         fact = one_record(records, call, Fact, request.fact_id, as_of=request.as_of)
-        supports = supports_by_record(records, call.principal.tenant_id, [fact])
+        supports = supports_by_record(records, call, [fact])
         return Answer(fact_view(fact, supports(fact.id)))
 
     def timeline(self, request: TimelineRequest, call: Call) -> Answer:
@@ -194,7 +194,7 @@ def held_belief(records: Records, call: Call, belief_id: str, as_of: Instant | N
 def with_tensions(records: Records, call: Call, beliefs: Sequence[Belief]) -> list[BeliefView]:
     """The views of beliefs, with how each stands against those that it contradicts."""
     tenant_id = call.principal.tenant_id
-    supports = supports_by_record(records, tenant_id, beliefs)
+    supports = supports_by_record(records, call, beliefs)
     found = records.get(tenant_id, {other for belief in beliefs for other in belief.contradicts})
     others = {key: other for key, other in found.items() if isinstance(other, Belief)}
     return [belief_view(belief, supports(belief.id), others=others) for belief in beliefs]

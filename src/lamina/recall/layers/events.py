@@ -23,6 +23,7 @@ from lamina.recall.layers.reading import (
     supports_by_record,
 )
 from lamina.recall.layers.requests import EpisodeId, EpisodesRequest, EventId, EventsRequest
+from lamina.recall.wording import without_cancelled
 from lamina.store.ports import EventQuery, RecordQuery, Store
 from lamina.store.queries import derived_from
 
@@ -63,7 +64,9 @@ class EventReads:
             request.limit,
             wanted=(lambda event: labels <= set(event.context.labels)) if labels else None,
         )
-        derives = derived_from(self._store.records, query.tenant_id, [event.id for event in page.rows])
+        derives = derived_from(
+            self._store.records, query.tenant_id, [event.id for event in page.rows], call.may_read
+        )
         warnings = reach.warnings
         if request.valid_during is not None:
             warnings = (*warnings, "valid_during_ignored_for_events")
@@ -81,7 +84,7 @@ class EventReads:
         if event is None:
             raise not_found("event", request.event_id)
         call.permits.require(Grant(Capability.SCOPE_READ_LOCAL, event.scope))
-        derives = derived_from(self._store.records, tenant_id, [event.id])
+        derives = derived_from(self._store.records, tenant_id, [event.id], call.may_read)
         return Answer(event_view(event, derives.get(event.id, ())))
 
     def episodes(self, request: EpisodesRequest, call: Call) -> Answer:
@@ -106,10 +109,11 @@ class EventReads:
             limit=request.limit,
             wanted=lambda episode: _is_wanted(episode, request),
         )
-        supports = supports_by_record(self._store.records, query.tenant_id, page.rows)
+        supports = supports_by_record(self._store.records, call, page.rows)
         chain = request.with_causal_chain
+        shown = without_cancelled(self._store, query.tenant_id, page.rows)
         result = EpisodePage(
-            items=[episode_view(each, supports(each.id), with_causal_chain=chain) for each in page.rows],
+            items=[episode_view(each, supports(each.id), with_causal_chain=chain) for each in shown],
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
         )
@@ -119,8 +123,9 @@ class EventReads:
         """One episode."""
         records = self._store.records
         episode = one_record(records, call, Episode, request.episode_id, as_of=request.as_of)
-        supports = supports_by_record(records, call.principal.tenant_id, [episode])
-        return Answer(episode_view(episode, supports(episode.id)))
+        supports = supports_by_record(records, call, [episode])
+        (shown,) = without_cancelled(self._store, call.principal.tenant_id, [episode])
+        return Answer(episode_view(shown, supports(episode.id)))
 
 
 def _event_query(request: EventsRequest, tenant_id: str, scopes: Sequence[Scope]) -> EventQuery:

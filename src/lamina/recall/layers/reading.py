@@ -14,6 +14,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.recall.layers.pages import Place, Scanned, scan
 from lamina.store.ports import EventLog, EventQuery, RecordQuery, Records
+from lamina.store.queries import supports_shown
 
 __all__ = [
     "cursor_after",
@@ -110,8 +111,8 @@ def cursor_after(place: Place, page: Scanned[RecordT]) -> str | None:
 
 
 def supports_by_record(
-    records: Records, tenant_id: str, of: Sequence[Record]
+    records: Records, call: Call, of: Sequence[Record]
 ) -> Callable[[str], Sequence[Support]]:
-    """The supports of those records, by record id."""
-    found = records.supports_of(tenant_id, {record.id for record in of})
+    """The supports of those records that the caller may see, by record id."""
+    found = supports_shown(records, call.principal.tenant_id, {record.id for record in of}, call.may_read)
     return lambda record_id: found.get(record_id, ())

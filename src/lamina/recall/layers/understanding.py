@@ -20,7 +20,9 @@ from lamina.recall.layers.pages import Page, Place, place_of
 from lamina.recall.layers.reach import Reach, reach_of
 from lamina.recall.layers.reading import cursor_after, one_record, present, records_page
 from lamina.recall.layers.requests import ConceptId, ConceptsRequest, CoverageRequest, RelatedRequest
+from lamina.recall.wording import without_cancelled
 from lamina.store.ports import EventQuery, RecordQuery, Store
+from lamina.store.queries import supports_shown
 
 __all__ = ["ConceptPage", "ConceptReads", "Coverage", "RelatedPage"]
 
@@ -233,7 +235,7 @@ class ConceptReads:
 
     def _views(self, concepts: Sequence[Concept], call: Call) -> list[ConceptView]:
         records, tenant_id = self._store.records, call.principal.tenant_id
-        supports = records.supports_of(tenant_id, {concept.id for concept in concepts})
+        supports = supports_shown(records, tenant_id, {concept.id for concept in concepts}, call.may_read)
         sources = {each.source_id for group in supports.values() for each in group}
         found = records.get(tenant_id, {each for each in sources if layer_of(each) is not Layer.EVENTS})
         events = self._store.log.get(tenant_id, {each for each in sources if layer_of(each) is Layer.EVENTS})
@@ -242,7 +244,7 @@ class ConceptReads:
             for each in sources
         }
         views = []
-        for concept in concepts:
+        for concept in without_cancelled(self._store, tenant_id, concepts):
             own = supports.get(concept.id, [])
             gone = sum(lost[support.source_id] for support in own)
             fraction = round(gone / len(own), 4) if own else 0.0

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pydantic import Field
 
 from lamina import limits
-from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Event, text_of
-from lamina.kernel.operations import Answer, Call, Grant
+from lamina.kernel.operations import Answer, Call
 from lamina.kernel.records import (
     Belief,
     Concept,
@@ -28,7 +27,9 @@ from lamina.kernel.views.parts import kind_of, supports_held
 from lamina.kernel.wire import Result
 from lamina.recall.layers.claims import held_belief, with_tensions
 from lamina.recall.layers.requests import WhyRequest
+from lamina.recall.wording import without_cancelled
 from lamina.store.ports import Store
+from lamina.store.queries import supports_shown
 
 __all__ = ["BeliefReasons", "Why"]
 
@@ -37,13 +38,12 @@ _NAMED_MAX = 3
 
 
 class WhyNode(Result):
-    """A record or an event that the belief rests on. ``summary`` is null where the caller may not read its scope."""
+    """A record or an event that the belief rests on. ``summary`` is null for one that is gone or was cancelled."""
 
     id: str
     type: str
     weight: float | None
     summary: str | None
-    denied: bool = False
 
 
 class WhyEdge(Result):
@@ -88,14 +88,17 @@ class BeliefReasons:
         self._store = store
 
     def why(self, request: WhyRequest, call: Call) -> Answer:
-        """The support graph of a belief. Of scopes that the caller may not read it shows ids only."""
+        """The support graph of a belief, as far as it lies in scopes that the caller may read."""
         records, tenant_id = self._store.records, call.principal.tenant_id
         belief = held_belief(records, call, request.belief_id, request.as_of)
-        walk = self._walk(belief, tenant_id)
-        found: dict[str, Record | Event] = {**records.get(tenant_id, walk.order)}
+        walk = self._walk(belief, call)
+        rested = list(records.get(tenant_id, walk.order).values())
+        found: dict[str, Record | Event] = {
+            each.id: each for each in without_cancelled(self._store, tenant_id, rested)
+        }
         event_ids = [each for each in walk.order if layer_of(each) is Layer.EVENTS]
         found.update(self._store.log.get(tenant_id, event_ids))
-        nodes = [_node(each, found.get(each), walk.weights.get(each), call) for each in walk.order]
+        nodes = [_node(each, found.get(each), walk.weights.get(each)) for each in walk.order]
         (view,) = with_tensions(records, call, [belief])
         summaries = {node.id: node.summary for node in nodes if node.summary is not None}
         result = Why(
@@ -105,12 +108,12 @@ class BeliefReasons:
         )
         return Answer(result)
 
-    def _walk(self, belief: Belief, tenant_id: str) -> _Walk:
+    def _walk(self, belief: Belief, call: Call) -> _Walk:
         walk = _Walk()
         seen = {belief.id}
         frontier = [belief.id]
         for depth in range(limits.WHY_DEPTH_MAX):
-            supports = self._store.records.supports_of(tenant_id, frontier)
+            supports = supports_shown(self._store.records, call.principal.tenant_id, frontier, call.may_read)
             if depth == 0:
                 supports = {belief.id: supports_held(belief, supports.get(belief.id, ()))}
             reached: list[str] = []
@@ -148,17 +151,9 @@ def _relation(support: Support) -> str:
     return "supported_by" if layer_of(support.record_id) is Layer.BELIEFS else "synthesized_from"
 
 
-def _node(node_id: str, found: Record | Event | None, weight: float | None, call: Call) -> WhyNode:
-    if found is None:
-        return WhyNode(id=node_id, type=kind_of(node_id), weight=weight, summary=None)
-    allowed = call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, found.scope))
-    return WhyNode(
-        id=node_id,
-        type=kind_of(node_id),
-        weight=weight,
-        summary=_summary(found) if allowed else None,
-        denied=not allowed,
-    )
+def _node(node_id: str, found: Record | Event | None, weight: float | None) -> WhyNode:
+    summary = None if found is None or found.excluded else _summary(found)
+    return WhyNode(id=node_id, type=kind_of(node_id), weight=weight, summary=summary)
 
 
 def _summary(found: Record | Event) -> str:

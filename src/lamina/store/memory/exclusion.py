@@ -44,7 +44,7 @@ def _rests_on_events(tables: Tables, tenant_id: str, record_id: str) -> bool:
 
 
 def _reached(tables: Tables, tenant_id: str, start: str, *, upward: bool) -> set[str]:
-    """Every id that the why graph leads to: what rests on ``start``, or what it rests on."""
+    """Every id that the why graph leads to: what hangs on ``start``, or what ``start`` rests on."""
     found: set[str] = set()
     front = {start}
     while front:
@@ -52,7 +52,8 @@ def _reached(tables: Tables, tenant_id: str, start: str, *, upward: bool) -> set
         if upward:
             front = {edge.record_id for edge in edges if edge.source_id in front} - found
         else:
-            front = {edge.source_id for edge in edges if edge.record_id in front} - found
+            held = [edge for edge in edges if edge.polarity != "against"]
+            front = {edge.source_id for edge in held if edge.record_id in front} - found
         found |= front
     return found
 

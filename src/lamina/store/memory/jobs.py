@@ -55,6 +55,8 @@ class MemoryJobs:
                 if job.stage.next is not None and event.cancelled_after is not job.stage:
                     tables.jobs[place] = JobRow(event=event, stage=job.stage.next)
                 put_writes(tables, writes)
+                if event.excluded:
+                    exclude_dependants(tables, event)
                 lifecycle += writes.lifecycle
             put_lifecycle(tables, lifecycle, self._clock, self._ids)
 

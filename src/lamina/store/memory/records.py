@@ -81,6 +81,11 @@ class MemoryRecords:
         found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
         return found[: query.limit]
 
+    def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
+        """Mirrors ``Records.scopes_of``."""
+        records = self._memory.tables.records.values()
+        return {each.id: each.scope for each in records if each.tenant_id == tenant_id and each.id in ids}
+
     def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
         """Mirrors ``Records.supports_of``."""
         found: dict[str, list[Support]] = defaultdict(list)

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
+
+from lamina.errors import Unavailable
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
@@ -16,7 +19,7 @@ from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.records import SqliteRecords
 
-__all__ = ["SqliteStore"]
+__all__ = ["SqliteStore", "make_folder"]
 
 FILE_NAME = "lamina.db"
 _DERIVED = {
@@ -32,20 +35,46 @@ _DERIVED = {
 }
 
 
+def make_folder(folder: Path) -> None:
+    """The folder of a store, there from now on; raises ``Unavailable`` (CANNOT_OPEN_STORE)."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise _cannot_open(folder, error.strerror or str(error)) from error
+
+
+def _opened(path: Path, *, durable: bool) -> apsw.Connection:
+    try:
+        # Before SQLite does: the write-ahead files beside it take its mode when they are made.
+        path.touch(mode=0o600)
+        path.chmod(0o600)
+        connection = open_connection(path, durable=durable)
+        migrate(connection)
+    except OSError as error:
+        raise _cannot_open(path, error.strerror or str(error)) from error
+    except apsw.Error as error:
+        raise _cannot_open(path, str(error)) from error
+    return connection
+
+
+def _cannot_open(path: Path, reason: str) -> Unavailable:
+    return Unavailable(
+        "CANNOT_OPEN_STORE",
+        f"{path} cannot be used: {reason}",
+        hint="--data names a folder that you may write to, with nothing in it or with a store of Lamina",
+    )
+
+
 class SqliteStore:
     """``Store`` in a folder. ``durable=False`` is for workers: what a crash takes is derived again."""
 
     def __init__(
         self, folder: Path, *, clock: Clock | None = None, ids: IdSource | None = None, durable: bool = True
     ) -> None:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(folder)
         path = folder / FILE_NAME
         clock, ids = clock or SystemClock(), ids or RandomIds()
-        # Before SQLite does: the write-ahead files beside it take its mode when they are made.
-        path.touch(mode=0o600)
-        path.chmod(0o600)
-        connection = open_connection(path, durable=durable)
-        migrate(connection)
+        connection = _opened(path, durable=durable)
         self._writer = Writer(connection)
         self._readers = Readers(path)
         lifecycle = LifecycleWriter(clock, ids)

@@ -70,6 +70,9 @@ class SqliteJobs:
                 if job.stage.next is not None and job.event.cancelled_after is not job.stage:
                     connection.execute(_SQL["next_job"], (*place, number + 1, job.stage.value))
                 put_writes(connection, writes)
+                if job.event.excluded:
+                    # In a replay. At its end would be too late: it may be interrupted, or a stage tried again later.
+                    exclude_dependants(connection, *place, job.event.scope)
                 lifecycle += writes.lifecycle
             self._lifecycle.put(connection, lifecycle)
 

@@ -101,6 +101,13 @@ class SqliteRecords:
         }
         return [read_record(row) for row in self._readers.rows(_SQL[_narrowest(query)], bindings)]
 
+    def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
+        """Mirrors ``Records.scopes_of``."""
+        if not ids:
+            return {}
+        rows = self._readers.rows(_SQL["record_scopes"], (tenant_id, json_list(ids)))
+        return {record_id: Scope(scope) for record_id, scope in rows}
+
     def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
         """Mirrors ``Records.supports_of``."""
         found: dict[str, list[Support]] = defaultdict(list)

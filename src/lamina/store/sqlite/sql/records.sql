@@ -155,11 +155,13 @@ SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1 LIMIT 1;
 UPDATE record SET excluded = 0 WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1;
 
 -- name: event_supports_left
--- Whether a record rests on an event that is not cancelled, through any number of records.
+-- Whether a record rests on an event that is not cancelled, through any number of records. It does not rest on what
+-- speaks against it.
 WITH RECURSIVE source (id) AS (
-  SELECT source_id FROM support WHERE tenant_id = ?1 AND record_id = ?2
+  SELECT source_id FROM support WHERE tenant_id = ?1 AND record_id = ?2 AND polarity <> 'against'
   UNION
-  SELECT s.source_id FROM source d CROSS JOIN support s ON s.tenant_id = ?1 AND s.record_id = d.id
+  SELECT s.source_id FROM source d CROSS JOIN support s
+  ON s.tenant_id = ?1 AND s.record_id = d.id AND s.polarity <> 'against'
 )
 SELECT 1 FROM source CROSS JOIN event e ON e.tenant_id = ?1 AND e.id = source.id WHERE e.cancelled_after IS NULL
 LIMIT 1;
@@ -167,3 +169,7 @@ LIMIT 1;
 -- name: record_scope
 -- The scope of a record.
 SELECT scope FROM record WHERE tenant_id = ?1 AND id = ?2 LIMIT 1;
+
+-- name: record_scopes
+-- The scopes of records: ?2 is a JSON list.
+SELECT DISTINCT id, scope FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2));

@@ -1,0 +1,37 @@
+"""What somebody gets who mistypes a folder or a path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from lamina.cli.main import app
+
+
+@pytest.mark.parametrize("command", ["serve", "replay"])
+def test_a_folder_that_cannot_be_is_one_line(tmp_path: Path, command: str) -> None:
+    (tmp_path / "taken").write_text("a file")
+    port = ["--port", "0"] if command == "serve" else []
+    ended = CliRunner().invoke(app, [command, "--data", str(tmp_path / "taken"), *port])
+    assert ended.exit_code == 6
+    assert ended.stderr.startswith(f"lamina: CANNOT_OPEN_STORE: {tmp_path / 'taken'} cannot be used: ")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_a_database_that_is_none_is_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "lamina.db"
+    file.write_text("not a database, but somebody's notes " * 40)
+    before = file.read_bytes()
+    ended = CliRunner().invoke(app, ["replay", "--data", str(tmp_path)])
+    assert (ended.exit_code, file.read_bytes()) == (6, before)
+    assert "CANNOT_OPEN_STORE" in ended.stderr
+
+
+@pytest.mark.parametrize("path", ["/", "/v1/nothing", "/v1/events/"])
+def test_a_path_that_is_not_there_is_answered_in_the_envelope(world: Any, path: str) -> None:
+    response = world.call("GET", path)
+    assert (response.status_code, response.json()["error_code"]) == (404, "NOT_FOUND")
+    assert response.json()["details"]["hint"] == "/openapi.json describes every path"

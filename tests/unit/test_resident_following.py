@@ -1,0 +1,119 @@
+"""The index in memory follows rows that other processes write while it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from given import ALICE, BOB, TENANT, CountedIds, ManualClock, land, text_row, vector_row
+from lamina.errors import Unavailable
+from lamina.index.resident import ResidentIndexes, ScopeIndex
+from lamina.index.vectors import pack
+from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
+from lamina.store.memory import MemoryStore
+from lamina.store.ports import IndexRows, TextRow, Writes
+
+WIDTH = 4
+EAST = np.array([1, 0, 0, 0], np.float32)
+
+
+class Between:
+    """Index rows where something happens just after the texts, or just after the vectors, were read."""
+
+    def __init__(self, rows: IndexRows) -> None:
+        self._rows = rows
+        self.after_texts: Callable[[], None] = lambda: None
+        self.after_vectors: Callable[[], None] = lambda: None
+
+    def texts_after(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[TextRow]:
+        found = self._rows.texts_after(tenant_id, scope, after, limit)
+        self.after_texts()
+        return found
+
+    def vectors_after(
+        self, tenant_id: str, scope: Scope, model: str, after: int, limit: int
+    ) -> list[tuple[int, str, bytes]]:
+        found = self._rows.vectors_after(tenant_id, scope, model, after, limit)
+        self.after_vectors()
+        return found
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._rows, name)
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore(clock=ManualClock(), ids=CountedIds())
+
+
+@pytest.fixture
+def rows(store: MemoryStore) -> Between:
+    return Between(store.index)
+
+
+def indexes(rows: Between, rows_max: int = 1000) -> ResidentIndexes:
+    return ResidentIndexes(rows, "m", WIDTH, rows_max=rows_max)  # type: ignore[arg-type] # the rest is forwarded
+
+
+def index_event(store: MemoryStore, name: str, scope: Scope = ALICE) -> None:
+    """Text and vector in one commit, as the worker lands them."""
+    text = text_row(name, "harbour", scope, layer=Layer.EVENTS)
+    vector = vector_row(name, scope, pooled=pack(EAST[None])[0])
+    land(store, Writes(texts=[text], vectors=[vector]), scope=scope)
+
+
+def nearest(index: ScopeIndex) -> list[str]:
+    return [index.record_id(place) for place, _ in index.nearest(EAST, index.mask(Layer.EVENTS), 10)]
+
+
+@pytest.mark.parametrize("moment", ["after_texts", "after_vectors"])
+def test_an_event_indexed_while_the_index_reads_is_found_by_its_vector(
+    store: MemoryStore, rows: Between, moment: str
+) -> None:
+    resident = indexes(rows)
+    index_event(store, "evt_1")
+
+    def second_comes() -> None:
+        setattr(rows, moment, lambda: None)
+        index_event(store, "evt_2")
+
+    setattr(rows, moment, second_comes)
+    resident.of(TENANT, ALICE)
+    assert sorted(nearest(resident.of(TENANT, ALICE))) == ["evt_1", "evt_2"]
+
+
+def test_after_an_error_an_index_begins_anew(store: MemoryStore, rows: Between) -> None:
+    resident = indexes(rows)
+    index_event(store, "evt_1")
+    resident.of(TENANT, ALICE)
+    index_event(store, "evt_2")
+
+    def fail() -> None:
+        rows.after_texts = lambda: None
+        raise Unavailable("WAL_UNAVAILABLE", "the disk is gone")
+
+    rows.after_texts = fail
+    with pytest.raises(Unavailable):
+        resident.of(TENANT, ALICE)
+    index = resident.of(TENANT, ALICE)
+    assert (index.events, sorted(nearest(index))) == (2, ["evt_1", "evt_2"])
+
+
+def test_scopes_that_hold_nothing_are_forgotten_too(rows: Between) -> None:
+    resident = indexes(rows, rows_max=100)
+    for number in range(200):
+        resident.of(TENANT, Scope(f"user:nobody{number}"))
+    assert len(resident._indexes) <= 10
+
+
+def test_the_scope_used_last_is_kept_however_large_it_is(store: MemoryStore, rows: Between) -> None:
+    resident = indexes(rows, rows_max=1)
+    index_event(store, "evt_1")
+    index_event(store, "evt_2", BOB)
+    kept = resident.of(TENANT, ALICE)
+    assert resident.of(TENANT, ALICE) is kept
+    resident.of(TENANT, BOB)
+    assert resident.of(TENANT, ALICE) is not kept
