@@ -32,7 +32,7 @@ from lamina.settings import Settings
 from lamina.store.ports import Capture, Job
 from lamina.store.sqlite import SqliteStore
 
-TURNS, ROUNDS = 1000, 3
+TURNS, ROUNDS = 600, 3
 _SCOPE = "org:bench/user:derive"
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from datasets import Question, Scope, Turn, locomo, longmemeval, unanswerable
 from harness import Server, machine, publish, serving, temporary_folder
+from lamina import limits
 from lamina.language.tokens import analyse, content_terms, event_terms
 from measures import NAMES, measure
 
@@ -111,13 +112,16 @@ def _ids(server: Server, path: str) -> dict[str, int]:
 
 
 def _item(turn: Turn, key: str) -> dict[str, Any]:
-    """A turn as it is written: the speaker by name where one is known, else by role and in no session."""
+    """A turn as it is written: the speaker by name where one is known, else by role and in no session.
+
+    The longest text of LongMemEval is past what one event may hold, and is cut there.
+    """
     actor: dict[str, Any] = {"id": f"user:{turn.role}", "name": turn.role.capitalize()}
     if turn.speaker:
         actor = {"id": f"user:{turn.speaker.lower()}", "name": turn.speaker, "session": turn.session}
     return {
         "modality": "conversation",
-        "content": {"kind": "message", "role": turn.role, "text": turn.text},
+        "content": {"kind": "message", "role": turn.role, "text": turn.text[: limits.TEXT_LENGTH_MAX]},
         "context": {"observed_at": turn.observed_at.isoformat().replace("+00:00", "Z")},
         "observed_actor": actor,
         "idempotency_key": key,
