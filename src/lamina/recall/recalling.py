@@ -24,7 +24,9 @@ from lamina.models.counter import TokenCounter
 from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
+from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import present
+from lamina.recall.layers.requests import View
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import Plan, plan_recall
 from lamina.recall.render import line_of, render_block
@@ -109,26 +111,20 @@ class Recalling:
             if known is not None:
                 result = _as_stream(known) if request.stream else known
                 return Answer(result, replayed=True)
-        scopes = self._scopes(request, call)
-        now = present(self._store.log, call, scopes)
-        plan = plan_recall(request, call.principal.tenant_id, scopes, now)
-        pack_ = self._pack(request, plan, call)
+        view: View = "holistic" if request.view == "holistic" else "local"
+        reach = reach_of(
+            self._store.scopes, call, request.scope, "descend" if request.view == "descend" else view
+        )
+        now = present(self._store.log, call, reach.scopes)
+        plan = plan_recall(request, call.principal.tenant_id, reach.scopes, now)
+        pack_ = self._pack(request, plan, call, reach)
         if key is not None:
             self._packs.keep(key, call.body_hash(), call.now, pack_)
-        return Answer(_as_stream(pack_) if request.stream else pack_, warnings=plan.warnings)
+        return Answer(
+            _as_stream(pack_) if request.stream else pack_, warnings=(*reach.warnings, *plan.warnings)
+        )
 
-    def _scopes(self, request: Recall, call: Call) -> list[Scope]:
-        """The scopes that the view walks and the caller may read; what they may not is left out, never guessed."""
-        scope = Scope(request.scope)
-        if request.view == "holistic":
-            walked: Sequence[Scope] = scope.lineage()
-        elif request.view == "descend":
-            walked = self._store.scopes.below(call.principal.tenant_id, scope, limits.SCOPES_PER_RECALL_MAX)
-        else:
-            walked = (scope,)
-        return [path for path in walked if call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, path))]
-
-    def _pack(self, request: Recall, plan: Plan, call: Call) -> Pack:
+    def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
         trail = _Trail.begin()
         trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
         pool = self._retriever.gather(plan)
@@ -155,7 +151,7 @@ class Recalling:
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
-        return self._finish(request, plan, call, pool, ranked, packed, trail)
+        return self._finish(request, plan, call, reach, pool, ranked, packed, trail)
 
     def _items(
         self, plan: Plan, ranked: Sequence[ScoredEvent], derived: DerivedLayers
@@ -183,6 +179,7 @@ class Recalling:
         request: Recall,
         plan: Plan,
         call: Call,
+        reach: Reach,
         pool: EventPool,
         ranked: Sequence[ScoredEvent],
         packed: Packed,
@@ -220,6 +217,12 @@ class Recalling:
             ),
             provenance=Provenance(trail=trail.phases, citations=cited, markers=markers),
             knowledge_subgraph=subgraph,
+            scopes_traversed=traversed(
+                reach,
+                self._store.log,
+                call,
+                (item.value for items in packed.chosen.values() for item in items),
+            ),
             diagnostics=_diagnostics(request, plan, packed, trail),
             as_of=plan.axes.seen_at,
         )
