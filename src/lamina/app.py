@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
 from lamina.access.presets import load_preset
-from lamina.access.principals import UnsignedPrincipals
+from lamina.access.principals import Principals, UnsignedPrincipals
 from lamina.access.tiers import TieredPolicy
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
@@ -78,12 +78,13 @@ def build_server(
     store: Store | None = None,
     clock: Clock | None = None,
     policy: Policy | None = None,
+    principals: Principals | None = None,
 ) -> Server:
     """A server over a store, the embedded one in ``settings.data`` unless another is given.
 
-    ``clock`` and ``policy`` are the machine's and the preset's unless given.
+    ``clock``, ``policy`` and ``principals`` are the machine's and the preset's unless given.
     """
-    principals = UnsignedPrincipals(settings)
+    principals = principals or UnsignedPrincipals(settings)
     kept: Store = store if store is not None else SqliteStore(settings.data)
     clock, ids = clock or SystemClock(), RandomIds()
     watch = Watch(kept)
