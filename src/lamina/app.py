@@ -10,8 +10,11 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from lamina.access.policy import OpenPolicy, Policy
-from lamina.access.principals import UnsignedPrincipals
+from lamina.access.operations import access_operations
+from lamina.access.policy import Policy
+from lamina.access.presets import load_preset
+from lamina.access.principals import Principals, UnsignedPrincipals
+from lamina.access.tiers import TieredPolicy
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.server import create_application
@@ -53,6 +56,7 @@ class Server:
     settings: Settings
     store: Store
     operations: tuple[Operation[Any], ...]
+    gateway: Gateway
     application: ASGIApp
     pool: ThreadPoolExecutor
     feed: Feed
@@ -74,27 +78,35 @@ def build_server(
     store: Store | None = None,
     clock: Clock | None = None,
     policy: Policy | None = None,
+    principals: Principals | None = None,
 ) -> Server:
     """A server over a store, the embedded one in ``settings.data`` unless another is given.
 
-    ``clock`` and ``policy`` are the machine's and the preset's unless given.
+    ``clock``, ``policy`` and ``principals`` are the machine's and the preset's unless given.
     """
-    principals = UnsignedPrincipals(settings)
+    principals = principals or UnsignedPrincipals(settings)
     kept: Store = store if store is not None else SqliteStore(settings.data)
     clock, ids = clock or SystemClock(), RandomIds()
     watch = Watch(kept)
     feed = Feed(kept)
+    tiers = TieredPolicy(
+        load_preset(settings.preset),
+        kept.registry,
+        kept.change_mark,
+        operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
+    )
     operations = (
         *capture_operations(Capturing(kept, watch, ids)),
         *layer_operations(kept),
         *recall_operations(_recalling(kept, ids)),
         *lifecycle_operations(kept, feed, clock),
+        *access_operations(tiers, kept.registry),
         *observe_operations(),
     )
-    gateway = Gateway(principals=principals, policy=policy or OpenPolicy(), clock=clock, ids=ids)
+    gateway = Gateway(principals=principals, policy=policy or tiers, clock=clock, ids=ids)
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK)
-    return Server(settings, kept, operations, application, pool, feed)
+    return Server(settings, kept, operations, gateway, application, pool, feed)
 
 
 def _recalling(store: Store, ids: RandomIds) -> Recalling:

@@ -68,7 +68,9 @@ class Gateway:
         permits = PolicyPermits(self._policy, principal)
         grants: Sequence[Grant] = ()
         if not operation.open:
-            grants = operation.grants(request, principal) or [Grant(operation.capability)]
+            grants = operation.grants(request, principal)
+            if not grants and not operation.personal:
+                grants = [Grant(operation.capability)]
         for grant in grants:
             permits.require(grant)
         call = Call(

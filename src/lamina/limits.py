@@ -26,6 +26,13 @@ PRECEDED_BY_MAX: Final = 64
 MEDIA_MAX: Final = 32
 INTENT_LENGTH_MAX: Final = 256
 
+# Access. One decision reads a few kept entries; past the bound they are read anew from the store.
+POLICY_PATTERNS_MAX: Final = 256
+POLICY_ENTRIES_KEPT_MAX: Final = 65_536
+SCOPE_MEMBERS_MAX: Final = 1000
+SCOPE_INHERITS_MAX: Final = 32
+PRUNE_CANDIDATES_MAX: Final = 1000  # how many a dry run shows; it counts all
+
 # Requests.
 BODY_BYTES_MAX: Final = 2 * 1024 * 1024
 BULK_BODY_BYTES_MAX: Final = 64 * 1024 * 1024

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -11,6 +12,7 @@ from lamina.errors import Invalid
 
 __all__ = ["Settings", "load_settings"]
 
+_OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
 _PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")
 
 
@@ -27,9 +29,10 @@ class Settings:
     port: int = _setting(8700, "the port to listen on; 0 picks a free one")
     preset: str = _setting(
         "dev_local",
-        "the deployment preset: " + ", ".join(_PRESETS),
+        "the deployment preset: " + ", ".join(_PRESETS) + ", or a path of a .yaml file",
         names=("CORTEX_DEPLOYMENT_PRESET",),
     )
+    operators: str = _setting("", "the operators of the deployment, as tenant/type:id with commas between")
     tenant: str = _setting("local", "the tenant of unsigned callers in dev_local")
     actor: str = _setting("user:local", "the actor of calls without X-Cortex-Actor in dev_local")
     embed: str = _setting("eager", "eager embeds every event; lazy only when recall first needs it")
@@ -40,7 +43,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse values that would only fail later, naming the key and what is accepted."""
-        _require(self.preset in _PRESETS, "preset", self.preset, "one of " + ", ".join(_PRESETS))
+        own = self.preset.endswith((".yaml", ".yml"))
+        accepted = "one of " + ", ".join(_PRESETS) + ", or a path of a .yaml file"
+        _require(own or self.preset in _PRESETS, "preset", self.preset, accepted)
+        named = [name.strip() for name in self.operators.split(",") if name.strip()]
+        fits = all(_OPERATOR.fullmatch(name) for name in named)
+        _require(fits, "operators", self.operators, "names such as acme/user:root, with commas between")
         _require(0 <= self.port <= 65_535, "port", self.port, "0 to 65535")
         _require(self.embed in ("eager", "lazy"), "embed", self.embed, "eager or lazy")
         _require(

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from starlette.types import ASGIApp, Message
 
-from lamina.access.policy import Decision
+from lamina.access.policy import Decision, OpenPolicy
 from lamina.app import build_server
 from lamina.kernel.events import Context, Directives, Event, EventDraft, Origin, Party, Stage, Trust
 from lamina.kernel.ids import Prefix, derived_id
@@ -51,7 +51,7 @@ class ManualClock:
         return self.at
 
 
-class Denials:
+class Denials(OpenPolicy):
     """Allows everything but what a test denies: a capability on a scope, or on all of them."""
 
     def __init__(self) -> None:

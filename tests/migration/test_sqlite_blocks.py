@@ -30,6 +30,8 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "last_lifecycle": "the store's own sequence; a number and a time, no content",
     "prune_idempotency": "keys expire alike for every tenant",
     "unembedded": "the embedder serves every tenant; each row names its own",
+    "access_version": "counts changes for every tenant; a number, no content",
+    "note_access_change": "counts changes for every tenant; a number, no content",
     "insert_terms": "the full-text table has row numbers only; the row was written with its tenant just before",
     "delete_terms": "the full-text table has row numbers only; the number was found under its tenant just before",
 }

@@ -1,55 +1,82 @@
-"""The policy decision: which tier allows or denies a grant to a principal.
-
-``dev_local`` allows everything to everybody inside the one local tenant; the four tiers stand on this port.
-"""
+"""What a policy decision is, and the permits of one caller over it: the one place where slices learn who may what."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from lamina.errors import Forbidden
-from lamina.kernel.operations import Grant, Principal
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.operations import Grant, Permits, Principal
+from lamina.kernel.scopes import Scope
 
-__all__ = ["Decision", "OpenPolicy", "Policy", "PolicyPermits"]
+__all__ = ["Decider", "Decision", "OpenPolicy", "Policy", "PolicyPermits"]
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What policy said of a grant, and which tier said it."""
+    """What policy said of a grant, and which tier said it.
+
+    Of a denial ``grant`` is the capability that is missing, which may be another than the one asked for: writing
+    above one's level misses ``scope.write.elevated``. ``code`` is the error it becomes.
+    """
 
     grant: Grant
     allowed: bool
     tier: str
     preset: str
+    code: str = "POLICY_DENIED"
+    remediation: str | None = None
+
+
+class Decider(Protocol):
+    """Policy as it stood at one moment."""
+
+    def decide(self, principal: Principal, grant: Grant) -> Decision:
+        """The decision for one principal and one grant; it has no side effect. Silence means no."""
+        ...
+
+    def above(self, principal: Principal, scope: Scope) -> Sequence[Scope]:
+        """The further scopes that a holistic read of a scope walks."""
+        ...
 
 
 class Policy(Protocol):
-    """Decides grants. A capability that no tier allows is denied."""
+    """Policy as it changes."""
 
-    def decide(self, principal: Principal, grant: Grant) -> Decision:
-        """The decision for one principal and one grant; it has no side effect."""
+    def current(self) -> Decider:
+        """Policy as it stands now; a call decides everything by one of these."""
         ...
 
 
 class OpenPolicy:
-    """The policy of ``dev_local``: allow."""
+    """Allows everything: for tests that are about something else."""
+
+    def current(self) -> Decider:
+        """Mirrors ``Policy.current``."""
+        return self
 
     def decide(self, principal: Principal, grant: Grant) -> Decision:  # noqa: ARG002 - the port's shape
-        """Mirrors ``Policy.decide``."""
+        """Mirrors ``Decider.decide``."""
         return Decision(grant, allowed=True, tier="deployment", preset="dev_local")
+
+    def above(self, principal: Principal, scope: Scope) -> Sequence[Scope]:  # noqa: ARG002 - the port's shape
+        """Mirrors ``Decider.above``."""
+        return scope.ancestors()
 
 
 class PolicyPermits:
-    """``Permits`` of one principal under one policy."""
+    """``Permits`` of one principal, under policy as it stood when they were made."""
 
     def __init__(self, policy: Policy, principal: Principal) -> None:
         self._policy = policy
+        self._decider = policy.current()
         self._principal = principal
 
     def decide(self, grant: Grant) -> Decision:
         """The decision behind ``allows`` and ``require``."""
-        return self._policy.decide(self._principal, grant)
+        return self._decider.decide(self._principal, grant)
 
     def allows(self, grant: Grant) -> bool:
         """Mirrors ``Permits.allows``."""
@@ -59,12 +86,41 @@ class PolicyPermits:
         """Mirrors ``Permits.require``."""
         decision = self.decide(grant)
         if not decision.allowed:
-            raise Forbidden(
-                "POLICY_DENIED",
-                f"{grant.capability} is denied by the {decision.tier} tier",
-                details={
-                    "capability": str(grant.capability),
-                    "denied_by_tier": decision.tier,
-                    "deployment_preset": decision.preset,
-                },
-            )
+            raise _forbidden(decision)
+
+    def reason(self, grant: Grant) -> str | None:
+        """Mirrors ``Permits.reason``."""
+        decision = self.decide(grant)
+        return None if decision.allowed else f"{decision.code}: {_words(decision)}"
+
+    def above(self, scope: Scope) -> Sequence[Scope]:
+        """Mirrors ``Permits.above``."""
+        return self._decider.above(self._principal, scope)
+
+    def denials(self, scope: Scope | None) -> Mapping[str, str]:
+        """Mirrors ``Permits.denials``."""
+        decided = {each: self.decide(Grant(each, scope)) for each in Capability}
+        return {each.value: decision.tier for each, decision in decided.items() if not decision.allowed}
+
+    def renewed(self) -> Permits:
+        """Mirrors ``Permits.renewed``."""
+        return PolicyPermits(self._policy, self._principal)
+
+
+def _words(decision: Decision) -> str:
+    if decision.code == "NOT_A_MEMBER":
+        return f"{decision.grant.capability} takes a member of the registered scope"
+    return f"{decision.grant.capability} is denied by the {decision.tier} tier"
+
+
+def _forbidden(decision: Decision) -> Forbidden:
+    details = {
+        "capability": str(decision.grant.capability),
+        "denied_by_tier": decision.tier,
+        "deployment_preset": decision.preset,
+    }
+    if decision.remediation:
+        details["remediation"] = decision.remediation
+    if decision.code == "NOT_A_MEMBER":
+        return Forbidden("NOT_A_MEMBER", _words(decision), details=details)
+    return Forbidden("POLICY_DENIED", _words(decision), details=details)

@@ -16,6 +16,7 @@ def cortex_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     """Every row whose operation is among those given; an operation without a row is a bug."""
     by_name = {operation.name: operation for operation in operations}
     rows = _capture_rows(by_name) + _recall_rows(by_name) + _layer_rows(by_name) + _lifecycle_rows(by_name)
+    rows += _policy_rows(by_name) + _scope_rows(by_name)
     left = set(by_name) - {row.operation.name for row in rows}
     assert not left, f"operations without a row: {sorted(left)}"
     return rows
@@ -73,4 +74,30 @@ def _lifecycle_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/lifecycle/memory-event/{evt_id}", by_name["lifecycle_memory_event"]),
         Route("POST", "/v1/lifecycle/memory-event/{evt_id}/cancel", by_name["lifecycle_cancel"]),
         Route("GET", "/v1/admin/version", by_name["version"]),
+    ]
+
+
+def _policy_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    """A scope's path has slashes: percent-encoded it stands in the URL, plain in ``?path=``."""
+    targets = {
+        "deployment": ("/v1/policy/deployment",),
+        "tenant": ("/v1/policy/tenant/{tenant_id}",),
+        "scope": ("/v1/policy/scope/{scope_path:path}", "/v1/policy/scope"),
+        "actor": ("/v1/policy/actor/{actor_id}",),
+    }
+    rows = [Route("GET", "/v1/policy/effective", by_name["policy_effective"])]
+    for target, paths in targets.items():
+        for path in paths:
+            rows.append(Route("GET", path, by_name[f"policy_{target}"]))
+            rows.append(Route("PUT", path, by_name[f"policy_{target}_put"], "document"))
+    return rows
+
+
+def _scope_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [
+        Route("POST", "/v1/scopes", by_name["scope_register"]),
+        Route("GET", "/v1/scopes", by_name["scopes"]),
+        Route("DELETE", "/v1/scopes", by_name["scope_remove"]),
+        Route("PUT", "/v1/scopes/members", by_name["scope_members"]),
+        Route("POST", "/v1/scopes/prune", by_name["scopes_prune"]),
     ]

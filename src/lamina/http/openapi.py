@@ -43,9 +43,14 @@ def openapi_document(routes: Sequence[Route]) -> bytes:
     ordered = sorted([*inputs, *outputs], key=lambda item: (item[0].__name__, item[1]))
     refs, definitions = models_json_schema(ordered, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
+    known: set[str] = set()
     for route in routes:
         path = _PARAMETER.sub(r"{\1}", route.path)
-        paths.setdefault(path, {})[route.verb.lower()] = _described(route, refs)
+        described = _described(route, refs)
+        if described["operationId"] in known:
+            described["operationId"] += "_by_query"
+        known.add(described["operationId"])
+        paths.setdefault(path, {})[route.verb.lower()] = described
     document = {
         "openapi": "3.1.0",
         "info": {"title": "Lamina", "version": __version__},

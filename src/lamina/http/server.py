@@ -120,7 +120,7 @@ async def _run(
 
 def _response(reply: Reply, headers: dict[str, str], pool: ThreadPoolExecutor) -> Response:
     answer = reply.answer
-    status = 202 if answer.accepted else 200
+    status = 202 if answer.accepted else 201 if answer.created else 200
     if isinstance(answer.result, BaseModel):
         body = answer.result.__pydantic_serializer__.to_json(answer.result, by_alias=True)
         return Response(body, status_code=status, headers=headers, media_type=_JSON)

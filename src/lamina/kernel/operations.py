@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
@@ -61,7 +61,23 @@ class Permits(Protocol):
         ...
 
     def require(self, grant: Grant) -> None:
-        """Nothing, or ``Forbidden`` (POLICY_DENIED) that cites tier and capability."""
+        """Nothing, or ``Forbidden`` (POLICY_DENIED, NOT_A_MEMBER) that cites tier and capability."""
+        ...
+
+    def reason(self, grant: Grant) -> str | None:
+        """Why the caller does not hold the grant, in words that cite the tier; None when they do."""
+        ...
+
+    def above(self, scope: Scope) -> Sequence[Scope]:
+        """The further scopes that a holistic read of a scope walks, nearest first; each is still to be allowed."""
+        ...
+
+    def denials(self, scope: Scope | None) -> Mapping[str, str]:
+        """Every capability that the caller does not hold on a scope, with the tier that denies it."""
+        ...
+
+    def renewed(self) -> Permits:
+        """What policy lets the same caller do now: for what goes on after its call."""
         ...
 
 
@@ -89,13 +105,14 @@ class Call:
 class Answer:
     """What a handler gives back.
 
-    ``accepted`` says that work goes on behind the answer. ``replayed`` marks what an idempotency key brought
-    back. ``warnings`` are stable words for things done differently than asked. A result that is not a model is
+    ``accepted`` says that work goes on behind the answer, ``created`` that something new stands. ``replayed``
+    marks what an idempotency key brought back. ``warnings`` are stable words for things done differently than asked. A result that is not a model is
     bytes, or an iterable of server-sent events where the operation streams.
     """
 
     result: Any  # Any: a model, bytes or a stream, as the operation's row says
     accepted: bool = False
+    created: bool = False
     replayed: bool = False
     warnings: tuple[str, ...] = ()
 
@@ -105,7 +122,8 @@ class Operation(Generic[RequestT]):
     """What the product can do, in one row.
 
     ``grants`` names what the caller must hold, read from the request; a handler asks ``call.permits`` for what
-    it learns only on the way. An ``open`` operation asks nobody who they are and nothing of policy.
+    it learns only on the way. An ``open`` operation asks nobody who they are and nothing of policy. A
+    ``personal`` one is for every known caller: where it names no grant, only its handler asks for some.
     """
 
     name: str
@@ -118,3 +136,4 @@ class Operation(Generic[RequestT]):
     handler: Callable[[RequestT, Call], Answer]
     summary: str
     open: bool = False
+    personal: bool = False

@@ -27,6 +27,8 @@ class Listener:
     loop: asyncio.AbstractEventLoop
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     ended: bool = False
+    policy_moved: bool = False
+    """Members or policies changed since the stream last asked what it may."""
 
     def wants(self, row: LifecycleRow) -> bool:
         """Whether the row is one that the stream's query would find."""
@@ -55,6 +57,7 @@ class Feed:
         self._slots = 0
         self._listeners: set[Listener] = set()
         self._read_to: dict[str, int] = {}
+        self._access: int | None = None
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
 
@@ -136,11 +139,21 @@ class Feed:
         with self._lock:
             tenants = dict(self._read_to)
             listeners = list(self._listeners)
+        self._note_policy(listeners)
         for tenant_id, read_to in tenants.items():
             waiting = [each for each in listeners if each.query.tenant_id == tenant_id]
             newest = self._wake(waiting, tenant_id, read_to)
             with self._lock:
                 self._read_to[tenant_id] = newest
+
+    def _note_policy(self, listeners: Sequence[Listener]) -> None:
+        """Wake everybody when members or policies changed: each asks for itself whether that concerns it."""
+        version = self._store.registry.version()
+        if version != self._access:
+            self._access = version
+            for listener in listeners:
+                listener.policy_moved = True
+                listener.wake()
 
     def _wake(self, waiting: Sequence[Listener], tenant_id: str, after: int) -> int:
         """Wake those who want a row past a sequence; returns the newest sequence there was."""

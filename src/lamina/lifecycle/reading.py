@@ -90,6 +90,7 @@ class LifecycleReads:
                 "NOT_FOUND", "there is no lifecycle event of this id", details={"id": request.lce_id}
             )
         call.permits.require(subscribe_grant(row.scope))
+        call.permits.require(Grant(Capability.SCOPE_READ_LOCAL, row.scope))
         return Answer(row_view(row))
 
     def memory_event(self, request: MemoryEventId, call: Call) -> Answer:

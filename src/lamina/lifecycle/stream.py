@@ -12,10 +12,10 @@ from lamina import limits
 from lamina.kernel.events import LifecycleRow
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.streams import ServerSentEvent
-from lamina.kernel.time import SECOND_US, Clock, Instant, duration_text
+from lamina.kernel.time import SECOND_US, Clock, Instant, duration_text, rfc3339
 from lamina.lifecycle.access import query_of, row_after, subscribe_grant, visible
 from lamina.lifecycle.feed import Feed, Listener
-from lamina.lifecycle.requests import StreamedRow, StreamRequest
+from lamina.lifecycle.requests import LifecycleName, StreamedRow, StreamRequest
 from lamina.store.ports import LifecycleQuery, Store
 
 __all__ = ["LifecycleStream", "Streaming"]
@@ -61,10 +61,13 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | None]):
         self._feed = feed
         self._clock = clock
         self._query = replace(query, limit=limits.LIFECYCLE_BATCH_MAX)
-        self._call = call
+        self._permits = call.permits
+        self._held = call.permits.denials(query.within)
+        self._actor = call.principal.actor
         self._opened_at: Instant = call.now
         self._listener: Listener | None = None
         self._rows: deque[LifecycleRow] = deque()
+        self._news: deque[ServerSentEvent] = deque()
         self._more = True
         self._closed = False
         self._quiet_since = 0.0
@@ -88,9 +91,12 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | None]):
     async def _next(self, loop: asyncio.AbstractEventLoop) -> ServerSentEvent | None:
         listener = self._listener
         while listener is not None and not listener.ended and not self._closed:
-            if self._rows:
+            if self._news:
+                return self._news.popleft()
+            if self._rows and not listener.policy_moved:
                 return self._sent(self._rows.popleft())
-            if self._more or listener.woken.is_set():
+            if listener.policy_moved or self._more or listener.woken.is_set():
+                listener.policy_moved = False
                 listener.woken.clear()
                 if not await asyncio.to_thread(self._read):
                     return self._last(
@@ -108,14 +114,46 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | None]):
 
     def _read(self) -> bool:
         """Fetch what is new; False when the subscription is no longer allowed."""
-        if not self._call.permits.allows(subscribe_grant(self._query.within)):
+        self._permits = self._permits.renewed()
+        if not self._permits.allows(subscribe_grant(self._query.within)):
             return False
+        self._tell_of_policy()
+        if self._rows:  # read under the policy before: what is hidden by now is not sent
+            self._rows = deque(visible(list(self._rows), self._permits))
+            return True
         rows = self._store.lifecycle.query(self._query)
         self._more = len(rows) == self._query.limit
         if rows:
             self._query = replace(self._query, after=rows[-1].sequence)
-        self._rows.extend(visible(rows, self._call.permits))
+        self._rows.extend(visible(rows, self._permits))
         return True
+
+    def _tell_of_policy(self) -> None:
+        """A ``policy_changed`` event when the caller holds more or less than before, put down to the tier that did it."""
+        before, self._held = self._held, self._permits.denials(self._query.within)
+        revoked = sorted(self._held.keys() - before.keys())
+        granted = sorted(before.keys() - self._held.keys())
+        wanted = self._query.names is None or LifecycleName.POLICY_CHANGED in self._query.names
+        if wanted and (revoked or granted):
+            tier = self._held[revoked[0]] if revoked else before[granted[0]]
+            self._news.append(
+                ServerSentEvent(
+                    LifecycleName.POLICY_CHANGED.value,
+                    {
+                        "event_id": None,
+                        "timestamp": rfc3339(self._clock.now()),
+                        "scope": self._query.within,
+                        "payload": {
+                            "tier": tier,
+                            "scope_or_actor": self._concerned(tier),
+                            "capability_diff": {"granted": granted, "revoked": revoked},
+                        },
+                    },
+                )
+            )
+
+    def _concerned(self, tier: str) -> str:
+        return self._actor if tier == "actor" or self._query.within is None else self._query.within
 
     def _sent(self, row: LifecycleRow) -> ServerSentEvent:
         # Old rows of a replay are not the client's delay: they count from when it asked for them.

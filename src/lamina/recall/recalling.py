@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from lamina import limits
 from lamina.errors import Unsupported
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import IdSource, Prefix
@@ -20,7 +19,9 @@ from lamina.models.counter import TokenCounter
 from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
+from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import present
+from lamina.recall.layers.requests import View
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
@@ -100,37 +101,29 @@ class Recalling:
                 "the narrative view is not offered by this server",
                 hint="view=holistic gives a context block made without a language model",
             )
-        scopes = self._scopes(request, call)
+        view: View = request.view if request.view in ("holistic", "descend") else "local"
+        reach = reach_of(self._store.scopes, call, request.scope, view)
         key = None
         if request.idempotency_key is not None:
-            key = self._key(request.idempotency_key, scopes, call)
+            key = self._key(request.idempotency_key, reach.scopes, call)
             known = self._packs.find(key, call.body_hash(), call.now)
             if known is not None:
                 return Answer(as_stream(known) if request.stream else known, replayed=True)
-        now = present(self._store.log, call, scopes)
-        plan = plan_recall(request, call.principal, scopes, now)
-        pack_ = self._pack(request, plan, call)
+        now = present(self._store.log, call, reach.scopes)
+        plan = plan_recall(request, call.principal, reach.scopes, now)
+        pack_ = self._pack(request, plan, call, reach)
         if key is not None:
             self._packs.keep(key, call.body_hash(), call.now, pack_)
-        return Answer(as_stream(pack_) if request.stream else pack_, warnings=plan.warnings)
-
-    def _scopes(self, request: Recall, call: Call) -> list[Scope]:
-        """The scopes that the view walks and the caller may read; what they may not is left out, never guessed."""
-        scope = Scope(request.scope)
-        if request.view == "holistic":
-            walked: Sequence[Scope] = scope.lineage()
-        elif request.view == "descend":
-            walked = self._store.scopes.below(call.principal.tenant_id, scope, limits.SCOPES_PER_RECALL_MAX)
-        else:
-            walked = (scope,)
-        return [path for path in walked if call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, path))]
+        return Answer(
+            as_stream(pack_) if request.stream else pack_, warnings=(*reach.warnings, *plan.warnings)
+        )
 
     def _key(self, key: str, scopes: Sequence[Scope], call: Call) -> PackKey:
         principal = call.principal
         removals = sum(self._store.index.changes(principal.tenant_id, scope) for scope in scopes)
         return PackKey(principal.tenant_id, principal.actor, key, removals)
 
-    def _pack(self, request: Recall, plan: Plan, call: Call) -> Pack:
+    def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
         trail = _Trail.begin()
         trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
         pool = self._retriever.gather(plan)
@@ -158,7 +151,7 @@ class Recalling:
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
         strength = evidence_strength(pool, ranked, derived.by_layer.get(Layer.FACTS, []))
-        return self._finish(request, plan, call, strength, packed, trail)
+        return self._finish(request, plan, call, reach, strength, packed, trail)
 
     def _items(
         self, plan: Plan, ranked: Sequence[ScoredEvent], derived: DerivedLayers
@@ -186,6 +179,7 @@ class Recalling:
         request: Recall,
         plan: Plan,
         call: Call,
+        reach: Reach,
         strength: float,
         packed: Packed,
         trail: _Trail,
@@ -225,6 +219,12 @@ class Recalling:
             ),
             provenance=Provenance(trail=trail.phases, citations=cited, markers=dict(block.markers)),
             knowledge_subgraph=subgraph,
+            scopes_traversed=traversed(
+                reach,
+                self._store.log,
+                call,
+                (item.value for items in packed.chosen.values() for item in items),
+            ),
             diagnostics=_diagnostics(request, plan, packed, trail),
             as_of=plan.axes.seen_at,
         )

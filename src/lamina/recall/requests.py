@@ -11,6 +11,7 @@ from lamina.errors import Invalid
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import InstantText, Request, Result, ScopePath, Text
+from lamina.recall.layers.reach import DeniedScope, TraversedScope
 
 __all__ = [
     "Budgets",
@@ -190,5 +191,7 @@ class Pack(Result):
     abstain: Answerable
     provenance: Provenance
     knowledge_subgraph: dict[str, Any] | None = None  # Any: JSON-LD, view structured only
+    scopes_traversed: list[TraversedScope | DeniedScope] | None = None
+    """The scopes that the view walked; null where it is one scope alone."""
     diagnostics: dict[str, Any] | None = None  # Any: by level, null when not asked for
     as_of: Stamp

@@ -14,7 +14,7 @@ from lamina.kernel.views import BeliefView, FactView, belief_view, fact_view
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import Result
 from lamina.recall.layers.pages import Page, Place, place_of
-from lamina.recall.layers.reach import entity_named, reach_of
+from lamina.recall.layers.reach import entity_named, reach_of, traversed
 from lamina.recall.layers.reading import cursor_after, one_record, present, records_page, supports_by_record
 from lamina.recall.layers.requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
 from lamina.store.ports import RecordQuery, Records, Store
@@ -98,6 +98,7 @@ class ClaimReads:
             items=[fact_view(fact, supports(fact.id)) for fact in page.rows],
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
+            scopes_traversed=traversed(reach, self._store.log, call, page.rows),
         )
         return Answer(result, warnings=reach.warnings)
 
@@ -165,6 +166,7 @@ class ClaimReads:
             items=with_tensions(self._store.records, call, page.rows),
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
+            scopes_traversed=traversed(reach, self._store.log, call, page.rows),
         )
         return Answer(result, warnings=reach.warnings)
 

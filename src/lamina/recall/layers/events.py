@@ -13,7 +13,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.views import EpisodeView, EventView, episode_view, event_view
 from lamina.recall.layers.pages import Page, place_of, scan
-from lamina.recall.layers.reach import reach_of
+from lamina.recall.layers.reach import reach_of, traversed
 from lamina.recall.layers.reading import (
     cursor_after,
     not_found,
@@ -74,6 +74,7 @@ class EventReads:
             items=[event_view(event, derives.get(event.id, ())) for event in page.rows],
             next_cursor=None if page.last is None else place.cursor(page.last.position),
             has_more=page.last is not None,
+            scopes_traversed=traversed(reach, self._store.log, call, page.rows),
         )
         return Answer(result, warnings=warnings)
 
@@ -116,6 +117,7 @@ class EventReads:
             items=[episode_view(each, supports(each.id), with_causal_chain=chain) for each in shown],
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
+            scopes_traversed=traversed(reach, self._store.log, call, page.rows),
         )
         return Answer(result, warnings=reach.warnings)
 

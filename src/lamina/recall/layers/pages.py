@@ -11,6 +11,7 @@ from lamina.errors import Invalid
 from lamina.kernel.canonical import digest
 from lamina.kernel.time import Instant
 from lamina.kernel.wire import Result, decode_cursor, encode_cursor
+from lamina.recall.layers.reach import DeniedScope, TraversedScope
 from lamina.recall.layers.requests import ListRequest
 
 __all__ = ["Page", "Place", "Scanned", "place_of", "scan"]
@@ -24,6 +25,8 @@ class Page(Result):
 
     next_cursor: str | None
     has_more: bool
+    scopes_traversed: list[TraversedScope | DeniedScope] | None = None
+    """The scopes that a view beyond ``local`` walked; null for a local one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from lamina import limits
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Party
 from lamina.kernel.operations import Call, Grant
 from lamina.kernel.scopes import Scope
+from lamina.kernel.wire import Result
 from lamina.language.entities import normalise_name
 from lamina.recall.layers.requests import View
-from lamina.store.ports import Records, Scopes
+from lamina.store.ports import EventLog, Records, Scopes
 
-__all__ = ["Reach", "entity_named", "reach_of", "view_grants"]
+__all__ = ["DeniedScope", "Reach", "TraversedScope", "entity_named", "reach_of", "traversed", "view_grants"]
+
+
+class TraversedScope(Result):
+    """A scope that a read covered, and how many of the items shown are of it."""
+
+    scope: str
+    items: int
+
+
+class DeniedScope(Result):
+    """A scope below that the caller may not read: how many events it holds, and the tier that denies them."""
+
+    scope: str
+    denied: Literal[True]
+    item_count: int
+    denied_reason: str
+
+
+class _Scoped(Protocol):
+    @property
+    def scope(self) -> Scope: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +46,15 @@ class Reach:
     """The scopes that a read covers, and what was left out of it: scopes denied, or too many to walk."""
 
     scopes: Sequence[Scope]
-    denied: int = 0
+    denied: Sequence[tuple[Scope, str]] = ()
+    """Scopes that were left out because the caller may not read them, each with why."""
     truncated: bool = False
+    view: View = "local"
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the caller should know of a read that covers less than its view names."""
-        denied = (f"scopes_denied={self.denied}",) if self.denied else ()
+        denied = (f"scopes_denied={len(self.denied)}",) if self.denied else ()
         return (*denied, "scopes_truncated") if self.truncated else denied
 
 
@@ -42,24 +68,58 @@ def view_grants(scope: str, view: View, *more: Capability) -> list[Grant]:
     return [*grants, *(Grant(capability, Scope(scope)) for capability in more)]
 
 
-def reach_of(scopes: Scopes, call: Call, scope: str, view: View) -> Reach:
-    """The scopes behind a view: those above or below are covered only where the caller may read each."""
+def reach_of(scopes: Scopes, call: Call, scope: str, view: View, *more: Capability) -> Reach:
+    """The scopes behind a view: those above or below are covered only where the caller may read each, and ``more``."""
     home = Scope(scope)
     if view == "local":
         return Reach([home])
+    truncated = False
     if view == "holistic":
-        named: Sequence[Scope] = home.lineage()
-        truncated = False
+        named: Sequence[Scope] = [home, *call.permits.above(home)]
     else:
         below = scopes.below(call.principal.tenant_id, home, limits.SCOPES_PER_RECALL_MAX + 1)
         named = below[: limits.SCOPES_PER_RECALL_MAX]
         truncated = len(below) > len(named)
-    allowed = [
-        path
+    reasons = {
+        path: None if path == home else _reason(call, path, (Capability.SCOPE_READ_LOCAL, *more))
         for path in named
-        if path == home or call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, path))
+    }
+    return Reach(
+        [path for path, reason in reasons.items() if reason is None],
+        [(path, reason) for path, reason in reasons.items() if reason is not None],
+        truncated,
+        view,
+    )
+
+
+def _reason(call: Call, path: Scope, capabilities: Iterable[Capability]) -> str | None:
+    reasons = (call.permits.reason(Grant(capability, path)) for capability in capabilities)
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def traversed(
+    reach: Reach, log: EventLog, call: Call, shown: Iterable[_Scoped]
+) -> list[TraversedScope | DeniedScope] | None:
+    """The scopes that a view walked and how many of the rows shown are of each; None for a local view.
+
+    Of a descent also those that it had to leave out, as placeholders that tell no more than how many events they
+    hold and who denies them (seed 002, 18.2 item 4).
+    """
+    if reach.view == "local":
+        return None
+    counts = Counter(row.scope for row in shown)
+    walked: list[TraversedScope | DeniedScope] = [
+        TraversedScope(scope=path, items=counts[path]) for path in reach.scopes
     ]
-    return Reach(allowed, len(named) - len(allowed), truncated)
+    if reach.view == "descend":
+        tenant_id = call.principal.tenant_id
+        walked += [
+            DeniedScope(
+                scope=path, denied=True, item_count=log.count(tenant_id, [path]), denied_reason=reason
+            )
+            for path, reason in reach.denied
+        ]
+    return walked
 
 
 def entity_named(records: Records, tenant_id: str, text: str) -> str | None:

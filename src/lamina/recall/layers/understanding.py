@@ -17,7 +17,7 @@ from lamina.kernel.time import Axes, duration_text
 from lamina.kernel.views import ConceptView, concept_view
 from lamina.kernel.wire import Result
 from lamina.recall.layers.pages import Page, Place, place_of
-from lamina.recall.layers.reach import Reach, reach_of
+from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import cursor_after, one_record, present, records_page
 from lamina.recall.layers.requests import ConceptId, ConceptsRequest, CoverageRequest, RelatedRequest
 from lamina.recall.wording import without_cancelled
@@ -93,7 +93,7 @@ class ConceptReads:
 
     def concepts(self, request: ConceptsRequest, call: Call) -> Answer:
         """A page of concepts, with their neighbours when ``depth`` is more than 1."""
-        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        reach = reach_of(self._store.scopes, call, request.scope, request.view, Capability.UNDERSTANDING_READ)
         place = place_of(request, present(self._store.log, call, reach.scopes))
         words = _words(request.topic or "")
         query = RecordQuery(
@@ -118,6 +118,7 @@ class ConceptReads:
             related=self._views([step.concept for step in steps[: request.limit]], call),
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
+            scopes_traversed=traversed(reach, self._store.log, call, page.rows),
         )
         return Answer(result, warnings=reach.warnings)
 
@@ -158,7 +159,7 @@ class ConceptReads:
 
     def coverage(self, request: CoverageRequest, call: Call) -> Answer:
         """How much of a scope is understood."""
-        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        reach = reach_of(self._store.scopes, call, request.scope, request.view, Capability.UNDERSTANDING_READ)
         tenant_id = call.principal.tenant_id
         now = present(self._store.log, call, reach.scopes)
         query = RecordQuery(

@@ -1,0 +1,256 @@
+"""Policy documents: what a tier says of capabilities and defaults, as it is sent, stored and compiled.
+
+A document names capabilities by their own name or by a wildcard (``scope.read.*``, ``*``). What it does not name it
+leaves to the tier above. ``deny`` wins over ``allow``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Annotated, Any, Final, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from lamina import limits
+from lamina.errors import Invalid
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.time import duration_us
+from lamina.kernel.wire import Request
+
+__all__ = [
+    "CATALOGUE",
+    "CompiledDocument",
+    "DeploymentDocument",
+    "PolicyDocument",
+    "PolicyTier",
+    "Rate",
+    "TenantDocument",
+    "compiled",
+    "matching",
+]
+
+CATALOGUE: Final = frozenset(Capability)
+
+_ACTOR = re.compile(r"[a-z][a-z0-9_]{0,31}:[A-Za-z0-9_\-.@+]{1,200}")
+_TYPE = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_RATE = re.compile(r"([1-9][0-9]{0,8})/(s|m|h)")
+_PERIOD_S: Final = {"s": 1, "m": 60, "h": 3600}
+
+
+class PolicyTier(StrEnum):
+    """The four tiers, outermost first; each narrows the one before."""
+
+    DEPLOYMENT = "deployment"
+    TENANT = "tenant"
+    SCOPE = "scope"
+    ACTOR = "actor"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Rate:
+    """How many calls in how many seconds, ``100/s`` in a document. Ordered by calls per second."""
+
+    per_second: float
+    count: int
+    period_s: int
+
+    @classmethod
+    def parse(cls, text: str) -> Rate:
+        """The rate of ``100/s``, ``600/m`` or ``5000/h``; raises ``Invalid`` (INVALID_POLICY)."""
+        found = _RATE.fullmatch(text)
+        if found is None:
+            raise _invalid("defaults", f"{text[:40]!r} is no rate; write for example 100/s, 600/m or 5000/h")
+        count, period_s = int(found[1]), _PERIOD_S[found[2]]
+        return cls(count / period_s, count, period_s)
+
+    def times(self, factor: int) -> Rate:
+        """So many times the rate."""
+        return Rate(self.per_second * factor, self.count * factor, self.period_s)
+
+    def __str__(self) -> str:
+        unit = next(unit for unit, seconds in _PERIOD_S.items() if seconds == self.period_s)
+        return f"{self.count}/{unit}"
+
+
+@lru_cache(maxsize=4096)
+def matching(pattern: str) -> frozenset[Capability]:
+    """The capabilities behind a name or a wildcard; raises ``Invalid`` (UNKNOWN_CAPABILITY) when there is none."""
+    if pattern == "*":
+        return CATALOGUE
+    if pattern.endswith(".*"):
+        found = frozenset(each for each in CATALOGUE if each.startswith(pattern[:-1]))
+    else:
+        found = frozenset(each for each in CATALOGUE if each == pattern)
+    if not found:
+        raise Invalid(
+            "UNKNOWN_CAPABILITY",
+            f"{pattern[:80]!r} names no capability",
+            hint="the names are in docs/reference/policy.md; a wildcard is '*' or ends in '.*'",
+            details={"capability": pattern[:80]},
+        )
+    return found
+
+
+def _known_patterns(
+    value: Any,
+) -> Any:  # Any: whatever came in; the field's type judges what is no list of texts
+    if isinstance(value, list):
+        for pattern in value:
+            if isinstance(pattern, str):
+                matching(pattern)
+    return value
+
+
+def _all_match(pattern: re.Pattern[str], what: str) -> Callable[[Any], Any]:
+    def check(value: Any) -> Any:  # Any: as above
+        if isinstance(value, list):
+            for each in value:
+                if isinstance(each, str) and not pattern.fullmatch(each):
+                    raise ValueError(f"{each[:64]!r} is no {what}")
+        return value
+
+    return check
+
+
+Patterns = Annotated[
+    list[Annotated[str, Field(max_length=80)]],
+    BeforeValidator(_known_patterns),
+    Field(max_length=limits.POLICY_PATTERNS_MAX),
+]
+"""Capabilities, each by name or wildcard."""
+
+ScopeTypes = Annotated[
+    list[str], BeforeValidator(_all_match(_TYPE, "scope type")), Field(max_length=limits.POLICY_PATTERNS_MAX)
+]
+Actors = Annotated[
+    list[str],
+    BeforeValidator(_all_match(_ACTOR, "actor (type:id)")),
+    Field(max_length=limits.SCOPE_MEMBERS_MAX),
+]
+
+
+def _flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _duration(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    duration_us(value)
+    return True
+
+
+def _rate(value: object) -> bool:
+    return isinstance(value, str) and bool(Rate.parse(value))
+
+
+_DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
+    "actor.require_signed": (_flag, "true or false"),
+    "scope.auto_register": (_flag, "true or false"),
+    "tenant.open_administration": (_flag, "true or false"),
+    "forget.cascade.default": (lambda value: value in ("derived_only", "redact_events"), "derived_only or redact_events"),
+    "audit.retention": (_duration, "an ISO 8601 duration"),
+    "audit.store_body_bytes": (_flag, "true or false"),
+    "audit.pepper_rotation_period": (_duration, "an ISO 8601 duration"),
+    "audit.pepper_retention_buffer": (_duration, "an ISO 8601 duration"),
+    "rate_limit.write": (_rate, "a rate such as 100/s"),
+    "rate_limit.read": (_rate, "a rate such as 500/s"),
+    "rate_limit.importer": (_rate, "a rate such as 1000/s"),
+}  # fmt: skip
+_DEPLOYMENT_ONLY: Final = frozenset({"actor.require_signed", "tenant.open_administration"})
+
+
+class PolicyDocument(Request):
+    """What one tier says. Silence on a capability leaves it as the tier above has it."""
+
+    allow: Patterns = Field(default_factory=list)
+    deny: Patterns = Field(default_factory=list)
+    defaults: dict[str, bool | str] = Field(default_factory=dict)
+    allowed_scope_types: ScopeTypes | None = None
+
+    @model_validator(mode="after")
+    def _known_defaults(self) -> Self:
+        for name, value in self.defaults.items():
+            if name not in _DEFAULTS or (name in _DEPLOYMENT_ONLY and not self._of_deployment()):
+                raise _invalid(f"defaults.{name[:64]}", "it is not a default of this tier")
+            fits, accepted = _DEFAULTS[name]
+            if not fits(value):
+                raise _invalid(f"defaults.{name}", f"it is {str(value)[:64]!r}; accepted: {accepted}")
+        return self
+
+    def _of_deployment(self) -> bool:
+        return False
+
+
+class TenantDocument(PolicyDocument):
+    """What a tenant says; ``administrators`` are the actors that may change it."""
+
+    administrators: Actors | None = None
+
+
+class DeploymentDocument(PolicyDocument):
+    """A preset: the ceiling of everything, so what it does not allow is denied.
+
+    ``tenant_decides`` is denied until a tenant's document allows it. ``operators_only`` takes an operator.
+    """
+
+    preset: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+    tenant_decides: Patterns = Field(default_factory=list)
+    operators_only: Patterns = Field(default_factory=list)
+
+    def _of_deployment(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledDocument:
+    """A document with its wildcards resolved, for deciding."""
+
+    allows: frozenset[Capability] = frozenset()
+    denies: frozenset[Capability] = frozenset()
+    tenant_decides: frozenset[Capability] = frozenset()
+    operators_only: frozenset[Capability] = frozenset()
+    administrators: frozenset[str] = frozenset()
+    scope_types: frozenset[str] | None = None
+    defaults: Mapping[str, bool | str] | None = None
+
+    def default(self, name: str) -> bool | str | None:
+        """What the document says of a default, None where it is silent."""
+        return (self.defaults or {}).get(name)
+
+    def rate(self, name: str) -> Rate | None:
+        """The rate limit that the document sets."""
+        text = self.default(f"rate_limit.{name}")
+        return Rate.parse(str(text)) if text is not None else None
+
+
+def compiled(document: PolicyDocument) -> CompiledDocument:
+    """The document as decisions read it."""
+    denies = _resolved(document.deny)
+    deployment = document if isinstance(document, DeploymentDocument) else None
+    tenant = document if isinstance(document, TenantDocument) else None
+    return CompiledDocument(
+        allows=_resolved(document.allow) - denies,
+        denies=denies,
+        tenant_decides=_resolved(deployment.tenant_decides) - denies if deployment else frozenset(),
+        operators_only=_resolved(deployment.operators_only) if deployment else frozenset(),
+        administrators=frozenset(tenant.administrators or ()) if tenant else frozenset(),
+        scope_types=None if document.allowed_scope_types is None else frozenset(document.allowed_scope_types),
+        defaults=dict(document.defaults),
+    )
+
+
+def _resolved(patterns: Iterable[str]) -> frozenset[Capability]:
+    return frozenset().union(*map(matching, patterns))
+
+
+def _invalid(field: str, reason: str) -> Invalid:
+    return Invalid(
+        "INVALID_POLICY",
+        f"the policy document is wrong at {field}: {reason}",
+        details={"field": field, "reason": reason},
+    )

@@ -1,0 +1,127 @@
+"""Who belongs to a scope, and what each role may.
+
+The nearest registered scope at or above a path governs it: its members enter and nobody else does. A path without
+one is a scratchpad: whoever wrote there first owns it, and everybody in the tenant with the capability may use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from lamina.access.documents import CATALOGUE
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.scopes import Scope
+from lamina.store.registry import ScopeState
+
+__all__ = ["CREATE_CAPABILITIES", "Place", "Role", "crosses_tenants", "needed_role", "place_of"]
+
+
+class Role(IntEnum):
+    """What a member may; each role may what the one before may."""
+
+    NONE = 0
+    READER = 1
+    WRITER = 2
+    OWNER = 3
+
+    @classmethod
+    def of(cls, word: str | None) -> Role:
+        """The role behind its word; NONE for no word."""
+        return cls[word.upper()] if word else cls.NONE
+
+
+CREATE_CAPABILITIES: Final[Mapping[str, Capability]] = {
+    "org": Capability.SCOPE_CREATE_ORG,
+    "user": Capability.SCOPE_CREATE_USER,
+    "agent": Capability.SCOPE_CREATE_AGENT,
+    "ws": Capability.SCOPE_CREATE_WS,
+    "global": Capability.SCOPE_CREATE_GLOBAL,
+}
+"""The capability that registering a scope of a type takes; types that are not named take none of their own."""
+
+_BY_READERS: Final = (
+    "scope.read.", "understanding.read", "lifecycle.", "export.", "blob.read", "llm.", "diagnostics.", "audit.",
+    "temporal.phrases.read", "vocabulary.read",
+)  # fmt: skip
+_BY_WRITERS: Final = ("scope.write", "understanding.synthesize", "import.", "blob.upload", "forget.cascade.")
+_BY_ANYBODY: Final = (
+    "scope.create.",
+    "policy.administer.tenant",
+    "policy.administer.deployment",
+    "admin.",
+    "auth.",
+)
+
+
+def _needed(capability: Capability) -> Role:
+    for prefixes, role in ((_BY_ANYBODY, Role.NONE), (_BY_READERS, Role.READER), (_BY_WRITERS, Role.WRITER)):
+        if capability.startswith(prefixes):
+            return role
+    return Role.OWNER
+
+
+_NEEDED: Final = {capability: _needed(capability) for capability in CATALOGUE}
+
+
+def needed_role(capability: Capability) -> Role:
+    """The role that using a capability on a registered scope takes. What nobody thought of takes an owner."""
+    return _NEEDED[capability]
+
+
+def crosses_tenants(scope: Scope, tenant_id: str) -> bool:
+    """Whether a path names another tenant: an ``org`` segment with another id than the caller's tenant."""
+    return any(segment.startswith("org:") and segment[4:] != tenant_id for segment in scope.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path as membership sees it: what governs it, and who owns it and the unregistered scopes above it."""
+
+    path: Scope
+    exists: bool
+    governing: ScopeState | None
+    creators: Mapping[Scope, str]
+    """Who wrote first, by path, of the path and those above it that exist unregistered below the governing one."""
+
+    def role(self, actor: str) -> Role:
+        """The actor's role here. On a scratchpad only its creator has one."""
+        if self.governing is not None:
+            return Role.of(self.governing.members.get(actor))
+        return Role.OWNER if self.creators.get(self.path) == actor else Role.NONE
+
+    def natural_level(self, actor: str) -> Scope | None:
+        """The deepest path at or above this one where the actor is an owner or writer (seed 002, 18.2 item 5)."""
+        levels = [path for path, creator in self.creators.items() if creator == actor]
+        if self.governing is not None and self.role(actor) >= Role.WRITER:
+            levels.append(self.governing.path)
+        return max(levels, key=len, default=None)
+
+    @property
+    def children_register_themselves(self) -> bool:
+        """Whether a first write below the governing scope may make a new scope."""
+        children = self.governing.policies.get("children") if self.governing else None
+        return not isinstance(children, Mapping) or children.get("auto_register") is not False
+
+    def above(self) -> Sequence[Scope]:
+        """What a holistic read walks after this path: the ancestors, or what the registration says to inherit."""
+        ancestors = self.path.ancestors()
+        inherits = self.governing.policies.get("inherit_from") if self.governing else None
+        if self.governing is None or inherits is None:
+            return ancestors
+        own = [path for path in ancestors if self.governing.path.contains(path)]
+        return list(dict.fromkeys([*own, *map(Scope, inherits)]))
+
+
+def place_of(path: Scope, states: Mapping[Scope, ScopeState]) -> Place:
+    """The place of a path, from the states of its lineage."""
+    creators: dict[Scope, str] = {}
+    for each in path.lineage():
+        state = states.get(each)
+        if state is not None and state.registered:
+            return Place(path, path in states, state, creators)
+        if state is not None:
+            creators[each] = state.created_by
+    return Place(path, path in states, None, creators)

@@ -1,0 +1,1 @@
+"""The presets that Lamina comes with, one YAML file each."""

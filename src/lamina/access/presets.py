@@ -1,0 +1,76 @@
+"""The deployment's preset: one of those that Lamina comes with, or a file of the operator's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from lamina.access.documents import CompiledDocument, DeploymentDocument, compiled
+from lamina.errors import Invalid, LaminaError
+
+__all__ = ["Preset", "load_preset"]
+
+_FILE_BYTES_MAX = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """The deployment's ceiling: its document as written, and as decisions read it."""
+
+    name: str
+    document: DeploymentDocument
+    rules: CompiledDocument
+
+
+def load_preset(name: str) -> Preset:
+    """The preset of a name, or of a ``.yaml`` file.
+
+    Raises ``Invalid`` (INVALID_PRESET) with what is wrong. Only ``dev_local`` itself believes unsigned actors.
+    """
+    own = name.endswith((".yaml", ".yml"))
+    try:
+        text = _read(Path(name)) if own else _shipped(name)
+        document = DeploymentDocument.model_validate(yaml.safe_load(text))
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = ".".join(str(part) for part in problem["loc"]) or "the document"
+        raise _invalid(name, f"{field}: {problem['msg']}") from error
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise _invalid(name, f"it cannot be read: {type(error).__name__}") from error
+    except LaminaError as error:
+        raise _invalid(name, error.message) from error
+    if own and document.defaults.get("actor.require_signed") is not True:
+        raise _invalid(name, "actor.require_signed must be true: only dev_local believes unsigned actors")
+    return Preset(document.preset, document, compiled(document))
+
+
+def _shipped(name: str) -> str:
+    folder = files("lamina.access.preset_files")
+    known = sorted(
+        entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml")
+    )
+    if name not in known:
+        raise _invalid(name, f"it is none of {', '.join(known)}, and no path of a .yaml file")
+    return folder.joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        data = file.read(_FILE_BYTES_MAX + 1)
+    if len(data) > _FILE_BYTES_MAX:
+        raise _invalid(str(path), f"it has more than {_FILE_BYTES_MAX} bytes")
+    return data.decode()
+
+
+def _invalid(name: str, reason: str, **details: Any) -> Invalid:
+    return Invalid(
+        "INVALID_PRESET",
+        f"the preset {name[:200]!r} cannot be used: {reason}",
+        hint="docs/reference/policy.md has the format",
+        details={"setting": "LAMINA_PRESET", **details},
+    )

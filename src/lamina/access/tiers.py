@@ -1,0 +1,362 @@
+"""The four-tier stack (seed 002, 5.1): deployment, tenant, scope, actor; each can only narrow the one before.
+
+A capability is held when no tier denies it, the token does not narrow it away, and the scope's registration knows
+the caller. Documents and members are read once and kept until the store's registry says that something changed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from lamina import limits
+from lamina.access.documents import (
+    CATALOGUE,
+    CompiledDocument,
+    PolicyDocument,
+    PolicyTier,
+    Rate,
+    TenantDocument,
+    compiled,
+)
+from lamina.access.membership import Place, Role, crosses_tenants, needed_role, place_of
+from lamina.access.policy import Decision
+from lamina.access.presets import Preset
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.operations import Grant, Principal
+from lamina.kernel.scopes import Scope
+from lamina.store.registry import PolicyRow, Registry
+
+__all__ = ["Snapshot", "TieredPolicy", "TokenAllows"]
+
+TokenAllows = Callable[[Principal, Grant], bool]
+"""Whether the caller's token leaves a grant to it; tokens only narrow."""
+
+T = TypeVar("T")
+_SILENT: Final = CompiledDocument()
+_READS_ACROSS: Final = frozenset(
+    {Capability.SCOPE_READ_LOCAL, Capability.SCOPE_READ_HOLISTIC, Capability.SCOPE_READ_DESCEND}
+)
+
+
+def _any_token(principal: Principal, grant: Grant) -> bool:  # noqa: ARG001 - the shape of TokenAllows
+    return True
+
+
+class TieredPolicy:
+    """``Policy`` over a preset and the documents and members in a store."""
+
+    def __init__(
+        self,
+        preset: Preset,
+        registry: Registry,
+        changes: Callable[[], int],
+        *,
+        operators: Collection[str] = (),
+        token_allows: TokenAllows = _any_token,
+    ) -> None:
+        """``changes`` is ``Store.change_mark``. ``operators`` are ``tenant/type:id``; see docs/reference/policy.md."""
+        self._preset = preset
+        self._registry = registry
+        self._changes = changes
+        self._operators = frozenset(operators)
+        self._token_allows = token_allows
+        self._local = threading.local()
+        self._newest = self._snapshot(-1)
+
+    def current(self) -> Snapshot:
+        """Mirrors ``Policy.current``. Without a commit since this thread's last look it reads nothing."""
+        mark = self._changes()
+        if getattr(self._local, "mark", None) != mark:
+            # The version before the rows: what is read under a version is then at least as new as it.
+            self._local.version = self._registry.version()
+            self._local.mark = mark
+        newest = self._newest
+        if newest.version < self._local.version:
+            newest = self._newest = self._snapshot(self._local.version)
+        return newest
+
+    def _snapshot(self, version: int) -> Snapshot:
+        return Snapshot(version, self._preset, self._registry, self._operators, self._token_allows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tenant:
+    """The upper two tiers for one tenant: who denies what, and what else they say."""
+
+    denied_by: Mapping[Capability, PolicyTier]
+    document: CompiledDocument
+    stored: CompiledDocument
+    """What was put for the deployment, beside its preset."""
+
+
+class Snapshot:
+    """``Decider`` under one version of documents and members. Entries are read on first need and kept."""
+
+    def __init__(
+        self,
+        version: int,
+        preset: Preset,
+        registry: Registry,
+        operators: frozenset[str],
+        token_allows: TokenAllows,
+    ) -> None:
+        self.version = version
+        self.preset = preset
+        self._registry = registry
+        self._operators = operators
+        self._token_allows = token_allows
+        self._tenants: dict[str, _Tenant] = {}
+        self._actors: dict[tuple[str, str], CompiledDocument] = {}
+        self._scopes: dict[tuple[str, Scope], frozenset[Capability]] = {}
+        self._places: dict[tuple[str, Scope], Place] = {}
+
+    # ---- the decision
+
+    def decide(self, principal: Principal, grant: Grant) -> Decision:
+        """Mirrors ``Decider.decide``."""
+        if grant.capability not in CATALOGUE:
+            return self._denied(grant, "deployment", "the capability is not in the catalogue")
+        refusal = self._narrowed(principal, grant)
+        if refusal is None and grant.scope is not None:
+            refusal = self._outside(principal, grant, grant.scope)
+        return refusal or Decision(
+            grant, allowed=True, tier=self._speaking(principal, grant.scope), preset=self.preset.name
+        )
+
+    def _narrowed(self, principal: Principal, grant: Grant) -> Decision | None:
+        """What the four tiers and the token deny, whoever belongs to the scope."""
+        capability, scope = Capability(grant.capability), grant.scope
+        tenant = self._tenant(principal.tenant_id)
+        if capability in tenant.denied_by:
+            return self._denied(grant, tenant.denied_by[capability].value)
+        if capability in self.preset.rules.operators_only and not self.is_operator(principal):
+            return self._denied(grant, "deployment", "only an operator of the deployment holds it")
+        if capability is Capability.POLICY_ADMINISTER_TENANT and not self._administers_tenant(principal):
+            return self._denied(grant, "tenant", "only an administrator of the tenant holds it")
+        if scope is not None and capability in self._denied_at(principal.tenant_id, scope):
+            return self._denied(grant, "scope")
+        if capability in self._actor(principal).denies:
+            return self._denied(grant, "actor")
+        if not self._token_allows(principal, grant):
+            return self._denied(grant, "token", "the token does not carry it")
+        return None
+
+    def _outside(self, principal: Principal, grant: Grant, scope: Scope) -> Decision | None:
+        """What the scope's tenant, members and creators deny."""
+        capability = Capability(grant.capability)
+        if capability in _READS_ACROSS and crosses_tenants(scope, principal.tenant_id):
+            across = self._narrowed(principal, Grant(Capability.SCOPE_READ_CROSS_TENANT, scope))
+            if across is not None:
+                return across
+        if needed_role(capability) is Role.NONE:
+            return None
+        administers = capability is Capability.POLICY_ADMINISTER_SCOPE
+        place = self.place(principal.tenant_id, scope, anew=administers)
+        if administers and self.overrules_owners(principal):
+            return None
+        if place.governing is not None:
+            refusal = self._not_of_role(principal, grant, place)
+            if refusal is not None:
+                return refusal
+        elif administers and not self._may_claim(principal, place):
+            return self._denied(
+                grant, "scope", "others own it, or scopes below it: ask an administrator of the tenant"
+            )
+        return self._unwritable(principal, grant, place) if capability is Capability.SCOPE_WRITE else None
+
+    def _not_of_role(self, principal: Principal, grant: Grant, place: Place) -> Decision | None:
+        role, needed = place.role(principal.actor), needed_role(Capability(grant.capability))
+        if role >= needed:
+            return None
+        assert place.governing is not None, "only a registered scope has roles"
+        if role is Role.NONE:
+            said = "ask an owner of the scope to make you a member"
+            return self._denied(grant, "scope", said, code="NOT_A_MEMBER")
+        return self._denied(
+            grant, "scope", f"your role is {role.name.lower()}, it takes {needed.name.lower()}"
+        )
+
+    def _may_claim(self, principal: Principal, place: Place) -> bool:
+        """Whether an unregistered path is the actor's to administer: written first by them, or empty ground."""
+        if place.exists:
+            return place.role(principal.actor) is Role.OWNER
+        return not self._registry.others_below(principal.tenant_id, principal.actor, place.path)
+
+    def _unwritable(self, principal: Principal, grant: Grant, place: Place) -> Decision | None:
+        """What a write takes beside ``scope.write``: the rights of the scope that a first write makes, and elevation."""
+        if place.exists and place.natural_level(principal.actor) is not None:
+            return None
+        # Another write may have made the scope meanwhile, which moves no version.
+        place = self.place(principal.tenant_id, place.path, anew=True)
+        if not place.exists:
+            refusal = self._not_made_by_writing(principal, grant, place)
+            if refusal is not None:
+                return refusal
+        if self._needs_elevation(principal, place):
+            return self._narrowed(principal, Grant(Capability.SCOPE_WRITE_ELEVATED, grant.scope))
+        return None
+
+    def _needs_elevation(self, principal: Principal, place: Place) -> bool:
+        if place.governing is not None or place.natural_level(principal.actor) is not None:
+            return False
+        if place.exists:
+            return True
+        return self._registry.owns_below(principal.tenant_id, principal.actor, place.path)
+
+    def _not_made_by_writing(self, principal: Principal, grant: Grant, place: Place) -> Decision | None:
+        if self.default(principal.tenant_id, "scope.auto_register") is False:
+            return self._denied(grant, "deployment", "scopes are registered before they are written to")
+        if not place.children_register_themselves:
+            return self._denied(grant, "scope", "the scope above makes no children by writing")
+        for capability in self.creating(place.path, principal.tenant_id):
+            refusal = self._narrowed(principal, Grant(capability, place.path))
+            if refusal is not None:
+                return refusal
+        return None
+
+    @staticmethod
+    def creating(scope: Scope, tenant_id: str) -> Iterable[Capability]:
+        """What making a scope takes whichever way it is made: global pools and other tenants' names are gated."""
+        if "global" in scope.types:
+            yield Capability.SCOPE_CREATE_GLOBAL
+        if crosses_tenants(scope, tenant_id):
+            yield Capability.SCOPE_CREATE_CROSS_TENANT
+
+    def _denied(
+        self, grant: Grant, tier: str, remediation: str | None = None, *, code: str = "POLICY_DENIED"
+    ) -> Decision:
+        return Decision(
+            grant, allowed=False, tier=tier, preset=self.preset.name, code=code, remediation=remediation
+        )
+
+    def _speaking(self, principal: Principal, scope: Scope | None) -> str:
+        """The innermost tier that has something to say here: the one an allowed decision is put down to."""
+        if self._actor(principal) is not _SILENT:
+            return "actor"
+        if scope is not None and self.place(principal.tenant_id, scope).governing is not None:
+            return "scope"
+        return "tenant" if self._tenant(principal.tenant_id).document is not _SILENT else "deployment"
+
+    # ---- who somebody is
+
+    def is_operator(self, principal: Principal) -> bool:
+        """Whether the caller operates the deployment; without operators-only capabilities everybody does."""
+        return (
+            not self.preset.rules.operators_only
+            or f"{principal.tenant_id}/{principal.actor}" in self._operators
+        )
+
+    def overrules_owners(self, principal: Principal) -> bool:
+        """Whether the caller administers scopes that others own: a named administrator or operator."""
+        named = self._tenant(principal.tenant_id).document.administrators
+        return principal.actor in named or f"{principal.tenant_id}/{principal.actor}" in self._operators
+
+    def _administers_tenant(self, principal: Principal) -> bool:
+        if self.overrules_owners(principal):
+            return True
+        named = self._tenant(principal.tenant_id).document.administrators
+        return not named and self.preset.rules.default("tenant.open_administration") is True
+
+    # ---- what tiers say
+
+    def above(self, principal: Principal, scope: Scope) -> Sequence[Scope]:
+        """Mirrors ``Decider.above``."""
+        return self.place(principal.tenant_id, scope).above()
+
+    def default(self, tenant_id: str, name: str) -> bool | str | None:
+        """A default, as the tenant has it, or else the deployment."""
+        tenant = self._tenant(tenant_id)
+        said = (each.default(name) for each in (tenant.document, tenant.stored, self.preset.rules))
+        return next((value for value in said if value is not None), None)
+
+    def rates(self, principal: Principal) -> Mapping[str, Rate]:
+        """The rate limits that hold for a caller, by ``write``, ``read`` and ``importer``; none where nobody set one.
+
+        A tenant's document replaces the deployment's rate, an actor's can only lower it. The importer's default is
+        ten times the write rate (seed 002, 18.2 item 6).
+        """
+        actor = self._actor(principal)
+        rates: dict[str, Rate] = {}
+        for name in ("write", "read", "importer"):
+            said = self.default(principal.tenant_id, f"rate_limit.{name}")
+            rate = Rate.parse(str(said)) if said is not None else None
+            if rate is None and name == "importer":
+                write = self.default(principal.tenant_id, "rate_limit.write")
+                rate = Rate.parse(str(write)).times(10) if write is not None else None
+            chosen = min((each for each in (rate, actor.rate(name)) if each is not None), default=None)
+            if chosen is not None:
+                rates[name] = chosen
+        return rates
+
+    def scope_types(self, tenant_id: str) -> frozenset[str]:
+        """The scope types of the operator's and the tenant's own that may be registered."""
+        types = self.preset.rules.scope_types or frozenset()
+        tenant = self._tenant(tenant_id)
+        for narrower in (tenant.stored.scope_types, tenant.document.scope_types):
+            types = types if narrower is None else types & narrower
+        return types
+
+    def place(self, tenant_id: str, scope: Scope, *, anew: bool = False) -> Place:
+        """What governs a path and who made it; ``anew`` for who must see a scope made a moment ago."""
+        key = (tenant_id, scope)
+        known = None if anew else self._places.get(key)
+        if known is None:
+            known = place_of(scope, self._registry.states(tenant_id, scope.lineage()))
+            _kept(self._places, key, known)
+        return known
+
+    def _tenant(self, tenant_id: str) -> _Tenant:
+        known = self._tenants.get(tenant_id)
+        if known is None:
+            rules = self.preset.rules
+            stored = self._read("", PolicyTier.DEPLOYMENT, "")
+            own = self._read(tenant_id, PolicyTier.TENANT, tenant_id)
+            denied_by = dict.fromkeys(CATALOGUE - rules.allows - rules.tenant_decides, PolicyTier.DEPLOYMENT)
+            denied_by |= dict.fromkeys(stored.denies, PolicyTier.DEPLOYMENT)
+            for capability in (rules.tenant_decides - own.allows - rules.allows) | own.denies:
+                denied_by.setdefault(capability, PolicyTier.TENANT)
+            known = _kept(self._tenants, tenant_id, _Tenant(denied_by, own, stored))
+        return known
+
+    def _denied_at(self, tenant_id: str, scope: Scope) -> frozenset[Capability]:
+        """What the documents of a path and of every path above it deny."""
+        key = (tenant_id, scope)
+        known = self._scopes.get(key)
+        if known is None:
+            rows = self._registry.documents(tenant_id, PolicyTier.SCOPE, scope.lineage())
+            denied: frozenset[Capability] = frozenset().union(
+                *(_compiled(row).denies for row in rows.values())
+            )
+            known = _kept(self._scopes, key, denied)
+        return known
+
+    def _actor(self, principal: Principal) -> CompiledDocument:
+        key = (principal.tenant_id, principal.actor)
+        known = self._actors.get(key)
+        if known is None:
+            known = _kept(
+                self._actors, key, self._read(principal.tenant_id, PolicyTier.ACTOR, principal.actor)
+            )
+        return known
+
+    def _read(self, tenant_id: str, tier: PolicyTier, target: str) -> CompiledDocument:
+        row = self._registry.documents(tenant_id, tier, [target]).get(target)
+        return _SILENT if row is None else _compiled(row)
+
+
+def _compiled(row: PolicyRow) -> CompiledDocument:
+    kind = TenantDocument if row.tier == PolicyTier.TENANT else PolicyDocument
+    return compiled(kind.model_validate(dict(row.document)))
+
+
+K = TypeVar("K")
+
+
+def _kept(entries: dict[K, T], key: K, value: T) -> T:
+    if len(entries) >= limits.POLICY_ENTRIES_KEPT_MAX:
+        entries.clear()
+    entries[key] = value
+    return value

@@ -1,0 +1,169 @@
+"""Every row of the server's table, asked by those who may not: the documented answer, and no row without a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import given
+from lamina.access.documents import CATALOGUE
+from lamina.http.cortex import cortex_routes
+from lamina.http.routes import Route
+from lamina.kernel.events import Stage
+from lamina.kernel.scopes import Scope
+from lamina.store.ports import Writes
+from neighbours import ROOT, Neighbours
+
+CLOSED = Scope("ws:closed")
+PRESETS = ("on_prem_enterprise", "cloud_shared_saas", "cloud_private", "dev_local")
+ITEM = {
+    "modality": "conversation",
+    "content": {"kind": "message", "role": "user", "text": "hello"},
+    "context": {"observed_at": "2026-05-13T12:00:00Z"},
+    "idempotency_key": "again",
+}
+MEMBERS = [{"actor": "user:alice", "role": "owner"}]
+
+# Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
+# caller, ``own`` ones every caller. A row that asks no scope shows only what the caller may see.
+NOT = "NOT_A_MEMBER"
+DENIED = "POLICY_DENIED"
+ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
+    "POST /v1/experience": ({"body": {"scope": CLOSED, **ITEM}}, NOT, 202),
+    "POST /v1/experience/bulk": ({"body": {"scope": CLOSED, "items": [ITEM]}}, NOT, 202),
+    "GET /v1/experience/by-idempotency-key/{key}": ({"in_path": "never"}, "NOT_FOUND", "NOT_FOUND"),
+    "POST /v1/recall": ({"body": {"scope": CLOSED, "query": "tea", "view": "raw"}}, NOT, 200),
+    "GET /v1/events": ({"query": {"scope": CLOSED}}, NOT, 200),
+    "GET /v1/events/{event_id}": ({"in_path": "event"}, NOT, 200),
+    "GET /v1/episodes": ({"query": {"scope": CLOSED}}, NOT, 200),
+    "GET /v1/episodes/{episode_id}": ({"in_path": "episode"}, NOT, 200),
+    "GET /v1/facts": ({"query": {"scope": CLOSED}}, NOT, 200),
+    "GET /v1/facts/timeline": (
+        {"query": {"scope": CLOSED, "subject": "Alice", "predicate": "lives_in"}},
+        NOT,
+        200,
+    ),
+    "GET /v1/facts/{fact_id}": ({"in_path": "fact"}, NOT, 200),
+    "GET /v1/beliefs": ({"query": {"scope": CLOSED}}, NOT, 200),
+    "GET /v1/beliefs/why": ({"query": {"belief_id": "belief"}}, NOT, 200),
+    "GET /v1/beliefs/{belief_id}": ({"in_path": "belief"}, NOT, 200),
+    "GET /v1/understanding": ({"query": {"scope": CLOSED}}, NOT, 200),
+    "GET /v1/understanding/coverage": ({"query": {"scope": CLOSED}}, NOT, 200),
+    "GET /v1/understanding/{concept_id}": ({"in_path": "concept"}, NOT, 200),
+    "GET /v1/understanding/{concept_id}/related": ({"in_path": "concept"}, NOT, 200),
+    "GET /v1/lifecycle": ({"query": {"scope": CLOSED}}, NOT, 200),
+    "GET /v1/lifecycle/stream": ({"query": {"scope": CLOSED}, "streams": True}, NOT, 200),
+    "GET /v1/lifecycle/event/{lce_id}": ({"in_path": "row"}, NOT, 200),
+    "GET /v1/lifecycle/memory-event/{evt_id}": ({"in_path": "event"}, NOT, 200),
+    "POST /v1/lifecycle/memory-event/{evt_id}/cancel": ({"in_path": "event", "body": {}}, NOT, 200),
+    "GET /v1/admin/version": ({"kind": "open"}, 200, 200),
+    "GET /v1/policy/effective": ({"kind": "own"}, 200, 200),
+    "GET /v1/policy/deployment": ({"kind": "own"}, 200, 200),
+    "PUT /v1/policy/deployment": ({"body": {}, "admin": True}, DENIED, DENIED),
+    "GET /v1/policy/tenant/{tenant_id}": ({"in_path": "acme", "admin": True}, DENIED, DENIED),
+    "PUT /v1/policy/tenant/{tenant_id}": ({"in_path": "acme", "body": {}, "admin": True}, DENIED, DENIED),
+    "GET /v1/policy/scope/{scope_path:path}": ({"in_path": CLOSED}, NOT, 200),
+    "PUT /v1/policy/scope/{scope_path:path}": ({"in_path": CLOSED, "body": {}}, NOT, 200),
+    "GET /v1/policy/scope": ({"query": {"path": CLOSED}}, NOT, 200),
+    "PUT /v1/policy/scope": ({"query": {"path": CLOSED}, "body": {}}, NOT, 200),
+    "GET /v1/policy/actor/{actor_id}": ({"in_path": "user:alice", "of_alice": True}, DENIED, 200),
+    "PUT /v1/policy/actor/{actor_id}": ({"in_path": "user:alice", "body": {}, "of_alice": True}, DENIED, 200),
+    "POST /v1/scopes": ({"body": {"path": CLOSED}}, NOT, "SCOPE_REGISTRATION_EXISTS"),
+    "GET /v1/scopes": ({"query": {"path": CLOSED}}, NOT, 200),
+    "PUT /v1/scopes/members": ({"query": {"path": CLOSED}, "body": {"members": MEMBERS}}, NOT, 200),
+    "POST /v1/scopes/prune": ({"body": {"older_than": "P1D"}, "admin": True}, DENIED, DENIED),
+    "DELETE /v1/scopes": ({"query": {"path": CLOSED}}, NOT, 200),
+}
+
+
+class Street(Neighbours):
+    """A scope of Alice's alone that holds one of everything."""
+
+    def __init__(self, preset: str) -> None:
+        super().__init__(preset)
+        self.register(CLOSED, alice="owner")
+        records = [
+            given.fact(scope=CLOSED),
+            given.belief(scope=CLOSED),
+            given.episode(scope=CLOSED),
+            given.concept(scope=CLOSED),
+        ]
+        (event,) = given.append(self.store, "tea", scope=CLOSED)
+        jobs = given.claim(self.store, Stage.EXTRACTED, now=self.clock.at + 1)
+        self.store.jobs.finish([(jobs[0], Writes(records=list(records)))])
+        self.named = {
+            "event": event.id,
+            "row": self.said("GET", "/v1/lifecycle")["items"][0]["lifecycle_id"],
+            **dict(zip(("fact", "belief", "episode", "concept"), (each.id for each in records), strict=True)),
+        }
+
+    def answer(self, route: Route, by: str) -> tuple[int | str, Any]:
+        asked, _, _ = ROWS[f"{route.verb} {route.path}"]
+        path = route.path
+        if "in_path" in asked:
+            filled = self.named.get(asked["in_path"], asked["in_path"])
+            path = path[: path.index("{")] + filled + path[path.index("}") + 1 :]
+        query = {name: self.named.get(value, value) for name, value in asked.get("query", {}).items()}
+        response = self.call(route.verb, path, asked.get("body"), by=by, **query)
+        if response.status_code < 300:
+            return response.status_code, None
+        return response.json()["error_code"], response.json()["details"]
+
+
+@pytest.fixture(params=PRESETS)
+def street(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Street]:
+    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+    street = Street(request.param)
+    yield street
+    street.close()
+
+
+def routes(street: Street) -> list[Route]:
+    rows = cortex_routes(street.server.operations)
+    unknown = [f"{row.verb} {row.path}" for row in rows if f"{row.verb} {row.path}" not in ROWS]
+    assert not unknown, f"say in ROWS how these answer those who may not: {unknown}"
+    # What drops the scope comes last.
+    return sorted(rows, key=lambda row: list(ROWS).index(f"{row.verb} {row.path}"))
+
+
+def test_every_operation_has_a_gate(street: Street) -> None:
+    for operation in street.server.operations:
+        assert operation.capability in CATALOGUE or operation.open, operation.name
+        kind = "open" if operation.open else "own" if operation.personal else None
+        named = [row for row in routes(street) if row.operation is operation]
+        assert {ROWS[f"{row.verb} {row.path}"][0].get("kind") for row in named} == {kind}, operation.name
+
+
+def test_an_actor_that_was_denied_everything_is_told_so_everywhere(street: Street) -> None:
+    street.said("PUT", "/v1/policy/actor/user:eve", {"deny": ["*"]}, by=ROOT)
+    for route in routes(street):
+        asked, outside, _ = ROWS[f"{route.verb} {route.path}"]
+        code, details = street.answer(route, "user:eve")
+        if asked.get("kind"):
+            assert code == outside, route
+        else:
+            assert (code, details["denied_by_tier"]) in {
+                (DENIED, "actor"),
+                (DENIED, "deployment"),
+                (DENIED, "tenant"),
+            }, route
+
+
+def test_somebody_outside_a_scope_is_told_so_everywhere(street: Street) -> None:
+    for route in routes(street):
+        asked, outside, _ = ROWS[f"{route.verb} {route.path}"]
+        if street.server.settings.preset == "dev_local" and (asked.get("admin") or asked.get("of_alice")):
+            outside = 200  # everybody administers a tenant on one's own machine
+        assert street.answer(route, "user:eve")[0] == outside, f"{route.verb} {route.path}"
+
+
+def test_an_owner_is_served(street: Street) -> None:
+    for route in routes(street):
+        asked, _, owner = ROWS[f"{route.verb} {route.path}"]
+        if street.server.settings.preset == "dev_local" and asked.get("admin"):
+            owner = 200
+        if asked.get("streams") or route.path == "/v1/recall":
+            continue  # tests of their own
+        assert street.answer(route, "user:alice")[0] == owner, f"{route.verb} {route.path}"

@@ -1,0 +1,151 @@
+"""Policy documents over HTTP: who reads and writes them, and that they hold at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lamina.app import build_server
+from lamina.errors import Invalid
+from lamina.settings import Settings
+from lamina.store.memory import MemoryStore
+from lamina.store.sqlite import SqliteStore
+from neighbours import ROOT, Believed, Neighbours
+
+HOME = "org:acme/user:alice"
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Neighbours]:
+    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+    neighbours = Neighbours()
+    yield neighbours
+    neighbours.close()
+
+
+def test_everybody_reads_the_deployments_preset_and_operators_narrow_it(here: Neighbours) -> None:
+    assert here.said("GET", "/v1/policy/deployment")["preset_document"]["allow"] == ["*"]
+    body = {"deny": ["scope.read.descend"]}
+    assert here.code("PUT", "/v1/policy/deployment", body) == "POLICY_DENIED"
+    assert here.said("PUT", "/v1/policy/deployment", body, by=ROOT)["document"]["deny"] == [
+        "scope.read.descend"
+    ]
+    denied = here.call("GET", "/v1/events", scope=HOME, view="descend").json()
+    assert denied["details"]["denied_by_tier"] == "deployment"
+
+
+def test_a_scopes_policy_is_reached_by_either_form_of_its_path(here: Neighbours) -> None:
+    here.write(HOME)
+    encoded = HOME.replace("/", "%2F")
+    put = here.said("PUT", f"/v1/policy/scope/{encoded}", {"deny": ["lifecycle.subscribe"]})
+    assert (put["tier"], put["target"], put["set_by"]) == ("scope", HOME, "user:alice")
+    assert here.said("GET", "/v1/policy/scope", path=HOME) == here.said("GET", f"/v1/policy/scope/{encoded}")
+    assert here.code("GET", "/v1/lifecycle", scope=f"{HOME}/project:p") == "POLICY_DENIED"
+    assert here.code("GET", "/v1/policy/scope/not-a-scope") == "INVALID_SCOPE_GRAMMAR"
+
+
+def test_a_tenants_policy_is_its_administrators(here: Neighbours) -> None:
+    path = "/v1/policy/tenant/acme"
+    assert here.code("GET", path) == "POLICY_DENIED"
+    here.said("PUT", path, {"administrators": ["user:alice"]}, by=ROOT)
+    assert here.said("GET", path)["document"]["administrators"] == ["user:alice"]
+    assert (
+        here.code("PUT", path, {"deny": ["scope.fly"], "administrators": ["user:alice"]})
+        == "UNKNOWN_CAPABILITY"
+    )
+    assert here.code("PUT", "/v1/policy/tenant/globex", {}) == "POLICY_DENIED"
+    assert here.code("PUT", "/v1/policy/tenant/globex", {"deny": ["scope.write"]}, by=ROOT) == 200
+    assert here.write(HOME, tenant="globex").status_code == 403
+
+
+def test_an_actor_narrows_itself_and_keeps_what_others_put_over_it(here: Neighbours) -> None:
+    own, other = "/v1/policy/actor/user:alice", "/v1/policy/actor/user:bob"
+    assert here.code("PUT", own, {"deny": ["import.*"]}) == 200
+    assert here.code("PUT", own, {}) == 200
+    assert here.code("GET", other) == "POLICY_DENIED"
+    here.said("PUT", own, {"deny": ["scope.write"]}, by=ROOT)
+    assert here.code("PUT", own, {}) == "POLICY_DENIED"
+    assert here.code("PUT", own, {"deny": ["scope.*"]}) == 200
+    assert here.code("PUT", own, {}) == "POLICY_DENIED"
+    assert here.write(HOME).json()["details"]["denied_by_tier"] == "actor"
+
+
+def test_what_is_effective_names_every_denial(here: Neighbours) -> None:
+    here.write(HOME)
+    here.said(
+        "PUT", "/v1/policy/actor/user:alice", {"deny": ["import.*"], "defaults": {"rate_limit.read": "5/s"}}
+    )
+    shown = here.said("GET", "/v1/policy/effective", scope=f"{HOME}/project:p")
+    assert shown["deployment_preset"] == "on_prem_enterprise"
+    assert "scope.write" in shown["allowed"]
+    assert {"capability": "import.from.zep", "denied_by_tier": "actor"} in shown["denied"]
+    assert {"capability": "admin.flush", "denied_by_tier": "deployment"} in shown["denied"]
+    assert (shown["natural_level"], shown["rate_limits"]) == (HOME, {"read": "5/s"})
+    assert here.said("GET", "/v1/policy/effective", scope="org:acme")["natural_level"] is None
+    assert here.code("GET", "/v1/policy/effective", actor="user:bob") == "POLICY_DENIED"
+    assert here.said("GET", "/v1/policy/effective", actor="user:bob", scope=HOME)["actor"] == "user:bob"
+    assert here.said("GET", "/v1/policy/effective", actor="user:alice", by=ROOT)["rate_limits"] == {
+        "read": "5/s"
+    }
+
+
+def test_a_tenant_takes_no_more_calls_than_the_deployment_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+    here = Neighbours("cloud_shared_saas")
+    here.said("PUT", "/v1/policy/tenant/acme", {"administrators": ["user:alice"]}, by=ROOT)
+    more = {"administrators": ["user:alice"], "defaults": {"rate_limit.write": "101/s"}}
+    assert here.code("PUT", "/v1/policy/tenant/acme", more) == "POLICY_DENIED"
+    assert here.code("PUT", "/v1/policy/tenant/acme", more, by=ROOT) == 200
+    here.close()
+
+
+def test_a_change_of_another_process_holds_for_the_next_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+    one = Neighbours(store=SqliteStore(tmp_path, durable=False))
+    other = Neighbours(store=SqliteStore(tmp_path, durable=False))
+    assert one.write(HOME).status_code == 202
+    other.register("ws:launch", alice="owner")
+    assert one.code("GET", "/v1/events", by="user:bob", scope="ws:launch") == "NOT_A_MEMBER"
+    other.said("PUT", "/v1/policy/actor/user:alice", {"deny": ["scope.write"]})
+    assert one.write(HOME).status_code == 403
+    other.said("PUT", "/v1/policy/actor/user:alice", {})
+    assert one.write(HOME).status_code == 202
+    one.close()
+    other.close()
+
+
+def test_a_preset_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(
+        "preset: lab\nallow: ['*']\ndeny: [llm.*]\nallowed_scope_types: [temp]\ndefaults: {actor.require_signed: true}\n"
+    )
+    here = Neighbours(str(path))
+    shown = here.said("GET", "/v1/policy/effective")
+    assert shown["deployment_preset"] == "lab"
+    assert {"capability": "llm.invoke", "denied_by_tier": "deployment"} in shown["denied"]
+    assert here.code("POST", "/v1/scopes", {"path": "org:acme/temp:debug"}) == 201
+    here.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "preset: lab\nallow: ['*']",
+        "preset: lab\nallow: [scope.fly]\ndefaults: {actor.require_signed: true}",
+        "preset: lab\nallow: ['*']\ndefaults: {actor.require_signed: false}",
+        "preset: [",
+        "- a",
+        "preset: lab\nalow: ['*']",
+    ],
+)
+def test_a_preset_that_means_nothing_stops_the_start(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(text)
+    for name in (str(path), str(tmp_path / "absent.yaml")):
+        with pytest.raises(Invalid) as caught:
+            build_server(Settings(preset=name), store=MemoryStore(), principals=Believed())
+        assert caught.value.code == "INVALID_PRESET"

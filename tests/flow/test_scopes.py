@@ -1,0 +1,235 @@
+"""Registering scopes, who enters them, and what becomes of scopes that nobody uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from neighbours import ROOT, Neighbours
+
+ACME, TEAM, WS = "org:acme", "org:acme/team:x", "ws:launch"
+OF_TEAM = f"{TEAM}/user:alice"
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Neighbours]:
+    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+    neighbours = Neighbours()
+    yield neighbours
+    neighbours.close()
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Neighbours]:
+    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+    neighbours = Neighbours("cloud_shared_saas")
+    yield neighbours
+    neighbours.close()
+
+
+def read(here: Neighbours, scope: str, by: str, **query: Any) -> int | str:
+    return here.code("GET", "/v1/events", by=by, scope=scope, **query)
+
+
+def test_a_scope_is_registered_once_with_its_members(here: Neighbours) -> None:
+    response = here.call(
+        "POST", "/v1/scopes", {"path": WS, "members": [{"actor": "user:alice", "role": "owner"}]}
+    )
+    assert response.status_code == 201
+    record = response.json()
+    assert (record["path"], record["auto_provisioned"]) == (WS, False)
+    assert record["members"] == [{"actor": "user:alice", "role": "owner"}]
+    assert here.said("GET", "/v1/scopes", path=WS) == record
+    assert here.code("POST", "/v1/scopes", {"path": WS}) == "SCOPE_REGISTRATION_EXISTS"
+    assert here.code("POST", "/v1/scopes", {"path": WS}, by="user:bob") == "NOT_A_MEMBER"
+
+
+def test_roles_say_who_reads_writes_and_administers(here: Neighbours) -> None:
+    here.register(WS, alice="owner", bob="writer", carol="reader")
+    full = {"members": [{"actor": "user:alice", "role": "owner"}]}
+    expected = {
+        "user:alice": (200, 202, 200),
+        "user:bob": (200, 202, "POLICY_DENIED"),
+        "user:carol": (200, "POLICY_DENIED", "POLICY_DENIED"),
+        "user:eve": ("NOT_A_MEMBER", "NOT_A_MEMBER", "NOT_A_MEMBER"),
+    }
+    for actor in ("user:eve", "user:carol", "user:bob", "user:alice"):
+        wrote = here.write(WS, by=actor)
+        written = wrote.status_code if wrote.status_code < 300 else wrote.json()["error_code"]
+        administered = here.code("PUT", "/v1/scopes/members", full, by=actor, path=WS)
+        assert (read(here, WS, actor), written, administered) == expected[actor], actor
+    assert read(here, WS, "user:bob") == "NOT_A_MEMBER"
+
+
+def test_a_registered_scope_governs_what_lies_below_until_another_does(here: Neighbours) -> None:
+    here.register(TEAM, alice="owner", bob="writer")
+    assert here.write(OF_TEAM, by="user:bob").status_code == 202
+    assert here.write(OF_TEAM, by="user:eve").json()["error_code"] == "NOT_A_MEMBER"
+    assert read(here, OF_TEAM, "user:eve") == "NOT_A_MEMBER"
+    here.register(OF_TEAM, by="user:alice", alice="owner")
+    assert read(here, OF_TEAM, "user:bob") == "NOT_A_MEMBER"
+
+
+def test_nobody_takes_over_what_others_wrote(here: Neighbours) -> None:
+    here.write(OF_TEAM)
+    claims = {"path": OF_TEAM}, {"path": TEAM}
+    assert [here.code("POST", "/v1/scopes", claim, by="user:eve") for claim in claims] == [
+        "POLICY_DENIED"
+    ] * 2
+    assert here.code("POST", "/v1/scopes", claims[0]) == 201
+    assert here.code("POST", "/v1/scopes", claims[1], by=ROOT) == 201
+
+
+def test_a_scratchpad_is_open_and_its_first_writer_owns_it(here: Neighbours) -> None:
+    here.write(WS)
+    record = here.said("GET", "/v1/scopes", by="user:bob", path=WS)
+    assert (record["auto_provisioned"], record["members"]) == (
+        True,
+        [{"actor": "user:alice", "role": "owner"}],
+    )
+    assert here.write(WS, by="user:bob").status_code == 202
+    assert (
+        here.code("PUT", "/v1/policy/scope", {"deny": ["scope.write"]}, by="user:bob", path=WS)
+        == "POLICY_DENIED"
+    )
+    assert here.code("PUT", "/v1/policy/scope", {"deny": ["scope.write"]}, path=WS) == 200
+
+
+def test_an_unknown_scope_is_not_found_only_for_who_may_read_it(here: Neighbours) -> None:
+    here.register(TEAM, alice="owner")
+    path = f"{TEAM}/user:nobody"
+    assert here.code("GET", "/v1/scopes", path=path) == "NOT_FOUND"
+    assert here.code("GET", "/v1/scopes", by="user:eve", path=path) == "NOT_A_MEMBER"
+
+
+def test_members_need_an_owner_and_name_each_actor_once(here: Neighbours) -> None:
+    here.register(WS, alice="owner")
+    for members in (
+        [{"actor": "user:bob", "role": "writer"}],
+        [{"actor": "user:bob", "role": "owner"}, {"actor": "user:bob", "role": "reader"}],
+    ):
+        assert here.code("PUT", "/v1/scopes/members", {"members": members}, path=WS) == "INVALID_MEMBERS"
+        assert here.code("POST", "/v1/scopes", {"path": "ws:y", "members": members}) == "INVALID_MEMBERS"
+    assert here.said("GET", "/v1/scopes", path=WS)["members"] == [{"actor": "user:alice", "role": "owner"}]
+
+
+def test_types_that_the_deployment_does_not_know_are_not_registered(here: Neighbours) -> None:
+    assert here.code("POST", "/v1/scopes", {"path": "org:acme/temp:debug"}) == "UNREGISTERED_SCOPE_TYPE"
+    assert here.write("org:acme/temp:debug").status_code == 202
+
+
+def test_making_global_scopes_takes_its_capability_however_they_are_made(shared: Neighbours) -> None:
+    for answer in (shared.call("POST", "/v1/scopes", {"path": "global:pool"}), shared.write("global:pool")):
+        assert answer.status_code == 403
+        assert answer.json()["details"]["capability"] == "scope.create.global"
+        assert answer.json()["details"]["denied_by_tier"] == "deployment"
+    crossing = shared.write("org:globex/user:alice").json()
+    assert crossing["details"]["capability"] == "scope.create.cross_tenant"
+
+
+def test_writing_above_ones_level_takes_elevation(shared: Neighbours) -> None:
+    assert shared.write(OF_TEAM).status_code == 202
+    for scope in (TEAM, ACME):
+        assert shared.write(scope).json()["details"]["capability"] == "scope.write.elevated"
+    assert shared.write(f"{OF_TEAM}/project:p").status_code == 202
+    assert shared.write(OF_TEAM, by="user:bob").json()["details"] == {
+        "capability": "scope.write.elevated",
+        "denied_by_tier": "tenant",
+        "deployment_preset": "cloud_shared_saas",
+    }
+    shared.said("PUT", "/v1/policy/tenant/acme", {"allow": ["scope.write.elevated"]}, by=ROOT)
+    assert shared.write(ACME).status_code == 202
+
+
+def test_a_holistic_read_goes_where_the_registration_says(here: Neighbours) -> None:
+    for scope in (ACME, TEAM, OF_TEAM, "ws:notes"):
+        here.write(scope, f"text of {scope}")
+
+    def walked(by: str = "user:alice") -> list[str]:
+        page = here.said("GET", "/v1/events", by=by, scope=OF_TEAM, view="holistic")
+        assert {item["scope"] for item in page["items"]} == {
+            each["scope"] for each in page["scopes_traversed"]
+        }
+        return [each["scope"] for each in page["scopes_traversed"]]
+
+    assert walked() == [OF_TEAM, TEAM, ACME]
+    here.register(OF_TEAM, alice="owner", bob="reader", policies={"inherit_from": [ACME, "ws:notes"]})
+    assert walked() == [OF_TEAM, ACME, "ws:notes"]
+    here.register("ws:notes", alice="owner")
+    assert walked("user:bob") == [OF_TEAM, ACME]
+
+
+def test_a_descent_shows_closed_scopes_as_counts(here: Neighbours) -> None:
+    here.write(ACME, "open")
+    here.write(OF_TEAM, "secret")
+    here.register(OF_TEAM, alice="owner")
+    page = here.said("GET", "/v1/events", by="user:bob", scope=ACME, view="descend")
+    assert [item["content"]["text"] for item in page["items"]] == ["open"]
+    assert page["scopes_traversed"] == [
+        {"scope": ACME, "items": 1},
+        {
+            "scope": OF_TEAM,
+            "denied": True,
+            "item_count": 1,
+            "denied_reason": "NOT_A_MEMBER: scope.read.local takes a member of the registered scope",
+        },
+    ]
+
+
+def test_lists_show_what_the_caller_may_read_page_by_page(here: Neighbours) -> None:
+    for name in ("a", "b", "c", "d", "e"):
+        here.write(f"org:acme/user:{name}")
+    for name in ("b", "c"):
+        here.register(f"org:acme/user:{name}", alice="owner")
+    shown, cursor = [], {}
+    while True:
+        page = here.said("GET", "/v1/scopes", by="user:bob", prefix="org:acme/", limit=1, **cursor)
+        shown += [item["path"] for item in page["items"]]
+        if not page["has_more"]:
+            break
+        cursor = {"cursor": page["next_cursor"]}
+    assert shown == [f"org:acme/user:{name}" for name in "ade"]
+    registered = here.said("GET", "/v1/scopes", prefix="org:acme/", auto_provisioned=False)["items"]
+    assert [item["path"] for item in registered] == ["org:acme/user:b", "org:acme/user:c"]
+
+
+def test_a_dropped_registration_leaves_the_records(here: Neighbours) -> None:
+    here.register(WS, alice="owner")
+    here.write(WS)
+    assert here.code("DELETE", "/v1/scopes", by="user:eve", path=WS) == "NOT_A_MEMBER"
+    assert here.code("DELETE", "/v1/scopes", path=WS, records="forget") == "ERASURE_NOT_OFFERED"
+    response = here.call("DELETE", "/v1/scopes", path=WS)
+    assert (response.status_code, response.json()) == (200, {"path": WS, "records": "keep"})
+    assert response.headers["x-cortex-warning"] == "scope_is_now_unregistered"
+    assert read(here, WS, "user:eve") == 200
+    assert here.said("GET", "/v1/scopes", path=WS)["auto_provisioned"] is True
+
+
+def test_pruning_takes_an_administrator_and_drops_idle_scopes(here: Neighbours) -> None:
+    here.write("org:acme/user:bob/temp:debug")
+    here.clock.at += 100 * 24 * 3600 * 1_000_000
+    here.write(ACME)
+    asked = {"older_than": "P90D", "dry_run": True}
+    assert here.code("POST", "/v1/scopes/prune", asked) == "POLICY_DENIED"
+    assert here.said("POST", "/v1/scopes/prune", asked, by=ROOT) == {
+        "candidates": [
+            {
+                "path": "org:acme/user:bob/temp:debug",
+                "last_write": "2026-05-13T12:00:00Z",
+                "records": {"events": 1, "facts": 0},
+            }
+        ],
+        "total": 1,
+        "pruned": 0,
+    }
+    assert here.said("POST", "/v1/scopes/prune", {"older_than": "P90D"}, by=ROOT)["pruned"] == 1
+    assert [item["path"] for item in here.said("GET", "/v1/scopes")["items"]] == [ACME]
+
+
+def test_children_come_by_writing_only_where_the_scope_says_so(here: Neighbours) -> None:
+    here.register(TEAM, alice="owner", policies={"children": {"auto_register": False}})
+    assert here.write(OF_TEAM).json()["details"]["denied_by_tier"] == "scope"
+    here.register(OF_TEAM, alice="owner")
+    assert here.write(OF_TEAM).status_code == 202

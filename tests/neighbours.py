@@ -1,0 +1,92 @@
+"""A server whose callers are whoever the test says, of whichever tenant, under any preset."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+
+from given import ManualClock
+from lamina.access.principals import Credentials
+from lamina.app import build_server
+from lamina.kernel.operations import Principal
+from lamina.settings import Settings
+from lamina.store.memory import MemoryStore
+from lamina.store.ports import Store
+
+ROOT = "user:root"
+
+
+class Believed:
+    """Takes ``X-Cortex-Actor`` and, as the tenant, ``Authorization`` for what they say."""
+
+    waits = False
+
+    def identify(self, credentials: Credentials) -> Principal:
+        tenant_id = (credentials.authorization or "Bearer acme").removeprefix("Bearer ")
+        return Principal(tenant_id, credentials.actor or "user:alice", credentials.channel)
+
+
+class Neighbours:
+    """One server, many actors. ``user:root`` of ``acme`` operates it."""
+
+    def __init__(self, preset: str = "on_prem_enterprise", store: Store | None = None) -> None:
+        self.clock = ManualClock()
+        self.store = store or MemoryStore(clock=self.clock)
+        settings = Settings(preset=preset, operators=f"acme/{ROOT}")
+        self.server = build_server(settings, store=self.store, clock=self.clock, principals=Believed())
+        self._keys = 0
+
+    def call(
+        self,
+        verb: str,
+        url: str,
+        body: Any = None,
+        /,
+        *,
+        by: str = "user:alice",
+        tenant: str = "acme",
+        **query: Any,
+    ) -> httpx.Response:
+        async def send() -> httpx.Response:
+            transport = httpx.ASGITransport(self.server.application)
+            headers = {"X-Cortex-Actor": by, "Authorization": f"Bearer {tenant}"}
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+                return await client.request(verb, url, json=body, params=query or None, headers=headers)
+
+        return asyncio.run(send())
+
+    def said(self, verb: str, url: str, body: Any = None, /, **more: Any) -> Any:
+        """The answer's body; what went wrong fails the test."""
+        response = self.call(verb, url, body, **more)
+        assert response.status_code < 300, response.text
+        return response.json()
+
+    def code(self, verb: str, url: str, body: Any = None, /, **more: Any) -> int | str:
+        """The status of a success, the error code of a failure."""
+        response = self.call(verb, url, body, **more)
+        return response.status_code if response.status_code < 300 else response.json()["error_code"]
+
+    def write(self, scope: str, text: str = "hello", **more: Any) -> httpx.Response:
+        return self.call("POST", "/v1/experience", self.envelope(scope, text), **more)
+
+    def envelope(self, scope: str, text: str = "hello", **more: Any) -> dict[str, Any]:
+        self._keys += 1
+        return {
+            "scope": scope,
+            "modality": "conversation",
+            "content": {"kind": "message", "role": "user", "text": text},
+            "context": {"observed_at": "2026-05-13T12:00:00Z"},
+            "idempotency_key": f"key-{self._keys}",
+            **more,
+        }
+
+    def register(self, path: str, *, by: str = "user:alice", policies: Any = None, **roles: str) -> Any:
+        members = [{"actor": f"user:{name}", "role": role} for name, role in roles.items()]
+        body = {"path": path, "members": members, "policies": policies or {}}
+        return self.said("POST", "/v1/scopes", body, by=by)
+
+    def close(self) -> None:
+        self.server.pool.shutdown()
+        self.server.close()
