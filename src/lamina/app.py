@@ -10,8 +10,10 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
+from lamina.access.audit_operations import audit_operations
 from lamina.access.policy import OpenPolicy, Policy
 from lamina.access.principals import UnsignedPrincipals
+from lamina.access.rules import rules_of
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.server import create_application
@@ -43,6 +45,7 @@ from lamina.store.watch import Watch
 __all__ = ["Server", "build_server", "build_worker"]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_EXPERIMENTAL = frozenset({"on_prem_enterprise", "dev_local"})  # seed 002, 2.4.3
 _THREADS = 96  # a wait or a stream holds one; captures pass through quickly
 
 
@@ -53,6 +56,7 @@ class Server:
     settings: Settings
     store: Store
     operations: tuple[Operation[Any], ...]
+    gateway: Gateway
     application: ASGIApp
     pool: ThreadPoolExecutor
     feed: Feed
@@ -89,12 +93,21 @@ def build_server(
         *layer_operations(kept),
         *recall_operations(_recalling(kept, ids)),
         *lifecycle_operations(kept, feed, clock),
+        *audit_operations(kept),
         *observe_operations(),
     )
-    gateway = Gateway(principals=principals, policy=policy or OpenPolicy(), clock=clock, ids=ids)
+    gateway = Gateway(
+        principals=principals,
+        policy=policy or OpenPolicy(),
+        clock=clock,
+        ids=ids,
+        store=kept,
+        rules=rules_of(settings),
+        experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
+    )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK)
-    return Server(settings, kept, operations, application, pool, feed)
+    return Server(settings, kept, operations, gateway, application, pool, feed)
 
 
 def _recalling(store: Store, ids: RandomIds) -> Recalling:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lamina.cli.audit import audit_commands
 from lamina.cli.serve import run_server
 from lamina.cli.work import run_replay, run_worker
 from lamina.settings import load_settings
@@ -17,6 +18,8 @@ __all__ = ["main"]
 app = typer.Typer(
     name="lamina", help="A memory server for AI agents.", no_args_is_help=True, add_completion=False
 )
+
+app.add_typer(audit_commands, name="audit")
 
 
 @app.callback()

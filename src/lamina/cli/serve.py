@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import signal
 import socket
 import sys
@@ -14,6 +13,7 @@ import uvicorn
 from lamina.app import Server, build_server
 from lamina.cli.supervise import Workers
 from lamina.errors import Invalid
+from lamina.observe.logs import set_up_logging
 from lamina.settings import Settings
 
 __all__ = ["run_server"]
@@ -21,9 +21,7 @@ __all__ = ["run_server"]
 
 def run_server(settings: Settings) -> None:
     """Serve until interrupted."""
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    set_up_logging(settings.log_level)
     listener = _listen(settings)
     server = build_server(settings)
     host, port = listener.getsockname()[:2]
@@ -31,6 +29,7 @@ def run_server(settings: Settings) -> None:
     config = uvicorn.Config(
         server.application,
         log_level=settings.log_level,
+        log_config=None,
         access_log=False,
         lifespan="off",
         server_header=False,

@@ -74,6 +74,8 @@ class Call:
     permits: Permits
     body: bytes = b"null"
     """The request as it came: JSON."""
+    audit_id: str | None = None
+    """The id of this call's audit row; None where the operation is open."""
 
     def body_hash(self) -> str:
         """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same."""
@@ -100,7 +102,10 @@ class Operation(Generic[RequestT]):
     """What the product can do, in one row.
 
     ``grants`` names what the caller must hold, read from the request; a handler asks ``call.permits`` for what
-    it learns only on the way. An ``open`` operation asks nobody who they are and nothing of policy.
+    it learns only on the way. An ``open`` operation asks nobody who they are and nothing of policy. A write
+    ``keeps_keys`` when it lands its idempotency keys itself, with what they led to; ``commits_with`` is the status
+    that the audit row of a write carries, since that row lands before the answer is made. ``deprecated`` links to
+    what takes the operation's place.
     """
 
     name: str
@@ -113,3 +118,6 @@ class Operation(Generic[RequestT]):
     handler: Callable[[RequestT, Call], Answer]
     summary: str
     open: bool = False
+    keeps_keys: bool = False
+    commits_with: int = 200
+    deprecated: str | None = None

@@ -14,6 +14,7 @@ from lamina.kernel.events import Event, EventDraft, LifecycleRow, Stage
 from lamina.kernel.records import Entity, Layer, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
+from lamina.store.audit import Audit, Peppers
 
 __all__ = [
     "Appended",
@@ -502,6 +503,16 @@ class Store(Protocol):
     @property
     def scopes(self) -> Scopes:
         """The scopes that exist."""
+        ...
+
+    @property
+    def audit(self) -> Audit:
+        """Who asked for what, and what they were told."""
+        ...
+
+    @property
+    def peppers(self) -> Peppers:
+        """The secrets behind the hashes of audit rows."""
         ...
 
     def change_mark(self) -> int:

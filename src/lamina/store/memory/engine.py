@@ -7,6 +7,7 @@ from typing import Any
 
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
+from lamina.store.memory.audit import MemoryAudit, MemoryPeppers
 from lamina.store.memory.index import MemoryIndexRows
 from lamina.store.memory.jobs import MemoryJobs
 from lamina.store.memory.lifecycle import MemoryLifecycle
@@ -31,6 +32,8 @@ class MemoryStore:
         self.index = MemoryIndexRows(self._memory)
         self.lifecycle = MemoryLifecycle(self._memory)
         self.scopes = MemoryScopes(self._memory)
+        self.audit = MemoryAudit(self._memory)
+        self.peppers = MemoryPeppers(self._memory)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
+from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
 from lamina.store.sqlite.index import SqliteIndexRows
 from lamina.store.sqlite.jobs import SqliteJobs
@@ -46,7 +47,8 @@ class SqliteStore:
         path.chmod(0o600)
         connection = open_connection(path, durable=durable)
         migrate(connection)
-        self._writer = Writer(connection)
+        riders = AuditRiders()
+        self._writer = Writer(connection, riders)
         self._readers = Readers(path)
         lifecycle = LifecycleWriter(clock, ids)
         self.log = SqliteLog(self._writer, self._readers, clock, ids, lifecycle)
@@ -56,6 +58,8 @@ class SqliteStore:
         self.index = SqliteIndexRows(self._writer, self._readers)
         self.lifecycle = SqliteLifecycle(self._readers)
         self.scopes = SqliteScopes(self._readers)
+        self.audit = SqliteAudit(self._writer, self._readers, riders)
+        self.peppers = SqlitePeppers(self._writer, self._readers)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""
