@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lamina.kernel.audit import GENESIS, Anchor, AuditRow, Head, holds, kept_digest
 from lamina.store.audit import Audit
 
-__all__ = ["Broken", "Checked", "check_chain"]
+__all__ = ["Broken", "Checked", "check_chain", "check_chains"]
 
 _PAGE = 1000
 
@@ -37,7 +37,7 @@ class Checked:
     head_compared: bool = True
 
 
-class _Stop(Exception):  # noqa: N818 - not an error: the end of the walk
+class _Stop(Exception):
     def __init__(self, broken: Broken) -> None:
         self.broken = broken
 
@@ -52,6 +52,19 @@ def check_chain(audit: Audit, tenant_id: str, head: Head | None = None) -> Check
         broken = stop.broken
     newest = Head(tenant_id, walk.number, walk.hash) if walk.number else None
     return Checked(tenant_id, walk.rows, newest, broken, walk.head_compared)
+
+
+def check_chains(audit: Audit, heads: Mapping[str, Head], tenant_id: str | None = None) -> list[Checked]:
+    """Check every tenant's chain, or one's, and those of the heads that were exported earlier."""
+    newest = {head.tenant_id: head for head in audit.heads()}
+    wanted = sorted(newest.keys() | heads.keys()) if tenant_id is None else [tenant_id]
+    unreadable = Broken(0, None, "a row names a tenant that cannot be read")
+    return [
+        Checked(each, 0, None, unreadable)
+        if each in newest and newest[each].number == 0
+        else check_chain(audit, each, heads.get(each))
+        for each in wanted
+    ]
 
 
 class _Walk:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lamina.access.chain import check_chain
+from lamina.access.chain import check_chains
 from lamina.access.retention import Retention
 from lamina.access.rules import rules_of
 from lamina.errors import Invalid
@@ -46,10 +46,9 @@ def verify(data: _Data = None, tenant: _Tenant = None, head: _HeadFile = None) -
     """Check every row of the chains, and the heads given; ends with 1 when a row is not as it was, and names it."""
     heads = {} if head is None else _read_heads(head)
     store = SqliteStore(load_settings(os.environ, data=data).data)
-    tenants = {item.tenant_id for item in store.audit.heads()} | set(heads)
     broken = False
-    for tenant_id in sorted(tenants if tenant is None else {tenant}):
-        checked = check_chain(store.audit, tenant_id, heads.get(tenant_id))
+    for checked in check_chains(store.audit, heads, tenant):
+        tenant_id = checked.tenant_id
         if checked.broken is not None:
             broken = True
             named = checked.broken.audit_id or "unknown id"

@@ -80,7 +80,7 @@ class Audit(Protocol):
         ...
 
     def heads(self) -> list[Head]:
-        """The newest row of each tenant, by tenant."""
+        """The newest row of each tenant, by tenant; number 0 where a damaged row names a tenant that is no text."""
         ...
 
     def anchor(self, tenant_id: str) -> Anchor | None:

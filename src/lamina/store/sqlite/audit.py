@@ -167,10 +167,10 @@ class SqliteAudit:
     def heads(self) -> list[Head]:
         """Mirrors ``Audit.heads``."""
         heads = []
-        for (tenant_id,) in self._readers.rows(_SQL["audit_tenants"]):
+        for (stored,) in self._readers.rows(_SQL["audit_tenants"]):
+            tenant_id = stored.decode(errors="replace")
             last = self._readers.row(_SQL["last_audit"], (tenant_id,))
-            assert last is not None, "a tenant that was listed has a row"
-            heads.append(Head(tenant_id, *last))
+            heads.append(Head(tenant_id, *last) if last else Head(tenant_id, 0, ""))
         return heads
 
     def anchor(self, tenant_id: str) -> Anchor | None:

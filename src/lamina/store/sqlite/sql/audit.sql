@@ -39,8 +39,8 @@ ORDER BY number DESC LIMIT :limit;
 SELECT * FROM audit WHERE tenant_id = ?1 AND number > ?2 ORDER BY number LIMIT ?3;
 
 -- name: audit_tenants
--- Every tenant that has audit rows.
-SELECT DISTINCT tenant_id FROM audit ORDER BY tenant_id;
+-- Every tenant that has audit rows, as bytes: those of a damaged file need not be text.
+SELECT CAST(tenant_id AS BLOB) FROM (SELECT DISTINCT tenant_id FROM audit ORDER BY tenant_id);
 
 -- name: find_anchor
 -- Where a tenant's chain begins.
