@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from lamina.access.audit_operations import audit_operations
 from lamina.access.policy import OpenPolicy, Policy
 from lamina.access.principals import UnsignedPrincipals
+from lamina.access.retention import Retention
 from lamina.access.rules import rules_of
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
@@ -26,6 +27,7 @@ from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
 from lamina.models.counter import WordPieceCounter
 from lamina.models.minilm import MiniLmEmbedder
+from lamina.observe.health import operator_operations
 from lamina.observe.operations import observe_operations
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.deriver import Deriver
@@ -61,6 +63,10 @@ class Server:
     pool: ThreadPoolExecutor
     feed: Feed
 
+    def retention(self) -> Retention:
+        """What deletes audit rows past their time."""
+        return Retention(self.store, RandomIds(), SystemClock(), rules_of(self.settings))
+
     def stop_streams(self) -> None:
         """End every open stream; a server that waits for its connections calls it first."""
         self.feed.close()
@@ -95,6 +101,7 @@ def build_server(
         *lifecycle_operations(kept, feed, clock),
         *audit_operations(kept),
         *observe_operations(),
+        *operator_operations(kept),
     )
     gateway = Gateway(
         principals=principals,

@@ -68,6 +68,11 @@ AUDIT_TEXT_LENGTH_MAX: Final = 512  # of paths and user agents
 TENANTS_CACHED_MAX: Final = 4096
 AUDIT_PRUNE_ROWS_MAX: Final = 5000  # in one transaction
 
+# Upkeep.
+DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports itself degraded
+COMPACT_MERGES_MAX: Final = 200
+COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
+
 # Recall.
 QUERY_LENGTH_MAX: Final = 4096
 RECALL_TOKENS_DEFAULT: Final = 4000

@@ -21,6 +21,8 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "expired_leases": "workers serve every tenant",
     "release_jobs": "a worker gives back what it held, of every tenant",
     "next_turn": "when a worker should look again; a time, no content",
+    "merge_terms": "the full-text table has row numbers only; merging reads none of them",
+    "oldest_pending": "a time for operators; no content is read",
     "backlog": "counts for operators; no content is read",
     "requeue_all": "a replay rebuilds every tenant",
     "note_index_reset": "a replay rebuilds every tenant",

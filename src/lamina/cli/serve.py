@@ -11,6 +11,7 @@ import sys
 import uvicorn
 
 from lamina.app import Server, build_server
+from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.errors import Invalid
 from lamina.observe.logs import set_up_logging
@@ -39,10 +40,13 @@ def run_server(settings: Settings) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     workers = Workers(settings)
     workers.start()
+    retention = DailyRetention(server.retention())
+    retention.start()
     try:
         with contextlib.suppress(KeyboardInterrupt):
             _Uvicorn(config, server).run(sockets=[listener])
     finally:
+        retention.stop()
         workers.stop()
         server.close()
 

@@ -86,4 +86,9 @@ def _audit_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
 
 
 def _admin_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
-    return [Route("GET", "/v1/admin/version", by_name["version"])]
+    return [
+        Route("GET", "/v1/admin/version", by_name["version"]),
+        Route("GET", "/v1/admin/health", by_name["health"]),
+        Route("POST", "/v1/admin/flush-views", by_name["flush_views"]),
+        Route("POST", "/v1/admin/compact", by_name["compact"]),
+    ]

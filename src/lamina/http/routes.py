@@ -62,6 +62,8 @@ class Route:
             if self.body_field is not None:
                 part = self._body_adapter.validate_json(content)
                 return Read(self._validated(around | {self.body_field: part}), body, key)
+            if not content and not self._requires_something:
+                content = b"{}"
             if not around:
                 whole: BaseModel = self.operation.request.model_validate_json(content)
                 return Read(whole, body, key)
@@ -69,6 +71,10 @@ class Route:
             return Read(self._validated(given | around), body, key)
         except ValidationError as error:
             raise from_validation(error, self.invalid_code) from error
+
+    @property
+    def _requires_something(self) -> bool:
+        return any(item.is_required() for item in self.operation.request.model_fields.values())
 
     def _offered_key(self, http: HttpRequest) -> str | None:
         """The idempotency key of the header, where the operation writes."""

@@ -15,6 +15,7 @@ from lamina.kernel.records import Entity, Layer, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.store.audit import Audit, Peppers
+from lamina.store.upkeep import Upkeep
 
 __all__ = [
     "Appended",
@@ -513,6 +514,11 @@ class Store(Protocol):
     @property
     def peppers(self) -> Peppers:
         """The secrets behind the hashes of audit rows."""
+        ...
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """What operators ask."""
         ...
 
     def change_mark(self) -> int:

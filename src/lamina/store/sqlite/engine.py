@@ -16,6 +16,7 @@ from lamina.store.sqlite.lifecycle import LifecycleWriter, SqliteLifecycle
 from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.records import SqliteRecords
+from lamina.store.sqlite.upkeep import SqliteUpkeep
 
 __all__ = ["SqliteStore"]
 
@@ -60,6 +61,7 @@ class SqliteStore:
         self.scopes = SqliteScopes(self._readers)
         self.audit = SqliteAudit(self._writer, self._readers, riders)
         self.peppers = SqlitePeppers(self._writer, self._readers)
+        self.upkeep = SqliteUpkeep(path, self._writer, self._readers)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""
