@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from lamina.kernel.audit import AuditDraft
 from lamina.kernel.events import Context, Directives, Event, EventDraft, Origin, Party, Stage, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import (
@@ -225,6 +226,35 @@ def vector_row(record_id: str, scope: Scope = ALICE, model: str = "m", **more: A
     marker = hashlib.blake2b(record_id.encode(), digest_size=8).digest()
     values = {"tenant_id": TENANT, "pooled": marker, "tokens": marker * 2}
     return VectorRow(record_id=record_id, scope=scope, model=model, **{**values, **more})
+
+
+def audit_draft(name: str = "1", **more: Any) -> AuditDraft:
+    values: dict[str, Any] = {
+        "tenant_id": TENANT,
+        "id": name_id(Prefix.AUDIT, name),
+        "at": NOON,
+        "actor": "user:alice",
+        "token_jti": None,
+        "scope": str(ALICE),
+        "endpoint": "POST /v1/experience",
+        "capability": "scope.write",
+        "decision": "allow",
+        "decided_by_tier": "deployment",
+        "method": "POST",
+        "path": "/v1/experience",
+        "body_hash": "sha256:b0",
+        "headers_hash": "sha256:1e",
+        "body_bytes": 12,
+        "pepper_version": 1,
+        "response_status": 202,
+        "event_id": None,
+        "client_ip": "127.0.0.1",
+        "user_agent": "tests",
+        "request_id": "req-1",
+        "elapsed_ms": 3,
+        "gdpr": 0,
+    }
+    return AuditDraft(**{**values, **more})
 
 
 def now_axes(**more: Any) -> Axes:

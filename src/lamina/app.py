@@ -10,10 +10,13 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
+from lamina.access.audit_operations import audit_operations
 from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
 from lamina.access.presets import load_preset
 from lamina.access.principals import Principals, UnsignedPrincipals
+from lamina.access.retention import Retention
+from lamina.access.rules import rules_of
 from lamina.access.tiers import TieredPolicy
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
@@ -27,6 +30,7 @@ from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
 from lamina.models.counter import WordPieceCounter
 from lamina.models.minilm import MiniLmEmbedder
+from lamina.observe.health import operator_operations
 from lamina.observe.operations import observe_operations
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.deriver import Deriver
@@ -46,6 +50,7 @@ from lamina.store.watch import Watch
 __all__ = ["Server", "build_server", "build_worker"]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_EXPERIMENTAL = frozenset({"on_prem_enterprise", "dev_local"})  # seed 002, 2.4.3
 _THREADS = 96  # a wait or a stream holds one; captures pass through quickly
 
 
@@ -60,6 +65,10 @@ class Server:
     application: ASGIApp
     pool: ThreadPoolExecutor
     feed: Feed
+
+    def retention(self) -> Retention:
+        """What deletes audit rows past their time."""
+        return Retention(self.store, RandomIds(), SystemClock(), rules_of(self.settings))
 
     def stop_streams(self) -> None:
         """End every open stream; a server that waits for its connections calls it first."""
@@ -101,9 +110,19 @@ def build_server(
         *recall_operations(_recalling(kept, ids)),
         *lifecycle_operations(kept, feed, clock),
         *access_operations(tiers, kept.registry),
+        *audit_operations(kept),
         *observe_operations(),
+        *operator_operations(kept),
     )
-    gateway = Gateway(principals=principals, policy=policy or tiers, clock=clock, ids=ids)
+    gateway = Gateway(
+        principals=principals,
+        policy=policy or tiers,
+        clock=clock,
+        ids=ids,
+        store=kept,
+        rules=rules_of(settings),
+        experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
+    )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK)
     return Server(settings, kept, operations, gateway, application, pool, feed)

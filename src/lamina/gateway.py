@@ -7,29 +7,48 @@ callers or decides grants, so no door can forget to.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from lamina import limits
-from lamina.access.policy import Policy, PolicyPermits
+from lamina.access.audit import Asked, AuditLog, Witness
+from lamina.access.idempotency import Replays, family_of
+from lamina.access.policy import Decision, Policy, PolicyPermits
 from lamina.access.principals import Credentials, Principals
+from lamina.access.ratelimit import RateLimiter
+from lamina.access.rules import Rules
+from lamina.errors import LaminaError, Unsupported
+from lamina.kernel.canonical import digest
 from lamina.kernel.ids import IdSource, Prefix
-from lamina.kernel.operations import Answer, Call, Grant, Operation, Principal
+from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
 from lamina.kernel.time import Clock
+from lamina.store.ports import IdempotencyKey, Store
 
 __all__ = ["Gateway", "Inbound", "Reply"]
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_\-.:]+")
+_NOTICE = (
+    "experimental: it may change or go without notice; "
+    "https://lamina.dev/docs/reference/http#experimental-operations"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Inbound:
-    """What a door knows of a call besides its request."""
+    """What a door knows of a call besides its request.
+
+    ``asked`` is what the audit row says of it, ``query`` its query string and ``key`` the caller's idempotency key.
+    The gateway puts the headers of seed 002, 6.8, into ``out``: they are part of the answer however the call ends.
+    """
 
     credentials: Credentials
     request_id: str
-    body: bytes = b"null"
+    body: bytes = b""
+    asked: Asked = field(default_factory=Asked)
+    query: str = ""
+    key: str | None = None
+    out: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +62,25 @@ class Reply:
 class Gateway:
     """Runs operations for callers."""
 
-    def __init__(self, *, principals: Principals, policy: Policy, clock: Clock, ids: IdSource) -> None:
+    def __init__(
+        self,
+        *,
+        principals: Principals,
+        policy: Policy,
+        clock: Clock,
+        ids: IdSource,
+        store: Store,
+        rules: Callable[[str], Rules],
+        experimental: bool = True,
+    ) -> None:
         self._principals = principals
         self._policy = policy
         self._clock = clock
         self._ids = ids
+        self._audit = AuditLog(store, ids, rules)
+        self._rates = RateLimiter(rules)
+        self._replays = Replays(store.idempotency)
+        self._experimental = experimental
 
     def request_id(self, offered: str | None) -> str:
         """The caller's own request id where it is fit to be echoed, else a new one."""
@@ -55,40 +88,106 @@ class Gateway:
             return offered
         return self._ids.stamped(Prefix.REQUEST, self._clock.now())
 
-    def identify(self, inbound: Inbound, operation: Operation[Any]) -> Principal:
-        """The caller, nobody of an open operation; raises ``Unauthenticated``. Doors call it before they read a body."""
-        if operation.open:
-            return Principal(tenant_id="", actor="", channel=inbound.credentials.channel)
-        return self._principals.identify(inbound.credentials)
+    def identify(self, inbound: Inbound, operation: Operation[Any] | None) -> Principal:
+        """The caller, nobody of an open operation; doors call it before they read a body.
+
+        Raises ``Unauthenticated``, ``Busy`` (RATE_LIMITED), ``Unsupported`` (EXPERIMENTAL_DISABLED). Callers who
+        stay unknown share a bucket by their address. Without an operation it only counts the call.
+        """
+        nobody = Principal(tenant_id="", actor="", channel=inbound.credentials.channel)
+        if operation is None or operation.open:
+            self._count(inbound, "", inbound.asked.client_ip or "", Effect.READ)
+            return nobody
+        inbound.out.update(_stability(operation))
+        try:
+            principal = self._principals.identify(inbound.credentials)
+        except LaminaError:
+            self._count(inbound, "", inbound.asked.client_ip or "", Effect.READ)
+            raise
+        self._count(inbound, principal.tenant_id, principal.actor, operation.effect)
+        if operation.tier is Tier.EXPERIMENTAL and not self._experimental:
+            raise Unsupported(
+                "EXPERIMENTAL_DISABLED",
+                f"{operation.name} is experimental, and this deployment does not offer such operations",
+                hint="an operator turns them on with CORTEX_ENABLE_EXPERIMENTAL=1",
+            )
+        return principal
+
+    def _count(self, inbound: Inbound, tenant_id: str, actor: str, effect: Effect) -> None:
+        taken = self._rates.take(tenant_id, actor, effect, self._clock.now())
+        inbound.out.update(taken.headers())
+        taken.check()
 
     def execute(
         self, operation: Operation[Any], request: Any, inbound: Inbound, principal: Principal
     ) -> Reply:
-        """Check every grant that the operation names, then run its handler."""
-        permits = PolicyPermits(self._policy, principal)
-        grants: Sequence[Grant] = ()
+        """Check every grant that the operation names, then run its handler; its audit row lands either way."""
+        now = self._clock.now()
+        witness = Witness(PolicyPermits(self._policy, principal))
+        entry = None
         if not operation.open:
-            grants = operation.grants(request, principal)
-            if not grants and not operation.personal:
-                grants = [Grant(operation.capability)]
-        for grant in grants:
-            permits.require(grant)
+            entry = self._audit.entry(
+                principal,
+                inbound.asked,
+                operation,
+                body=inbound.body,
+                request_id=inbound.request_id,
+                now=now,
+                witness=witness,
+            )
         call = Call(
             principal=principal,
             request_id=inbound.request_id,
-            now=self._clock.now(),
-            permits=permits,
-            body=inbound.body,
+            now=now,
+            permits=witness,
+            body=inbound.body or b"null",
+            audit_id=None if entry is None else entry.audit_id,
         )
-        answer = operation.handler(request, call)
-        headers: dict[str, str] = {}
-        if grants:
-            decision = permits.decide(grants[0])
-            headers["X-Cortex-Policy"] = (
-                f"tier={decision.tier}; decision=allow; capability={grants[0].capability}"
-            )
-        if answer.replayed:
-            headers["X-Cortex-Replay"] = "true"
-        if answer.warnings:
-            headers["X-Cortex-Warning"] = ", ".join(answer.warnings)
-        return Reply(answer, headers)
+        if entry is None:
+            return _reply(operation.handler(request, call), inbound)
+
+        def run() -> Answer:
+            grants = operation.grants(request, principal)
+            if not grants and not operation.personal:
+                grants = [Grant(operation.capability)]
+            for grant in grants:
+                witness.require(grant)
+            return self._run(operation, request, inbound, call)
+
+        try:
+            answer = self._audit.watch(entry, operation, run)
+        finally:
+            if witness.decision is not None:
+                inbound.out["X-Cortex-Policy"] = _policy_header(witness.decision)
+        return _reply(answer, inbound)
+
+    def _run(self, operation: Operation[Any], request: Any, inbound: Inbound, call: Call) -> Answer:
+        if inbound.key is None or operation.keeps_keys or operation.effect is Effect.READ:
+            return operation.handler(request, call)
+        asked, principal = inbound.asked, call.principal
+        key = IdempotencyKey(principal.tenant_id, principal.actor, family_of(asked.endpoint), inbound.key)
+        # One family may stand for several paths and verbs: they are part of what must be the same.
+        same = digest([asked.method, asked.path, inbound.query, call.body_hash()])
+        return self._replays.once(key, same, call.now, lambda: operation.handler(request, call))
+
+
+def _stability(operation: Operation[Any]) -> dict[str, str]:
+    headers = {"X-Cortex-Stability": operation.tier.value}
+    if operation.tier is Tier.EXPERIMENTAL:
+        headers["X-Cortex-Experimental-Notice"] = _NOTICE
+    if operation.deprecated is not None:
+        headers["X-Cortex-Deprecation"] = operation.deprecated
+    return headers
+
+
+def _policy_header(decision: Decision) -> str:
+    verdict = "allow" if decision.allowed else "deny"
+    return f"tier={decision.tier}; decision={verdict}; capability={decision.grant.capability}"
+
+
+def _reply(answer: Answer, inbound: Inbound) -> Reply:
+    if answer.replayed:
+        inbound.out["X-Cortex-Replay"] = "true"
+    if answer.warnings:
+        inbound.out["X-Cortex-Warning"] = ", ".join(answer.warnings)
+    return Reply(answer, inbound.out)

@@ -42,6 +42,10 @@ PAGE_LIMIT_MAX: Final = 1000
 CURSOR_LENGTH_MAX: Final = 2048
 REQUEST_ID_LENGTH_MAX: Final = 128
 
+# Rate limits: an actor that was not heard of for long has a full bucket, so the oldest buckets can be forgotten.
+RATE_BUCKETS_MAX: Final = 10_000
+RATE_UNLIMITED: Final = 1_000_000_000  # what X-RateLimit-Limit says where nothing limits
+
 # Idempotency and packs (seed 002, 6.3 and 8.3).
 IDEMPOTENCY_TTL_S: Final = 24 * 3600
 PACK_TTL_S: Final = 60
@@ -60,6 +64,21 @@ JOB_ERROR_LENGTH_MAX: Final = 500
 # The writer: one fsync serves at most this many writes.
 WRITE_GROUP_MAX: Final = 64
 WRITE_QUEUE_MAX: Final = 4096
+
+# Audit: rows that wait for a commit. A full queue makes the next call wait rather than lose a row.
+AUDIT_QUEUE_MAX: Final = 8192
+AUDIT_BATCH_MAX: Final = (
+    256  # rows that one commit takes along: milliseconds, which a capture may have to wait
+)
+AUDIT_LINGER_S: Final = 0.5
+AUDIT_TEXT_LENGTH_MAX: Final = 512  # of paths and user agents
+TENANTS_CACHED_MAX: Final = 4096
+AUDIT_PRUNE_ROWS_MAX: Final = 5000  # in one transaction
+
+# Upkeep.
+DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports itself degraded
+COMPACT_MERGES_MAX: Final = 200
+COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 
 # Recall.
 QUERY_LENGTH_MAX: Final = 4096

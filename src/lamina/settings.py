@@ -39,7 +39,16 @@ class Settings:
     workers: int = _setting(
         1, "derivation processes under lamina serve, 0 or 1; 0 leaves it to lamina worker"
     )
-    log_level: str = _setting("warning", "debug, info, warning or error")
+    log_level: str = _setting("warning", "debug, info, warning or error; info logs a line for every request")
+    enable_experimental: bool = _setting(
+        False,
+        "serve experimental operations; on_prem_enterprise and dev_local always do",
+        names=("CORTEX_ENABLE_EXPERIMENTAL",),
+    )
+    rate_limit_read: str = _setting("", "calls that read, per actor, such as 500/s, or unlimited")
+    rate_limit_write: str = _setting("", "calls that write, per actor, such as 100/s, or unlimited")
+    audit_retention: str = _setting("", "how long audit rows are kept, P90D to P7Y", unit="ISO 8601")
+    audit_store_body_bytes: bool = _setting(True, "whether audit rows hold the size of the request's body")
 
     def __post_init__(self) -> None:
         """Refuse values that would only fail later, naming the key and what is accepted."""
@@ -108,4 +117,9 @@ def _parsed(name: str, value: Any, kind: object) -> Any:
             raise Invalid(
                 "INVALID_SETTING", f"LAMINA_{name.upper()} is {value!r}; accepted: a whole number"
             ) from error
+    if kind == "bool" and not isinstance(value, bool):
+        words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False, "": False}
+        if value.lower() not in words:
+            raise Invalid("INVALID_SETTING", f"LAMINA_{name.upper()} is {value!r}; accepted: 1 or 0")
+        return words[value.lower()]
     return Path(value) if kind == "Path" else value

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -11,7 +13,8 @@ import pytest
 from lamina import errors
 from lamina.settings import Settings
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "docs" / "reference"
 
 
 def _sections(name: str) -> dict[str, str]:
@@ -38,9 +41,12 @@ def test_the_table_of_error_classes_is_the_one_in_the_code():
     assert {name: (int(status), int(code)) for name, status, code in rows} == coded
 
 
-def test_every_code_names_its_class():
-    classes = {cls.__name__ for cls in errors.STATUS}
-    for code, text in _sections("errors.md").items():
-        named = re.match(r"\s*`(\w+)`", text)
-        assert named, f"{code} does not begin with its class"
-        assert named[1] in classes, f"{code} names {named[1]}, which is no error class"
+def test_the_pages_of_the_error_codes_are_those_of_the_catalogue():
+    run = subprocess.run(
+        [sys.executable, "scripts/error_pages", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, f"run scripts/error_pages; these differ:\n{run.stdout}"

@@ -68,19 +68,19 @@ class Denials(OpenPolicy):
 class World:
     """A server, and short ways to put things into its store."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: Any) -> None:
         self.clock = ManualClock()
         self.policy = Denials()
         self.store = SqliteStore(folder, clock=self.clock, durable=False)
-        self._server = build_server(
-            Settings(tenant=TENANT), store=self.store, clock=self.clock, policy=self.policy
+        self.server = build_server(
+            Settings(tenant=TENANT, **settings), store=self.store, clock=self.clock, policy=self.policy
         )
-        self.feed = self._server.feed
-        self.application: ASGIApp = self._server.application
+        self.feed = self.server.feed
+        self.application: ASGIApp = self.server.application
 
     def close(self) -> None:
-        self._server.pool.shutdown()
-        self._server.close()
+        self.server.pool.shutdown()
+        self.server.close()
 
     # ---- over HTTP
 
@@ -90,7 +90,7 @@ class World:
         path: str,
         *,
         headers: dict[str, str] | None = None,
-        body: dict[str, Any] | None = None,
+        body: Any = None,
         **params: Any,
     ) -> httpx.Response:
         async def send() -> httpx.Response:
@@ -295,12 +295,24 @@ _CONCEPT: dict[str, Any] = {
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def make_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., World]]:
+    """Makes a world with settings of its own."""
     # The OpenAPI document takes longer than any test here, and none reads it.
     monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
-    world = World(tmp_path)
-    yield world
-    world.close()
+    worlds: list[World] = []
+
+    def make(**settings: Any) -> World:
+        worlds.append(World(tmp_path / str(len(worlds)), **settings))
+        return worlds[-1]
+
+    yield make
+    for world in worlds:
+        world.close()
+
+
+@pytest.fixture
+def world(make_world: Callable[..., World]) -> World:
+    return make_world()
 
 
 @pytest.fixture

@@ -21,10 +21,13 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "expired_leases": "workers serve every tenant",
     "release_jobs": "a worker gives back what it held, of every tenant",
     "next_turn": "when a worker should look again; a time, no content",
+    "merge_terms": "the full-text table has row numbers only; merging reads none of them",
+    "oldest_pending": "a time for operators; no content is read",
     "backlog": "counts for operators; no content is read",
     "requeue_all": "a replay rebuilds every tenant",
     "note_index_reset": "a replay rebuilds every tenant",
     "events_cancelled": "a replay rebuilds every tenant; each row names its own",
+    "audit_tenants": "the list of tenants, for checking and retention",
     "tenants": "the list of tenants, for replay and export",
     "last_seq": "the store's own row number; a number, no content",
     "last_lifecycle": "the store's own sequence; a number and a time, no content",
@@ -117,6 +120,11 @@ HOT: Mapping[str, str] = {
     "all_dependants": r"^SEARCH s USING .*support_source \(tenant_id=\? AND source_id=\?",
     "event_supports_left": r"^SEARCH s USING PRIMARY KEY \(tenant_id=\? AND record_id=\?",
     "entities_by_name": r"entity_name \(tenant_id=\? AND normalised_name=\?",
+    "last_audit": r"PRIMARY KEY \(tenant_id=\?",
+    "find_audit": r"audit_id \(tenant_id=\? AND id=\?",
+    "query_audit": r"PRIMARY KEY \(tenant_id=\?",
+    "query_audit_of_actor": r"audit_actor \(tenant_id=\? AND actor=\?",
+    "walk_audit": r"PRIMARY KEY \(tenant_id=\? AND number>\?",
     "query_lifecycle": r"INTEGER PRIMARY KEY \(rowid>\?",
     "mentions_in_scopes": "PRIMARY KEY",
     "find_text": "text_row_record",
@@ -148,7 +156,8 @@ def test_a_hot_statement_reads_by_its_index(block: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "block", ["events_before_in_session", "walk_events", "due_jobs", "texts_after", "first_blocker"]
+    "block",
+    ["events_before_in_session", "walk_events", "due_jobs", "texts_after", "first_blocker", "walk_audit"],
 )
 def test_a_page_is_read_in_order_not_sorted(block: str) -> None:
     connection = apsw.Connection(":memory:")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
-from house import MODULES, ROOT, Module, report
+from house import MODULES, Module, report
 
 from lamina import errors
+from lamina.catalogue import CATALOGUE
 
-REFERENCE = ROOT / "docs" / "reference" / "errors.md"
 CLASSES = {name for name in errors.__all__ if isinstance(getattr(errors, name), type)}
 
 
@@ -18,15 +18,45 @@ def test_codes_are_upper_snake():
     assert not wrong, report("Spell error codes UPPER_SNAKE:", wrong)
 
 
-def test_codes_have_a_heading_in_the_reference():
-    headings = set(re.findall(r"^### (\w+)$", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE))
+def test_codes_stand_in_the_catalogue():
     raised = _raised()
-    missing = sorted(f"{code} ({where})" for code, where in raised.items() if code not in headings)
-    assert not missing, report("Give each a heading `### CODE` in docs/reference/errors.md:", missing)
-    stale = sorted(headings - raised.keys())
-    assert not stale, report(
-        "Nothing raises these any more; take them out of docs/reference/errors.md:", stale
+    missing = sorted(f"{code} ({where})" for code, where in raised.items() if code not in CATALOGUE)
+    assert not missing, report(
+        "Explain each in src/lamina/catalogue.py, then run scripts/error_pages:", missing
     )
+    stale = sorted(CATALOGUE.keys() - raised.keys())
+    assert not stale, report("Nothing raises these any more; take them out of the catalogue:", stale)
+
+
+def test_a_code_has_the_class_that_the_catalogue_names():
+    wrong = {
+        code: entry.kind
+        for code, entry in CATALOGUE.items()
+        if entry.kind not in CLASSES or not any(entry.kind in kinds for kinds in _kinds(code))
+    }
+    assert not wrong, report(
+        "No module raises these with this class:", [f"{c}: {k}" for c, k in wrong.items()]
+    )
+
+
+def _kinds(code: str) -> list[set[str]]:
+    """The classes that modules raise a code with; all of them where it is given as ``invalid_code``."""
+    found = []
+    for module in MODULES:
+        for node in ast.walk(module.tree):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.id if isinstance(node.func, ast.Name) else ""
+            if name in CLASSES and code in _texts(node.args[:1]):
+                found.append({name})
+            elif code in _texts([item.value for item in node.keywords if item.arg == "invalid_code"]):
+                found.append({"Invalid"})
+        if any(
+            isinstance(n, ast.AnnAssign) and n.value and code in _texts([n.value])
+            for n in ast.walk(module.tree)
+        ):
+            found.append({"Invalid"})
+    return found
 
 
 def _raised() -> dict[str, str]:

@@ -84,9 +84,14 @@ class PolicyPermits:
 
     def require(self, grant: Grant) -> None:
         """Mirrors ``Permits.require``."""
+        self.granted(grant)
+
+    def granted(self, grant: Grant) -> Decision:
+        """The decision that allows a grant; raises ``Forbidden`` as ``require`` does."""
         decision = self.decide(grant)
         if not decision.allowed:
             raise _forbidden(decision)
+        return decision
 
     def reason(self, grant: Grant) -> str | None:
         """Mirrors ``Permits.reason``."""

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from lamina import __version__
+from lamina.cli.audit import audit_commands
 from lamina.cli.group import Commands
 from lamina.cli.memory import add_memory_commands
 from lamina.cli.options import AsJson, Data
@@ -26,6 +27,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(audit_commands, name="audit")
 
 
 def _version(asked: bool) -> None:

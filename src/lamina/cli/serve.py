@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import signal
 import socket
 import sys
@@ -12,8 +11,10 @@ import sys
 import uvicorn
 
 from lamina.app import Server, build_server
+from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.errors import Invalid
+from lamina.observe.logs import set_up_logging
 from lamina.settings import Settings
 
 __all__ = ["run_server"]
@@ -23,9 +24,7 @@ _KEEP_ALIVE_S = 75  # longer than the pause between two turns of a chat, so that
 
 def run_server(settings: Settings) -> None:
     """Serve until interrupted."""
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    set_up_logging(settings.log_level)
     with _listen(settings) as listener:
         _serve(settings, listener)
 
@@ -37,6 +36,7 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
     config = uvicorn.Config(
         server.application,
         log_level=settings.log_level,
+        log_config=None,
         access_log=False,
         lifespan="off",
         server_header=False,
@@ -47,10 +47,13 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     workers = Workers(settings)
     workers.start()
+    retention = DailyRetention(server.retention())
+    retention.start()
     try:
         with contextlib.suppress(KeyboardInterrupt):
             _Uvicorn(config, server).run(sockets=[listener])
     finally:
+        retention.stop()
         workers.stop()
         server.close()
 

@@ -8,8 +8,10 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from lamina.app import build_worker
 from lamina.errors import Conflict
@@ -18,6 +20,7 @@ from lamina.store.sqlite import SqliteStore, make_folder
 
 __all__ = ["run_replay", "run_worker"]
 
+_LOCK_TRIES = 5
 _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 
 
@@ -45,13 +48,23 @@ def run_replay(settings: Settings) -> int:
     return events
 
 
+def _take(lock: IO[str]) -> None:
+    """Take the lock; somebody who only asks whether it is held has it for a moment."""
+    for _ in range(_LOCK_TRIES - 1):
+        with contextlib.suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        time.sleep(0.02)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Hold the folder's worker lock: with it, a lease that somebody else left is a lease of the dead."""
     make_folder(folder)
     with (folder / "worker.lock").open("w") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(lock)
         except OSError as error:
             raise Conflict(
                 "WORKER_RUNNING",

@@ -17,6 +17,7 @@ def cortex_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     by_name = {operation.name: operation for operation in operations}
     rows = _capture_rows(by_name) + _recall_rows(by_name) + _layer_rows(by_name) + _lifecycle_rows(by_name)
     rows += _policy_rows(by_name) + _scope_rows(by_name)
+    rows += _audit_rows(by_name) + _admin_rows(by_name)
     left = set(by_name) - {row.operation.name for row in rows}
     assert not left, f"operations without a row: {sorted(left)}"
     return rows
@@ -73,7 +74,24 @@ def _lifecycle_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/lifecycle/event/{lce_id}", by_name["lifecycle_event"]),
         Route("GET", "/v1/lifecycle/memory-event/{evt_id}", by_name["lifecycle_memory_event"]),
         Route("POST", "/v1/lifecycle/memory-event/{evt_id}/cancel", by_name["lifecycle_cancel"]),
+    ]
+
+
+def _audit_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [
+        Route("GET", "/v1/audit", by_name["audit"]),
+        Route("GET", "/v1/audit/{audit_id}", by_name["audit_row"]),
+        # The body to check may be as large as a body can be, and grows by its escapes inside JSON.
+        Route("POST", "/v1/audit/verify", by_name["audit_verify"], body_bytes_max=3 * limits.BODY_BYTES_MAX),
+    ]
+
+
+def _admin_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [
         Route("GET", "/v1/admin/version", by_name["version"]),
+        Route("GET", "/v1/admin/health", by_name["health"]),
+        Route("POST", "/v1/admin/flush-views", by_name["flush_views"]),
+        Route("POST", "/v1/admin/compact", by_name["compact"]),
     ]
 
 

@@ -14,7 +14,7 @@ from lamina.errors import Invalid, LaminaError, Malformed, outcome_of
 
 __all__ = ["DOCUMENTATION", "envelope", "error_response", "from_validation"]
 
-DOCUMENTATION = "https://lamina.dev/docs/errors/"
+DOCUMENTATION = "https://lamina.dev/docs/reference/errors/"
 
 _INPUT_SHOWN_MAX = 64
 _BY_TYPE_IN_BODY = {"json_invalid": "INVALID_BODY", "missing": "MISSING_REQUIRED_FIELD"}

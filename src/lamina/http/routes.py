@@ -7,22 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import to_json
 from starlette.requests import Request as HttpRequest
 
 from lamina import limits
-from lamina.errors import Malformed, TooLarge
+from lamina.errors import Invalid, Malformed, TooLarge
 from lamina.http.errors import from_validation
-from lamina.kernel.operations import Operation
+from lamina.kernel.operations import Effect, Operation
 
 __all__ = ["Read", "Route"]
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A parsed request, and the bytes it came as: they tell a repetition from another use of its key."""
+    """A parsed request, and the bytes it came as: they tell a repetition from another use of its ``key``."""
 
     request: BaseModel
     body: bytes
+    key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,20 +53,63 @@ class Route:
     async def read(self, http: HttpRequest) -> Read:
         """The request behind what came in; raises one of ours for what is wrong with it."""
         around = self._around(http)
+        key = self._offered_key(http)
         if not self.has_body:
-            return Read(self._validated(around), b"")
+            return Read(self._validated(around), b"", key)
         body = await _body(http, self.body_bytes_max)
         try:
+            content, key = self._keyed(body, key)
             if self.body_field is not None:
-                part = self._body_adapter.validate_json(body)
-                return Read(self._validated(around | {self.body_field: part}), body)
+                part = self._body_adapter.validate_json(content)
+                return Read(self._validated(around | {self.body_field: part}), body, key)
+            if not content and not self._requires_something:
+                content = b"{}"
             if not around:
-                whole: BaseModel = self.operation.request.model_validate_json(body)
-                return Read(whole, body)
-            given = TypeAdapter(dict[str, Any]).validate_json(body or b"{}")
-            return Read(self._validated(given | around), body)
+                whole: BaseModel = self.operation.request.model_validate_json(content)
+                return Read(whole, body, key)
+            given = TypeAdapter(dict[str, Any]).validate_json(content or b"{}")
+            return Read(self._validated(given | around), body, key)
         except ValidationError as error:
             raise from_validation(error, self.invalid_code) from error
+
+    @property
+    def _requires_something(self) -> bool:
+        return any(item.is_required() for item in self.operation.request.model_fields.values())
+
+    def _offered_key(self, http: HttpRequest) -> str | None:
+        """The idempotency key of the header, where the operation writes."""
+        if self.operation.effect is Effect.READ:
+            return None
+        key = http.headers.get("x-cortex-idempotency-key")
+        return None if key is None else _checked(key)
+
+    def _keyed(self, body: bytes, offered: str | None) -> tuple[bytes, str | None]:
+        """The body that the request type is read from, and the key: every write takes one, in its body or a header."""
+        takes_key = "idempotency_key" in self._body_model.model_fields
+        if self.operation.effect is Effect.READ or (takes_key and offered is None):
+            return body, None
+        if not takes_key and b"idempotency_key" not in body:
+            return body, offered
+        given = TypeAdapter(dict[str, Any]).validate_json(body or b"{}")
+        inside = given.pop("idempotency_key", None)
+        if None not in (inside, offered) and inside != offered:
+            raise Malformed(
+                "INVALID_REQUEST",
+                "the idempotency keys of the body and of the header differ",
+                details={"field": "idempotency_key"},
+            )
+        key = offered if inside is None else _checked(inside)
+        if takes_key:
+            given["idempotency_key"] = key
+        return to_json(given), key
+
+    @property
+    def _body_model(self) -> type[BaseModel]:
+        if self.body_field is None:
+            return self.operation.request
+        model: Any = self.operation.request.model_fields[self.body_field].annotation
+        body_model: type[BaseModel] = model
+        return body_model
 
     @property
     def _body_adapter(self) -> TypeAdapter[Any]:
@@ -102,6 +147,18 @@ def _adapter(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
         kind: Any = model.model_fields[name].annotation
         _ADAPTERS[model, name] = TypeAdapter(kind)
     return _ADAPTERS[model, name]
+
+
+def _checked(key: object) -> str:
+    """An idempotency key: printable ASCII, at most 64 characters."""
+    long = limits.IDEMPOTENCY_KEY_LENGTH_MAX
+    if isinstance(key, str) and 1 <= len(key) <= long and key.isascii() and key.isprintable():
+        return key
+    raise Invalid(
+        "INVALID_REQUEST",
+        f"idempotency_key must be 1 to {long} printable ASCII characters",
+        details={"field": "idempotency_key"},
+    )
 
 
 async def _body(http: HttpRequest, bytes_max: int) -> bytes:

@@ -11,6 +11,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,18 +19,19 @@ from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
-from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lamina.access.principals import Credentials
 from lamina.errors import Fault, Invalid, LaminaError, NotFound, Unsupported
 from lamina.gateway import Gateway, Inbound, Reply
 from lamina.http.errors import error_response
+from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import DOCS_PAGE, openapi_document
 from lamina.http.routes import Route
 from lamina.http.sse import HEARTBEAT, MEDIA_TYPE, ServerSentEvent
-from lamina.kernel.operations import Answer
+from lamina.kernel.operations import Answer, Principal
+from lamina.observe.logs import log_failure
 
 __all__ = ["create_application"]
 
@@ -59,8 +61,8 @@ def create_application(
         for path, by_verb in sorted(endpoints.items(), key=_fixed_paths_first)
     ]
     table += [
-        StarletteRoute("/openapi.json", _json_page(document), methods=["GET"]),
-        StarletteRoute("/docs", _docs_page, methods=["GET"]),
+        StarletteRoute("/openapi.json", _page(gateway, document, _JSON), methods=["GET"]),
+        StarletteRoute("/docs", _page(gateway, DOCS_PAGE.encode(), "text/html"), methods=["GET"]),
     ]
     application = Starlette(
         routes=table,
@@ -84,42 +86,52 @@ def _endpoint(
 ) -> Callable[[HttpRequest], Awaitable[Response]]:
     async def endpoint(http: HttpRequest) -> Response:
         route = by_verb.get(http.method) or by_verb["GET"]
-        request_id = _request_id(gateway, http)
-        headers = {"X-Cortex-Request-ID": request_id, "X-Cortex-Stability": route.operation.tier.value}
+        name = route.operation.name
+        inbound = inbound_of(gateway, http, f"{route.verb} {route.path}")
+        inbound.out["X-Cortex-Stability"] = route.operation.tier.value
+        principal, code = None, None
         try:
-            reply = await _run(gateway, route, http, request_id, pool)
-        except LaminaError as error:
-            if isinstance(error, Fault):
-                _LOG.exception("%s %s failed (%s)", route.verb, route.path, request_id)
-            return error_response(error, request_id, headers)
-        except Exception:
-            _LOG.exception("%s %s failed (%s)", route.verb, route.path, request_id)
-            fault = Fault("INTERNAL", "the server failed; its log has the cause under this request id")
-            return error_response(fault, request_id, headers)
-        return _response(reply, headers | dict(reply.headers), pool)
+            principal = gateway.identify(inbound, route.operation)
+            reply = await _run(gateway, route, http, inbound, principal, pool)
+            response = _response(reply, pool)
+        except Exception as failure:
+            error = _ours(failure, inbound.request_id, name)
+            code = error.code
+            response = error_response(error, inbound.request_id, inbound.out)
+        log(http, inbound, response.status_code, operation=name, principal=principal, error_code=code)
+        return response
 
     return endpoint
 
 
+def _ours(failure: Exception, request_id: str, operation: str | None) -> LaminaError:
+    """The error to show; the log has what may not be shown."""
+    if isinstance(failure, LaminaError) and not isinstance(failure, Fault):
+        return failure
+    log_failure(_LOG, failure, request_id, operation)
+    if isinstance(failure, Fault):
+        return failure
+    return Fault("INTERNAL", "the server failed; its log has the cause under this request id")
+
+
 async def _run(
-    gateway: Gateway, route: Route, http: HttpRequest, request_id: str, pool: ThreadPoolExecutor
+    gateway: Gateway,
+    route: Route,
+    http: HttpRequest,
+    inbound: Inbound,
+    principal: Principal,
+    pool: ThreadPoolExecutor,
 ) -> Reply:
-    credentials = Credentials(
-        channel="http",
-        authorization=http.headers.get("authorization"),
-        actor=http.headers.get("x-cortex-actor"),
-    )
-    principal = gateway.identify(Inbound(credentials, request_id), route.operation)
     read = await route.read(http)
-    inbound = Inbound(credentials, request_id, read.body or b"null")
+    inbound = replace(inbound, body=read.body, key=read.key)
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(
         pool, gateway.execute, route.operation, read.request, inbound, principal
     )
 
 
-def _response(reply: Reply, headers: dict[str, str], pool: ThreadPoolExecutor) -> Response:
-    answer = reply.answer
+def _response(reply: Reply, pool: ThreadPoolExecutor) -> Response:
+    answer, headers = reply.answer, dict(reply.headers)
     status = 202 if answer.accepted else 201 if answer.created else 200
     if isinstance(answer.result, BaseModel):
         body = answer.result.__pydantic_serializer__.to_json(answer.result, by_alias=True)
@@ -144,39 +156,43 @@ async def _encoded(answer: Answer, pool: ThreadPoolExecutor) -> AsyncIterator[by
         yield event.encode()
 
 
-def _request_id(gateway: Gateway, http: HttpRequest) -> str:
-    return gateway.request_id(http.headers.get("x-cortex-request-id") or http.headers.get("x-request-id"))
-
-
 async def _not_routed(gateway: Gateway, http: HttpRequest, error: Exception) -> Response:
     assert isinstance(error, HTTPException), "registered for this class"
-    request_id = _request_id(gateway, http)
-    headers = {"X-Cortex-Request-ID": request_id, **(error.headers or {})}
+    inbound = inbound_of(gateway, http, "")
+    refusal: LaminaError = NotFound(
+        "NOT_FOUND", "there is no such path", hint="/openapi.json describes every path"
+    )
     if error.status_code == 405:
-        refusal: LaminaError = Unsupported("METHOD_NOT_ALLOWED", f"{http.method} is not offered at this path")
-        response = error_response(refusal, request_id, headers)
+        refusal = Unsupported("METHOD_NOT_ALLOWED", f"{http.method} is not offered at this path")
+    try:
+        gateway.identify(inbound, None)
+    except LaminaError as busy:
+        refusal = busy
+    response = error_response(refusal, inbound.request_id, inbound.out | dict(error.headers or {}))
+    if refusal.code == "METHOD_NOT_ALLOWED":
         response.status_code = 405
-        return response
-    nowhere = NotFound("NOT_FOUND", "there is no such path", hint="/openapi.json describes every path")
-    return error_response(nowhere, request_id, headers)
+    log(http, inbound, response.status_code, error_code=refusal.code)
+    return response
 
 
 async def _crashed(gateway: Gateway, http: HttpRequest, error: Exception) -> Response:
-    request_id = _request_id(gateway, http)
-    _LOG.error("%s failed (%s)", http.method, request_id, exc_info=error)
-    fault = Fault("INTERNAL", "the server failed; its log has the cause under this request id")
-    return error_response(fault, request_id, {"X-Cortex-Request-ID": request_id})
+    inbound = inbound_of(gateway, http, "")
+    response = error_response(_ours(error, inbound.request_id, None), inbound.request_id, inbound.out)
+    log(http, inbound, response.status_code, error_code="INTERNAL")
+    return response
 
 
-def _json_page(document: bytes) -> Callable[[HttpRequest], Awaitable[Response]]:
-    async def page(http: HttpRequest) -> Response:  # noqa: ARG001 - Starlette's shape
-        return Response(document, media_type=_JSON)
+def _page(gateway: Gateway, content: bytes, media_type: str) -> Callable[[HttpRequest], Awaitable[Response]]:
+    async def page(http: HttpRequest) -> Response:
+        inbound = inbound_of(gateway, http, "")
+        inbound.out["X-Cortex-Stability"] = "stable"
+        try:
+            gateway.identify(inbound, None)
+        except LaminaError as busy:
+            return error_response(busy, inbound.request_id, inbound.out)
+        return Response(content, headers=inbound.out, media_type=media_type)
 
     return page
-
-
-async def _docs_page(http: HttpRequest) -> Response:  # noqa: ARG001 - Starlette's shape
-    return HTMLResponse(DOCS_PAGE)
 
 
 class _KnownHosts:

@@ -91,6 +91,8 @@ class Call:
     permits: Permits
     body: bytes = b"null"
     """The request as it came: JSON."""
+    audit_id: str | None = None
+    """The id of this call's audit row; None where the operation is open."""
 
     def body_hash(self) -> str:
         """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same."""
@@ -123,7 +125,10 @@ class Operation(Generic[RequestT]):
 
     ``grants`` names what the caller must hold, read from the request; a handler asks ``call.permits`` for what
     it learns only on the way. An ``open`` operation asks nobody who they are and nothing of policy. A
-    ``personal`` one is for every known caller: where it names no grant, only its handler asks for some.
+    ``personal`` one is for every known caller: where it names no grant, only its handler asks for some. A write
+    ``keeps_keys`` when it lands its idempotency keys itself, with what they led to; ``commits_with`` is the status
+    that the audit row of a write carries, since that row lands before the answer is made. ``deprecated`` links to
+    what takes the operation's place.
     """
 
     name: str
@@ -137,3 +142,6 @@ class Operation(Generic[RequestT]):
     summary: str
     open: bool = False
     personal: bool = False
+    keeps_keys: bool = False
+    commits_with: int = 200
+    deprecated: str | None = None

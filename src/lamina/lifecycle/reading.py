@@ -138,7 +138,7 @@ class LifecycleReads:
             stages_cancelled=[stage.value for stage in _STAGES[done:]],
             stages_already_completed=[stage.value for stage in _STAGES[:done]],
             excluded_from_recall=True,
-            audit_id=None,
+            audit_id=call.audit_id,
         )
         return Answer(result, warnings=("audit_note_not_kept",) if request.audit_note else ())
 

@@ -195,7 +195,7 @@ class MemoryEventState(Result):
 
 
 class Cancelled(Result):
-    """What cancelling did; the same each time it is asked. ``audit_id`` is null where no audit log is kept."""
+    """What cancelling did; the same each time it is asked, but for ``audit_id``, which names the row of the call."""
 
     event_id: str
     stages_cancelled: list[str]

@@ -56,6 +56,11 @@ class Projection:
         return quantise(unit_rows((centred @ self.axes).astype(np.float32, copy=False)))
 
 
+def model_path_exists() -> bool:
+    """Whether the weights are installed, without loading or checking them."""
+    return (_DATA / "minilm-l6-v2-int8.onnx").is_file()
+
+
 class MiniLmEmbedder:
     """The default embedder. Safe to share between threads; the model loads on the first ``encode``.
 

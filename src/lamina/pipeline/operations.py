@@ -25,6 +25,8 @@ def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
             grants=lambda r, p: write_grants([r.envelope], r.envelope.scope, p),
             handler=capturing.experience,
             summary="Store one experience.",
+            keeps_keys=True,
+            commits_with=202,
         ),
         Operation(
             name="experience_bulk",
@@ -36,6 +38,8 @@ def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
             grants=lambda r, p: write_grants(r.items, r.scope, p, r.observed_actor),
             handler=capturing.bulk,
             summary="Store up to a thousand experiences of one scope, all or none.",
+            keeps_keys=True,
+            commits_with=202,
         ),
         Operation(
             name="experience_by_key",

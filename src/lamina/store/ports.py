@@ -14,7 +14,9 @@ from lamina.kernel.events import Event, EventDraft, LifecycleRow, Stage
 from lamina.kernel.records import Entity, Layer, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
+from lamina.store.audit import Audit, Peppers
 from lamina.store.registry import Registry
+from lamina.store.upkeep import Upkeep
 
 __all__ = [
     "Appended",
@@ -512,6 +514,21 @@ class Store(Protocol):
     @property
     def registry(self) -> Registry:
         """Registered scopes, members and policy documents."""
+        ...
+
+    @property
+    def audit(self) -> Audit:
+        """Who asked for what, and what they were told."""
+        ...
+
+    @property
+    def peppers(self) -> Peppers:
+        """The secrets behind the hashes of audit rows."""
+        ...
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """What operators ask."""
         ...
 
     def change_mark(self) -> int:

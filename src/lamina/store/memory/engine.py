@@ -7,6 +7,7 @@ from typing import Any
 
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
+from lamina.store.memory.audit import MemoryAudit, MemoryPeppers
 from lamina.store.memory.index import MemoryIndexRows
 from lamina.store.memory.jobs import MemoryJobs
 from lamina.store.memory.lifecycle import MemoryLifecycle
@@ -14,6 +15,7 @@ from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
 from lamina.store.memory.records import MemoryRecords
 from lamina.store.memory.registry import MemoryRegistry
 from lamina.store.memory.tables import Memory
+from lamina.store.memory.upkeep import MemoryUpkeep
 from lamina.store.sqlite.codec import record_row, support_row, text_row
 
 __all__ = ["MemoryStore"]
@@ -33,6 +35,9 @@ class MemoryStore:
         self.lifecycle = MemoryLifecycle(self._memory)
         self.scopes = MemoryScopes(self._memory)
         self.registry = MemoryRegistry(self._memory)
+        self.audit = MemoryAudit(self._memory)
+        self.peppers = MemoryPeppers(self._memory)
+        self.upkeep = MemoryUpkeep(self._memory)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

@@ -38,6 +38,7 @@ class MemoryLog:
             appended = [self._append_one(tables, capture, now) for capture in captures]
             fresh = [entry.event for entry in appended if not entry.replayed]
             put_lifecycle(tables, [captured_row(event) for event in fresh], self._clock, self._ids)
+            tables.about = appended[0].event.id if len(appended) == 1 else None
             if remember is not None:
                 tables.keys[remember.key] = remember
         return appended
@@ -116,6 +117,7 @@ class MemoryLog:
         """Mirrors ``EventLog.cancel``."""
         with self._memory.change() as tables:
             event = _event(tables, tenant_id, event_id)
+            tables.about = event_id
             if event.excluded:
                 return ()
             stages = list(Stage)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 
+from lamina.kernel.audit import Anchor, AuditRow, Pepper
 from lamina.kernel.events import Event, LifecycleRow, Stage
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
@@ -52,8 +53,13 @@ class Tables:
     registrations: dict[tuple[str, Scope], ScopeState] = field(default_factory=dict)
     policies: dict[tuple[str, str, str], PolicyRow] = field(default_factory=dict)
     access_version: int = 0
+    audit: dict[tuple[str, int], AuditRow] = field(default_factory=dict)
+    anchors: dict[str, Anchor] = field(default_factory=dict)
+    peppers: dict[tuple[str, int], Pepper] = field(default_factory=dict)
     last_row: int = 0
     commits: int = 0
+    about: str | None = None
+    """The one event that the change is about, for the audit row that rides on it."""
 
     def copied(self) -> Tables:
         """The same rows in containers of their own."""
@@ -74,13 +80,20 @@ class Memory:
 
     def __init__(self) -> None:
         self.tables = Tables()
+        self.local = threading.local()
         self._lock = threading.Lock()
 
     @contextmanager
     def change(self) -> Iterator[Tables]:
         """A copy to change: it stands when the block ends, and is dropped when the block raises."""
+        board: Callable[[Tables], Callable[[], None]] | None = getattr(self.local, "rider", None)
+        self.local.rider = None
         with self._lock:
             tables = self.tables.copied()
+            tables.about = None
             yield tables
+            landed = board(tables) if board else None
             tables.commits += 1
             self.tables = tables
+        if landed:
+            landed()

@@ -7,6 +7,7 @@ savepoint, so one that fails takes nothing of the others with it.
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 import weakref
@@ -14,19 +15,24 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import apsw
 
 from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
 
-__all__ = ["Readers", "Row", "Writer", "open_connection"]
+__all__ = ["Readers", "Riders", "Row", "Writer", "open_connection"]
+
+_LOG = logging.getLogger("lamina.store")
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
 """A row as SQLite returns it: its columns are None, int, float, str or bytes."""
-_Write = tuple[Callable[[apsw.Connection], Any], Future[Any]]
+_Land = Callable[[apsw.Connection, str | None], None]
+_Write = tuple[
+    Callable[[apsw.Connection], Any], Future[Any], Callable[[Any], str | None] | None, _Land | None
+]
 
 _BUSY_S_MAX = 30.0
 
@@ -63,11 +69,56 @@ def _wait_while_busy() -> Callable[[int], bool]:
     return handler
 
 
+class Riders(Protocol):
+    """Rows that land with the writes of others, and so cost no flush of their own."""
+
+    def boarding(self) -> _Land | None:
+        """What is to land together with the write that this thread makes now, or None."""
+        ...
+
+    def due_s(self) -> float | None:
+        """In how many seconds the queue wants a commit even if nobody else does; None when it is empty."""
+        ...
+
+    def begin(self) -> None:
+        """A transaction begins."""
+        ...
+
+    def drain(self, connection: apsw.Connection) -> None:
+        """Put a batch of the queue into the transaction."""
+        ...
+
+    def forget(self) -> None:
+        """A write of the transaction was taken back."""
+        ...
+
+    def ended(self, *, landed: bool) -> None:
+        """The transaction is on disk, or was taken back."""
+        ...
+
+
+class _NoRiders:
+    def boarding(self) -> None:
+        return None
+
+    def due_s(self) -> None:
+        return None
+
+    def begin(self) -> None: ...
+
+    def drain(self, connection: apsw.Connection) -> None: ...
+
+    def forget(self) -> None: ...
+
+    def ended(self, *, landed: bool) -> None: ...
+
+
 class Writer:
     """The one thread that writes. ``write`` returns when the commit is on disk."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, riders: Riders | None = None) -> None:
         self._connection = connection
+        self._riders: Riders = riders or _NoRiders()
         self._waiting: deque[_Write] = deque()
         self._lock = threading.Lock()
         self._arrived = threading.Condition(self._lock)
@@ -76,21 +127,30 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="lamina-writer", daemon=True)
         self._thread.start()
 
-    def write(self, work: Callable[[apsw.Connection], T]) -> T:
+    def write(
+        self, work: Callable[[apsw.Connection], T], *, event_of: Callable[[T], str | None] | None = None
+    ) -> T:
         """Run ``work`` inside a transaction and return its result once that is committed.
 
-        Raises what ``work`` raised, ``Unavailable`` (WAL_UNAVAILABLE) when the disk refuses.
+        ``event_of`` names the event that a result is about, for the audit row that lands with it. Raises what
+        ``work`` raised, ``Unavailable`` (WAL_UNAVAILABLE) when the disk refuses.
         """
         future: Future[T] = Future()
+        rider = self._riders.boarding()
         with self._lock:
             if not self._taken.wait_for(self._has_room, timeout=limits.WAIT_S_MAX):
                 raise _unavailable("the write queue is full")
             # Under the lock: whatever is in the queue when the writer sees that it is closed is still written.
             if self._closed:
                 raise _unavailable("the store is closed")
-            self._waiting.append((work, future))
+            self._waiting.append((work, future, event_of, rider))
             self._arrived.notify()
         return future.result()
+
+    def nudge(self) -> None:
+        """Tell the writer that riders wait."""
+        with self._lock:
+            self._arrived.notify()
 
     def _has_room(self) -> bool:
         return self._closed or len(self._waiting) < limits.WRITE_QUEUE_MAX
@@ -107,47 +167,71 @@ class Writer:
         self._connection.close()
 
     def _run(self) -> None:
-        while group := self._next_group():
-            self._commit(group)
+        while (group := self._next_group()) is not None:
+            landed = self._commit(group)
+            if self._closed and not group and not landed:
+                _LOG.error("the store was closed while its disk refused: queued audit rows are lost")
+                return
 
-    def _next_group(self) -> list[_Write]:
-        """What waits, up to a group; empty once the writer is closed and nothing waits."""
+    def _next_group(self) -> list[_Write] | None:
+        """What waits, up to a group; nothing when only riders do; None once closed and all is written."""
         with self._lock:
-            self._arrived.wait_for(lambda: self._waiting or self._closed)
+            while not (self._waiting or self._closed):
+                due_s = self._riders.due_s()
+                if due_s == 0.0:
+                    break
+                self._arrived.wait(due_s)
+            if self._closed and not self._waiting and self._riders.due_s() is None:
+                return None
             group = [self._waiting.popleft() for _ in range(min(len(self._waiting), limits.WRITE_GROUP_MAX))]
             self._taken.notify_all()
             return group
 
-    def _commit(self, group: Sequence[_Write]) -> None:
+    def _commit(self, group: Sequence[_Write]) -> bool:
         outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
+        self._riders.begin()
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            for work, future in group:
-                outcomes.append((future, *self._attempt(work)))
+            for work, future, event_of, rider in group:
+                outcomes.append((future, *self._attempt(work, event_of, rider)))
+            self._riders.drain(self._connection)
             self._connection.execute("COMMIT")
         except BaseException as error:
             if self._connection.in_transaction:
                 with contextlib.suppress(apsw.Error):
                     self._connection.execute("ROLLBACK")
             failure = _translated(error)
-            for _, future in group:
+            self._riders.ended(landed=False)
+            if not group:
+                _LOG.error("queued audit rows could not be written and stay queued: %s", failure)
+            for _, future, _, _ in group:
                 future.set_exception(failure)
-            return
+            return False
+        self._riders.ended(landed=True)
         for future, result, failed in outcomes:
             if failed is None:
                 future.set_result(result)
             else:
                 future.set_exception(failed)
+        return True
 
-    def _attempt(self, work: Callable[[apsw.Connection], Any]) -> tuple[Any, BaseException | None]:
+    def _attempt(
+        self,
+        work: Callable[[apsw.Connection], Any],
+        event_of: Callable[[Any], str | None] | None,
+        rider: _Land | None,
+    ) -> tuple[Any, BaseException | None]:
         self._connection.execute("SAVEPOINT one_write")
         try:
             result = work(self._connection)
+            if rider is not None:
+                rider(self._connection, event_of(result) if event_of else None)
         except Exception as error:
             if not self._connection.in_transaction:
                 raise  # a full disk ends the whole transaction by itself: nobody's write has landed
             self._connection.execute("ROLLBACK TO one_write")
             self._connection.execute("RELEASE one_write")
+            self._riders.forget()
             return None, _translated(error)
         self._connection.execute("RELEASE one_write")
         return result, None

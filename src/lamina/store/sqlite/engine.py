@@ -11,6 +11,7 @@ import apsw
 from lamina.errors import Unavailable
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
+from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
 from lamina.store.sqlite.index import SqliteIndexRows
 from lamina.store.sqlite.jobs import SqliteJobs
@@ -19,6 +20,7 @@ from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.records import SqliteRecords
 from lamina.store.sqlite.registry import SqliteRegistry
+from lamina.store.sqlite.upkeep import SqliteUpkeep
 
 __all__ = ["SqliteStore", "make_folder"]
 
@@ -76,7 +78,8 @@ class SqliteStore:
         path = folder / FILE_NAME
         clock, ids = clock or SystemClock(), ids or RandomIds()
         connection = _opened(path, durable=durable)
-        self._writer = Writer(connection)
+        riders = AuditRiders()
+        self._writer = Writer(connection, riders)
         self._readers = Readers(path)
         lifecycle = LifecycleWriter(clock, ids)
         self.log = SqliteLog(self._writer, self._readers, clock, ids, lifecycle)
@@ -87,6 +90,9 @@ class SqliteStore:
         self.lifecycle = SqliteLifecycle(self._readers)
         self.scopes = SqliteScopes(self._readers)
         self.registry = SqliteRegistry(self._writer, self._readers)
+        self.audit = SqliteAudit(self._writer, self._readers, riders)
+        self.peppers = SqlitePeppers(self._writer, self._readers)
+        self.upkeep = SqliteUpkeep(path, self._writer, self._readers)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

@@ -49,7 +49,9 @@ class SqliteLog:
 
     def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
         """Mirrors ``EventLog.append``."""
-        return self._writer.write(lambda connection: self._append(connection, captures, remember))
+        return self._writer.write(
+            lambda connection: self._append(connection, captures, remember), event_of=_only_event
+        )
 
     def _append(
         self, connection: apsw.Connection, captures: Sequence[Capture], remember: Remembered | None
@@ -174,13 +176,20 @@ class SqliteLog:
 
     def cancel(self, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
         """Mirrors ``EventLog.cancel``."""
-        return self._writer.write(lambda connection: _cancel(connection, tenant_id, event_id))
+        return self._writer.write(
+            lambda connection: _cancel(connection, tenant_id, event_id),
+            event_of=lambda _: event_id,
+        )
 
 
 _DRAFT_FIELDS = (
     "tenant_id", "scope", "caller", "observed_actor", "subject", "session", "modality", "content", "context",
     "directives", "origin", "batch_id",
 )  # fmt: skip
+
+
+def _only_event(appended: Sequence[Appended]) -> str | None:
+    return appended[0].event.id if len(appended) == 1 else None
 
 
 def _value(connection: apsw.Connection, sql: str, bindings: Row = ()) -> int:

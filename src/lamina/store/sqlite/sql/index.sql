@@ -81,3 +81,7 @@ WHERE true ON CONFLICT DO UPDATE SET changes = changes + 1;
 -- name: index_changes
 -- How often rows of a scope were removed or excluded.
 SELECT changes FROM index_change WHERE tenant_id = ?1 AND scope = ?2;
+
+-- name: merge_terms
+-- Merge up to so many pages of the full-text index.
+INSERT INTO text_index (text_index, rank) VALUES ('merge', ?1);

@@ -71,3 +71,12 @@ WHERE state = 'running' OR (state = 'pending' AND next_attempt_at > ?1);
 INSERT INTO job (tenant_id, event_id, stage, scope, position, event_seq, state, next_attempt_at)
 SELECT tenant_id, id, 1, scope, position, seq, 'pending', 0 FROM event
 WHERE cancelled_after IS NULL OR cancelled_after <> 'captured';
+
+-- name: oldest_pending
+-- When the oldest event that waits for derivation was recorded.
+SELECT min(recorded_at) FROM event WHERE seq = (SELECT min(event_seq) FROM job WHERE state <> 'failed');
+
+-- name: backlog_of_tenant
+-- How many events of a tenant wait for derivation, up to a position, and the newest position among them.
+SELECT count(*), coalesce(max(position), 0) FROM job
+WHERE tenant_id = ?1 AND state <> 'failed' AND (?2 IS NULL OR position <= ?2);

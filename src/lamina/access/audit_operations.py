@@ -1,0 +1,266 @@
+"""Reading the audit log (seed 002, 8.10): one's own rows with ``audit.read``, those of others with one capability more."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
+
+from lamina import limits
+from lamina.errors import Invalid, NotFound
+from lamina.kernel.audit import AuditRow
+from lamina.kernel.canonical import digest
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.ids import Prefix, parse_id
+from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import rfc3339
+from lamina.kernel.wire import (
+    InstantText,
+    Limit,
+    Request,
+    Result,
+    ScopePath,
+    Text,
+    decode_cursor,
+    encode_cursor,
+)
+from lamina.store.audit import AuditQuery
+from lamina.store.ports import Store
+
+__all__ = ["AuditReads", "audit_operations"]
+
+_Stamp = Annotated[int, PlainSerializer(rfc3339, return_type=str, when_used="json")]
+_Word = Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX)]
+
+
+class AuditList(Request):
+    """A page of rows, newest first. ``scope`` means it and all below; ``until`` is exclusive."""
+
+    scope: ScopePath | None = None
+    actor: _Word | None = None
+    capability: _Word | None = None
+    decision: Literal["allow", "deny"] | None = None
+    endpoint: _Word | None = None
+    since: InstantText | None = None
+    until: InstantText | None = None
+    limit: Limit = limits.PAGE_LIMIT_DEFAULT
+    cursor: str | None = None
+
+
+class AuditId(Request):
+    """One row."""
+
+    audit_id: str
+
+
+class VerifyRequest(Request):
+    """A row, and the body that the caller says it was made from, byte for byte."""
+
+    audit_id: str
+    body: Annotated[str, Field(max_length=limits.BODY_BYTES_MAX)]
+
+
+class AskedView(Result):
+    """What was asked. The hashes are peppered; ``body_bytes`` is left out where the tenant does not keep it."""
+
+    method: str
+    path: str
+    body_hash: str
+    headers_hash: str
+    body_bytes: int | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_size(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        shown: dict[str, Any] = handler(self)
+        if self.body_bytes is None:
+            shown.pop("body_bytes", None)
+        return shown
+
+
+class LinkView(Result):
+    """Where the row stands in its chain, and the hashes that bind it."""
+
+    number: int
+    previous: str
+    hash: str
+
+
+class AuditRowView(Result):
+    """A row of seed 002, section 14, and its link in the chain."""
+
+    id: str
+    ts: _Stamp
+    actor: str
+    token_jti: str | None
+    tenant_id: str
+    scope: str | None
+    endpoint: str
+    capability: str
+    decision: str
+    decided_by_tier: str
+    request: AskedView
+    response_status: int
+    event_id: str | None
+    client_ip: str | None
+    user_agent: str | None
+    request_id: str
+    elapsed_ms: int
+    gdpr: bool
+    tenant_pepper_version: int
+    chain: LinkView
+
+
+class AuditPage(Result):
+    """Rows, newest first."""
+
+    items: list[AuditRowView]
+    next_cursor: str | None
+    has_more: bool
+
+
+class Verified(Result):
+    """Whether the body is the one of the row."""
+
+    match: bool
+    hashed_at: _Stamp
+    algorithm: str
+    tenant_pepper_version: int
+
+
+def row_view(row: AuditRow) -> AuditRowView:
+    """The view of a row."""
+    said = row.draft
+    values = said._asdict()
+    request = AskedView(**{name: values[name] for name in AskedView.model_fields})
+    named = {name: values[name] for name in AuditRowView.model_fields if name in values}
+    return AuditRowView(
+        **named,
+        ts=said.at // 1000 * 1000,
+        request=request,
+        tenant_pepper_version=said.pepper_version,
+        chain=LinkView(number=row.number, previous=row.previous, hash=row.hash),
+    )
+
+
+class AuditReads:
+    """Handlers of the audit operations."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def rows(self, request: AuditList, call: Call) -> Answer:
+        """A page of rows of calls that were answered before this one."""
+        scope = None if request.scope is None else Scope(request.scope)
+        others = Grant(Capability.AUDIT_READ_CROSS_ACTOR, scope)
+        actor = request.actor
+        if actor is None and not call.permits.allows(others):
+            actor = call.principal.actor
+        elif actor is not None and actor != call.principal.actor:
+            call.permits.require(others)
+        asked = request.model_dump(mode="json", exclude={"cursor", "limit"})
+        filters = digest([asked, actor])[7:19]
+        before = None
+        if request.cursor is not None:
+            parts = decode_cursor(request.cursor, f=str, n=int)
+            if parts["f"] != filters:
+                raise Invalid(
+                    "INVALID_CURSOR",
+                    "the cursor belongs to other filters",
+                    hint="repeat the filters of the first page, or leave the cursor out to start over",
+                )
+            before = parts["n"]
+        self._store.audit.flush()
+        query = AuditQuery(
+            tenant_id=call.principal.tenant_id,
+            within=scope,
+            actor=actor,
+            capability=request.capability,
+            decision=request.decision,
+            endpoint=request.endpoint,
+            since=request.since,
+            until=request.until,
+            before=before,
+            limit=request.limit + 1,
+        )
+        found = self._store.audit.query(query)
+        shown, more = found[: request.limit], len(found) > request.limit
+        cursor = encode_cursor({"f": filters, "n": shown[-1].number}) if more else None
+        return Answer(AuditPage(items=[row_view(row) for row in shown], next_cursor=cursor, has_more=more))
+
+    def row(self, request: AuditId, call: Call) -> Answer:
+        """One row."""
+        return Answer(row_view(self._row(request.audit_id, call)))
+
+    def verify(self, request: VerifyRequest, call: Call) -> Answer:
+        """Whether a body is the one that a row was made from: hashed again with the pepper of that row."""
+        said = self._row(request.audit_id, call).draft
+        pepper = self._store.peppers.get(said.tenant_id, said.pepper_version)
+        if pepper is None:
+            raise NotFound(
+                "NOT_FOUND",
+                "this row was not made from a request: it has no pepper",
+                details={"audit_id": said.id},
+            )
+        match = hmac.compare_digest(pepper.hash(request.body.encode()), said.body_hash)
+        return Answer(
+            Verified(
+                match=match,
+                hashed_at=said.at // 1000 * 1000,
+                algorithm="sha256",
+                tenant_pepper_version=said.pepper_version,
+            )
+        )
+
+    def _row(self, audit_id: str, call: Call) -> AuditRow:
+        """A row that the caller may see. Who may see only their own learns nothing of others, not that they exist."""
+        parse_id(audit_id, Prefix.AUDIT)
+        self._store.audit.flush()
+        row = self._store.audit.get(call.principal.tenant_id, audit_id)
+        if row is None or row.draft.actor != call.principal.actor:
+            scope = Scope(row.draft.scope) if row is not None and row.draft.scope is not None else None
+            call.permits.require(Grant(Capability.AUDIT_READ_CROSS_ACTOR, scope))
+        if row is None:
+            raise NotFound("NOT_FOUND", "there is no audit row of this id", details={"id": audit_id})
+        return row
+
+
+def audit_operations(store: Store) -> list[Operation[Any]]:
+    """The operations that read the audit log."""
+    reads = AuditReads(store)
+    return [
+        Operation(
+            name="audit",
+            request=AuditList,
+            result=AuditPage,
+            capability=Capability.AUDIT_READ,
+            effect=Effect.READ,
+            tier=Tier.STABLE,
+            grants=lambda r, p: [Grant(Capability.AUDIT_READ, None if r.scope is None else Scope(r.scope))],  # noqa: ARG005 - the port's shape
+            handler=reads.rows,
+            summary="List who asked for what and what they were told, newest first.",
+        ),
+        Operation(
+            name="audit_row",
+            request=AuditId,
+            result=AuditRowView,
+            capability=Capability.AUDIT_READ,
+            effect=Effect.READ,
+            tier=Tier.STABLE,
+            grants=lambda r, p: [Grant(Capability.AUDIT_READ)],  # noqa: ARG005 - whose row it is shows on the way
+            handler=reads.row,
+            summary="Read one row of the audit log.",
+        ),
+        Operation(
+            name="audit_verify",
+            request=VerifyRequest,
+            result=Verified,
+            capability=Capability.AUDIT_READ,
+            effect=Effect.READ,
+            tier=Tier.STABLE,
+            grants=lambda r, p: [Grant(Capability.AUDIT_READ)],  # noqa: ARG005 - as above
+            handler=reads.verify,
+            summary="Check whether a body is the one that an audit row was made from.",
+        ),
+    ]

@@ -1,0 +1,59 @@
+"""Idempotency of writes in general: what a key was answered within a day is answered again (seed 002, 6.3).
+
+Operations that land their keys with what they wrote (``Operation.keeps_keys``) do not come here. For the others the
+answer is kept right after the write: two calls with one key in one process run one after the other, and a server
+that dies between a write and its answer forgets the key, as if the client had sent none.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import to_json
+
+from lamina.kernel.operations import Answer
+from lamina.kernel.time import Instant
+from lamina.store.ports import Idempotency, IdempotencyKey, Remembered
+from lamina.store.shapes import check_same
+
+__all__ = ["Replays", "family_of"]
+
+_STRIPES = 64
+
+
+def family_of(endpoint: str) -> str:
+    """The endpoint family of a route: its path up to the first parameter (seed 002, 18.2 item 9)."""
+    path = endpoint.rsplit(" ", 1)[-1]
+    return path.split("/{", 1)[0]
+
+
+class Replays:
+    """Runs a write once for each key."""
+
+    def __init__(self, idempotency: Idempotency) -> None:
+        self._idempotency = idempotency
+        self._locks = [threading.Lock() for _ in range(_STRIPES)]
+
+    def once(self, key: IdempotencyKey, body_hash: str, now: Instant, run: Callable[[], Answer]) -> Answer:
+        """What ``run`` answers, or what it answered to this key before; raises ``Conflict`` (IDEMPOTENCY_CONFLICT)."""
+        with self._locks[hash(key) % _STRIPES]:
+            known = self._idempotency.find(key, now)
+            if known is not None:
+                check_same(known, body_hash)
+                return _again(known)
+            answer = run()
+            if isinstance(answer.result, BaseModel):
+                kept: dict[str, Any] = {  # Any: JSON
+                    "accepted": answer.accepted,
+                    "body": answer.result.model_dump(mode="json", by_alias=True),
+                }
+                self._idempotency.remember(Remembered(key, body_hash, now, response=kept))
+            return answer
+
+
+def _again(known: Remembered) -> Answer:
+    response = dict(known.response or {})
+    return Answer(to_json(response.get("body")), accepted=bool(response.get("accepted")), replayed=True)

@@ -1,0 +1,89 @@
+"""Token buckets, one for each actor and class of call (seed 002, 6.5)."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lamina import limits
+from lamina.access.rules import Rate, Rules
+from lamina.errors import Busy
+from lamina.kernel.operations import Effect
+from lamina.kernel.time import SECOND_US, Instant
+
+__all__ = ["RateLimiter", "Taken", "importer_actor"]
+
+_Bucket = tuple[float, Instant]  # tokens, and when there were so many
+
+
+def importer_actor(tenant_id: str) -> str:
+    """The one bucket that all imports of a tenant take from (seed 002, 18.2 item 6)."""
+    return f"service:importer_{tenant_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a call left in its bucket. ``resets_at`` is when the bucket will be full again."""
+
+    limit: int
+    remaining: int
+    resets_at: Instant
+    retry_after_s: float | None = None
+    """Seconds until the next call may come; None when this one may."""
+
+    def headers(self) -> dict[str, str]:
+        """The three headers of seed 002, 6.5."""
+        return {
+            "X-RateLimit-Limit": str(self.limit),
+            "X-RateLimit-Remaining": str(self.remaining),
+            "X-RateLimit-Reset": str(math.ceil(self.resets_at / SECOND_US)),
+        }
+
+    def check(self) -> None:
+        """Nothing, or ``Busy`` (RATE_LIMITED)."""
+        if self.retry_after_s is not None:
+            raise Busy(
+                "RATE_LIMITED",
+                f"more than {self.limit} calls came too fast",
+                hint="wait as Retry-After says, then send it again",
+                details={"retry_after_s": self.retry_after_s, "limit": self.limit},
+            )
+
+
+class RateLimiter:
+    """Counts calls. A bucket starts full; the longest unused are forgotten first."""
+
+    def __init__(self, rules: Callable[[str], Rules], *, buckets_max: int = limits.RATE_BUCKETS_MAX) -> None:
+        self._rules = rules
+        self._buckets_max = buckets_max
+        self._buckets: OrderedDict[tuple[str, str, str], _Bucket] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, tenant_id: str, actor: str, effect: Effect, now: Instant) -> Taken:
+        """Take one token for a call: reads from one bucket of the actor, everything else from another."""
+        rates = self._rules(tenant_id).rates
+        if actor == importer_actor(tenant_id):
+            return self._take((tenant_id, actor, "importer"), rates.importer, now)
+        if effect is Effect.READ:
+            return self._take((tenant_id, actor, "read"), rates.read, now)
+        return self._take((tenant_id, actor, "write"), rates.write, now)
+
+    def _take(self, name: tuple[str, str, str], rate: Rate | None, now: Instant) -> Taken:
+        if rate is None:
+            return Taken(limits.RATE_UNLIMITED, limits.RATE_UNLIMITED, now)
+        per_us = rate.count / (rate.period_s * SECOND_US)
+        with self._lock:
+            tokens, at = self._buckets.pop(name, (float(rate.count), now))
+            # A clock that went back gives nothing and takes nothing.
+            tokens = min(float(rate.count), tokens + max(0, now - at) * per_us)
+            allowed = tokens >= 1
+            tokens -= allowed
+            self._buckets[name] = (tokens, now)
+            if len(self._buckets) > self._buckets_max:
+                self._buckets.popitem(last=False)
+        full_at = now + int((rate.count - tokens) / per_us)
+        wait_s = None if allowed else (1 - tokens) / per_us / SECOND_US
+        return Taken(rate.count, int(tokens), full_at, wait_s)

@@ -1,0 +1,94 @@
+"""``lamina audit``: heads to keep elsewhere, and checking chains without a server."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lamina.cli.options import Data
+from lamina.errors import Invalid
+from lamina.settings import load_settings
+
+if TYPE_CHECKING:
+    from lamina.kernel.audit import Head
+
+__all__ = ["audit_commands"]
+
+audit_commands = typer.Typer(help="Check the audit log.", no_args_is_help=True)
+
+_Tenant = Annotated[str | None, typer.Option(help="One tenant; without it, all of them.")]
+_HeadFile = Annotated[
+    Path | None, typer.Option(help="A file that `lamina audit head` wrote; - reads the standard input.")
+]
+
+
+@audit_commands.command()
+def head(data: Data = None, tenant: _Tenant = None) -> None:
+    """Print the newest row of each chain as a line of JSON. Kept elsewhere, it proves what came before."""
+    from lamina.store.sqlite import SqliteStore
+
+    store = SqliteStore(load_settings(os.environ, data=data).data)
+    for item in store.audit.heads():
+        if tenant in (None, item.tenant_id):
+            line = {"tenant_id": item.tenant_id, "number": item.number, "hash": item.hash}
+            typer.echo(json.dumps(line))
+    store.close()
+
+
+@audit_commands.command()
+def verify(data: Data = None, tenant: _Tenant = None, head: _HeadFile = None) -> None:
+    """Check every row of the chains, and the heads given; ends with 1 when a row is not as it was, and names it."""
+    from lamina.access.chain import check_chains
+    from lamina.store.sqlite import SqliteStore
+
+    heads = {} if head is None else _read_heads(head)
+    store = SqliteStore(load_settings(os.environ, data=data).data)
+    broken = False
+    for checked in check_chains(store.audit, heads, tenant):
+        tenant_id = checked.tenant_id
+        if checked.broken is not None:
+            broken = True
+            named = checked.broken.audit_id or "unknown id"
+            typer.echo(
+                f"{tenant_id}: BROKEN at row {checked.broken.number} ({named}): {checked.broken.reason}"
+            )
+            continue
+        typer.echo(f"{tenant_id}: {checked.rows} rows hold")
+        if not checked.head_compared:
+            broken = True
+            typer.echo(f"{tenant_id}: the row of the given head is past its retention; give a newer head")
+    store.close()
+    if broken:
+        raise typer.Exit(1)
+
+
+@audit_commands.command()
+def prune(data: Data = None) -> None:
+    """Delete rows past their retention, as a running server does once a day."""
+    from lamina.access.retention import Retention
+    from lamina.access.rules import rules_of
+    from lamina.kernel.ids import RandomIds
+    from lamina.kernel.time import SystemClock
+    from lamina.store.sqlite import SqliteStore
+
+    settings = load_settings(os.environ, data=data)
+    store = SqliteStore(settings.data)
+    deleted = Retention(store, RandomIds(), SystemClock(), rules_of(settings)).run()
+    store.close()
+    typer.echo(f"deleted {deleted} rows")
+
+
+def _read_heads(path: Path) -> dict[str, Head]:
+    from lamina.kernel.audit import Head
+
+    text = typer.get_text_stream("stdin").read() if str(path) == "-" else path.read_text(encoding="utf-8")
+    try:
+        lines = [json.loads(line) for line in text.splitlines() if line.strip()]
+        heads = [Head(str(line["tenant_id"]), int(line["number"]), str(line["hash"])) for line in lines]
+    except (ValueError, KeyError, TypeError) as error:
+        raise Invalid("INVALID_HEAD", f"{path} is not what lamina audit head writes") from error
+    return {item.tenant_id: item for item in heads}

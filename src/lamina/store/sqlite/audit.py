@@ -1,0 +1,234 @@
+"""Audit chains and peppers in SQLite, and how rows get into the commits of others."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import apsw
+
+from lamina import limits
+from lamina.kernel.audit import GENESIS, Anchor, AuditDraft, AuditRow, Head, Pepper, chained, row_of
+from lamina.kernel.time import Instant
+from lamina.store.audit import AuditQuery, MakeDraft, Ride
+from lamina.store.blocks import load_blocks
+from lamina.store.sqlite.connection import Readers, Writer
+
+__all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+
+
+class AuditRiders:
+    """``Riders`` that are audit rows. Heads are read once per commit: inside it nobody else can move them."""
+
+    def __init__(self) -> None:
+        self.local = threading.local()
+        self.waiting: deque[AuditDraft] = deque()
+        self._lock = threading.Lock()
+        self._waiting_since: float | None = None
+        self._heads: dict[str, tuple[int, str]] = {}
+        self._aboard: list[Ride] = []
+        self._drained = 0
+
+    def boarding(self) -> Callable[[apsw.Connection, str | None], None] | None:
+        """Mirrors ``Riders.boarding``."""
+        taken: tuple[MakeDraft, Ride] | None = getattr(self.local, "rider", None)
+        if taken is None:
+            return None
+        self.local.rider = None
+        make, ride = taken
+
+        def land(connection: apsw.Connection, event_id: str | None) -> None:
+            self.insert(connection, make(event_id))
+            self._aboard.append(ride)
+
+        return land
+
+    def add(self, draft: AuditDraft) -> bool:
+        """Queue a row; whether it is the first of a new batch, for which the writer has to be told."""
+        with self._lock:
+            self.waiting.append(draft)
+            if self._waiting_since is not None:
+                return False
+            self._waiting_since = time.monotonic()
+            return True
+
+    def due_s(self) -> float | None:
+        """Mirrors ``Riders.due_s``."""
+        since = self._waiting_since
+        return None if since is None else max(0.0, since + limits.AUDIT_LINGER_S - time.monotonic())
+
+    def begin(self) -> None:
+        """Mirrors ``Riders.begin``."""
+        self._heads.clear()
+        self._aboard.clear()
+        self._drained = 0
+
+    def drain(self, connection: apsw.Connection) -> None:
+        """Mirrors ``Riders.drain``."""
+        batch = list(islice(self.waiting, limits.AUDIT_BATCH_MAX))
+        for draft in batch:
+            self.insert(connection, draft)
+        self._drained = len(batch)
+
+    def ended(self, *, landed: bool) -> None:
+        """Mirrors ``Riders.ended``: what did not land stays queued, in its order."""
+        for ride in self._aboard if landed else ():
+            ride.landed = True
+        with self._lock:
+            for _ in range(self._drained if landed else 0):
+                self.waiting.popleft()
+            self._waiting_since = time.monotonic() if self.waiting else None
+
+    def insert(self, connection: apsw.Connection, draft: AuditDraft) -> None:
+        """Append a row to its tenant's chain."""
+        number, previous = self._heads.get(draft.tenant_id) or _head(connection, draft.tenant_id)
+        row = chained(draft, number + 1, previous)
+        connection.execute(_SQL["insert_audit"], row)
+        self._heads[draft.tenant_id] = (number + 1, row[-1])
+
+    def forget(self) -> None:
+        """Mirrors ``Riders.forget``."""
+        self._heads.clear()
+
+
+def _head(connection: apsw.Connection, tenant_id: str) -> tuple[int, str]:
+    for number, row_hash in connection.execute(_SQL["last_audit"], (tenant_id,)):
+        return number, row_hash
+    return 0, GENESIS
+
+
+class SqliteAudit:
+    """``Audit`` over its table and the writer's queue."""
+
+    def __init__(self, writer: Writer, readers: Readers, riders: AuditRiders) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._riders = riders
+
+    @contextlib.contextmanager
+    def ride(self, make: MakeDraft) -> Iterator[Ride]:
+        """Mirrors ``Audit.ride``."""
+        ride = Ride()
+        self._riders.local.rider = (make, ride)
+        try:
+            yield ride
+        finally:
+            self._riders.local.rider = None
+
+    def note(self, draft: AuditDraft) -> None:
+        """Mirrors ``Audit.note``."""
+        if len(self._riders.waiting) >= limits.AUDIT_QUEUE_MAX:
+            self.flush()
+        if self._riders.add(draft):
+            self._writer.nudge()
+
+    def flush(self) -> None:
+        """Mirrors ``Audit.flush``."""
+        for _ in range(1 + len(self._riders.waiting) // limits.AUDIT_BATCH_MAX):
+            self._writer.write(lambda connection: None)  # noqa: ARG005 - an empty write: its commit takes the queue along
+
+    def get(self, tenant_id: str, audit_id: str) -> AuditRow | None:
+        """Mirrors ``Audit.get``."""
+        row = self._readers.row(_SQL["find_audit"], (tenant_id, audit_id))
+        return None if row is None else row_of(row)
+
+    def query(self, query: AuditQuery) -> list[AuditRow]:
+        """Mirrors ``Audit.query``."""
+        bindings: dict[str, Any] = {
+            "tenant_id": query.tenant_id,
+            "before": query.before,
+            "within": query.within,
+            "within_from": None if query.within is None else f"{query.within}/",
+            "within_to": None if query.within is None else f"{query.within}0",
+            "capability": query.capability,
+            "decision": query.decision,
+            "endpoint": query.endpoint,
+            "since": query.since,
+            "until": query.until,
+            "limit": query.limit,
+        }
+        block = "query_audit"
+        if query.actor is not None:
+            block = "query_audit_of_actor"
+            bindings["actor"] = query.actor
+        return [row_of(row) for row in self._readers.rows(_SQL[block], bindings)]
+
+    def walk(self, tenant_id: str, after: int, limit: int) -> list[AuditRow]:
+        """Mirrors ``Audit.walk``."""
+        return [row_of(row) for row in self._readers.rows(_SQL["walk_audit"], (tenant_id, after, limit))]
+
+    def heads(self) -> list[Head]:
+        """Mirrors ``Audit.heads``."""
+        heads = []
+        for (stored,) in self._readers.rows(_SQL["audit_tenants"]):
+            tenant_id = stored.decode(errors="replace")
+            last = self._readers.row(_SQL["last_audit"], (tenant_id,))
+            heads.append(Head(tenant_id, *last) if last else Head(tenant_id, 0, ""))
+        return heads
+
+    def anchor(self, tenant_id: str) -> Anchor | None:
+        """Mirrors ``Audit.anchor``."""
+        row = self._readers.row(_SQL["find_anchor"], (tenant_id,))
+        return None if row is None else Anchor(*row)
+
+    def prune(self, anchor: Anchor, draft: AuditDraft) -> int:
+        """Mirrors ``Audit.prune``."""
+
+        def work(connection: apsw.Connection) -> int:
+            for row in connection.execute(_SQL["find_anchor"], (anchor.tenant_id,)):
+                if row[1] >= anchor.number:
+                    return 0  # somebody else pruned further meanwhile
+            connection.execute(_SQL["delete_audit"], (anchor.tenant_id, anchor.number))
+            deleted: int = connection.changes()
+            place = (anchor.tenant_id, anchor.number, anchor.hash, anchor.kept, anchor.row_id)
+            connection.execute(_SQL["put_anchor"], place)
+            self._riders.insert(connection, draft)
+            return deleted
+
+        return self._writer.write(work)
+
+
+class SqlitePeppers:
+    """``Peppers`` over its table."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    def current(self, tenant_id: str) -> Pepper | None:
+        """Mirrors ``Peppers.current``."""
+        row = self._readers.row(_SQL["last_pepper"], (tenant_id,))
+        return None if row is None else Pepper(*row)
+
+    def get(self, tenant_id: str, version: int) -> Pepper | None:
+        """Mirrors ``Peppers.get``."""
+        row = self._readers.row(_SQL["find_pepper"], (tenant_id, version))
+        return None if row is None else Pepper(*row)
+
+    def add(self, pepper: Pepper) -> Pepper:
+        """Mirrors ``Peppers.add``."""
+        place = (pepper.tenant_id, pepper.version)
+
+        def work(connection: apsw.Connection) -> Pepper:
+            connection.execute(_SQL["insert_pepper"], (*place, pepper.secret, pepper.created_at))
+            for row in connection.execute(_SQL["find_pepper"], place):
+                return Pepper(*row)
+            raise AssertionError("the pepper was put just before, or stood already")
+
+        return self._writer.write(work)
+
+    def prune(self, tenant_id: str, before: Instant) -> int:
+        """Mirrors ``Peppers.prune``."""
+
+        def work(connection: apsw.Connection) -> int:
+            connection.execute(_SQL["prune_peppers"], (tenant_id, before))
+            return int(connection.changes())
+
+        return self._writer.write(work)

@@ -1,0 +1,86 @@
+"""Looking after the database file."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import shutil
+from pathlib import Path
+
+import apsw
+
+from lamina import limits
+from lamina.store.blocks import load_blocks
+from lamina.store.sqlite.connection import Readers, Writer, open_connection
+from lamina.store.upkeep import Backlog, Compaction, StoreState
+
+__all__ = ["SqliteUpkeep"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+_WORKER_LOCK = "worker.lock"
+
+
+class SqliteUpkeep:
+    """``Upkeep`` of a folder."""
+
+    def __init__(self, path: Path, writer: Writer, readers: Readers) -> None:
+        self._path = path
+        self._writer = writer
+        self._readers = readers
+
+    def probe(self) -> None:
+        """Mirrors ``Upkeep.probe``: a number in the file's header, which nothing else uses, is turned over."""
+
+        def work(connection: apsw.Connection) -> None:
+            for (number,) in connection.execute("PRAGMA user_version").fetchall():
+                connection.execute(f"PRAGMA user_version = {0 if number else 1}")
+
+        self._writer.write(work)
+
+    def state(self) -> StoreState:
+        """Mirrors ``Upkeep.state``."""
+        row = self._readers.row(_SQL["oldest_pending"])
+        assert row is not None, "an aggregate is always a row"
+        return StoreState(
+            engine="sqlite",
+            version=apsw.sqlite_lib_version(),
+            oldest_pending_at=row[0],
+            worker_alive=_is_locked(self._path.parent / _WORKER_LOCK),
+            disk_free_bytes=shutil.disk_usage(self._path.parent).free,
+        )
+
+    def backlog(self, tenant_id: str, up_to: int | None = None) -> Backlog:
+        """Mirrors ``Upkeep.backlog``."""
+        row = self._readers.row(_SQL["backlog_of_tenant"], (tenant_id, up_to))
+        assert row is not None, "an aggregate is always a row"
+        return Backlog(*row)
+
+    def compact(self) -> Compaction:
+        """Mirrors ``Upkeep.compact``."""
+        merges = 0
+        while merges < limits.COMPACT_MERGES_MAX and self._writer.write(_merge):
+            merges += 1
+        connection = open_connection(self._path, durable=False)
+        try:
+            # Passive: readers and the writer go on, and what they still hold is left for another time.
+            _, logged, moved = next(connection.execute("PRAGMA wal_checkpoint(passive)"))
+        finally:
+            connection.close()
+        return Compaction(max(0, moved), complete=logged == moved, index_merges=merges)
+
+
+def _merge(connection: apsw.Connection) -> bool:
+    before = connection.total_changes()
+    connection.execute(_SQL["merge_terms"], (limits.COMPACT_PAGES,))
+    # One change is the statement's own: the index had nothing more to merge.
+    return connection.total_changes() - before > 1
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether somebody holds the lock of a worker. Asking takes a shared lock for a moment, never an exclusive one."""
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False

@@ -1,0 +1,61 @@
+"""What an operator asks of a store: whether it can be written, what stands in its queue, and to tidy up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from lamina.kernel.time import Instant
+
+__all__ = ["Backlog", "Compaction", "StoreState", "Upkeep"]
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How many events of a tenant are still to be derived, and the newest position among them (0 when none is)."""
+
+    events: int
+    newest: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """What there is to say of a store. None where the engine cannot tell.
+
+    ``oldest_pending_at`` is when the oldest event that still waits for derivation was recorded.
+    """
+
+    engine: str
+    version: str
+    oldest_pending_at: Instant | None
+    worker_alive: bool | None
+    disk_free_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What compacting did: pages moved from the write-ahead file, whether all were, and merges of the text index."""
+
+    pages_moved: int
+    complete: bool
+    index_merges: int
+
+
+class Upkeep(Protocol):
+    """Looking after a store."""
+
+    def probe(self) -> None:
+        """Nothing when a write reaches the disk; raises ``Unavailable`` (WAL_UNAVAILABLE)."""
+        ...
+
+    def state(self) -> StoreState:
+        """How the store stands."""
+        ...
+
+    def backlog(self, tenant_id: str, up_to: int | None = None) -> Backlog:
+        """What of a tenant is still to be derived, up to a position; without what failed for good."""
+        ...
+
+    def compact(self) -> Compaction:
+        """Give space and order back, in steps that keep nobody waiting for long."""
+        ...
