@@ -302,7 +302,7 @@ def make_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Call
     worlds: list[World] = []
 
     def make(**settings: Any) -> World:
-        worlds.append(World(tmp_path / str(len(worlds)), **settings))
+        worlds.append(World(tmp_path / f"world-{len(worlds)}" if worlds else tmp_path, **settings))
         return worlds[-1]
 
     yield make

@@ -29,7 +29,7 @@ _LOG = logging.getLogger("lamina.store")
 T = TypeVar("T")
 Row = tuple[Any, ...]
 """A row as SQLite returns it: its columns are None, int, float, str or bytes."""
-_Land = Callable[[apsw.Connection, str | None], None]
+_Land = Callable[[str | None], None]
 _Write = tuple[
     Callable[[apsw.Connection], Any], Future[Any], Callable[[Any], str | None] | None, _Land | None
 ]
@@ -85,11 +85,7 @@ class Riders(Protocol):
         ...
 
     def drain(self, connection: apsw.Connection) -> None:
-        """Put a batch of the queue into the transaction."""
-        ...
-
-    def forget(self) -> None:
-        """A write of the transaction was taken back."""
+        """Put what boarded and a batch of the queue into the transaction, at its end."""
         ...
 
     def ended(self, *, landed: bool) -> None:
@@ -107,8 +103,6 @@ class _NoRiders:
     def begin(self) -> None: ...
 
     def drain(self, connection: apsw.Connection) -> None: ...
-
-    def forget(self) -> None: ...
 
     def ended(self, *, landed: bool) -> None: ...
 
@@ -225,13 +219,12 @@ class Writer:
         try:
             result = work(self._connection)
             if rider is not None:
-                rider(self._connection, event_of(result) if event_of else None)
+                rider(event_of(result) if event_of else None)
         except Exception as error:
             if not self._connection.in_transaction:
                 raise  # a full disk ends the whole transaction by itself: nobody's write has landed
             self._connection.execute("ROLLBACK TO one_write")
             self._connection.execute("RELEASE one_write")
-            self._riders.forget()
             return None, _translated(error)
         self._connection.execute("RELEASE one_write")
         return result, None

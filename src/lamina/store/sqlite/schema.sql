@@ -274,9 +274,9 @@ CREATE TABLE audit (
   gdpr               INTEGER NOT NULL,
   number             INTEGER NOT NULL,
   previous           TEXT    NOT NULL,
-  hash               TEXT    NOT NULL,
-  PRIMARY KEY (tenant_id, number)
-) WITHOUT ROWID;
+  hash               TEXT    NOT NULL
+);
+CREATE UNIQUE INDEX audit_number ON audit (tenant_id, number);
 CREATE UNIQUE INDEX audit_id ON audit (tenant_id, id);
 CREATE INDEX audit_actor ON audit (tenant_id, actor, number);
 

@@ -1,14 +1,13 @@
 -- name: last_audit
--- The number and hash of a tenant's newest audit row.
-SELECT number, hash FROM audit WHERE tenant_id = ?1 ORDER BY number DESC LIMIT 1;
+-- The number and hash of a tenant's newest audit row; the hash as bytes, that of a damaged file need not be text.
+SELECT number, CAST(hash AS BLOB) FROM audit WHERE tenant_id = ?1 ORDER BY number DESC LIMIT 1;
 
 -- name: insert_audit
--- One row of a chain, columns in the order of AuditDraft, then number, previous and hash.
+-- A row of a chain; its VALUES are repeated for several. Columns in the order of AuditDraft, then number, previous and hash.
 INSERT INTO audit (tenant_id, id, at, actor, token_jti, scope, endpoint, capability, decision, decided_by_tier, method,
                    path, body_hash, headers_hash, body_bytes, pepper_version, response_status, event_id, client_ip,
                    user_agent, request_id, elapsed_ms, gdpr, number, previous, hash)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
-        ?25, ?26);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: find_audit
 -- One row by its id.

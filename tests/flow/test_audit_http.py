@@ -218,7 +218,7 @@ def test_rows_of_reads_land_when_the_store_is_closed(make_world: Any, tmp_path: 
     for _ in range(20):
         world.get("/v1/events", scope=ALICE)
     world.store.close()
-    again = SqliteStore(tmp_path / "0")
+    again = SqliteStore(tmp_path)
     assert len(again.audit.walk(TENANT, 0, 100)) == 20
     again.close()
 
