@@ -34,7 +34,7 @@ class Neighbours:
     def __init__(self, preset: str = "on_prem_enterprise", store: Store | None = None) -> None:
         self.clock = ManualClock()
         self.store = store or MemoryStore(clock=self.clock)
-        settings = Settings(preset=preset, operators=f"acme/{ROOT}")
+        settings = Settings(preset=preset, operators=f"acme/{ROOT}", enable_experimental=True)
         self.server = build_server(settings, store=self.store, clock=self.clock, principals=Believed())
         self._keys = 0
 

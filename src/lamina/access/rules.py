@@ -24,6 +24,7 @@ _RETENTION: Mapping[str, str] = {
     "cloud_private": "P3Y",
     "dev_local": "P7D",
 }
+_RETENTION_OF_OTHERS = "P2Y"
 _RATES: Mapping[str, tuple[str, str]] = {"cloud_shared_saas": ("500/s", "100/s")}
 _IMPORTER_FACTOR = 10
 _RATE = re.compile(r"([1-9]\d{0,8})/(s|m|h)")
@@ -103,7 +104,7 @@ def rules_of(settings: Settings) -> Callable[[str], Rules]:
 
 def _retention_us(settings: Settings) -> int:
     if not settings.audit_retention:
-        return duration_us(_RETENTION[settings.preset])
+        return duration_us(_RETENTION.get(settings.preset, _RETENTION_OF_OTHERS))
     length_us = duration_us(settings.audit_retention, field="LAMINA_AUDIT_RETENTION")
     if not RETENTION_MIN_US <= length_us <= RETENTION_MAX_US:
         raise Invalid(
