@@ -272,7 +272,8 @@ class Support:
     """An edge of the why graph: ``record_id`` rests on ``source_id``.
 
     ``weight`` in 0..1; ``polarity`` says whether the source speaks for or against. ``ordinal`` orders the sources:
-    the place of an event in its episode, the instant from which on a statement says that its fact holds.
+    the place of an event in its episode, the instant from which on a statement says that its fact holds. ``role`` is
+    what an event did in its episode, or who made a statement.
     """
 
     tenant_id: str
