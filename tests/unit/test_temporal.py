@@ -494,3 +494,10 @@ def test_month_end_is_kept_inside_the_month() -> None:
 def test_exports_are_what_is_listed() -> None:
     assert temporal.__all__ == sorted(temporal.__all__)
     assert all(hasattr(temporal, name) for name in temporal.__all__)
+
+
+@pytest.mark.parametrize(
+    "text", ["at 00:30", "from 00:30 to 02:00", "1970-01-01T00:00:00.000Z", "00:00:00.000Z."]
+)
+def test_the_hour_after_midnight_is_read(text: str) -> None:
+    assert find_times(text, datetime(2026, 5, 13, 12, tzinfo=UTC))

@@ -215,7 +215,7 @@ class ScopeIndex:
             question_share=row.question_share,
             self_share=row.self_share,
             terms=tuple(
-                self._terms[i] for i in self._flat[self._flat_ends[place] : self._flat_ends[place + 1]]
+                map(self._terms.__getitem__, self._flat[self._flat_ends[place] : self._flat_ends[place + 1]])
             ),
             previous=None if previous == _NONE else previous,
             next=None if following == _NONE else following,

@@ -6,6 +6,7 @@ Seed 002, sections 7.2 to 7.5. Every record is a *version*: what was held from `
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
@@ -43,21 +44,18 @@ class Layer(StrEnum):
     UNDERSTANDING = "understanding"
 
 
-_LAYER_OF_PREFIX = {
-    Prefix.EVENT: Layer.EVENTS,
-    Prefix.EPISODE: Layer.EPISODES,
-    Prefix.FACT: Layer.FACTS,
-    Prefix.BELIEF: Layer.BELIEFS,
-    Prefix.CONCEPT: Layer.UNDERSTANDING,
+_LAYER_OF_PREFIX: Mapping[str, Layer] = {
+    Prefix.EVENT.value: Layer.EVENTS,
+    Prefix.EPISODE.value: Layer.EPISODES,
+    Prefix.FACT.value: Layer.FACTS,
+    Prefix.BELIEF.value: Layer.BELIEFS,
+    Prefix.CONCEPT.value: Layer.UNDERSTANDING,
 }
 
 
 def layer_of(record_id: str) -> Layer | None:
     """The layer that an id belongs to, by its prefix; None for ids of other things."""
-    for prefix, layer in _LAYER_OF_PREFIX.items():
-        if record_id.startswith(f"{prefix}_") and not record_id.startswith("concept_alias_"):
-            return layer
-    return None
+    return _LAYER_OF_PREFIX.get(record_id.rpartition("_")[0])
 
 
 class Stance(StrEnum):
@@ -272,7 +270,8 @@ class Support:
     """An edge of the why graph: ``record_id`` rests on ``source_id``.
 
     ``weight`` in 0..1; ``polarity`` says whether the source speaks for or against. ``ordinal`` orders the sources:
-    the place of an event in its episode, the instant from which on a statement says that its fact holds.
+    the place of an event in its episode, the instant from which on a statement says that its fact holds. ``role`` is
+    what an event did in its episode, or who made a statement.
     """
 
     tenant_id: str

@@ -85,7 +85,7 @@ class BeliefReviser:
             weight=fact.confidence,
             recorded_at=event.recorded_at,
         )
-        posterior = self._posterior(event, belief_id, [support])
+        posterior = self._posterior(belief_id, [support])
         if belief is None:
             revised = _new_belief(event, fact, belief_id, scope, posterior)
             _put(event, None, revised, writes)
@@ -108,23 +108,21 @@ class BeliefReviser:
             polarity="against",
             recorded_at=event.recorded_at,
         )
-        posterior = self._posterior(event, older.id, [against])
+        posterior = self._posterior(older.id, [against])
         revised = _moved(older, posterior, valid_to=fact.valid_from)
         revised = replace(revised, contradicts=tuple(dict.fromkeys([*older.contradicts, belief_id])))
         _put(event, older, revised, writes)
         writes.supports.append(against)
 
-    def _posterior(self, event: Event, belief_id: str, new: Sequence[Support]) -> Posterior:
+    def _posterior(self, belief_id: str, new: Sequence[Support]) -> Posterior:
         """From every fact that bears on the belief: for each actor and polarity, only the strongest counts."""
         known = self._view.supports_of([belief_id]).get(belief_id, [])
         bearing = {(s.source_id, s.polarity): s for s in [*known, *new]}
         sources = self._view.supports_of({source for source, _ in bearing})
-        event_ids = {s.source_id for supports in sources.values() for s in supports} | {event.id}
-        actors = {found.id: found.observed_actor.id for found in self._view.events(event_ids).values()}
         strongest: dict[tuple[str, Literal["supports", "against"]], float] = {}
         for (source, polarity), support in bearing.items():
             for statement in sources.get(source, []):
-                actor = actors.get(statement.source_id, statement.source_id)
+                actor = statement.role or statement.source_id
                 weight = max(support.weight if polarity == "against" else 0.0, statement.weight)
                 strongest[actor, polarity] = max(strongest.get((actor, polarity), 0.0), weight)
         alpha, beta = 1.0, 1.0

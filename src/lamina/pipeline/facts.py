@@ -297,6 +297,7 @@ def _support(event: Event, record_id: str, stated: Fact) -> Support:
         relation=EXTRACTED_FROM,
         weight=stated.confidence,
         ordinal=stated.valid_from,
+        role=event.observed_actor.id,
         recorded_at=event.recorded_at,
     )
 

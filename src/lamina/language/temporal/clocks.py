@@ -82,7 +82,8 @@ def _digits(r: Reading, i: int) -> Hours | None:
     readings = _readings(int(match[1]), minute * 60 + second, meridiem)
     if readings is None:
         return None
-    if meridiem and match[6].rstrip().endswith(".") and r.words[stop] == "" and "." not in match[6][:-1]:
+    suffix = match[6] or ""
+    if suffix.rstrip().endswith(".") and r.words[stop] == "" and "." not in suffix[:-1]:
         stop -= 1  # the full stop ends the sentence
     whole = stop
     if not match[6] and (after := _oclock(r, whole)) > whole:
