@@ -24,7 +24,7 @@ from lamina.models.counter import TokenCounter
 from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
-from lamina.recall.layers.reach import Reach, reach_of, traversed
+from lamina.recall.layers.reach import Reach, TraversedScope, reach_of, traversed
 from lamina.recall.layers.reading import present
 from lamina.recall.layers.requests import View
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
@@ -103,18 +103,18 @@ class Recalling:
                 "the narrative view is not offered by this server",
                 hint="view=holistic gives a context block made without a language model",
             )
+        view: View = "holistic" if request.view == "holistic" else "local"
+        reach = reach_of(
+            self._store.scopes, call, request.scope, "descend" if request.view == "descend" else view
+        )
         key = None
         if request.idempotency_key is not None:
             principal = call.principal
             key = (principal.tenant_id, principal.actor, request.idempotency_key)
             known = self._packs.find(key, call.body_hash(), call.now)
-            if known is not None:
+            if known is not None and _still_open(known, reach):
                 result = _as_stream(known) if request.stream else known
                 return Answer(result, replayed=True)
-        view: View = "holistic" if request.view == "holistic" else "local"
-        reach = reach_of(
-            self._store.scopes, call, request.scope, "descend" if request.view == "descend" else view
-        )
         now = present(self._store.log, call, reach.scopes)
         plan = plan_recall(request, call.principal.tenant_id, reach.scopes, now)
         pack_ = self._pack(request, plan, call, reach)
@@ -231,6 +231,12 @@ class Recalling:
         ids = [item.id for item in packed.chosen.get(Layer.EVENTS, ())]
         found = self._store.records.dependants_of(plan.tenant_id, ids)
         return {i: list(dict.fromkeys(s.record_id for s in supports)) for i, supports in found.items()}
+
+
+def _still_open(pack_: Pack, reach: Reach) -> bool:
+    """Whether the caller may still read every scope that the pack was made from."""
+    walked = {each.scope for each in pack_.scopes_traversed or () if isinstance(each, TraversedScope)}
+    return walked <= set(reach.scopes) | {pack_.scope}
 
 
 def _diverse(ranked: Sequence[ScoredEvent], limit: int) -> list[ScoredEvent]:
