@@ -19,7 +19,7 @@ from lamina.models.counter import TokenCounter
 from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
-from lamina.recall.layers.reach import Reach, reach_of, traversed
+from lamina.recall.layers.reach import Reach, TraversedScope, reach_of, traversed
 from lamina.recall.layers.reading import present
 from lamina.recall.layers.requests import View
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
@@ -107,7 +107,7 @@ class Recalling:
         if request.idempotency_key is not None:
             key = self._key(request.idempotency_key, reach.scopes, call)
             known = self._packs.find(key, call.body_hash(), call.now)
-            if known is not None:
+            if known is not None and _still_open(known, reach):
                 return Answer(as_stream(known) if request.stream else known, replayed=True)
         now = present(self._store.log, call, reach.scopes)
         plan = plan_recall(request, call.principal, reach.scopes, now)
@@ -232,6 +232,12 @@ class Recalling:
     def _derives(self, plan: Plan, packed: Packed, call: Call) -> dict[str, list[str]]:
         ids = [item.id for item in packed.chosen.get(Layer.EVENTS, ())]
         return derived_from(self._store.records, plan.tenant_id, ids, call.may_read)
+
+
+def _still_open(pack_: Pack, reach: Reach) -> bool:
+    """Whether the caller may still read every scope that the pack was made from."""
+    walked = {each.scope for each in pack_.scopes_traversed or () if isinstance(each, TraversedScope)}
+    return walked <= set(reach.scopes) | {pack_.scope}
 
 
 def _diverse(ranked: Sequence[ScoredEvent], limit: int) -> list[ScoredEvent]:

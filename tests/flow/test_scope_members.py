@@ -233,3 +233,25 @@ def test_children_come_by_writing_only_where_the_scope_says_so(here: Neighbours)
     assert here.write(OF_TEAM).json()["details"]["denied_by_tier"] == "scope"
     here.register(OF_TEAM, alice="owner")
     assert here.write(OF_TEAM).status_code == 202
+
+
+def test_a_pack_that_was_kept_is_not_shown_once_one_of_its_scopes_closed(here: Neighbours) -> None:
+    here.write(OF_TEAM, "tea at five")
+    here.write(ACME, "coffee at six")
+    asked = {
+        "scope": OF_TEAM,
+        "query": "tea",
+        "idempotency_key": "again",
+        "budgets": {"per_layer_limits": {"events": 0}},
+    }
+
+    def walked() -> list[str]:
+        return [
+            each["scope"]
+            for each in here.said("POST", "/v1/recall", asked, by="user:bob")["scopes_traversed"]
+        ]
+
+    assert walked() == [OF_TEAM, TEAM, ACME]
+    here.register(ACME, by=ROOT, alice="owner")
+    here.register(OF_TEAM, by=ROOT, bob="reader", alice="owner")
+    assert walked() == [OF_TEAM]
