@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.types import ASGIApp
 
+from lamina import limits
 from lamina.access.policy import OpenPolicy, Policy
-from lamina.access.principals import UnsignedPrincipals
+from lamina.access.principals import Principals, UnsignedPrincipals
+from lamina.access.tokens.issuers import Sources, read_issuers
+from lamina.access.tokens.narrowing import NarrowedPolicy
+from lamina.access.tokens.operations import token_operations
+from lamina.access.tokens.verifier import SignedPrincipals
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.server import create_application
@@ -35,6 +42,7 @@ from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
 from lamina.recall.recalling import Recalling
 from lamina.recall.retrieve import Retriever
+from lamina.remote.documents import fetch_document
 from lamina.settings import Settings
 from lamina.store.ports import Store
 from lamina.store.sqlite import SqliteStore
@@ -79,9 +87,13 @@ def build_server(
 
     ``clock`` and ``policy`` are the machine's and the preset's unless given.
     """
-    principals = UnsignedPrincipals(settings)
+    unsigned = settings.preset == "dev_local"
+    issuers = {} if unsigned else read_issuers(settings.issuers, _sources())
     kept: Store = store if store is not None else SqliteStore(settings.data)
     clock, ids = clock or SystemClock(), RandomIds()
+    principals: Principals = (
+        UnsignedPrincipals(settings) if unsigned else SignedPrincipals(issuers, kept.revocations, clock)
+    )
     watch = Watch(kept)
     feed = Feed(kept)
     operations = (
@@ -89,12 +101,21 @@ def build_server(
         *layer_operations(kept),
         *recall_operations(_recalling(kept, ids)),
         *lifecycle_operations(kept, feed, clock),
+        *token_operations(kept.revocations, ids, settings.preset),
         *observe_operations(),
     )
-    gateway = Gateway(principals=principals, policy=policy or OpenPolicy(), clock=clock, ids=ids)
+    narrowed = NarrowedPolicy(policy or OpenPolicy())
+    gateway = Gateway(principals=principals, policy=narrowed, clock=clock, ids=ids)
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
-    application = create_application(gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK)
+    application = create_application(
+        gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK if unsigned else None
+    )
     return Server(settings, kept, operations, application, pool, feed)
+
+
+def _sources() -> Sources:
+    fetch = partial(fetch_document, bytes_max=limits.JWKS_BYTES_MAX, timeout_s=limits.JWKS_WAIT_S)
+    return Sources(fetch, time.monotonic)
 
 
 def _recalling(store: Store, ids: RandomIds) -> Recalling:

@@ -55,6 +55,11 @@ class Gateway:
             return offered
         return self._ids.stamped(Prefix.REQUEST, self._clock.now())
 
+    @property
+    def identifying_waits(self) -> bool:
+        """Whether ``identify`` may wait for a disk or another machine: then it has no place on an event loop."""
+        return self._principals.waits
+
     def identify(self, inbound: Inbound, operation: Operation[Any]) -> Principal:
         """The caller, nobody of an open operation; raises ``Unauthenticated``. Doors call it before they read a body."""
         if operation.open:
@@ -68,7 +73,9 @@ class Gateway:
         permits = PolicyPermits(self._policy, principal)
         grants: Sequence[Grant] = ()
         if not operation.open:
-            grants = operation.grants(request, principal) or [Grant(operation.capability)]
+            grants = operation.grants(request, principal)
+            if not grants and not operation.personal:
+                grants = [Grant(operation.capability)]
         for grant in grants:
             permits.require(grant)
         call = Call(

@@ -29,6 +29,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "last_seq": "the store's own row number; a number, no content",
     "last_lifecycle": "the store's own sequence; a number and a time, no content",
     "prune_idempotency": "keys expire alike for every tenant",
+    "prune_revocations": "revocations expire alike for every tenant",
     "unembedded": "the embedder serves every tenant; each row names its own",
     "insert_terms": "the full-text table has row numbers only; the row was written with its tenant just before",
     "delete_terms": "the full-text table has row numbers only; the number was found under its tenant just before",
@@ -91,6 +92,8 @@ HOT: Mapping[str, str] = {
     "last_seq": "INTEGER PRIMARY KEY|SEARCH event",
     "last_lifecycle": "SCAN lifecycle$",  # from its end, by the primary key, one row
     "find_idempotency": "PRIMARY KEY",
+    "find_revocation": r"PRIMARY KEY \(tenant_id=\? AND jti=\? AND issuer=\?",
+    "prune_revocations": "revocation_expiry",
     "find_event": "event_id",
     "events_by_id": "event_id",
     "events_newest_first": r"event_scope \(tenant_id=\? AND scope=\?",

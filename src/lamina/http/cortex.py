@@ -16,6 +16,7 @@ def cortex_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     """Every row whose operation is among those given; an operation without a row is a bug."""
     by_name = {operation.name: operation for operation in operations}
     rows = _capture_rows(by_name) + _recall_rows(by_name) + _layer_rows(by_name) + _lifecycle_rows(by_name)
+    rows += _auth_rows(by_name)
     left = set(by_name) - {row.operation.name for row in rows}
     assert not left, f"operations without a row: {sorted(left)}"
     return rows
@@ -73,4 +74,11 @@ def _lifecycle_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/lifecycle/memory-event/{evt_id}", by_name["lifecycle_memory_event"]),
         Route("POST", "/v1/lifecycle/memory-event/{evt_id}/cancel", by_name["lifecycle_cancel"]),
         Route("GET", "/v1/admin/version", by_name["version"]),
+    ]
+
+
+def _auth_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [
+        Route("POST", "/v1/auth/revoke", by_name["auth_revoke"]),
+        Route("GET", "/v1/auth/whoami", by_name["auth_whoami"]),
     ]

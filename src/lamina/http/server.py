@@ -106,21 +106,33 @@ async def _run(
 ) -> Reply:
     credentials = Credentials(
         channel="http",
-        authorization=http.headers.get("authorization"),
-        actor=http.headers.get("x-cortex-actor"),
+        authorization=_header(http, "authorization"),
+        actor=_header(http, "x-cortex-actor"),
     )
-    principal = gateway.identify(Inbound(credentials, request_id), route.operation)
+    loop = asyncio.get_running_loop()
+    shown = Inbound(credentials, request_id)
+    if gateway.identifying_waits:
+        principal = await loop.run_in_executor(pool, gateway.identify, shown, route.operation)
+    else:
+        principal = gateway.identify(shown, route.operation)
     read = await route.read(http)
     inbound = Inbound(credentials, request_id, read.body or b"null")
-    loop = asyncio.get_running_loop()
     return await loop.run_in_executor(
         pool, gateway.execute, route.operation, read.request, inbound, principal
     )
 
 
+def _header(http: HttpRequest, name: str) -> str | None:
+    """A header's value. Sent twice it is both: what a proxy has checked must not differ from what we take."""
+    values = http.headers.getlist(name)
+    return ", ".join(values) if values else None
+
+
 def _response(reply: Reply, headers: dict[str, str], pool: ThreadPoolExecutor) -> Response:
     answer = reply.answer
     status = 202 if answer.accepted else 200
+    if answer.result is None:
+        return Response(status_code=204, headers=headers)
     if isinstance(answer.result, BaseModel):
         body = answer.result.__pydantic_serializer__.to_json(answer.result, by_alias=True)
         return Response(body, status_code=status, headers=headers, media_type=_JSON)

@@ -14,6 +14,7 @@ from lamina.kernel.canonical import digest
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+from lamina.kernel.tokens import TokenFacts
 
 __all__ = ["Answer", "Call", "Effect", "Grant", "Operation", "Permits", "Principal", "Tier"]
 
@@ -38,11 +39,12 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The authenticated caller: who, of which tenant, through which door."""
+    """The authenticated caller: who, of which tenant, through which door, and by which token where one was shown."""
 
     tenant_id: str
     actor: str
     channel: str
+    token: TokenFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +93,10 @@ class Answer:
 
     ``accepted`` says that work goes on behind the answer. ``replayed`` marks what an idempotency key brought
     back. ``warnings`` are stable words for things done differently than asked. A result that is not a model is
-    bytes, or an iterable of server-sent events where the operation streams.
+    bytes, an iterable of server-sent events where the operation streams, or None where there is nothing to say.
     """
 
-    result: Any  # Any: a model, bytes or a stream, as the operation's row says
+    result: Any  # Any: a model, bytes, a stream or None, as the operation's row says
     accepted: bool = False
     replayed: bool = False
     warnings: tuple[str, ...] = ()
@@ -105,7 +107,8 @@ class Operation(Generic[RequestT]):
     """What the product can do, in one row.
 
     ``grants`` names what the caller must hold, read from the request; a handler asks ``call.permits`` for what
-    it learns only on the way. An ``open`` operation asks nobody who they are and nothing of policy.
+    it learns only on the way. An ``open`` operation asks nobody who they are and nothing of policy. A
+    ``personal`` one is for every known caller: where it names no grant, only its handler asks for some.
     """
 
     name: str
@@ -118,3 +121,4 @@ class Operation(Generic[RequestT]):
     handler: Callable[[RequestT, Call], Answer]
     summary: str
     open: bool = False
+    personal: bool = False

@@ -14,6 +14,7 @@ from lamina.kernel.events import Event, EventDraft, LifecycleRow, Stage
 from lamina.kernel.records import Entity, Layer, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
+from lamina.store.revocations import Revocations
 
 __all__ = [
     "Appended",
@@ -506,6 +507,11 @@ class Store(Protocol):
     @property
     def scopes(self) -> Scopes:
         """The scopes that exist."""
+        ...
+
+    @property
+    def revocations(self) -> Revocations:
+        """Tokens that hold no more."""
         ...
 
     def change_mark(self) -> int:

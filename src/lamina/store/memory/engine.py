@@ -12,6 +12,7 @@ from lamina.store.memory.jobs import MemoryJobs
 from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
 from lamina.store.memory.records import MemoryRecords
+from lamina.store.memory.revocations import MemoryRevocations
 from lamina.store.memory.tables import Memory
 from lamina.store.sqlite.codec import record_row, support_row, text_row
 
@@ -31,6 +32,7 @@ class MemoryStore:
         self.index = MemoryIndexRows(self._memory)
         self.lifecycle = MemoryLifecycle(self._memory)
         self.scopes = MemoryScopes(self._memory)
+        self.revocations = MemoryRevocations(self._memory)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

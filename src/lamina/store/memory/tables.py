@@ -13,6 +13,7 @@ from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports import IdempotencyKey, Remembered, ScopeRow, TextRow, VectorRow
+from lamina.store.revocations import Revocation
 
 __all__ = ["JobRow", "Memory", "Tables"]
 
@@ -48,6 +49,7 @@ class Tables:
     hidden_texts: set[tuple[str, str]] = field(default_factory=set)
     vectors: dict[tuple[str, str, str], tuple[int, VectorRow]] = field(default_factory=dict)
     index_changes: dict[tuple[str, Scope], int] = field(default_factory=dict)
+    revocations: dict[tuple[str, str, str], Revocation] = field(default_factory=dict)
     last_row: int = 0
     commits: int = 0
 

@@ -18,6 +18,7 @@ from lamina.store.sqlite.lifecycle import LifecycleWriter, SqliteLifecycle
 from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.records import SqliteRecords
+from lamina.store.sqlite.revocations import SqliteRevocations
 
 __all__ = ["SqliteStore", "make_folder"]
 
@@ -85,6 +86,7 @@ class SqliteStore:
         self.index = SqliteIndexRows(self._writer, self._readers)
         self.lifecycle = SqliteLifecycle(self._readers)
         self.scopes = SqliteScopes(self._readers)
+        self.revocations = SqliteRevocations(self._writer, self._readers)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""
