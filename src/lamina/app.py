@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.types import ASGIApp
 
+from lamina import limits
 from lamina.access.audit_operations import audit_operations
 from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
@@ -18,6 +21,10 @@ from lamina.access.principals import Principals, UnsignedPrincipals
 from lamina.access.retention import Retention
 from lamina.access.rules import rules_of
 from lamina.access.tiers import TieredPolicy
+from lamina.access.tokens.issuers import Sources, read_issuers
+from lamina.access.tokens.narrowing import token_allows
+from lamina.access.tokens.operations import token_operations
+from lamina.access.tokens.verifier import SignedPrincipals
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.server import create_application
@@ -42,6 +49,7 @@ from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
 from lamina.recall.recalling import Recalling
 from lamina.recall.retrieve import Retriever
+from lamina.remote.documents import fetch_document
 from lamina.settings import Settings
 from lamina.store.ports import Store
 from lamina.store.sqlite import SqliteStore
@@ -93,16 +101,22 @@ def build_server(
 
     ``clock``, ``policy`` and ``principals`` are the machine's and the preset's unless given.
     """
-    principals = principals or UnsignedPrincipals(settings)
+    unsigned = settings.preset == "dev_local"
+    preset = load_preset(settings.preset)
+    issuers = {} if unsigned or principals is not None else read_issuers(settings.issuers, _sources())
     kept: Store = store if store is not None else SqliteStore(settings.data)
     clock, ids = clock or SystemClock(), RandomIds()
+    if principals is None:
+        signed = SignedPrincipals(issuers, kept.revocations, clock)
+        principals = UnsignedPrincipals(settings) if unsigned else signed
     watch = Watch(kept)
     feed = Feed(kept)
     tiers = TieredPolicy(
-        load_preset(settings.preset),
+        preset,
         kept.registry,
         kept.change_mark,
         operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
+        token_allows=token_allows,
     )
     operations = (
         *capture_operations(Capturing(kept, watch, ids)),
@@ -111,6 +125,7 @@ def build_server(
         *lifecycle_operations(kept, feed, clock),
         *access_operations(tiers, kept.registry),
         *audit_operations(kept),
+        *token_operations(kept.revocations, ids, preset.name),
         *observe_operations(),
         *operator_operations(kept),
     )
@@ -124,8 +139,15 @@ def build_server(
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
-    application = create_application(gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK)
+    application = create_application(
+        gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK if unsigned else None
+    )
     return Server(settings, kept, operations, gateway, application, pool, feed)
+
+
+def _sources() -> Sources:
+    fetch = partial(fetch_document, bytes_max=limits.JWKS_BYTES_MAX, timeout_s=limits.JWKS_WAIT_S)
+    return Sources(fetch, time.monotonic)
 
 
 def _recalling(store: Store, ids: RandomIds) -> Recalling:

@@ -169,10 +169,46 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _REQUESTS,
         "This server does not make the narrative view.",
     ),
+    "ACTOR_MISMATCH": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "`X-Cortex-Actor` is missing or is not exactly the `sub` of the token. It is required with every "
+        "token.",
+    ),
+    "DOCUMENT_UNAVAILABLE": ErrorCode(
+        "Unavailable",
+        _CALLERS,
+        "A document of another server, such as the keys of an issuer, cannot be read. It shows in the log"
+        " only: callers get `ISSUER_KEYS_UNAVAILABLE`.",
+    ),
+    "EXPIRED_TOKEN": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "The `exp` of the token is over. Ask its issuer for a new one.",
+    ),
+    "INVALID_TOKEN_CLAIMS": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "A claim is missing or has another shape; `details.claim` names it. Wildcards in `caps` are "
+        "refused too: they are for policies only.",
+    ),
     "INVALID_TOKEN_SIGNATURE": ErrorCode(
         "Unauthenticated",
         _CALLERS,
-        "The token could not be verified.",
+        "No configured key signed this token, or it is none that could be verified: PASETO v4.public, or "
+        "a JWT signed with RS256 or ES256. Until the signature holds, the answer says nothing about the "
+        "rest of the token.",
+    ),
+    "ISSUER_KEYS_UNAVAILABLE": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "The keys of the token's issuer could not be read for longer than they are trusted. The token may"
+        " be fine: try again in a minute. The log says what keeps the server from the keys.",
+    ),
+    "MISSING_TOKEN": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "There is no `Authorization` header.",
     ),
     "NOT_A_MEMBER": ErrorCode(
         "Forbidden",
@@ -184,8 +220,41 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Forbidden",
         _CALLERS,
         "`details` names the capability that is missing and the tier that denied it: `deployment`, "
-        "`tenant`, `scope`, `actor` or `token`. `details.remediation` says what would help, where there "
-        "is something.",
+        "`tenant`, `scope`, `actor` or `token`, which is the caller's own token by its `caps` or "
+        "`scopes`. `details.remediation` says what would help, where there is something.",
+    ),
+    "REVOCATION_LIST_FULL": ErrorCode(
+        "TooLarge",
+        _CALLERS,
+        "A million tokens of the tenant are revoked and have not expired. Take the issuer's key out of "
+        "the issuers file, and let it issue tokens for a shorter time.",
+    ),
+    "REVOKED_TOKEN": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "The token was taken back with `POST /v1/auth/revoke`.",
+    ),
+    "TOKEN_LIFETIME_TOO_LONG": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "The token is issued for more than 24 hours, or for a service account for more than 30 days.",
+    ),
+    "TOKEN_NOT_YET_VALID": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "`iat` or `nbf` is more than a minute in the future: the clocks of the issuer and the server differ.",
+    ),
+    "UNKNOWN_ISSUER": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "A key that we trust signed the token, and its `iss` is not in the issuers file, where it must be"
+        " spelt alike.",
+    ),
+    "WRONG_TENANT": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "`aud` is not `cortexdb:tenant:<id>`, names several tenants, or one that the issuer does not "
+        "speak for.",
     ),
     "IDEMPOTENCY_CONFLICT": ErrorCode(
         "Conflict",
@@ -235,6 +304,13 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _SERVER,
         "The file given to `lamina audit verify --head` is not what `lamina audit head` writes.",
     ),
+    "INVALID_ISSUERS": ErrorCode(
+        "Invalid",
+        _SERVER,
+        "The issuers file cannot be read or an entry of it is wrong; the message names the entry. The "
+        "server does not start with fewer issuers than were meant. [Sign in](../../how-to/sign-in.md) "
+        "shows such a file.",
+    ),
     "INVALID_PRESET": ErrorCode(
         "Invalid",
         _SERVER,
@@ -266,7 +342,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     "PRESET_NEEDS_KEYS": ErrorCode(
         "Unsupported",
         _SERVER,
-        "Every preset but `dev_local` takes signed tokens only, and no keys are configured.",
+        "Every preset but `dev_local` takes signed tokens only, and `LAMINA_ISSUERS` names no issuer.",
     ),
     "SERVER_STOPPING": ErrorCode(
         "Unavailable",

@@ -88,6 +88,11 @@ class Gateway:
             return offered
         return self._ids.stamped(Prefix.REQUEST, self._clock.now())
 
+    @property
+    def identifying_waits(self) -> bool:
+        """Whether ``identify`` may wait for a disk or another machine: then it has no place on an event loop."""
+        return self._principals.waits
+
     def identify(self, inbound: Inbound, operation: Operation[Any] | None) -> Principal:
         """The caller, nobody of an open operation; doors call it before they read a body.
 

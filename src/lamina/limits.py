@@ -46,6 +46,27 @@ REQUEST_ID_LENGTH_MAX: Final = 128
 RATE_BUCKETS_MAX: Final = 10_000
 RATE_UNLIMITED: Final = 1_000_000_000  # what X-RateLimit-Limit says where nothing limits
 
+# Tokens (seed 002, 4.2, 4.3 and 4.5).
+TOKEN_LENGTH_MAX: Final = 8192  # a header line that every proxy still passes
+TOKEN_ID_LENGTH_MAX: Final = 256
+TENANT_LENGTH_MAX: Final = 128
+TOKEN_LIFETIME_S_MAX: Final = 24 * 3600
+SERVICE_TOKEN_LIFETIME_S_MAX: Final = 30 * 24 * 3600
+TOKEN_CLOCK_SKEW_S: Final = 60
+REVOCATIONS_MAX: Final = 1_000_000  # of one tenant
+REVOCATION_REASON_LENGTH_MAX: Final = 256
+TOKENS_REMEMBERED_MAX: Final = 4096  # whose signatures are not checked again at each call
+ISSUERS_MAX: Final = 64
+ISSUERS_FILE_BYTES_MAX: Final = 1024 * 1024
+ISSUER_KEYS_MAX: Final = 32  # a token without a key id is tried with each of them
+RSA_KEY_BITS_MIN: Final = 2048
+RSA_KEY_BITS_MAX: Final = 8192  # a larger one costs more to verify than a request is worth
+JWKS_BYTES_MAX: Final = 256 * 1024
+JWKS_TTL_S: Final = 600.0  # keys that could not be renewed for so long are trusted no more
+JWKS_RENEW_S: Final = 300.0  # from here on they are renewed beside the requests
+JWKS_INTERVAL_S: Final = 15.0  # how often an issuer is asked at most, whatever tokens arrive
+JWKS_WAIT_S: Final = 5.0
+
 # Idempotency and packs (seed 002, 6.3 and 8.3).
 IDEMPOTENCY_TTL_S: Final = 24 * 3600
 PACK_TTL_S: Final = 60

@@ -35,6 +35,9 @@ class Settings:
     operators: str = _setting("", "the operators of the deployment, as tenant/type:id with commas between")
     tenant: str = _setting("local", "the tenant of unsigned callers in dev_local")
     actor: str = _setting("user:local", "the actor of calls without X-Cortex-Actor in dev_local")
+    issuers: Path | None = _setting(
+        None, "the YAML or JSON file of token issuers; every preset but dev_local needs it"
+    )
     embed: str = _setting("eager", "eager embeds every event; lazy only when recall first needs it")
     workers: int = _setting(
         1, "derivation processes under lamina serve, 0 or 1; 0 leaves it to lamina worker"
@@ -122,4 +125,4 @@ def _parsed(name: str, value: Any, kind: object) -> Any:
         if value.lower() not in words:
             raise Invalid("INVALID_SETTING", f"LAMINA_{name.upper()} is {value!r}; accepted: 1 or 0")
         return words[value.lower()]
-    return Path(value) if kind == "Path" else value
+    return Path(value) if kind in ("Path", "Path | None") else value

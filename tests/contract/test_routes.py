@@ -23,7 +23,6 @@ ALSO_IN_THE_QUERY = {
 ISSUES_DUE = ("A", "B")
 
 EXPECTED_LATER = {
-    "B": {"POST /v1/auth/revoke", "GET /v1/auth/whoami"},
     "C": {
         "POST /v1/answer",
         "POST /v1/understanding/synthesize",

@@ -12,6 +12,7 @@ from lamina.access.documents import CATALOGUE
 from lamina.http.cortex import cortex_routes
 from lamina.http.routes import Route
 from lamina.kernel.events import Stage
+from lamina.kernel.operations import Effect
 from lamina.kernel.scopes import Scope
 from lamina.store.ports import Writes
 from neighbours import ROOT, Neighbours
@@ -27,7 +28,7 @@ ITEM = {
 MEMBERS = [{"actor": "user:alice", "role": "owner"}]
 
 # Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
-# caller, ``own`` ones every caller. A row that asks no scope shows only what the caller may see.
+# caller, ``own`` ones every caller; where only ``gate`` says so, for what is one's own. A row that asks no scope shows only what the caller may see.
 NOT = "NOT_A_MEMBER"
 DENIED = "POLICY_DENIED"
 ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
@@ -69,6 +70,8 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/admin/health": ({}, 200, 200),
     "POST /v1/admin/flush-views": ({"body": {}, "admin": True, "served": 202}, DENIED, DENIED),
     "POST /v1/admin/compact": ({"body": {}, "admin": True}, DENIED, DENIED),
+    "POST /v1/auth/revoke": ({"body": {"jti": "t-1"}, "gate": "own"}, 204, 204),
+    "GET /v1/auth/whoami": ({"kind": "own"}, 200, 200),
     "GET /v1/policy/effective": ({"kind": "own"}, 200, 200),
     "GET /v1/policy/deployment": ({"kind": "own"}, 200, 200),
     "PUT /v1/policy/deployment": ({"body": {}, "admin": True}, DENIED, DENIED),
@@ -144,10 +147,12 @@ def routes(street: Street) -> list[Route]:
 
 def test_every_operation_has_a_gate(street: Street) -> None:
     for operation in street.server.operations:
-        assert operation.capability in CATALOGUE or operation.open, operation.name
+        reads_own = operation.personal and operation.effect is Effect.READ
+        assert operation.capability in CATALOGUE or operation.open or reads_own, operation.name
         kind = "open" if operation.open else "own" if operation.personal else None
         named = [row for row in routes(street) if row.operation is operation]
-        assert {ROWS[f"{row.verb} {row.path}"][0].get("kind") for row in named} == {kind}, operation.name
+        asked = [ROWS[f"{row.verb} {row.path}"][0] for row in named]
+        assert {each.get("gate", each.get("kind")) for each in asked} == {kind}, operation.name
 
 
 def test_an_actor_that_was_denied_everything_is_told_so_everywhere(street: Street) -> None:

@@ -32,6 +32,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "last_seq": "the store's own row number; a number, no content",
     "last_lifecycle": "the store's own sequence; a number and a time, no content",
     "prune_idempotency": "keys expire alike for every tenant",
+    "prune_revocations": "revocations expire alike for every tenant",
     "unembedded": "the embedder serves every tenant; each row names its own",
     "access_version": "counts changes for every tenant; a number, no content",
     "note_access_change": "counts changes for every tenant; a number, no content",
@@ -96,6 +97,8 @@ HOT: Mapping[str, str] = {
     "last_seq": "INTEGER PRIMARY KEY|SEARCH event",
     "last_lifecycle": "SCAN lifecycle$",  # from its end, by the primary key, one row
     "find_idempotency": "PRIMARY KEY",
+    "find_revocation": r"PRIMARY KEY \(tenant_id=\? AND jti=\? AND issuer=\?",
+    "prune_revocations": "revocation_expiry",
     "find_event": "event_id",
     "events_by_id": "event_id",
     "events_newest_first": r"event_scope \(tenant_id=\? AND scope=\?",

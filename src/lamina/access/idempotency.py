@@ -48,6 +48,7 @@ class Replays:
             if isinstance(answer.result, BaseModel):
                 kept: dict[str, Any] = {  # Any: JSON
                     "accepted": answer.accepted,
+                    "created": answer.created,
                     "body": answer.result.model_dump(mode="json", by_alias=True),
                 }
                 self._idempotency.remember(Remembered(key, body_hash, now, response=kept))
@@ -56,4 +57,9 @@ class Replays:
 
 def _again(known: Remembered) -> Answer:
     response = dict(known.response or {})
-    return Answer(to_json(response.get("body")), accepted=bool(response.get("accepted")), replayed=True)
+    return Answer(
+        to_json(response.get("body")),
+        accepted=bool(response.get("accepted")),
+        created=bool(response.get("created")),
+        replayed=True,
+    )

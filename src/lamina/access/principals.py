@@ -1,22 +1,23 @@
 """From what a door received to a principal.
 
-In ``dev_local`` callers are unsigned: ``X-Cortex-Actor`` names them, and the server listens on loopback only.
+In ``dev_local`` callers are unsigned: ``X-Cortex-Actor`` names them, and the server listens on loopback only. Every
+other preset takes signed tokens: ``tokens/verifier.py``.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from lamina import limits
-from lamina.errors import Invalid, Unauthenticated, Unsupported
+from lamina.errors import Invalid, Unauthenticated
 from lamina.kernel.operations import Principal
 from lamina.settings import Settings
 
-__all__ = ["Credentials", "Principals", "UnsignedPrincipals"]
+__all__ = ["ACTOR", "Credentials", "Principals", "UnsignedPrincipals"]
 
-_ACTOR = re.compile(r"(user|agent|service|system):[A-Za-z0-9_\-.@+]+")
+ACTOR = re.compile(r"(user|agent|service|system):[A-Za-z0-9_\-.@+]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,17 @@ class Credentials:
     """What a caller showed: the ``Authorization`` header, the claimed actor, and the door they came through."""
 
     channel: str
-    authorization: str | None = None
+    authorization: str | None = field(default=None, repr=False)
     actor: str | None = None
 
 
 class Principals(Protocol):
-    """Tells who a caller is."""
+    """Tells who a caller is. ``waits`` says that telling may take a disk or another machine."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether ``identify`` may block."""
+        ...
 
     def identify(self, credentials: Credentials) -> Principal:
         """The principal behind credentials; raises ``Unauthenticated``."""
@@ -39,13 +45,10 @@ class Principals(Protocol):
 class UnsignedPrincipals:
     """The identities of ``dev_local``: whoever the caller says, inside one tenant."""
 
+    waits = False
+
     def __init__(self, settings: Settings) -> None:
-        if settings.preset != "dev_local":
-            raise Unsupported(
-                "PRESET_NEEDS_KEYS",
-                f"preset {settings.preset} takes signed tokens only, and no issuer keys are configured",
-                hint="use LAMINA_PRESET=dev_local on your own machine",
-            )
+        assert settings.preset == "dev_local", "every other preset takes signed tokens"
         self._settings = settings
 
     def identify(self, credentials: Credentials) -> Principal:
@@ -57,7 +60,7 @@ class UnsignedPrincipals:
                 hint="in dev_local leave Authorization out and name the actor in X-Cortex-Actor",
             )
         actor = credentials.actor or self._settings.actor
-        if len(actor) > limits.ACTOR_LENGTH_MAX or not _ACTOR.fullmatch(actor):
+        if len(actor) > limits.ACTOR_LENGTH_MAX or not ACTOR.fullmatch(actor):
             raise Invalid(
                 "INVALID_ACTOR",
                 f"X-Cortex-Actor {actor[:64]!r} is not type:id",

@@ -18,6 +18,7 @@ def cortex_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     rows = _capture_rows(by_name) + _recall_rows(by_name) + _layer_rows(by_name) + _lifecycle_rows(by_name)
     rows += _policy_rows(by_name) + _scope_rows(by_name)
     rows += _audit_rows(by_name) + _admin_rows(by_name)
+    rows += _auth_rows(by_name)
     left = set(by_name) - {row.operation.name for row in rows}
     assert not left, f"operations without a row: {sorted(left)}"
     return rows
@@ -118,4 +119,11 @@ def _scope_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("DELETE", "/v1/scopes", by_name["scope_remove"]),
         Route("PUT", "/v1/scopes/members", by_name["scope_members"]),
         Route("POST", "/v1/scopes/prune", by_name["scopes_prune"]),
+    ]
+
+
+def _auth_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [
+        Route("POST", "/v1/auth/revoke", by_name["auth_revoke"]),
+        Route("GET", "/v1/auth/whoami", by_name["auth_whoami"]),
     ]

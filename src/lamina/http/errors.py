@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from lamina.errors import Invalid, LaminaError, Malformed, outcome_of
+from lamina.errors import Invalid, LaminaError, Malformed, Unauthenticated, outcome_of
 
 __all__ = ["DOCUMENTATION", "envelope", "error_response", "from_validation"]
 
@@ -38,6 +38,8 @@ def envelope(error: LaminaError, request_id: str) -> dict[str, Any]:
 def error_response(error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
     """The response of an error."""
     sent = dict(headers)
+    if isinstance(error, Unauthenticated):
+        sent["WWW-Authenticate"] = "Bearer"  # RFC 9110, 15.5.2
     if "retry_after_s" in error.details:
         sent["Retry-After"] = str(math.ceil(error.details["retry_after_s"]))
     return Response(

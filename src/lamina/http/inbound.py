@@ -22,8 +22,8 @@ def inbound_of(gateway: Gateway, http: HttpRequest, endpoint: str) -> Inbound:
     offered = headers.get("x-cortex-request-id") or headers.get("x-request-id")
     credentials = Credentials(
         channel="http",
-        authorization=headers.get("authorization"),
-        actor=headers.get("x-cortex-actor"),
+        authorization=_header(http, "authorization"),
+        actor=_header(http, "x-cortex-actor"),
     )
     asked = Asked(
         method=http.method,
@@ -40,6 +40,12 @@ def inbound_of(gateway: Gateway, http: HttpRequest, endpoint: str) -> Inbound:
     )
     inbound.out["X-Cortex-Request-ID"] = request_id
     return inbound
+
+
+def _header(http: HttpRequest, name: str) -> str | None:
+    """A header's value. Sent twice it is both: what a proxy has checked must not differ from what we take."""
+    values = http.headers.getlist(name)
+    return ", ".join(values) if values else None
 
 
 def log(

@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 from lamina import __version__
 from lamina.http.routes import Route
+from lamina.kernel.wire import Nothing
 
 __all__ = ["DOCS_PAGE", "openapi_document"]
 
@@ -78,6 +79,9 @@ def _described(route: Route, refs: Any) -> dict[str, Any]:
             "default": _content(errors, "What went wrong, and whose move is next."),
         },
     }
+    if operation.result is Nothing:
+        del described["responses"]["200"], described["responses"]["202"]
+        described["responses"]["204"] = {"description": "Done."}
     if route.has_body:
         described["requestBody"] = {"required": True, **_content(_body_schema(route, refs), "")}
         del described["requestBody"]["description"]

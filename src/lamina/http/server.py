@@ -91,7 +91,7 @@ def _endpoint(
         inbound.out["X-Cortex-Stability"] = route.operation.tier.value
         principal, code = None, None
         try:
-            principal = gateway.identify(inbound, route.operation)
+            principal = await _identified(gateway, inbound, route, pool)
             reply = await _run(gateway, route, http, inbound, principal, pool)
             response = _response(reply, pool)
         except Exception as failure:
@@ -114,6 +114,15 @@ def _ours(failure: Exception, request_id: str, operation: str | None) -> LaminaE
     return Fault("INTERNAL", "the server failed; its log has the cause under this request id")
 
 
+async def _identified(
+    gateway: Gateway, inbound: Inbound, route: Route, pool: ThreadPoolExecutor
+) -> Principal:
+    if not gateway.identifying_waits:
+        return gateway.identify(inbound, route.operation)
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(pool, gateway.identify, inbound, route.operation)
+
+
 async def _run(
     gateway: Gateway,
     route: Route,
@@ -133,6 +142,8 @@ async def _run(
 def _response(reply: Reply, pool: ThreadPoolExecutor) -> Response:
     answer, headers = reply.answer, dict(reply.headers)
     status = 202 if answer.accepted else 201 if answer.created else 200
+    if answer.result is None:
+        return Response(status_code=204, headers=headers)
     if isinstance(answer.result, BaseModel):
         body = answer.result.__pydantic_serializer__.to_json(answer.result, by_alias=True)
         return Response(body, status_code=status, headers=headers, media_type=_JSON)

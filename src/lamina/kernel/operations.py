@@ -14,6 +14,7 @@ from lamina.kernel.canonical import digest
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+from lamina.kernel.tokens import TokenFacts
 
 __all__ = ["Answer", "Call", "Effect", "Grant", "Operation", "Permits", "Principal", "Tier"]
 
@@ -38,11 +39,12 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The authenticated caller: who, of which tenant, through which door."""
+    """The authenticated caller: who, of which tenant, through which door, and by which token where one was shown."""
 
     tenant_id: str
     actor: str
     channel: str
+    token: TokenFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,12 @@ class Answer:
     """What a handler gives back.
 
     ``accepted`` says that work goes on behind the answer, ``created`` that something new stands. ``replayed``
-    marks what an idempotency key brought back. ``warnings`` are stable words for things done differently than asked. A result that is not a model is
-    bytes, or an iterable of server-sent events where the operation streams.
+    marks what an idempotency key brought back. ``warnings`` are stable words for things done differently than
+    asked. A result that is not a model is bytes, an iterable of server-sent events where the operation streams, or
+    None where there is nothing to say.
     """
 
-    result: Any  # Any: a model, bytes or a stream, as the operation's row says
+    result: Any  # Any: a model, bytes, a stream or None, as the operation's row says
     accepted: bool = False
     created: bool = False
     replayed: bool = False

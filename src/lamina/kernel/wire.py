@@ -25,6 +25,7 @@ from lamina.kernel.time import Instant, instant, rfc3339
 __all__ = [
     "InstantText",
     "Limit",
+    "Nothing",
     "Request",
     "Result",
     "ScopePath",
@@ -44,6 +45,10 @@ class Result(BaseModel):
     """What a caller gets. Documented keys keep name and type; new keys may appear."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+class Nothing(Result):
+    """The result of operations that only do something: over HTTP, 204 without a body."""
 
 
 def _parse_scope(value: Any, info: ValidationInfo) -> Scope:

@@ -16,6 +16,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.store.audit import Audit, Peppers
 from lamina.store.registry import Registry
+from lamina.store.revocations import Revocations
 from lamina.store.upkeep import Upkeep
 
 __all__ = [
@@ -529,6 +530,11 @@ class Store(Protocol):
     @property
     def upkeep(self) -> Upkeep:
         """What operators ask."""
+        ...
+
+    @property
+    def revocations(self) -> Revocations:
+        """Tokens that hold no more."""
         ...
 
     def change_mark(self) -> int:

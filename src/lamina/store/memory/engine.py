@@ -14,6 +14,7 @@ from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
 from lamina.store.memory.records import MemoryRecords
 from lamina.store.memory.registry import MemoryRegistry
+from lamina.store.memory.revocations import MemoryRevocations
 from lamina.store.memory.tables import Memory
 from lamina.store.memory.upkeep import MemoryUpkeep
 from lamina.store.sqlite.codec import record_row, support_row, text_row
@@ -38,6 +39,7 @@ class MemoryStore:
         self.audit = MemoryAudit(self._memory)
         self.peppers = MemoryPeppers(self._memory)
         self.upkeep = MemoryUpkeep(self._memory)
+        self.revocations = MemoryRevocations(self._memory)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

@@ -15,6 +15,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports import IdempotencyKey, Remembered, ScopeRow, TextRow, VectorRow
 from lamina.store.registry import PolicyRow, ScopeState
+from lamina.store.revocations import Revocation
 
 __all__ = ["JobRow", "Memory", "Tables"]
 
@@ -56,6 +57,7 @@ class Tables:
     audit: dict[tuple[str, int], AuditRow] = field(default_factory=dict)
     anchors: dict[str, Anchor] = field(default_factory=dict)
     peppers: dict[tuple[str, int], Pepper] = field(default_factory=dict)
+    revocations: dict[tuple[str, str, str], Revocation] = field(default_factory=dict)
     last_row: int = 0
     commits: int = 0
     about: str | None = None

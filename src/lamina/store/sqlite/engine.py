@@ -20,6 +20,7 @@ from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.records import SqliteRecords
 from lamina.store.sqlite.registry import SqliteRegistry
+from lamina.store.sqlite.revocations import SqliteRevocations
 from lamina.store.sqlite.upkeep import SqliteUpkeep
 
 __all__ = ["SqliteStore", "make_folder"]
@@ -93,6 +94,7 @@ class SqliteStore:
         self.audit = SqliteAudit(self._writer, self._readers, riders)
         self.peppers = SqlitePeppers(self._writer, self._readers)
         self.upkeep = SqliteUpkeep(path, self._writer, self._readers)
+        self.revocations = SqliteRevocations(self._writer, self._readers)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

@@ -1,0 +1,198 @@
+"""What signing in costs a request: verification, the claims around it, and the revocation list."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyseto
+import yaml
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from joserfc import jws
+from joserfc.jwk import ECKey, RSAKey
+from pyseto.versions.v4 import V4Public
+from starlette.types import ASGIApp, Message
+
+from lamina.access.principals import Credentials
+from lamina.access.tokens.issuers import Sources, read_issuers
+from lamina.access.tokens.verifier import SignedPrincipals, TokenVerifier
+from lamina.app import build_server
+from lamina.kernel.canonical import compact
+from lamina.kernel.time import SECOND_US, SystemClock
+from lamina.settings import Settings
+from lamina.store.revocations import Revocation
+from lamina.store.sqlite import SqliteStore
+
+PROMISE_US = 300.0  # Ed25519, the whole way from the header to the principal
+REVOKED = 10_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=2000)
+    repeats = parser.parse_args().repeats
+    with tempfile.TemporaryDirectory() as folder:
+        run(Path(folder), repeats)
+
+
+def run(folder: Path, repeats: int) -> None:
+    clock = SystemClock()
+    now_s = clock.now() // SECOND_US
+    tokens, known = make(folder, now_s)
+    store = SqliteStore(folder / "data", durable=False)
+    for number in range(REVOKED):
+        store.revocations.add(revocation(number, clock.now()))
+    print(f"{'microseconds':46}{'p50':>9}{'p99':>9}")
+    pair = Ed25519PrivateKey.generate()
+    public, signed = pair.public_key(), pair.sign(b"x" * 400)
+    show("Ed25519 alone, 400 bytes", repeats, lambda: public.verify(signed, b"x" * 400))
+    first = {name: show_token(name, token, known, store, repeats) for name, token in tokens.items()}
+    show("revocation list", repeats, lambda: store.revocations.is_revoked("acme", "x", "t-1"))
+    store.close()
+    added = show_requests(folder, tokens["v4.public"], repeats)
+    for name, figure in (("v4.public, first use", first["v4.public"]), ("a request, p50", added)):
+        kept = "kept" if figure <= PROMISE_US else "BROKEN"
+        print(f"promise: {name} <= {PROMISE_US:.0f}: {figure:.1f}, {kept}")
+
+
+def show_token(name: str, token: str, known: Any, store: SqliteStore, repeats: int) -> float:
+    """A token that is seen for the first time, then again; returns the first."""
+    shown = Credentials("http", f"Bearer {token}", "agent:planner_v3")
+    clock = SystemClock()
+    again = SignedPrincipals(known, store.revocations, clock)
+    show(f"{name}: signature and issuer", repeats, lambda: TokenVerifier(known).verified(token))
+    first = show(
+        f"{name}: header to principal, first use",
+        repeats,
+        lambda: SignedPrincipals(known, store.revocations, clock).identify(shown),
+    )
+    show(f"{name}: header to principal, used again", repeats, lambda: again.identify(shown))
+    return first
+
+
+def show_requests(folder: Path, token: str, repeats: int) -> float:
+    """A whole request through the application, unsigned and signed: what signing in adds, threads included."""
+    unsigned = build_server(Settings(data=folder / "unsigned"))
+    settings = Settings(data=folder / "signed", preset="on_prem_enterprise", issuers=folder / "issuers.yaml")
+    signed = build_server(settings)
+    actor = (b"x-cortex-actor", b"agent:planner_v3")
+    both = [actor, (b"authorization", f"Bearer {token}".encode())]
+    plain_us = asyncio.run(requests("request, unsigned", unsigned.application, [actor], repeats))
+    signed_us = asyncio.run(requests("request, signed with v4.public", signed.application, both, repeats))
+    print(f"{'signing in adds to a request':46}{signed_us - plain_us:9.1f}")
+    unsigned.close()
+    signed.close()
+    return signed_us - plain_us
+
+
+async def requests(
+    name: str, application: ASGIApp, headers: list[tuple[bytes, bytes]], repeats: int
+) -> float:
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/v1/events",
+        "raw_path": b"/v1/events",
+        "query_string": b"scope=org:acme",
+        "root_path": "",
+        "scheme": "http",
+        "http_version": "1.1",
+        "headers": [(b"host", b"localhost"), *headers],
+    }
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        assert message.get("status", 200) == 200, message
+
+    taken = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        await application({**scope}, receive, send)
+        taken.append((time.perf_counter() - started) * 1e6)
+    return report(name, taken)
+
+
+def make(folder: Path, now_s: int) -> tuple[dict[str, str], Any]:
+    """A token of each form, and the issuers that verify them."""
+    ed, small, curve = (
+        Ed25519PrivateKey.generate(),
+        rsa.generate_private_key(65537, 2048),
+        ec.generate_private_key(ec.SECP256R1()),
+    )
+    names = {"v4.public": ed, "RS256": small, "ES256": curve}
+    entries = []
+    for name, key in names.items():
+        pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+        form = "paseto" if name == "v4.public" else "jwt"
+        entries.append(
+            {"issuer": name, "form": form, "tenants": ["acme"], "keys": [{"pem": pem, "kid": "k"}]}
+        )
+    path = folder / "issuers.yaml"
+    path.write_text(yaml.safe_dump({"issuers": entries}))
+    tokens = {
+        "v4.public": pyseto.encode(V4Public(ed), claims("v4.public", now_s), b'{"kid":"k"}').decode(),
+        "RS256": jws.serialize_compact(
+            {"alg": "RS256", "kid": "k"}, claims("RS256", now_s), RSAKey.import_key(small)
+        ),
+        "ES256": jws.serialize_compact(
+            {"alg": "ES256", "kid": "k"}, claims("ES256", now_s), ECKey.import_key(curve)
+        ),
+    }
+    return tokens, read_issuers(path, Sources(lambda _: b"", time.monotonic))
+
+
+def claims(issuer: str, now_s: int) -> bytes:
+    said = {
+        "iss": issuer,
+        "sub": "agent:planner_v3",
+        "aud": "cortexdb:tenant:acme",
+        "exp": now_s + 3600,
+        "iat": now_s,
+        "jti": "0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
+        "caps": ["scope.write", "scope.read.local", "scope.read.holistic", "lifecycle.subscribe"],
+        "scopes": ["scope.write:org:acme/dept:eng/*", "scope.read.holistic:org:acme/*"],
+    }
+    return compact(said).encode()
+
+
+def revocation(number: int, now: int) -> Revocation:
+    return Revocation(
+        tenant_id="acme",
+        issuer="v4.public",
+        jti=f"revoked-{number}",
+        id=f"tok_{number}",
+        expires_at=now + 3600 * SECOND_US,
+        reason=None,
+        revoked_by="user:root",
+        revoked_at=now,
+    )
+
+
+def show(name: str, repeats: int, act: Callable[[], object]) -> float:
+    """Print p50 and p99 of an act in microseconds; returns p50."""
+    taken = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        act()
+        taken.append((time.perf_counter() - started) * 1e6)
+    return report(name, taken)
+
+
+def report(name: str, taken: list[float]) -> float:
+    middle = statistics.median(taken)
+    print(f"{name:46}{middle:9.1f}{sorted(taken)[int(0.99 * len(taken))]:9.1f}")
+    return middle
+
+
+if __name__ == "__main__":
+    main()

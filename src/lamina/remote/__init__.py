@@ -1,0 +1,1 @@
+"""What the server reads from other machines."""
