@@ -92,10 +92,15 @@ class Server:
         raise SystemExit(f"{self.backlog()} jobs are left after {timeout_s:.0f} s")
 
     def backlog(self) -> int:
-        """How many events are not fully derived and embedded."""
+        """How many events are still to be derived or embedded; what failed for good is not among them."""
         return self._count(
-            "SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM text_row WHERE wants_vector = 1)"
+            "SELECT (SELECT count(*) FROM job WHERE state <> 'failed')"
+            " + (SELECT count(*) FROM text_row WHERE wants_vector = 1)"
         )
+
+    def failed(self) -> int:
+        """How many events a stage gave up on."""
+        return self._count("SELECT count(*) FROM job WHERE state = 'failed'")
 
     def waiting_for(self, stage: Stage) -> int:
         """How many events have not passed a stage."""

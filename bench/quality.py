@@ -61,7 +61,7 @@ def main() -> None:
                 server.wait_derived(1800)
                 derived_s = time.perf_counter() - started
                 figures[name] = _ask(server, scopes, places, without, name, options.every)
-                figures[name]["derived_s"] = round(derived_s, 1)
+                figures[name] |= {"derived_s": round(derived_s, 1), "events_failed": server.failed()}
             _print(name, figures[name])
     signals = [figures[name].pop("signal") for name in sets]
     both = _abstain(
@@ -242,7 +242,10 @@ def _print(name: str, found: dict[str, Any]) -> None:
         print(f"{label:26}" + "".join(f"{means[figure]:9.3f}" for figure in _SHOWN) + f"{means['n']:9d}")
     print(f"whole evidence in {BLOCK_TOKENS} tokens: {found['whole evidence in 1000 tokens']:.3f}")
     print(f"abstain: {json.dumps(found['abstain'])}")
-    print(f"derived in {found['derived_s']} s, recall p50 {found['recall_ms_p50']} ms", flush=True)
+    print(
+        f"derived in {found['derived_s']} s, {found['events_failed']} events failed, recall p50 {found['recall_ms_p50']} ms",
+        flush=True,
+    )
 
 
 def _headline(figures: dict[str, Any]) -> str:
