@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -48,7 +49,12 @@ from lamina.store.ports import (
 from lamina.store.sqlite import SqliteStore
 
 STEPS = 260
-SEEDS = [1, 2, 3, 105, 107]
+# Two of these end right after a reset, with no rows. SIMULATION_SEED=N runs another.
+SEEDS = (
+    [int(os.environ["SIMULATION_SEED"])]
+    if "SIMULATION_SEED" in os.environ
+    else [1, 2, 3, 105, 107, 49460665, 273997158]
+)
 TENANTS = [TENANT, "other"]
 SCOPES = [ALICE, BOB, Scope("org:acme"), Scope("org:acm")]
 WORDS = ["tea", "cup", "lisbon", "c++", "naïve"]
@@ -264,14 +270,12 @@ class Simulation:
         return lambda store: store.lifecycle.query(query)
 
 
-@pytest.mark.parametrize("seed", [*SEEDS, None])
-def test_engines_give_the_same_answers_and_end_with_the_same_rows(seed: int | None, tmp_path: Path) -> None:
-    seed = random.SystemRandom().randint(1, 10**9) if seed is None else seed
-    print(f"seed {seed}")  # shown on failure: add it to SEEDS
+@pytest.mark.parametrize("seed", SEEDS)
+def test_engines_give_the_same_answers_and_end_with_the_same_rows(seed: int, tmp_path: Path) -> None:
     simulation = Simulation(seed, tmp_path)
     for _ in range(STEPS):
         simulation.step()
-    rows = simulation.both(lambda store: list(store.snapshot()))
-    assert rows, "the run derived nothing, so it showed nothing"
+    simulation.both(lambda store: list(store.snapshot()))
+    assert simulation.records, "the run derived nothing, so it showed nothing"
     for store in simulation.stores:
         store.close()
