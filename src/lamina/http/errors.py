@@ -1,9 +1,13 @@
-"""Errors in the envelope of seed 002, 6.6."""
+"""How errors look on the wire: a door shows each in the style of its contract.
+
+Cortex has the envelope of seed 002, 6.6; Relay and Synapse have the ``detail`` bodies that their clients read
+(FastAPI's), with our code and hint beside them.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,7 +16,10 @@ from starlette.responses import Response
 
 from lamina.errors import Invalid, LaminaError, Malformed, Unauthenticated, outcome_of
 
-__all__ = ["DOCUMENTATION", "envelope", "error_response", "from_validation"]
+__all__ = ["DOCUMENTATION", "ErrorStyle", "detail_response", "envelope", "error_response", "from_validation"]
+
+ErrorStyle = Callable[[LaminaError, str, Mapping[str, str]], Response]
+"""The response of an error, given the request's id and the headers that the answer would have carried."""
 
 DOCUMENTATION = "https://lamina.dev/docs/reference/errors/"
 
@@ -36,17 +43,36 @@ def envelope(error: LaminaError, request_id: str) -> dict[str, Any]:
 
 
 def error_response(error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
-    """The response of an error."""
+    """An error in Cortex style."""
+    return _response(error, outcome_of(error).status, envelope(error, request_id), headers)
+
+
+def detail_response(error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
+    """An error in the style of Relay and Synapse: 422 with a list of problems for a request that is not of its
+    type, else the message as ``detail``."""
+    problems = error.details.get("problems")
+    body: dict[str, Any] = {"detail": error.message}
+    if problems is not None:
+        body["detail"] = [
+            {"type": item["type"], "loc": ["body", *item["field"].split(".")], "msg": item["reason"]}
+            for item in problems
+        ]
+    body |= {"error_code": error.code, "request_id": request_id}
+    if error.hint:
+        body["hint"] = error.hint
+    return _response(error, outcome_of(error).status if problems is None else 422, body, headers)
+
+
+def _response(
+    error: LaminaError, status: int, body: Mapping[str, Any], headers: Mapping[str, str]
+) -> Response:
     sent = dict(headers)
     if isinstance(error, Unauthenticated):
         sent["WWW-Authenticate"] = "Bearer"  # RFC 9110, 15.5.2
     if "retry_after_s" in error.details:
         sent["Retry-After"] = str(math.ceil(error.details["retry_after_s"]))
     return Response(
-        to_json(envelope(error, request_id)),
-        status_code=outcome_of(error).status,
-        headers=sent,
-        media_type="application/json; charset=utf-8",
+        to_json(body), status_code=status, headers=sent, media_type="application/json; charset=utf-8"
     )
 
 
@@ -63,7 +89,11 @@ def from_validation(error: ValidationError, code: str) -> LaminaError:
         "field": field,
         "reason": reason,
         "problems": [
-            {"field": ".".join(str(part) for part in item["loc"]) or "body", "reason": item["msg"]}
+            {
+                "field": ".".join(str(part) for part in item["loc"]) or "body",
+                "reason": item["msg"],
+                "type": item["type"],
+            }
             for item in problems[:20]
         ],
     }

@@ -12,7 +12,7 @@ from starlette.requests import Request as HttpRequest
 
 from lamina import limits
 from lamina.errors import Invalid, Malformed, TooLarge
-from lamina.http.errors import from_validation
+from lamina.http.errors import ErrorStyle, error_response, from_validation
 from lamina.kernel.operations import Effect, Operation
 
 __all__ = ["Read", "Route"]
@@ -33,7 +33,8 @@ class Route:
 
     The body fills the request field named ``body_field``, or the whole request when that is None and the verb
     carries a body; query and path parameters fill the rest. Query parameters named in ``lists`` hold several
-    values separated by commas. ``headers`` maps a header to the request field that it fills.
+    values separated by commas. ``headers`` maps a header to the request field that it fills. ``errors`` is the
+    style in which its contract shows them.
     """
 
     verb: str
@@ -44,6 +45,7 @@ class Route:
     lists: frozenset[str] = frozenset()
     headers: Mapping[str, str] = field(default_factory=dict)
     body_bytes_max: int = limits.BODY_BYTES_MAX
+    errors: ErrorStyle = error_response
 
     @property
     def has_body(self) -> bool:

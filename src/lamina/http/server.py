@@ -97,7 +97,7 @@ def _endpoint(
         except Exception as failure:
             error = _ours(failure, inbound.request_id, name)
             code = error.code
-            response = error_response(error, inbound.request_id, inbound.out)
+            response = route.errors(error, inbound.request_id, inbound.out)
         log(http, inbound, response.status_code, operation=name, principal=principal, error_code=code)
         return response
 
