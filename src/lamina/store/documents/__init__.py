@@ -1,0 +1,1 @@
+"""Versioned documents under paths, and the git repository that shows them."""

@@ -1,0 +1,130 @@
+"""What the slices ask of versioned documents. Every write is one commit: rows and events in one transaction.
+
+The rows are the truth; a git repository of the same layout is a view of them (``repository.py``). A write is durable
+and stands in the repository when it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from lamina.kernel.time import Instant
+from lamina.store.ports import Capture
+
+__all__ = ["Change", "ChangeKind", "Commit", "Document", "DocumentVersion", "Documents", "Write", "Written"]
+
+
+class ChangeKind(StrEnum):
+    """What a change does to its path."""
+
+    PUT = "put"
+    APPEND = "append"
+    REMOVE = "remove"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path of a write: its whole new content, more at its end, or its end.
+
+    ``expected_version`` guards against a lost update: the version that the writer has read, 0 for a path that must
+    not exist, None for no guard. Versions count from 1 per path and go on after a removal.
+    """
+
+    path: str
+    kind: ChangeKind
+    content: bytes = b""
+    expected_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """Changes that land together as one commit, with the events that say so in the log.
+
+    ``author`` is the caller's actor, ``message`` the commit's subject line.
+    """
+
+    tenant_id: str
+    author: str
+    message: str
+    changes: Sequence[Change]
+    captures: Sequence[Capture] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One write as it stands: ``number`` counts per tenant, ``sha`` is the commit's hash in the repository."""
+
+    number: int
+    sha: str
+    author: str
+    message: str
+    committed_at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write led to: its commit, the new version of every path, and the ids of its events in order."""
+
+    commit: Commit
+    versions: dict[str, int]
+    event_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A path's content at a version."""
+
+    path: str
+    version: int
+    content: bytes
+    updated_at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentVersion:
+    """One step in a path's history, newest first where listed."""
+
+    path: str
+    version: int
+    kind: ChangeKind
+    size: int
+    commit: Commit
+
+
+class Documents(Protocol):
+    """The documents of every tenant."""
+
+    def write(self, writes: Sequence[Write]) -> list[Written]:
+        """Land every write, each as its own commit, all in one transaction; durable and projected on return.
+
+        Raises ``Conflict`` (DOCUMENT_CHANGED) for the whole call when an ``expected_version`` has moved on. Paths are
+        relative, slash-separated and already checked (``paths.py``).
+        """
+        ...
+
+    def read(self, tenant_id: str, path: str, *, at: Instant | None = None) -> Document | None:
+        """What stands at a path now or at an instant; None where nothing does."""
+        ...
+
+    def read_many(self, tenant_id: str, paths: Collection[str]) -> dict[str, Document]:
+        """What stands now at those paths that exist."""
+        ...
+
+    def list(
+        self, tenant_id: str, prefix: str, *, after: str = "", limit: int = 10_000, with_content: bool = False
+    ) -> list[Document]:
+        """The documents below a prefix, by path from past ``after``; ``content`` is empty unless wanted."""
+        ...
+
+    def history(
+        self, tenant_id: str, path: str, *, before: int | None = None, limit: int = 50
+    ) -> list[DocumentVersion]:
+        """The versions of a path, newest first, from below version ``before``."""
+        ...
+
+    def head(self, tenant_id: str) -> Commit | None:
+        """The tenant's newest commit; None before the first."""
+        ...
