@@ -113,7 +113,7 @@ class Documents(Protocol):
         """What stands now at those paths that exist."""
         ...
 
-    def list(
+    def below(
         self, tenant_id: str, prefix: str, *, after: str = "", limit: int = 10_000, with_content: bool = False
     ) -> list[Document]:
         """The documents below a prefix, by path from past ``after``; ``content`` is empty unless wanted."""
