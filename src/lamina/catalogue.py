@@ -217,6 +217,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "The scope, or the nearest registered one above it, has members, and the caller is none. Ask one "
         "of its owners.",
     ),
+    "PATH_NOT_ALLOWED": ErrorCode(
+        "Forbidden",
+        _CALLERS,
+        "The caller's token does not list a folder of the repository that holds this path, `details.path`, for what "
+        "was asked, `details.mode`.",
+    ),
     "POLICY_DENIED": ErrorCode(
         "Forbidden",
         _CALLERS,
@@ -288,6 +294,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CONTINUITY,
         "The capsule passes the cap of 20480 bytes as canonical JSON; `details.bytes` says by how much. Drop "
         "optional sections.",
+    ),
+    "COLD_CONFLICT": ErrorCode(
+        "Conflict",
+        _CONTINUITY,
+        "An archive stands both in the archive and in cold storage, or would after this; `details.paths` names what is "
+        "in the way. Nothing was moved.",
     ),
     "INVALID_CAPSULE": ErrorCode(
         "Malformed",

@@ -132,3 +132,10 @@ AUDIT_NOTE_LENGTH_MAX: Final = 1024
 # Episodes are sealed at this size, so that no derived row grows without bound.
 EPISODE_EVENTS_MAX: Final = 50
 EPISODE_GAP_S: Final = 30 * 60
+
+# Continuity. A capsule has at most 20 KB, so what is parsed stays below some hundred megabytes.
+CAPSULES_KEPT_MAX: Final = 4096
+DOCUMENTS_PAGE: Final = 1000
+DOCUMENTS_READ_MAX: Final = 200
+DOCUMENT_TRIES_MAX: Final = 16  # as many writers of one capsule at once get through
+CONTINUITY_READS_KEPT_MAX: Final = 10_000
