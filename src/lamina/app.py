@@ -25,8 +25,10 @@ from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
+from lamina.continuity.operations import continuity_operations
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
+from lamina.http.relay_continuity import continuity_rows
 from lamina.http.server import create_application
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
@@ -64,11 +66,12 @@ _THREADS = 96  # a wait or a stream holds one; captures pass through quickly
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Everything that one server process holds."""
+    """Everything that one server process holds. ``operations`` are those of Cortex, ``relay`` those of Relay."""
 
     settings: Settings
     store: Store
     operations: tuple[Operation[Any], ...]
+    relay: tuple[Operation[Any], ...]
     gateway: Gateway
     application: ASGIApp
     pool: ThreadPoolExecutor
@@ -139,10 +142,10 @@ def build_server(
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
-    application = create_application(
-        gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK if unsigned else None
-    )
-    return Server(settings, kept, operations, gateway, application, pool, feed)
+    relay = tuple(continuity_operations(kept.documents))
+    routes = cortex_routes(operations) + continuity_rows({row.name: row for row in relay})
+    application = create_application(gateway, routes, pool=pool, hosts=_LOOPBACK if unsigned else None)
+    return Server(settings, kept, operations, relay, gateway, application, pool, feed)
 
 
 def _sources() -> Sources:

@@ -11,6 +11,7 @@ import pytest
 
 from lamina.app import build_server
 from lamina.http.cortex import cortex_routes
+from lamina.http.relay_continuity import continuity_rows
 from lamina.http.routes import Route
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
@@ -112,8 +113,18 @@ def test_every_other_page_of_the_server_is_named(served: dict[str, Route]) -> No
     inner = getattr(server.application, "_application", server.application)
     assert isinstance(inner, Starlette)
     paths = {getattr(route, "path", "") for route in inner.routes}
+    relay = continuity_rows({row.name: row for row in server.relay})
     server.close()
-    assert paths - {row.path for row in served.values()} == PAGES
+    assert paths - {row.path for row in (*served.values(), *relay)} == PAGES
+
+
+def test_every_route_of_continuity_is_there() -> None:
+    lines = (Path(__file__).parent / "routes.tsv").read_text(encoding="utf-8").splitlines()
+    wanted = {tuple(line.split("\t")[1:3]) for line in lines if "\t/v1/continuity/" in line}
+    server = build_server(Settings(), store=MemoryStore())
+    rows = continuity_rows({row.name: row for row in server.relay})
+    server.close()
+    assert {(row.verb, row.path) for row in rows} == wanted
 
 
 @pytest.mark.parametrize("row", [r for r in listed() if not r.variant], ids=lambda row: row.route)
