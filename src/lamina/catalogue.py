@@ -58,6 +58,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _REQUESTS,
         "The body is not JSON, or its content type is another one.",
     ),
+    "INVALID_CLONE": ErrorCode(
+        "Invalid",
+        _CLIENTS,
+        "The folder is no git repository, has no commits, or has what documents cannot hold: merges, links, submodules or "
+        "paths that are not accepted. The message says which. Nothing was stored.",
+    ),
     "INVALID_CURSOR": ErrorCode(
         "Invalid",
         _REQUESTS,
@@ -290,6 +296,11 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _STATE,
         "The document is not at the version that was named: somebody else wrote it, or it is not there. Read it again and "
         "repeat the change. Nothing was stored.",
+    ),
+    "TENANT_NOT_EMPTY": ErrorCode(
+        "Conflict",
+        _STATE,
+        "Documents are restored into a tenant that has none. Nothing was stored.",
     ),
     "PATH_COLLISION": ErrorCode(
         "Conflict",
