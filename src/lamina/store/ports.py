@@ -20,6 +20,7 @@ from lamina.store.revocations import Revocations
 from lamina.store.upkeep import Upkeep
 
 __all__ = [
+    "LEASE_LOST",
     "Appended",
     "Capture",
     "Closing",
@@ -267,6 +268,10 @@ class Writes:
     lifecycle: list[LifecycleDraft] = field(default_factory=list)
 
 
+LEASE_LOST = "lease lost"
+"""The ``last_error`` of a job whose worker went away in the middle of it."""
+
+
 class Jobs(Protocol):
     """Durable work, claimed in the order of the log inside a scope and free across scopes."""
 
@@ -274,7 +279,8 @@ class Jobs(Protocol):
         """Lease up to ``limit`` due jobs of a stage.
 
         A job is due when no earlier event of its scope is still before or in this stage. A lease that ran out
-        makes its job due again.
+        is an attempt that failed (``LEASE_LOST``): its job is due again, by itself, since it may be what ended its
+        worker and what was leased with it should not be blamed twice.
         """
         ...
 
@@ -298,7 +304,8 @@ class Jobs(Protocol):
         ...
 
     def release(self, owner: str | None = None) -> int:
-        """Make leased jobs due again, all of them or one owner's; for a worker that knows it is alone."""
+        """Make one owner's leased jobs due again, or everybody's, for a worker that knows it is alone: the others
+        are dead, so their leases have run out."""
         ...
 
     def next_due(self, now: Instant) -> Instant | None:
