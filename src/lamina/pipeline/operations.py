@@ -7,7 +7,14 @@ from typing import Any
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Grant, Operation, Tier
 from lamina.pipeline.capture import Capturing, write_grants
-from lamina.pipeline.requests import BatchCaptured, BulkExperience, ByKey, Captured, Experience, StoredByKey
+from lamina.pipeline.requests import (
+    BatchCaptured,
+    BulkExperience,
+    ByKey,
+    CapturedOrWaited,
+    Experience,
+    StoredByKey,
+)
 
 __all__ = ["capture_operations"]
 
@@ -18,7 +25,7 @@ def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
         Operation(
             name="experience",
             request=Experience,
-            result=Captured,
+            result=CapturedOrWaited,
             capability=Capability.SCOPE_WRITE,
             effect=Effect.WRITE,
             tier=Tier.STABLE,
