@@ -243,6 +243,7 @@ def audit_operations(store: Store) -> list[Operation[Any]]:
             grants=lambda r, p: [Grant(Capability.AUDIT_READ)],  # noqa: ARG005 - whose row it is shows on the way
             handler=reads.row,
             summary="Read one row of the audit log.",
+            fails=("NOT_FOUND",),
         ),
         Operation(
             name="audit_verify",
@@ -254,5 +255,6 @@ def audit_operations(store: Store) -> list[Operation[Any]]:
             grants=lambda r, p: [Grant(Capability.AUDIT_READ)],  # noqa: ARG005 - as above
             handler=reads.verify,
             summary="Check whether a body is the one that an audit row was made from.",
+            fails=("NOT_FOUND",),
         ),
     ]

@@ -25,6 +25,7 @@ from lamina.kernel.time import Instant, day_or_instant, instant, rfc3339
 
 __all__ = [
     "BoundText",
+    "DurationText",
     "InstantText",
     "Limit",
     "Nothing",
@@ -108,6 +109,21 @@ BoundText = Annotated[
     ),
 ]
 """What a reader asks for: as ``InstantText``, or a date, which is its midnight in UTC."""
+
+
+DurationText = Annotated[
+    str,
+    WithJsonSchema(
+        {
+            "type": "string",
+            "format": "duration",
+            "pattern": "^P(\\d{1,6}[YMWD]){0,4}(T(\\d{1,6}[HMS]){1,3})?$",
+            "maxLength": 64,
+            "examples": ["P30D", "PT5M"],
+        }
+    ),
+]
+"""An ISO 8601 duration, as it was written."""
 
 
 def _plain_text(value: str) -> str:
