@@ -231,3 +231,8 @@ def test_json_of_a_row_is_what_the_seed_shows(world: Any) -> None:
     wanted += " response_status event_id client_ip user_agent request_id elapsed_ms gdpr"
     assert set(wanted.split()) <= row.keys()
     assert set(row["request"]) == {"method", "path", "body_hash", "headers_hash", "body_bytes"}
+
+
+def test_a_registration_has_the_status_that_was_answered(world: Any) -> None:
+    assert world.call("POST", "/v1/scopes", body={"path": "ws:launch"}).status_code == 201
+    assert rows(world, endpoint="POST /v1/scopes")[0]["response_status"] == 201

@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, Any, Final, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
@@ -164,12 +164,28 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
 _DEPLOYMENT_ONLY: Final = frozenset({"actor.require_signed", "tenant.open_administration"})
 
 
+Defaults = Annotated[
+    dict[str, bool | str],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "properties": {
+                name: {"type": "boolean"} if fits is _flag else {"type": "string", "description": accepted}
+                for name, (fits, accepted) in _DEFAULTS.items()
+            },
+            "additionalProperties": False,
+        }
+    ),
+]
+"""Values by name; docs/reference/policy.md lists which tier may say which."""
+
+
 class PolicyDocument(Request):
     """What one tier says. Silence on a capability leaves it as the tier above has it."""
 
     allow: Patterns = Field(default_factory=list)
     deny: Patterns = Field(default_factory=list)
-    defaults: dict[str, bool | str] = Field(default_factory=dict)
+    defaults: Defaults = Field(default_factory=dict)
     allowed_scope_types: ScopeTypes | None = None
 
     @model_validator(mode="after")
