@@ -154,7 +154,7 @@ def _recalling(store: Store, ids: RandomIds) -> Recalling:
     embedder = MiniLmEmbedder()
     indexes = ResidentIndexes(store.index, embedder.name, embedder.dim_pooled)
     retriever = Retriever(store, indexes, embedder)
-    return Recalling(store, retriever, DerivedRecords(store, indexes), WordPieceCounter(), ids)
+    return Recalling(store, retriever, DerivedRecords(store), WordPieceCounter(), ids)
 
 
 def build_worker(settings: Settings, store: Store) -> Worker:

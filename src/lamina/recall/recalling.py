@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from lamina.errors import Unsupported
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import IdSource, Prefix
@@ -27,7 +25,7 @@ from lamina.recall.plan import Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
 from lamina.recall.render import Block, line_of, render_block
 from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
-from lamina.recall.retrieve import Retriever
+from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
 from lamina.recall.stream import as_stream
 from lamina.recall.weights import DEFAULT
@@ -134,34 +132,34 @@ class Recalling:
             neighbours=pool.arms.get("around", 0),
             time_hits=pool.arms.get("time", 0),
             newest=pool.arms.get("newest", 0),
-            candidates=len(pool.candidates),
+            candidates=len(pool.turns),
         )
         ranked = score_events(pool, plan, max(SOURCES_TOP, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0)))
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
-        derived = self._derived.find(plan, ranked, call.now)
+        derived = self._derived.find(plan, ranked, pool.words, call.now)
         trail.note(
             "graph_expand",
             added_nodes=derived.added_by_graph,
             entities=derived.entities,
             weights=dict(RECORD_WEIGHTS),
         )
-        items = self._items(plan, ranked, derived)
+        items = self._items(plan, pool, ranked, derived)
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
-        strength = evidence_strength(pool, ranked, derived.by_layer.get(Layer.FACTS, []))
+        strength = evidence_strength(pool, plan, ranked, derived.by_layer.get(Layer.FACTS, []))
         return self._finish(request, plan, call, reach, strength, packed, trail)
 
     def _items(
-        self, plan: Plan, ranked: Sequence[ScoredEvent], derived: DerivedLayers
+        self, plan: Plan, pool: EventPool, ranked: Sequence[ScoredEvent], derived: DerivedLayers
     ) -> dict[Layer, list[Item]]:
         limit = plan.limits.get(Layer.EVENTS, 0)
-        chosen = _diverse(ranked, limit)
-        events = self._store.log.get(plan.tenant_id, [one.candidate.entry.record_id for one in chosen])
+        chosen = _diverse(pool, ranked, limit)
+        events = self._store.log.get(plan.tenant_id, [one.record_id for one in chosen])
         values: list[tuple[Layer, Any, float, Mapping[str, float]]] = []
         for one in chosen:
-            event = events.get(one.candidate.entry.record_id)
+            event = events.get(one.record_id)
             if event is not None and not event.excluded:
                 values.append((Layer.EVENTS, event, one.score, one.contributions))
         for layer, scored in derived.by_layer.items():
@@ -240,13 +238,12 @@ def _still_open(pack_: Pack, reach: Reach) -> bool:
     return walked <= set(reach.scopes) | {pack_.scope}
 
 
-def _diverse(ranked: Sequence[ScoredEvent], limit: int) -> list[ScoredEvent]:
+def _diverse(pool: EventPool, ranked: Sequence[ScoredEvent], limit: int) -> list[ScoredEvent]:
     """The best events, without those that a better one repeats almost word for word."""
     near = ranked[: limit * _DIVERSIFIED]
     if not near or limit == 0:
         return []
-    vectors = np.stack([one.candidate.pooled for one in near])
-    order = diversify([one.score for one in near], vectors, limit)
+    order = diversify([one.score for one in near], pool.pooled[[one.at for one in near]], limit)
     return [near[at] for at in sorted(order)]
 
 

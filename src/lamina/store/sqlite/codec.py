@@ -394,12 +394,18 @@ def support_row(support: Support) -> Row:
 
 def read_support(row: Row) -> Support:
     """The edge of a ``support`` row."""
-    return Support(**dict(zip(_SUPPORT_FIELDS, row, strict=True)))
-
-
-_SUPPORT_FIELDS = (
-    "tenant_id", "record_id", "source_id", "relation", "weight", "polarity", "ordinal", "role", "recorded_at"
-)  # fmt: skip
+    tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at = row
+    return Support(
+        tenant_id=tenant_id,
+        record_id=record_id,
+        source_id=source_id,
+        relation=relation,
+        weight=weight,
+        polarity=polarity,
+        ordinal=ordinal,
+        role=role,
+        recorded_at=recorded_at,
+    )
 
 
 def text_row(row: TextRow) -> Row:
