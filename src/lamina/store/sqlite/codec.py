@@ -63,7 +63,7 @@ def stage_of(number: int) -> Stage:
     return _STAGES[number]
 
 
-def json_list(values: Collection[str]) -> str:
+def json_list(values: Collection[str] | Collection[int]) -> str:
     """A bound list: statements read it with ``json_each``."""
     return json.dumps(list(values))
 
