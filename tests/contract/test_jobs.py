@@ -201,7 +201,8 @@ def test_an_end_lands_all_that_was_derived(store: Store) -> None:
     assert store.records.entities(TENANT, ["alice"]) == {"alice": entity}
     assert store.records.mentions(TENANT, ["ent_1"], [ALICE], 5) == [mention]
     assert [found for found, _ in store.index.search(TENANT, [ALICE], ["lisbon"], 5)] == [made.id]
-    assert store.index.tokens(TENANT, [made.id], "m") == {made.id: vector_row(made.id).tokens}
+    [(row, name, _)] = store.index.vectors_after(TENANT, ALICE, "m", 0, 5)
+    assert (name, store.index.tokens(TENANT, [row])) == (made.id, {row: vector_row(made.id).tokens})
     rows = store.lifecycle.query(LifecycleQuery(tenant_id=TENANT, event_id=event.id))
     assert [(row.number, row.name) for row in rows] == [(1, "captured"), (2, "extracted")]
 

@@ -134,7 +134,7 @@ HOT: Mapping[str, str] = {
     "find_text": "text_row_record",
     "texts_after": "text_row_scope",
     "vectors_after": "vector_row_scope",
-    "tokens_by_record": "vector_row_record",
+    "tokens_by_row": r"^SEARCH v USING INTEGER PRIMARY KEY \(rowid=\?",
     "unembedded": "text_row_unembedded",
     "search_text": r"^SEARCH t USING INTEGER PRIMARY KEY \(rowid=\?",
 }

@@ -52,7 +52,8 @@ class Rows:
 
     ``counts`` is (n, q): how often each term of the question occurs, keys left out; ``lengths`` are in terms.
     ``sessions`` and ``speakers`` are numbers of this index, ``NONE`` without; ``previous`` and ``following`` are places of
-    the neighbours in the session. ``pooled`` is (n, d): unit rows, zeros where there is no vector.
+    the neighbours in the session. ``vector_rows`` are the store's numbers of their vectors, ``pooled`` is (n, d): unit
+    rows, zeros where there is no vector.
     """
 
     record_ids: list[str]
@@ -66,6 +67,7 @@ class Rows:
     self_shares: NDArray[np.float64]
     previous: NDArray[np.int64]
     following: NDArray[np.int64]
+    vector_rows: NDArray[np.int64]
     pooled: Float32Array
 
 
@@ -116,6 +118,7 @@ class ScopeIndex:
         self._event_total = 0
         self._vectors = VectorMatrix(dimensions)
         self._vector_places = array("I")
+        self._vector_rows = array("q")
         self._vector_of = array("i")
 
     def __len__(self) -> int:
@@ -143,7 +146,7 @@ class ScopeIndex:
             vectors = rows.vectors_after(self.tenant_id, self.scope, self._model, self._last_vector, _PAGE)
             self._follow_texts(rows)
             if vectors:
-                self._add_vectors([(record_id, pooled) for _, record_id, pooled in vectors])
+                self._add_vectors(vectors)
                 self._last_vector = vectors[-1][0]
             if len(vectors) < _PAGE:
                 break
@@ -207,15 +210,16 @@ class ScopeIndex:
         self._previous.append(before)
         self._following.append(NONE)
 
-    def _add_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
-        known = [(self._place_of[rid], pooled) for rid, pooled in vectors if rid in self._place_of]
+    def _add_vectors(self, vectors: Sequence[tuple[int, str, bytes]]) -> None:
+        known = [vector for vector in vectors if vector[1] in self._place_of]
         if not known:
             return
-        first = len(self._vector_places)
-        self._vectors.append_packed([pooled for _, pooled in known])
-        for offset, (place, _) in enumerate(known):
+        self._vectors.append_packed([pooled for _, _, pooled in known])
+        for row, record_id, _ in known:
+            place = self._place_of[record_id]
+            self._vector_of[place] = len(self._vector_places)
             self._vector_places.append(place)
-            self._vector_of[place] = first + offset
+            self._vector_rows.append(row)
 
     # ---- searching
 
@@ -231,6 +235,7 @@ class ScopeIndex:
     def rows(self, places: Places, terms: Sequence[str]) -> Rows:
         """The rows at places, counted for a question's terms."""
         counts, lengths = self._counted(places, terms)
+        vector_rows, pooled = self._embedded(places)
         return Rows(
             record_ids=[self._record_ids[place] for place in places.tolist()],
             counts=counts,
@@ -243,7 +248,8 @@ class ScopeIndex:
             self_shares=np.frombuffer(self._self_shares, np.float64)[places],
             previous=np.frombuffer(self._previous, np.int32)[places].astype(np.int64),
             following=np.frombuffer(self._following, np.int32)[places].astype(np.int64),
-            pooled=self._pooled(places),
+            vector_rows=vector_rows,
+            pooled=pooled,
         )
 
     def _counted(self, places: Places, terms: Sequence[str]) -> tuple[Float32Array, Float32Array]:
@@ -327,12 +333,14 @@ class ScopeIndex:
         embedded: BoolArray = np.frombuffer(self._vector_of, np.int32) != NONE
         return embedded
 
-    def _pooled(self, places: Places) -> Float32Array:
-        found = np.zeros((len(places), self._vectors.dimensions), np.float32)
+    def _embedded(self, places: Places) -> tuple[NDArray[np.int64], Float32Array]:
+        rows = np.full(len(places), NONE, np.int64)
+        pooled = np.zeros((len(places), self._vectors.dimensions), np.float32)
         vectors = np.frombuffer(self._vector_of, np.int32)[places]
         known = np.flatnonzero(vectors != NONE)
-        found[known] = self._vectors.rows(vectors[known].astype(np.intp))
-        return found
+        rows[known] = np.frombuffer(self._vector_rows, np.int64)[vectors[known]]
+        pooled[known] = self._vectors.rows(vectors[known].astype(np.intp))
+        return rows, pooled
 
     def newest(self, mask: BoolArray, limit: int) -> Places:
         """The places under the mask that were observed last, newest first."""

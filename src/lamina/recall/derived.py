@@ -17,6 +17,7 @@ from lamina.recall.retrieve import DERIVED, Words
 from lamina.recall.score import RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports import RecordQuery, Store
+from lamina.store.queries import Shown
 
 __all__ = ["SOURCES_TOP", "DerivedLayers", "DerivedRecords"]
 
@@ -45,12 +46,14 @@ class DerivedRecords:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def find(self, plan: Plan, events: Sequence[ScoredEvent], words: Words, now: Instant) -> DerivedLayers:
+    def find(
+        self, plan: Plan, events: Sequence[ScoredEvent], words: Words, shown: Shown, now: Instant
+    ) -> DerivedLayers:
         """The layers that the plan includes; ``words`` are the records that share words with the question."""
         layers = [layer for layer in DERIVED if plan.limits.get(layer, 0) > 0]
         if not layers:
             return DerivedLayers({}, 0, 0)
-        graph = self._by_graph(plan, events)
+        graph = self._by_graph(plan, events, shown)
         named = self._by_entities(plan, layers)
         known = {i for found in words.values() for i in found}
         ids = known | set(graph)
@@ -64,7 +67,7 @@ class DerivedRecords:
         }
         return DerivedLayers(ranked, len(wanted - known), len(named))
 
-    def _by_graph(self, plan: Plan, events: Sequence[ScoredEvent]) -> dict[str, float]:
+    def _by_graph(self, plan: Plan, events: Sequence[ScoredEvent], shown: Shown) -> dict[str, float]:
         """The best score among the events that each record of the plan's scopes rests on, at most three steps away."""
         scores = {one.record_id: one.score for one in events[:SOURCES_TOP]}
         found: dict[str, float] = {}
@@ -81,7 +84,7 @@ class DerivedRecords:
             if not scores:
                 break
         # A belief may stand in another scope than the facts that led to it.
-        scopes = self._store.records.scopes_of(plan.tenant_id, found)
+        scopes = shown.scopes_of(found)
         return {i: score for i, score in found.items() if scopes.get(i) in plan.scopes}
 
     def _by_entities(self, plan: Plan, layers: Collection[Layer]) -> dict[str, Record]:

@@ -30,7 +30,7 @@ from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, ev
 from lamina.recall.stream import as_stream
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports import Store
-from lamina.store.queries import derived_from, supports_shown
+from lamina.store.queries import Shown
 
 __all__ = ["Recalling"]
 
@@ -137,7 +137,8 @@ class Recalling:
         ranked = score_events(pool, plan, max(SOURCES_TOP, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0)))
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
-        derived = self._derived.find(plan, ranked, pool.words, call.now)
+        shown = Shown(self._store.records, plan.tenant_id, call.may_read)
+        derived = self._derived.find(plan, ranked, pool.words, shown, call.now)
         trail.note(
             "graph_expand",
             added_nodes=derived.added_by_graph,
@@ -149,7 +150,7 @@ class Recalling:
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
         strength = evidence_strength(pool, plan, ranked, derived.by_layer.get(Layer.FACTS, []))
-        return self._finish(request, plan, call, reach, strength, packed, trail)
+        return self._finish(request, plan, call, reach, shown, strength, packed, trail)
 
     def _items(
         self, plan: Plan, pool: EventPool, ranked: Sequence[ScoredEvent], derived: DerivedLayers
@@ -178,12 +179,13 @@ class Recalling:
         plan: Plan,
         call: Call,
         reach: Reach,
+        shown: Shown,
         strength: float,
         packed: Packed,
         trail: _Trail,
     ) -> Pack:
         ids = [item.id for items in packed.chosen.values() for item in items]
-        supports = supports_shown(self._store.records, plan.tenant_id, ids, call.may_read)
+        supports = shown.supports_of(ids)
         block = Block("", {}, 0)
         if request.view in ("holistic", "local", "descend"):
             block = render_block(packed.chosen, request.citation_mode)
@@ -192,16 +194,12 @@ class Recalling:
         layers = layers_view(
             packed.chosen,
             supports,
-            self._derives(plan, packed, call),
+            shown.derived_from([item.id for item in packed.chosen.get(Layer.EVENTS, ())]),
             exclude_content=request.exclude_content,
             with_contributions=full,
         )
         subgraph = knowledge_subgraph(packed.chosen) if request.view == "structured" else None
-        cited = citations(
-            ids,
-            supports,
-            lambda more: supports_shown(self._store.records, plan.tenant_id, more, call.may_read),
-        )
+        cited = citations(ids, supports, shown.supports_of)
         trail.note("explain", cited=len(cited))
         return Pack(
             request_id=call.request_id,
@@ -226,10 +224,6 @@ class Recalling:
             diagnostics=_diagnostics(request, plan, packed, trail),
             as_of=plan.axes.seen_at,
         )
-
-    def _derives(self, plan: Plan, packed: Packed, call: Call) -> dict[str, list[str]]:
-        ids = [item.id for item in packed.chosen.get(Layer.EVENTS, ())]
-        return derived_from(self._store.records, plan.tenant_id, ids, call.may_read)
 
 
 def _still_open(pack_: Pack, reach: Reach) -> bool:

@@ -115,11 +115,12 @@ class Retriever:
     def _pool(self, plan: Plan, drawn: _Drawn, words: Words, encoded: Encoded) -> EventPool:
         rows = drawn.rows
         persons = _persons(plan, drawn.speakers)
-        payloads = self._store.index.tokens(plan.tenant_id, rows.record_ids, self._embedder.name)
+        numbers = rows.vector_rows.tolist()
+        payloads = self._store.index.tokens(plan.tenant_id, [each for each in numbers if each != NONE])
         turns = Turns(
             counts=rows.counts,
             lengths=rows.lengths,
-            tokens=TokenRows.from_payloads([payloads.get(record_id) for record_id in rows.record_ids]),
+            tokens=TokenRows.from_payloads([payloads.get(number) for number in numbers]),
             cosines=drawn.cosines.astype(np.float64),
             sessions=_told_apart(drawn.spots, rows.sessions),
             previous=_in_pool(drawn.spots, rows.previous),

@@ -400,8 +400,8 @@ class IndexRows(Protocol):
         """(row number, record id, pooled bytes) of a scope past a row number, in order."""
         ...
 
-    def tokens(self, tenant_id: str, record_ids: Collection[str], model: str) -> dict[str, bytes]:
-        """Serialised token vectors by record."""
+    def tokens(self, tenant_id: str, rows: Collection[int]) -> dict[int, bytes]:
+        """Serialised token vectors by the row numbers that ``vectors_after`` gave; a row that is gone is left out."""
         ...
 
     def unembedded(self, limit: int) -> list[tuple[str, str]]:
