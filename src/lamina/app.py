@@ -16,10 +16,10 @@ from lamina import limits
 from lamina.access.audit_operations import audit_operations
 from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
-from lamina.access.presets import load_preset
+from lamina.access.presets import load_preset, overruled
 from lamina.access.principals import Principals, UnsignedPrincipals
 from lamina.access.retention import Retention
-from lamina.access.rules import rules_of
+from lamina.access.rules import Rules, settings_defaults
 from lamina.access.tiers import TieredPolicy
 from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
@@ -73,10 +73,11 @@ class Server:
     application: ASGIApp
     pool: ThreadPoolExecutor
     feed: Feed
+    rules: Rules
 
     def retention(self) -> Retention:
         """What deletes audit rows past their time."""
-        return Retention(self.store, RandomIds(), SystemClock(), rules_of(self.settings))
+        return Retention(self.store, RandomIds(), SystemClock(), self.rules.audit_rules)
 
     def stop_streams(self) -> None:
         """End every open stream; a server that waits for its connections calls it first."""
@@ -102,7 +103,7 @@ def build_server(
     ``clock``, ``policy`` and ``principals`` are the machine's and the preset's unless given.
     """
     unsigned = settings.preset == "dev_local"
-    preset = load_preset(settings.preset)
+    preset = overruled(load_preset(settings.preset), settings_defaults(settings))
     issuers = {} if unsigned or principals is not None else read_issuers(settings.issuers, _sources())
     kept: Store = store if store is not None else SqliteStore(settings.data)
     clock, ids = clock or SystemClock(), RandomIds()
@@ -135,14 +136,14 @@ def build_server(
         clock=clock,
         ids=ids,
         store=kept,
-        rules=rules_of(settings),
+        rules=tiers,
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(
         gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK if unsigned else None
     )
-    return Server(settings, kept, operations, gateway, application, pool, feed)
+    return Server(settings, kept, operations, gateway, application, pool, feed, tiers)
 
 
 def _sources() -> Sources:
