@@ -406,7 +406,9 @@ class ResidentIndexes:
             for each in held.values():
                 stack.enter_context(each.lock)
             followed = {scope: self._follow((tenant_id, scope), each) for scope, each in held.items()}
-            yield [followed[scope] for scope in scopes]
+            # Who may read nothing is answered from an index of nothing.
+            nothing = ScopeIndex(tenant_id, Scope(), self._model, self._dimensions)
+            yield [followed[scope] for scope in scopes] or [nothing]
 
     def _held(self, key: tuple[str, Scope]) -> _Held:
         with self._lock:
