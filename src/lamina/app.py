@@ -25,8 +25,11 @@ from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
+from lamina.coordination.operations import schedule_operations
+from lamina.coordination.reminding import Reminding, Windows
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
+from lamina.http.relay_schedule import schedule_rows
 from lamina.http.server import create_application
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
@@ -119,7 +122,8 @@ def build_server(
         operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
         token_allows=token_allows,
     )
-    operations = (
+    reminders = schedule_operations(Reminding(kept.schedule, _windows(settings)))
+    cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *layer_operations(kept),
         *recall_operations(_recalling(kept, ids)),
@@ -141,9 +145,18 @@ def build_server(
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(
-        gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK if unsigned else None
+        gateway,
+        [*cortex_routes(cortex), *schedule_rows({operation.name: operation for operation in reminders})],
+        pool=pool,
+        hosts=_LOOPBACK if unsigned else None,
     )
-    return Server(settings, kept, operations, gateway, application, pool, feed, tiers)
+    return Server(settings, kept, (*cortex, *reminders), gateway, application, pool, feed, tiers)
+
+
+def _windows(settings: Settings) -> Windows:
+    return Windows(
+        settings.schedule_due_limit, settings.schedule_upcoming_limit, settings.schedule_upcoming_window_hours
+    )
 
 
 def _sources() -> Sources:

@@ -17,6 +17,7 @@ from lamina.kernel.time import Axes, Instant
 from lamina.store.audit import Audit, Peppers
 from lamina.store.registry import Registry
 from lamina.store.revocations import Revocations
+from lamina.store.schedule import Schedule
 from lamina.store.upkeep import Upkeep
 
 __all__ = [
@@ -542,6 +543,11 @@ class Store(Protocol):
     @property
     def revocations(self) -> Revocations:
         """Tokens that hold no more."""
+        ...
+
+    @property
+    def schedule(self) -> Schedule:
+        """One-shot reminders."""
         ...
 
     def change_mark(self) -> int:
