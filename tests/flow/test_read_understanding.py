@@ -92,7 +92,9 @@ def test_a_concept_has_every_documented_field(world: Any) -> None:
 
 
 def test_earlier_versions_of_a_concept_can_be_read(world: Any, at: Any) -> None:
-    first = world.concept(recorded_from=instant("2026-04-01T00:00:00Z"), valid_from=instant("2026-04-01T00:00:00Z"))
+    first = world.concept(
+        recorded_from=instant("2026-04-01T00:00:00Z"), valid_from=instant("2026-04-01T00:00:00Z")
+    )
     second = replace(first, version=2, summary="newer", recorded_from=instant("2026-05-01T00:00:00Z"))
     world.land(replace(first, recorded_to=second.recorded_from), second)
     path = f"/v1/understanding/{first.id}"
