@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datasets import Question, Scope, encode
+from lamina.kernel.time import Instant, from_datetime
 from lamina.language.questions import asks_assistant, sentence_shares
 from lamina.language.temporal import question_window
 from lamina.language.tokens import analyse, content_terms, event_terms
+from lamina.models.ports import TokenRows
 from lamina.recall.signals import (
     K1,
     B,
     QuestionFeatures,
     ScopeStatistics,
-    TurnCandidate,
+    Turns,
     idf,
     persons_named,
+    term_counts,
 )
 
 BM25_TOP = 200
@@ -35,7 +39,7 @@ class Asked:
     """One question with its pool; ``places`` maps the pool to turns of the scope, ``baseline`` is BM25's order."""
 
     question: Question
-    pool: tuple[TurnCandidate, ...]
+    pool: Turns
     features: QuestionFeatures
     statistics: ScopeStatistics
     places: NDArray[np.int64]
@@ -90,11 +94,11 @@ class Index:
             self.asked.tokens[number],
             persons_named(analyse(question.text), self.speakers),
             asks_assistant(question.text),
-            None if window is None else (window.valid_from, window.valid_to),
+            None if window is None else (_instant(window.valid_from), _instant(window.valid_to)),
         )
         return Asked(
             question,
-            self._pool(places, cosines),
+            self._pool(places, cosines, features),
             features,
             statistics,
             np.array(places),
@@ -106,23 +110,26 @@ class Index:
         turns = self.scope.turns
         return 0 <= other < len(turns) and turns[one].session == turns[other].session
 
-    def _pool(self, places: Sequence[int], cosines: NDArray[np.float32]) -> tuple[TurnCandidate, ...]:
+    def _pool(self, places: Sequence[int], cosines: NDArray[np.float32], question: QuestionFeatures) -> Turns:
         spot = {at: index for index, at in enumerate(places)}
-        near = lambda at, other: spot.get(other) if self._together(at, other) else None  # noqa: E731
-        turns = self.scope.turns
-        return tuple(
-            TurnCandidate(
-                terms=self.terms[at],
-                tokens=self.encoded.tokens[at],
-                cosine=float(cosines[at]),
-                session=turns[at].session,
-                previous=near(at, at - 1),
-                next=near(at, at + 1),
-                speaker=turns[at].speaker,
-                role=turns[at].role,
-                observed_at=turns[at].observed_at,
-                question_share=self.shares[at][0],
-                self_share=self.shares[at][1],
-            )
-            for at in places
+        near = lambda at, other: spot.get(other, len(places)) if self._together(at, other) else len(places)  # noqa: E731
+        turns = [self.scope.turns[at] for at in places]
+        number_of = {name: number for number, name in enumerate(dict.fromkeys(t.session for t in turns))}
+        return Turns(
+            counts=term_counts([self.terms[at] for at in places], question.terms),
+            lengths=self.lengths[places].astype(np.float32),
+            tokens=TokenRows.joined([self.encoded.tokens[at] for at in places]),
+            cosines=cosines[places].astype(np.float64),
+            sessions=np.array([number_of[turn.session] for turn in turns], np.int64),
+            previous=np.array([near(at, at - 1) for at in places], np.intp),
+            following=np.array([near(at, at + 1) for at in places], np.intp),
+            named=np.array([bool(t.speaker) and t.speaker in question.persons for t in turns], np.bool_),
+            by_assistant=np.array([turn.role == "assistant" for turn in turns], np.bool_),
+            observed_at=np.array([from_datetime(turn.observed_at) for turn in turns], np.int64),
+            question_shares=np.array([self.shares[at][0] for at in places]),
+            self_shares=np.array([self.shares[at][1] for at in places]),
         )
+
+
+def _instant(moment: datetime | None) -> Instant | None:
+    return None if moment is None else from_datetime(moment)

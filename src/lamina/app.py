@@ -16,19 +16,22 @@ from lamina import limits
 from lamina.access.audit_operations import audit_operations
 from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
-from lamina.access.presets import load_preset
+from lamina.access.presets import load_preset, overruled
 from lamina.access.principals import Principals, UnsignedPrincipals
 from lamina.access.retention import Retention
-from lamina.access.rules import rules_of
+from lamina.access.rules import Rules, settings_defaults
 from lamina.access.tiers import TieredPolicy
 from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
 from lamina.continuity.operations import continuity_operations
+from lamina.coordination.operations import schedule_operations
+from lamina.coordination.reminding import Reminding, Windows
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.relay_continuity import continuity_rows
+from lamina.http.relay_schedule import schedule_rows
 from lamina.http.server import create_application
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
@@ -76,10 +79,11 @@ class Server:
     application: ASGIApp
     pool: ThreadPoolExecutor
     feed: Feed
+    rules: Rules
 
     def retention(self) -> Retention:
         """What deletes audit rows past their time."""
-        return Retention(self.store, RandomIds(), SystemClock(), rules_of(self.settings))
+        return Retention(self.store, RandomIds(), SystemClock(), self.rules.audit_rules)
 
     def stop_streams(self) -> None:
         """End every open stream; a server that waits for its connections calls it first."""
@@ -105,7 +109,7 @@ def build_server(
     ``clock``, ``policy`` and ``principals`` are the machine's and the preset's unless given.
     """
     unsigned = settings.preset == "dev_local"
-    preset = load_preset(settings.preset)
+    preset = overruled(load_preset(settings.preset), settings_defaults(settings))
     issuers = {} if unsigned or principals is not None else read_issuers(settings.issuers, _sources())
     kept: Store = store if store is not None else SqliteStore(settings.data)
     clock, ids = clock or SystemClock(), RandomIds()
@@ -121,7 +125,8 @@ def build_server(
         operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
         token_allows=token_allows,
     )
-    operations = (
+    reminders = schedule_operations(Reminding(kept.schedule, _windows(settings)))
+    cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *layer_operations(kept),
         *recall_operations(_recalling(kept, ids)),
@@ -138,14 +143,24 @@ def build_server(
         clock=clock,
         ids=ids,
         store=kept,
-        rules=rules_of(settings),
+        rules=tiers,
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     relay = tuple(continuity_operations(kept.documents))
-    routes = cortex_routes(operations) + continuity_rows({row.name: row for row in relay})
+    routes = [
+        *cortex_routes(cortex),
+        *schedule_rows({operation.name: operation for operation in reminders}),
+        *continuity_rows({operation.name: operation for operation in relay}),
+    ]
     application = create_application(gateway, routes, pool=pool, hosts=_LOOPBACK if unsigned else None)
-    return Server(settings, kept, operations, relay, gateway, application, pool, feed)
+    return Server(settings, kept, (*cortex, *reminders), relay, gateway, application, pool, feed, tiers)
+
+
+def _windows(settings: Settings) -> Windows:
+    return Windows(
+        settings.schedule_due_limit, settings.schedule_upcoming_limit, settings.schedule_upcoming_window_hours
+    )
 
 
 def _sources() -> Sources:
@@ -157,7 +172,7 @@ def _recalling(store: Store, ids: RandomIds) -> Recalling:
     embedder = MiniLmEmbedder()
     indexes = ResidentIndexes(store.index, embedder.name, embedder.dim_pooled)
     retriever = Retriever(store, indexes, embedder)
-    return Recalling(store, retriever, DerivedRecords(store, indexes), WordPieceCounter(), ids)
+    return Recalling(store, retriever, DerivedRecords(store), WordPieceCounter(), ids)
 
 
 def build_worker(settings: Settings, store: Store) -> Worker:

@@ -30,6 +30,30 @@ _CONTINUITY = "Continuity"
 _SERVER = "The server"
 _CLIENTS = "Clients and commands"
 
+_REMINDERS = "Reminders"
+_REMINDER_FIELDS: Final = {
+    "DUE_AT_NOT_FUTURE": "`due_at` must lie in the future when an item is created or its due time changes.",
+    "INVALID_SCHEDULE_DUE_AT": "`due_at` is not an exact UTC second, written `YYYY-MM-DDTHH:MM:SSZ`.",
+    "INVALID_SCHEDULE_ID": "`schedule_id` is not of the form `sched_[a-z0-9][a-z0-9_-]{0,57}`.",
+    "INVALID_SCHEDULE_KIND": "`kind` is neither `reminder` nor `task_nudge`.",
+    "INVALID_SCHEDULE_LINK": "`task_id` or `thread_id` is wrong, or a `task_nudge` names nothing it is about.",
+    "INVALID_SCHEDULE_METADATA": "`metadata` is not a flat object of scalars, or takes more than 2048 bytes.",
+    "INVALID_SCHEDULE_NOTE": "`note` is not a string of at most 1000 characters.",
+    "INVALID_SCHEDULE_PAYLOAD": "The body as a whole is wrong; `detail.field` names the place.",
+    "INVALID_SCHEDULE_QUERY": "A query parameter is wrong; `detail.field` names it as `query.<name>`.",
+    "INVALID_SCHEDULE_REASON": "`reason` is not a string of at most 500 characters.",
+    "INVALID_SCHEDULE_STATUS": "`status` is neither `acknowledged` nor `done`.",
+    "INVALID_SCHEDULE_SUBJECT": "`subject_kind` and `subject_id` are wrong, or one of them is missing.",
+    "INVALID_SCHEDULE_TITLE": "`title` is not a string of 1 to 160 characters.",
+    "INVALID_SCHEDULE_VERSION": "`expected_version` is not a whole number from 1 on, or is missing.",
+}
+_REMINDER_STATES: Final = {
+    "IDEMPOTENCY_KEY_CONFLICT": "The `idempotency_key` of a reminder belongs to another one of the tenant.",
+    "SCHEDULE_ID_CONFLICT": "The `schedule_id` belongs to a reminder that was created otherwise.",
+    "SCHEDULE_STATUS_CONFLICT": "The reminder has ended, and not as is asked.",
+    "SCHEDULE_VERSION_CONFLICT": "The reminder has changed since the version that the caller expects.",
+}
+
 CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     "BODY_TOO_LARGE": ErrorCode(
         "TooLarge",
@@ -529,4 +553,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CLIENTS,
         "The answer does not have the shape that this client knows: compare the versions.",
     ),
+    **{code: ErrorCode("Invalid", _REMINDERS, meaning) for code, meaning in _REMINDER_FIELDS.items()},
+    **{code: ErrorCode("Conflict", _REMINDERS, meaning) for code, meaning in _REMINDER_STATES.items()},
+    "SCHEDULE_NOT_FOUND": ErrorCode("NotFound", _REMINDERS, "There is no reminder under this `schedule_id`."),
 }

@@ -7,7 +7,7 @@ callers or decides grants, so no door can forget to.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,15 +70,15 @@ class Gateway:
         clock: Clock,
         ids: IdSource,
         store: Store,
-        rules: Callable[[str], Rules],
+        rules: Rules,
         experimental: bool = True,
     ) -> None:
         self._principals = principals
         self._policy = policy
         self._clock = clock
         self._ids = ids
-        self._audit = AuditLog(store, ids, rules)
-        self._rates = RateLimiter(rules)
+        self._audit = AuditLog(store, ids, rules.audit_rules)
+        self._rates = RateLimiter(rules.rate_rules)
         self._replays = Replays(store.idempotency)
         self._experimental = experimental
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from lamina import limits
 from lamina.errors import Invalid
 
 __all__ = ["Settings", "load_settings"]
@@ -52,6 +53,18 @@ class Settings:
     rate_limit_write: str = _setting("", "calls that write, per actor, such as 100/s, or unlimited")
     audit_retention: str = _setting("", "how long audit rows are kept, P90D to P7Y", unit="ISO 8601")
     audit_store_body_bytes: bool = _setting(True, "whether audit rows hold the size of the request's body")
+    schedule_due_limit: int = _setting(
+        10, "due reminders in an orientation, 1 to 100", names=("COGNIRELAY_SCHEDULE_DUE_LIMIT",)
+    )
+    schedule_upcoming_limit: int = _setting(
+        5, "upcoming reminders in an orientation, 0 to 100", names=("COGNIRELAY_SCHEDULE_UPCOMING_LIMIT",)
+    )
+    schedule_upcoming_window_hours: int = _setting(
+        72,
+        "how far ahead a reminder is upcoming, 1 to 720",
+        unit="hours",
+        names=("COGNIRELAY_SCHEDULE_UPCOMING_WINDOW_HOURS",),
+    )
 
     def __post_init__(self) -> None:
         """Refuse values that would only fail later, naming the key and what is accepted."""
@@ -75,15 +88,28 @@ class Settings:
         )
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
+        for name, least, greatest in (
+            ("schedule_due_limit", 1, limits.SCHEDULE_CONTEXT_ITEMS_MAX),
+            ("schedule_upcoming_limit", 0, limits.SCHEDULE_CONTEXT_ITEMS_MAX),
+            ("schedule_upcoming_window_hours", 1, limits.SCHEDULE_WINDOW_HOURS_MAX),
+        ):
+            value = getattr(self, name)
+            _require(least <= value <= greatest, name, value, f"{least} to {greatest}")
 
 
 def _require(holds: bool, name: str, value: object, accepted: str) -> None:
     if not holds:
         raise Invalid(
             "INVALID_SETTING",
-            f"LAMINA_{name.upper()} is {value!r}; accepted: {accepted}",
+            f"{_names_of(name)} is {value!r}; accepted: {accepted}",
             details={"setting": f"LAMINA_{name.upper()}"},
         )
+
+
+def _names_of(name: str) -> str:
+    """Every name of a setting: whoever set a seed's finds it in the message."""
+    (other,) = [item.metadata["names"] for item in fields(Settings) if item.name == name]
+    return " or ".join((f"LAMINA_{name.upper()}", *other))
 
 
 def load_settings(environment: Mapping[str, str], **given: Any) -> Settings:
@@ -118,11 +144,11 @@ def _parsed(name: str, value: Any, kind: object) -> Any:
             return int(value)
         except ValueError as error:
             raise Invalid(
-                "INVALID_SETTING", f"LAMINA_{name.upper()} is {value!r}; accepted: a whole number"
+                "INVALID_SETTING", f"{_names_of(name)} is {value!r}; accepted: a whole number"
             ) from error
     if kind == "bool" and not isinstance(value, bool):
         words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False, "": False}
         if value.lower() not in words:
-            raise Invalid("INVALID_SETTING", f"LAMINA_{name.upper()} is {value!r}; accepted: 1 or 0")
+            raise Invalid("INVALID_SETTING", f"{_names_of(name)} is {value!r}; accepted: 1 or 0")
         return words[value.lower()]
     return Path(value) if kind in ("Path", "Path | None") else value

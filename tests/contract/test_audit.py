@@ -10,7 +10,7 @@ import pytest
 from given import ALICE, BOB, NOON, TENANT, append, audit_draft, draft, key
 from lamina.access.chain import check_chain
 from lamina.access.retention import Retention
-from lamina.access.rules import AuditRules, Rules
+from lamina.access.rules import AuditRules
 from lamina.errors import Conflict, Fault
 from lamina.kernel.audit import GENESIS, Head, Pepper
 from lamina.kernel.ids import RandomIds
@@ -155,7 +155,7 @@ class _Clock:
 
 
 def retention(store: Store, at: int) -> Retention:
-    rules = Rules(AuditRules(retention_us=10 * DAY))
+    rules = AuditRules(retention_us=10 * DAY)
     return Retention(store, RandomIds(), _Clock(at), lambda tenant_id: rules)
 
 

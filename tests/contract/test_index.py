@@ -153,9 +153,11 @@ def test_vectors_come_in_order_by_scope_and_model(store: Store) -> None:
 
 def test_vectors_that_are_there_stay(store: Store) -> None:
     land(store, Writes(vectors=[vector_row("fact_1"), vector_row("fact_1", tokens=b"other")]))
-    assert store.index.tokens(TENANT, ["fact_1", "fact_9"], "m") == {"fact_1": vector_row("fact_1").tokens}
-    assert store.index.tokens("other", ["fact_1"], "m") == {}
-    assert store.index.tokens(TENANT, [], "m") == {}
+    [(row, name, _)] = store.index.vectors_after(TENANT, ALICE, "m", 0, 10)
+    assert name == "fact_1"
+    assert store.index.tokens(TENANT, [row, row + 9]) == {row: vector_row("fact_1").tokens}
+    assert store.index.tokens("other", [row]) == {}
+    assert store.index.tokens(TENANT, []) == {}
 
 
 def test_rows_that_want_vectors_are_listed_until_they_have_them(store: Store) -> None:
@@ -164,4 +166,5 @@ def test_rows_that_want_vectors_are_listed_until_they_have_them(store: Store) ->
     assert store.index.unembedded(2) == [(TENANT, "fact_3"), (TENANT, "fact_2")]
     store.index.embed([vector_row("fact_3"), vector_row("fact_2", tenant_id="other")])
     assert store.index.unembedded(9) == [(TENANT, "fact_2"), ("other", "fact_4")]
-    assert store.index.tokens(TENANT, ["fact_3"], "m") == {"fact_3": vector_row("fact_3").tokens}
+    [(row, name, _)] = store.index.vectors_after(TENANT, ALICE, "m", 0, 10)
+    assert (name, store.index.tokens(TENANT, [row])) == ("fact_3", {row: vector_row("fact_3").tokens})

@@ -27,7 +27,7 @@ from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Entity, Mention
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
-from lamina.store.ports import Job, LifecycleDraft, LifecycleQuery, Store, Writes
+from lamina.store.ports import LEASE_LOST, Job, LifecycleDraft, LifecycleQuery, Store, Writes
 
 LEASE = NOON + 60 * SECOND_US
 RETRY = NOON + 5 * SECOND_US
@@ -110,7 +110,24 @@ def test_an_owner_gives_back_its_own_leases(store: Store) -> None:
     assert store.jobs.backlog() == {"pending": 1, "running": 1, "failed": 0}
     assert store.jobs.release() == 1
     assert store.jobs.release() == 0
-    assert len(claim(store)) == 2
+    assert len(claim(store)) == 1, "the dead owner's job comes by itself"
+    assert len(claim(store)) == 1
+
+
+def test_a_lost_lease_is_a_failed_attempt_and_its_job_comes_by_itself(store: Store) -> None:
+    events = append(store, "a", "b", "c")
+    claim(store, lease_until=LEASE)
+    again = claim(store, now=LEASE, lease_until=LEASE + 1)
+    assert [(job.event, job.attempts, job.last_error) for job in again] == [(events[0], 1, LEASE_LOST)]
+
+
+def test_a_job_that_ends_its_worker_each_time_fails_and_the_rest_goes_on(store: Store) -> None:
+    deadly, other = append(store, "a", "b")
+    for _ in range(limits.JOB_ATTEMPTS_MAX):
+        claim(store)
+        store.jobs.release()
+    assert [state.state for state in store.jobs.of_event(TENANT, deadly.id)] == ["failed"]
+    assert [(job.event, job.attempts) for job in claim(store)] == [(other, 1)]
 
 
 # ---- failing
@@ -184,7 +201,8 @@ def test_an_end_lands_all_that_was_derived(store: Store) -> None:
     assert store.records.entities(TENANT, ["alice"]) == {"alice": entity}
     assert store.records.mentions(TENANT, ["ent_1"], [ALICE], 5) == [mention]
     assert [found for found, _ in store.index.search(TENANT, [ALICE], ["lisbon"], 5)] == [made.id]
-    assert store.index.tokens(TENANT, [made.id], "m") == {made.id: vector_row(made.id).tokens}
+    [(row, name, _)] = store.index.vectors_after(TENANT, ALICE, "m", 0, 5)
+    assert (name, store.index.tokens(TENANT, [row])) == (made.id, {row: vector_row(made.id).tokens})
     rows = store.lifecycle.query(LifecycleQuery(tenant_id=TENANT, event_id=event.id))
     assert [(row.number, row.name) for row in rows] == [(1, "captured"), (2, "extracted")]
 

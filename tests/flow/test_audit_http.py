@@ -182,11 +182,11 @@ def test_peppers_change_by_the_quarter_and_old_rows_stay_verifiable(world: Any) 
 
 def test_tenants_hash_the_same_body_differently(world: Any) -> None:
     from lamina.access.audit import PepperBook
-    from lamina.access.rules import Rules
+    from lamina.access.rules import AuditRules
 
-    book = PepperBook(world.store, lambda tenant_id: Rules())
-    assert book.current("acme", 1).hash(b"x") != book.current("zeta", 1).hash(b"x")
-    assert book.current("acme", 1) == PepperBook(world.store, lambda t: Rules()).current("acme", 2)
+    book, rules = PepperBook(world.store), AuditRules()
+    assert book.current("acme", 1, rules).hash(b"x") != book.current("zeta", 1, rules).hash(b"x")
+    assert book.current("acme", 1, rules) == PepperBook(world.store).current("acme", 2, rules)
 
 
 def test_the_size_is_left_out_where_the_tenant_wants_it_so(make_world: Any) -> None:
@@ -231,3 +231,8 @@ def test_json_of_a_row_is_what_the_seed_shows(world: Any) -> None:
     wanted += " response_status event_id client_ip user_agent request_id elapsed_ms gdpr"
     assert set(wanted.split()) <= row.keys()
     assert set(row["request"]) == {"method", "path", "body_hash", "headers_hash", "body_bytes"}
+
+
+def test_a_registration_has_the_status_that_was_answered(world: Any) -> None:
+    assert world.call("POST", "/v1/scopes", body={"path": "ws:launch"}).status_code == 201
+    assert rows(world, endpoint="POST /v1/scopes")[0]["response_status"] == 201

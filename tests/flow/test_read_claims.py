@@ -13,7 +13,7 @@ from lamina.kernel.time import SECOND_US, instant
 from lamina.store.ports import Closing
 
 SCOPE = "org:acme/user:alice"
-MARCH, APRIL, MAY = (instant(f"2026-0{month}-01") for month in (3, 4, 5))
+MARCH, APRIL, MAY = (instant(f"2026-0{month}-01T00:00:00Z") for month in (3, 4, 5))
 
 
 @pytest.fixture

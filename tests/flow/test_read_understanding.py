@@ -48,7 +48,7 @@ def test_an_episode_holds_its_events_in_order_with_their_roles(world: Any) -> No
     ],
 )
 def test_episodes_are_filtered(world: Any, filters: dict[str, str], found: set[str]) -> None:
-    begin, end = instant("2026-04-10"), instant("2026-04-20T12:00:00Z")
+    begin, end = instant("2026-04-10T00:00:00Z"), instant("2026-04-20T12:00:00Z")
     april = world.episode("april", started_at=begin, ended_at=end, valid_from=begin, valid_to=end + 1)
     may = world.episode("may", actors=("user:alice", "user:bob"))
     world.land(april, may)
@@ -92,8 +92,10 @@ def test_a_concept_has_every_documented_field(world: Any) -> None:
 
 
 def test_earlier_versions_of_a_concept_can_be_read(world: Any, at: Any) -> None:
-    first = world.concept(recorded_from=instant("2026-04-01"), valid_from=instant("2026-04-01"))
-    second = replace(first, version=2, summary="newer", recorded_from=instant("2026-05-01"))
+    first = world.concept(
+        recorded_from=instant("2026-04-01T00:00:00Z"), valid_from=instant("2026-04-01T00:00:00Z")
+    )
+    second = replace(first, version=2, summary="newer", recorded_from=instant("2026-05-01T00:00:00Z"))
     world.land(replace(first, recorded_to=second.recorded_from), second)
     path = f"/v1/understanding/{first.id}"
     assert (world.get(path)["version"], world.get(path)["previous_version"]) == (2, first.id)

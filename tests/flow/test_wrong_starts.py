@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,16 @@ def test_a_folder_that_cannot_be_is_one_line(tmp_path: Path, command: str) -> No
     assert ended.exit_code == 6
     assert ended.stderr.startswith(f"lamina: CANNOT_OPEN_STORE: {tmp_path / 'taken'} cannot be used: ")
     assert len(ended.stderr.splitlines()) == 1
+
+
+def test_a_second_server_on_one_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lamina.cli.work._HANDOVER_S", 0.2)
+    with (tmp_path / "worker.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ended = CliRunner().invoke(app, ["serve", "--data", str(tmp_path), "--port", "0"])
+    assert (ended.exit_code, len(ended.stderr.splitlines())) == (5, 1)
+    assert "WORKER_RUNNING" in ended.stderr
+    assert not (tmp_path / "lamina.db").exists()
 
 
 def test_a_database_that_is_none_is_left_as_it_is(tmp_path: Path) -> None:

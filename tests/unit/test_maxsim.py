@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from lamina.models.maxsim import NO_TOKENS, best_cosines, maxsim
-from lamina.models.ports import TokenMatrix, quantise
+from lamina.models.ports import TokenMatrix, TokenRows, quantise
 
 
 def matrix(count: int, seed: int, width: int = 16) -> TokenMatrix:
@@ -18,25 +18,40 @@ def naive(query: TokenMatrix, document: TokenMatrix) -> float:
 
 def test_maxsim_equals_the_naive_loop() -> None:
     query, documents = matrix(5, 0), [matrix(count, count) for count in (1, 7, 3, 40)]
-    assert maxsim(query, documents) == pytest.approx([naive(query, one) for one in documents], abs=1e-5)
+    assert maxsim(query, TokenRows.joined(documents)) == pytest.approx(
+        [naive(query, one) for one in documents], abs=1e-5
+    )
 
 
 def test_documents_without_tokens_score_below_all_others() -> None:
-    scores = maxsim(matrix(3, 0), [matrix(0, 0), matrix(4, 1), matrix(0, 0)])
+    scores = maxsim(matrix(3, 0), TokenRows.joined([matrix(0, 0), matrix(4, 1), matrix(0, 0)]))
     assert scores[0] == scores[2] == NO_TOKENS
     assert scores[1] > NO_TOKENS
 
 
 def test_question_without_tokens_tells_nothing_apart() -> None:
-    assert maxsim(matrix(0, 0), [matrix(2, 1), matrix(3, 2)]).tolist() == [NO_TOKENS, NO_TOKENS]
-    assert maxsim(matrix(2, 0), []).shape == (0,)
+    two = TokenRows.joined([matrix(2, 1), matrix(3, 2)])
+    assert maxsim(matrix(0, 0), two).tolist() == [NO_TOKENS, NO_TOKENS]
+    assert maxsim(matrix(2, 0), TokenRows.joined([])).shape == (0,)
 
 
 def test_maximum_over_texts_is_the_text_of_both() -> None:
     query, one, other = matrix(3, 0), matrix(4, 1), matrix(5, 2)
     both = TokenMatrix(np.concatenate([one.rows, other.rows]), np.concatenate([one.scales, other.scales]))
-    apart = best_cosines(query, [one, other]).max(axis=0)
-    assert best_cosines(query, [both])[0] == pytest.approx(apart, abs=1e-6)
+    apart = best_cosines(query, TokenRows.joined([one, other])).max(axis=0)
+    assert best_cosines(query, TokenRows.joined([both]))[0] == pytest.approx(apart, abs=1e-6)
+
+
+def test_token_rows_read_from_bytes_equal_the_joined_matrices() -> None:
+    matrices = [matrix(4, 1), matrix(0, 0), matrix(2500, 2), matrix(1, 3)]
+    payloads = [None if not len(one.rows) else one.to_bytes() for one in matrices]
+    read, joined = TokenRows.from_payloads(payloads), TokenRows.joined(matrices)
+    assert np.array_equal(read.rows, joined.rows)
+    assert np.array_equal(read.scales, joined.scales)
+    assert read.counts.tolist() == joined.counts.tolist() == [4, 0, 2500, 1]
+    query = matrix(3, 9)
+    assert maxsim(query, read.take([3, 1, 0])).tolist() == maxsim(query, read)[[3, 1, 0]].tolist()
+    assert TokenRows.from_payloads([None, matrix(0, 0).to_bytes()]).counts.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("count", [0, 1, 30])
@@ -48,8 +63,11 @@ def test_token_matrix_equals_itself_read_back(count: int) -> None:
 
 
 def test_cut_bytes_are_refused() -> None:
+    cut = matrix(3, 1).to_bytes()[:-1]
     with pytest.raises(AssertionError, match="cut short"):
-        TokenMatrix.from_bytes(matrix(3, 1).to_bytes()[:-1])
+        TokenMatrix.from_bytes(cut)
+    with pytest.raises(AssertionError, match="cut short"):
+        TokenRows.from_payloads([cut])
 
 
 def test_quantised_rows_are_unit_vectors_close_to_the_original() -> None:

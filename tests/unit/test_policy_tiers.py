@@ -202,7 +202,7 @@ def test_rates_are_the_tenants_own_or_the_deployments_and_an_actor_lowers_them()
     world = World("cloud_shared_saas")
 
     def rates() -> dict[str, str]:
-        return {name: str(rate) for name, rate in world.policy.current().rates(ALICE).items()}
+        return dict(world.policy.rate_rules(TENANT, "user:alice").shown())
 
     assert rates() == {"write": "100/s", "read": "500/s", "importer": "1000/s"}
     world.put("tenant", defaults={"rate_limit.write": "50/s", "rate_limit.importer": "60/m"})

@@ -1,21 +1,24 @@
 import math
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
+from lamina.kernel.time import SECOND_US, from_datetime
 from lamina.language.questions import sentence_shares
 from lamina.language.tokens import analyse
-from lamina.models.ports import TokenMatrix
+from lamina.models.ports import TokenMatrix, TokenRows
 from lamina.recall.rank import rank
 from lamina.recall.signals import (
+    ALONE,
     K1,
     SIGNALS,
     B,
     QuestionFeatures,
     ScopeStatistics,
-    TurnCandidate,
+    Turns,
     bm25,
     idf,
     persons_named,
@@ -24,7 +27,8 @@ from lamina.recall.signals import (
     term_counts,
 )
 
-DAY = datetime(2024, 3, 1, 12, tzinfo=UTC)
+DAY = from_datetime(datetime(2024, 3, 1, 12, tzinfo=UTC))
+DAY_US = 86_400 * SECOND_US
 SCOPE = ScopeStatistics(turns=50, terms_mean=6.0, speakers=2, turns_with_term={"cat": 3, "paint": 8})
 TEXTS = ("I painted the cat", "Do you like cats?", "The weather is fine today", "My sister paints", "Nothing")
 
@@ -34,33 +38,37 @@ def tokens(seed: int, count: int = 4) -> TokenMatrix:
     return TokenMatrix(rows, (1 / np.linalg.norm(rows.astype(np.float32), axis=1)).astype(np.float32))
 
 
-def turn(at: int, text: str) -> TurnCandidate:
-    asking, own = sentence_shares(text)
-    return TurnCandidate(
-        terms=analyse(text),
-        tokens=tokens(at),
-        cosine=0.1 * at,
-        session="one" if at < 3 else "two",
-        previous=at - 1 if at in (1, 2, 4) else None,
-        next=at + 1 if at in (0, 1, 3) else None,
-        speaker="Ann" if at % 2 else "Bob",
-        role="user",
-        observed_at=DAY + timedelta(days=at),
-        question_share=asking,
-        self_share=own,
+def pool(texts: Sequence[str] = TEXTS, terms: Sequence[str] = ("paint", "cat")) -> Turns:
+    """Three turns of one session, two of another; Bob and Ann speak in turn, a day apart."""
+    places = np.arange(len(texts))
+    analysed = [analyse(text) for text in texts]
+    shares = np.array([sentence_shares(text) for text in texts])
+    return Turns(
+        counts=term_counts(analysed, terms),
+        lengths=np.array([len(words) for words in analysed], np.float32),
+        tokens=TokenRows.joined([tokens(at) for at in range(len(texts))]),
+        cosines=0.1 * places,
+        sessions=np.where(places < 3, 1, 2),
+        previous=np.array([5, 0, 1, 5, 3]),
+        following=np.array([1, 2, 5, 4, 5]),
+        named=places % 2 == 0,
+        by_assistant=np.zeros(len(texts), np.bool_),
+        observed_at=DAY + places * DAY_US,
+        question_shares=shares[:, 0],
+        self_shares=shares[:, 1],
     )
 
 
-POOL = [turn(at, text) for at, text in enumerate(TEXTS)]
+POOL = pool()
 QUESTION = QuestionFeatures(("paint", "cat"), tokens(99, 3), frozenset({"Bob"}))
 
 
-def column(name: str, pool: list[TurnCandidate], question: QuestionFeatures) -> list[float]:
+def column(name: str, pool: Turns, question: QuestionFeatures) -> list[float]:
     return [float(one) for one in signal_matrix(pool, question, SCOPE)[:, SIGNALS.index(name)]]
 
 
 def test_bm25_equals_the_naive_formula() -> None:
-    texts = [one.terms for one in POOL]
+    texts = [analyse(text) for text in TEXTS]
     lengths = np.array([len(text) for text in texts], np.float32)
     expected = [
         sum(
@@ -78,7 +86,7 @@ def test_bm25_equals_the_naive_formula() -> None:
 
 def test_session_shares_one_score_and_a_lone_turn_has_its_own() -> None:
     counts = np.array([[1.0], [0.0], [2.0], [0.0]], np.float32)
-    scores = session_bm25(["a", "a", None, None], counts, np.array([2.0], np.float32))
+    scores = session_bm25(np.array([7, 7, ALONE, ALONE]), counts, np.array([2.0], np.float32))
     assert scores.tolist() == pytest.approx([2.0, 2.0, 2.0 * 2 * 2.2 / 3.2, 0.0])
 
 
@@ -95,14 +103,26 @@ def test_ranking_is_complete_descending_and_repeatable() -> None:
 
 
 def test_equal_turns_keep_the_order_of_the_pool() -> None:
-    same = [replace(POOL[2], previous=None, next=None)] * 4
-    assert [one.index for one in rank(same, QUESTION, SCOPE)] == [0, 1, 2, 3]
+    same = replace(
+        pool([TEXTS[2]] * 5),
+        tokens=TokenRows.joined([tokens(2)] * 5),
+        cosines=np.zeros(5),
+        sessions=np.full(5, ALONE),
+        previous=np.full(5, 5),
+        following=np.full(5, 5),
+        named=np.zeros(5, np.bool_),
+    )
+    assert [one.index for one in rank(same, QUESTION, SCOPE)] == [0, 1, 2, 3, 4]
 
 
 def test_empty_pool_and_empty_question_rank_without_fault() -> None:
     nothing = QuestionFeatures((), TokenMatrix(np.zeros((0, 8), np.int8), np.zeros(0, np.float32)))
-    assert rank([], QUESTION, SCOPE) == []
-    assert len(rank(POOL, nothing, SCOPE)) == len(POOL)
+    nobody = Turns(
+        **{each.name: getattr(POOL, each.name)[:0] for each in fields(Turns) if each.name != "tokens"},
+        tokens=TokenRows.joined([]),
+    )
+    assert rank(nobody, QUESTION, SCOPE) == []
+    assert len(rank(pool(terms=()), nothing, SCOPE)) == len(POOL)
 
 
 def test_unknown_weight_is_refused() -> None:
@@ -117,7 +137,7 @@ def test_named_speaker_counts_only_when_one_person_is_named_among_several() -> N
 
 
 def test_time_signal_is_full_inside_the_window_and_fades_outside() -> None:
-    asked = replace(QUESTION, window=(DAY, DAY + timedelta(days=1)))
+    asked = replace(QUESTION, window=(DAY, DAY + DAY_US))
     near = column("time", POOL, asked)
     assert near[:2] == [1.0, 1.0]
     assert near[2:] == sorted(near[2:], reverse=True)
@@ -125,7 +145,7 @@ def test_time_signal_is_full_inside_the_window_and_fades_outside() -> None:
 
 
 def test_time_signal_is_full_on_the_open_side_of_a_window() -> None:
-    since = column("time", POOL, replace(QUESTION, window=(DAY + timedelta(days=2), None)))
+    since = column("time", POOL, replace(QUESTION, window=(DAY + 2 * DAY_US, None)))
     assert since[2:] == [1.0, 1.0, 1.0]
     assert since[0] < since[1] < 1.0
     until = column("time", POOL, replace(QUESTION, window=(None, DAY)))
@@ -133,9 +153,9 @@ def test_time_signal_is_full_on_the_open_side_of_a_window() -> None:
 
 
 def test_assistant_turn_is_told_apart_by_what_is_asked() -> None:
-    pool = [replace(POOL[0], role="assistant")]
-    assert column("assistant_unasked", pool, QUESTION) == [1.0]
-    assert column("assistant_asked", pool, replace(QUESTION, asks_assistant=True)) == [1.0]
+    spoken = replace(POOL, by_assistant=np.array([True, False, False, False, False]))
+    assert column("assistant_unasked", spoken, QUESTION) == [1, 0, 0, 0, 0]
+    assert column("assistant_asked", spoken, replace(QUESTION, asks_assistant=True)) == [1, 0, 0, 0, 0]
 
 
 def test_person_is_named_by_the_first_name() -> None:

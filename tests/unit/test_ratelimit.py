@@ -5,19 +5,28 @@ from __future__ import annotations
 import pytest
 
 from lamina import limits
+from lamina.access.presets import load_preset, overruled
 from lamina.access.ratelimit import RateLimiter, importer_actor
-from lamina.access.rules import Rate, RateRules, Rules, rules_of
+from lamina.access.rules import Rate, RateRules, settings_defaults
+from lamina.access.tiers import TieredPolicy
 from lamina.errors import Busy, Invalid
 from lamina.kernel.operations import Effect
 from lamina.kernel.time import SECOND_US, duration_us
 from lamina.settings import Settings
+from lamina.store.memory import MemoryStore
 
 NOW = 1_000 * SECOND_US
 
 
 def limiter(read: str = "2/s", write: str = "1/m", **more: int) -> RateLimiter:
-    rules = Rules(rates=RateRules(Rate.parse(read), Rate.parse(write), Rate(10, 60)))
-    return RateLimiter(lambda tenant_id: rules, **more)
+    rules = RateRules(Rate.parse(read), Rate.parse(write), Rate(10, 60))
+    return RateLimiter(lambda tenant_id, actor: rules, **more)
+
+
+def policy(settings: Settings) -> TieredPolicy:
+    store = MemoryStore()
+    preset = overruled(load_preset(settings.preset), settings_defaults(settings))
+    return TieredPolicy(preset, store.registry, store.change_mark)
 
 
 def test_a_bucket_empties_and_fills_again() -> None:
@@ -85,20 +94,22 @@ def test_what_is_no_rate_is_refused(text: str) -> None:
 def test_a_preset_lays_down_its_numbers(
     preset: str, read: Rate | None, write: Rate | None, importer: Rate | None, retention: str
 ) -> None:
-    rules = rules_of(Settings(preset=preset, host="127.0.0.1"))("acme")
-    assert rules.rates == RateRules(read, write, importer)
-    assert rules.audit.retention_us == duration_us(retention)
+    rules = policy(Settings(preset=preset, host="127.0.0.1"))
+    assert rules.rate_rules("acme", "user:a") == RateRules(read, write, importer)
+    assert rules.rate_rules("", "10.0.0.1") == RateRules(read, write, importer)
+    assert rules.audit_rules("acme").retention_us == duration_us(retention)
 
 
 def test_settings_come_before_the_preset() -> None:
-    rules = rules_of(Settings(rate_limit_write="7/m", audit_retention="P90D", audit_store_body_bytes=False))(
-        "t"
-    )
-    assert (rules.rates.write, rules.rates.importer) == (Rate(7, 60), Rate(70, 60))
-    assert (rules.audit.retention_us, rules.audit.store_body_bytes) == (duration_us("P90D"), False)
+    rules = policy(Settings(rate_limit_write="7/m", audit_retention="P90D", audit_store_body_bytes=False))
+    rates, audit = rules.rate_rules("acme", "user:a"), rules.audit_rules("acme")
+    assert (rates.write, rates.importer) == (Rate(7, 60), Rate(70, 60))
+    assert (audit.retention_us, audit.store_body_bytes) == (duration_us("P90D"), False)
+    shared = policy(Settings(preset="cloud_shared_saas", rate_limit_read="unlimited"))
+    assert shared.rate_rules("acme", "user:a").shown() == {"write": "100/s", "importer": "1000/s"}
 
 
 @pytest.mark.parametrize("text", ["P89D", "P8Y", "soon"])
 def test_retention_keeps_to_its_bounds(text: str) -> None:
     with pytest.raises(Invalid):
-        rules_of(Settings(audit_retention=text))
+        settings_defaults(Settings(audit_retention=text))

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from given import ALICE, BOB, NOON, TENANT, CountedIds, ManualClock, land, text_row
-from lamina.index.resident import ResidentIndexes, ScopeIndex, idf
+from lamina.index.resident import NONE, ResidentIndexes, ScopeIndex, best, idf
 from lamina.index.vectors import pack
 from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
 from lamina.store.memory import MemoryStore
 from lamina.store.ports import TextRow, VectorRow, Writes
 
@@ -37,14 +38,20 @@ def turn(number: int, words: str, **more: object) -> TextRow:
     return replace(row, **{**values, **more})  # type: ignore[arg-type]
 
 
+def read(indexes: ResidentIndexes, scope: Scope = ALICE) -> ScopeIndex:
+    with indexes.reading(TENANT, [scope]) as [index]:
+        return index
+
+
 def followed(store: MemoryStore) -> ScopeIndex:
-    return ResidentIndexes(store.index, "m", DIMENSIONS).of(TENANT, ALICE)
+    return read(ResidentIndexes(store.index, "m", DIMENSIONS))
 
 
 def found(index: ScopeIndex, *terms: str, layer: Layer = Layer.EVENTS, **bounds: int) -> list[str]:
     weights = {term: idf(index.frequency(term, layer), len(index)) for term in terms}
-    mask = index.mask(layer, **bounds)  # type: ignore[arg-type]
-    return [index.record_id(place) for place, _ in index.match(layer, terms, weights, 3.0, mask, 10)]
+    scores = index.bm25(layer, terms, weights, 3.0)
+    mask = index.mask(layer, **bounds) & (scores > 0)  # type: ignore[arg-type]
+    return [index.record_id(place) for place in best(scores, mask, 10)]
 
 
 def test_the_rarer_word_ranks_higher(store: MemoryStore) -> None:
@@ -55,9 +62,9 @@ def test_the_rarer_word_ranks_higher(store: MemoryStore) -> None:
 def test_rows_that_come_later_are_found(store: MemoryStore) -> None:
     indexes = ResidentIndexes(store.index, "m", DIMENSIONS)
     put(store, turn(1, "tea"))
-    assert found(indexes.of(TENANT, ALICE), "tea") == ["evt_1"]
+    assert found(read(indexes), "tea") == ["evt_1"]
     put(store, turn(2, "tea tea"))
-    assert set(found(indexes.of(TENANT, ALICE), "tea")) == {"evt_1", "evt_2"}
+    assert set(found(read(indexes), "tea")) == {"evt_1", "evt_2"}
 
 
 def test_a_row_recorded_later_is_not_drawn_as_of_before(store: MemoryStore) -> None:
@@ -68,9 +75,9 @@ def test_a_row_recorded_later_is_not_drawn_as_of_before(store: MemoryStore) -> N
 def test_a_replaced_row_is_found_by_its_new_words_only(store: MemoryStore) -> None:
     indexes = ResidentIndexes(store.index, "m", DIMENSIONS)
     put(store, replace(text_row("ep_1", "tea"), layer=Layer.EPISODES))
-    indexes.of(TENANT, ALICE)
+    read(indexes)
     put(store, replace(text_row("ep_1", "coffee"), layer=Layer.EPISODES))
-    index = indexes.of(TENANT, ALICE)
+    index = read(indexes)
     assert found(index, "tea", layer=Layer.EPISODES) == []
     assert found(index, "coffee", layer=Layer.EPISODES) == ["ep_1"]
 
@@ -85,7 +92,8 @@ def test_a_key_finds_a_turn_and_does_not_lengthen_it(store: MemoryStore) -> None
     put(store, turn(1, "ramen always", keys="favourite food ramen"), turn(2, "nothing here"))
     index = followed(store)
     assert found(index, "favourite") == ["evt_1"]
-    assert index.entry(0).terms == ("ramen", "always")
+    rows = index.rows(np.array([0, 1]), ["ramen", "favourite"])
+    assert (rows.counts.tolist(), rows.lengths.tolist()) == ([[1, 0], [0, 0]], [2, 2])
     assert index.terms_total == 4
 
 
@@ -93,13 +101,15 @@ def test_neighbours_are_those_of_the_session(store: MemoryStore) -> None:
     put(store, turn(1, "a"), turn(2, "b", session="s2"), turn(3, "c"), turn(4, "d"))
     index = followed(store)
     mask = index.mask(Layer.EVENTS)
-    assert [index.neighbours(place, mask) for place in range(4)] == [[2], [], [0, 3], [2]]
+    near = [index.neighbours(np.array([place]), mask).tolist() for place in range(4)]
+    assert near == [[2], [], [0, 3], [2]]
+    assert index.neighbours(np.array([2]), mask & (np.arange(4) != 3)).tolist() == [0]
 
 
 def test_turns_without_a_session_have_no_neighbours(store: MemoryStore) -> None:
     put(store, turn(1, "a", session=None), turn(2, "b", session=None))
     index = followed(store)
-    assert index.neighbours(0, index.mask(Layer.EVENTS)) == []
+    assert index.neighbours(np.array([0]), index.mask(Layer.EVENTS)).tolist() == []
 
 
 def test_scopes_do_not_share_words_or_counts(store: MemoryStore) -> None:
@@ -116,14 +126,43 @@ def test_the_nearest_vectors_come_first(store: MemoryStore) -> None:
         [VectorRow(TENANT, f"evt_{number}", ALICE, "m", packed[number], b"") for number in range(4)]
     )
     index = followed(store)
-    best, *_ = index.nearest(rows[2], index.mask(Layer.EVENTS), 2)
-    assert index.record_id(best[0]) == "evt_2"
-    assert best[1] == pytest.approx(1.0, abs=0.02)
+    cosines = index.cosines(rows[2])
+    nearest, *_ = best(cosines, index.mask(Layer.EVENTS) & index.has_vector, 2)
+    assert index.record_id(nearest) == "evt_2"
+    assert cosines[nearest] == pytest.approx(1.0, abs=0.02)
+
+
+def test_rows_come_as_columns_in_the_order_asked_for(store: MemoryStore) -> None:
+    vector = pack(np.eye(DIMENSIONS, dtype=np.float32)[:1])[0]
+    put(
+        store,
+        turn(1, "tea tea milk", speaker="Ann", role="assistant", question_share=0.25, self_share=0.5),
+        turn(2, "", session=None),
+        turn(3, "milk", speaker="Bob"),
+    )
+    store.index.embed([VectorRow(TENANT, "evt_1", ALICE, "m", vector, b"")])
+    rows = followed(store).rows(np.array([2, 1, 0]), ["tea", "milk", "unknown"])
+    assert rows.record_ids == ["evt_3", "evt_2", "evt_1"]
+    assert rows.counts.tolist() == [[0, 1, 0], [0, 0, 0], [2, 1, 0]]
+    assert rows.lengths.tolist() == [1, 0, 3]
+    assert (rows.sessions.tolist(), rows.speakers.tolist()) == ([0, NONE, 0], [1, NONE, 0])
+    assert rows.by_assistant.tolist() == [False, False, True]
+    assert rows.observed_at.tolist() == [NOON + 3, NOON + 2, NOON + 1]
+    assert (rows.question_shares[2], rows.self_shares[2]) == (0.25, 0.5)
+    assert (rows.previous.tolist(), rows.following.tolist()) == ([0, NONE, NONE], [NONE, NONE, 2])
+    assert (rows.pooled[:2].any(), rows.pooled[2][0]) == (False, pytest.approx(1.0, abs=0.01))
+
+
+def test_among_equals_the_earlier_rows_are_the_best() -> None:
+    scores = np.array([2, 1, 3, 1, 1, 9], np.float32)
+    assert best(scores, scores < 9, 3).tolist() == [2, 0, 1]
+    assert best(scores, scores < 9, 99).tolist() == [2, 0, 1, 3, 4]
+    assert best(scores, scores < 0, 3).tolist() == best(scores, scores < 9, 0).tolist() == []
 
 
 def test_old_scopes_are_let_go_when_there_are_too_many_rows(store: MemoryStore) -> None:
     indexes = ResidentIndexes(store.index, "m", DIMENSIONS, rows_max=2)
     put(store, turn(1, "tea"), turn(2, "tea"), turn(3, "tea", scope=BOB))
-    first = indexes.of(TENANT, ALICE)
-    indexes.of(TENANT, BOB)
-    assert indexes.of(TENANT, ALICE) is not first
+    first = read(indexes)
+    read(indexes, BOB)
+    assert read(indexes) is not first

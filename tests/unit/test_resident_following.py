@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from given import ALICE, BOB, TENANT, CountedIds, ManualClock, land, text_row, vector_row
 from lamina.errors import Unavailable
-from lamina.index.resident import ResidentIndexes, ScopeIndex
+from lamina.index.resident import ResidentIndexes, ScopeIndex, best
 from lamina.index.vectors import pack
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
@@ -65,8 +66,14 @@ def index_event(store: MemoryStore, name: str, scope: Scope = ALICE) -> None:
     land(store, Writes(texts=[text], vectors=[vector]), scope=scope)
 
 
+def read(resident: ResidentIndexes, scope: Scope) -> ScopeIndex:
+    with resident.reading(TENANT, [scope]) as [index]:
+        return index
+
+
 def nearest(index: ScopeIndex) -> list[str]:
-    return [index.record_id(place) for place, _ in index.nearest(EAST, index.mask(Layer.EVENTS), 10)]
+    shown = index.mask(Layer.EVENTS) & index.has_vector
+    return [index.record_id(place) for place in best(index.cosines(EAST), shown, 10)]
 
 
 @pytest.mark.parametrize("moment", ["after_texts", "after_vectors"])
@@ -81,14 +88,14 @@ def test_an_event_indexed_while_the_index_reads_is_found_by_its_vector(
         index_event(store, "evt_2")
 
     setattr(rows, moment, second_comes)
-    resident.of(TENANT, ALICE)
-    assert sorted(nearest(resident.of(TENANT, ALICE))) == ["evt_1", "evt_2"]
+    read(resident, ALICE)
+    assert sorted(nearest(read(resident, ALICE))) == ["evt_1", "evt_2"]
 
 
 def test_after_an_error_an_index_begins_anew(store: MemoryStore, rows: Between) -> None:
     resident = indexes(rows)
     index_event(store, "evt_1")
-    resident.of(TENANT, ALICE)
+    read(resident, ALICE)
     index_event(store, "evt_2")
 
     def fail() -> None:
@@ -97,15 +104,15 @@ def test_after_an_error_an_index_begins_anew(store: MemoryStore, rows: Between) 
 
     rows.after_texts = fail
     with pytest.raises(Unavailable):
-        resident.of(TENANT, ALICE)
-    index = resident.of(TENANT, ALICE)
+        read(resident, ALICE)
+    index = read(resident, ALICE)
     assert (index.events, sorted(nearest(index))) == (2, ["evt_1", "evt_2"])
 
 
 def test_scopes_that_hold_nothing_are_forgotten_too(rows: Between) -> None:
     resident = indexes(rows, rows_max=100)
     for number in range(200):
-        resident.of(TENANT, Scope(f"user:nobody{number}"))
+        read(resident, Scope(f"user:nobody{number}"))
     assert len(resident._indexes) <= 10
 
 
@@ -113,7 +120,39 @@ def test_the_scope_used_last_is_kept_however_large_it_is(store: MemoryStore, row
     resident = indexes(rows, rows_max=1)
     index_event(store, "evt_1")
     index_event(store, "evt_2", BOB)
-    kept = resident.of(TENANT, ALICE)
-    assert resident.of(TENANT, ALICE) is kept
-    resident.of(TENANT, BOB)
-    assert resident.of(TENANT, ALICE) is not kept
+    kept = read(resident, ALICE)
+    assert read(resident, ALICE) is kept
+    read(resident, BOB)
+    assert read(resident, ALICE) is not kept
+
+
+def test_a_scope_that_is_loaded_holds_up_nobody_else(store: MemoryStore, rows: Between) -> None:
+    resident = indexes(rows)
+    index_event(store, "evt_1")
+    index_event(store, "evt_2", BOB)
+    read(resident, BOB)
+    found: list[int] = []
+
+    def another_reads() -> None:
+        rows.after_texts = lambda: None
+        reader = threading.Thread(target=lambda: found.append(read(resident, BOB).events))
+        reader.start()
+        reader.join(10)
+
+    rows.after_texts = another_reads
+    with resident.reading(TENANT, [BOB, ALICE, BOB]) as both:
+        assert [index.scope for index in both] == [BOB, ALICE, BOB]
+    assert found == [1]
+
+
+def test_an_index_stands_still_while_it_is_read(store: MemoryStore, rows: Between) -> None:
+    resident = indexes(rows)
+    index_event(store, "evt_1")
+    with resident.reading(TENANT, [ALICE]) as [index]:
+        index_event(store, "evt_2")
+        other = threading.Thread(target=read, args=(resident, ALICE))
+        other.start()
+        other.join(0.05)
+        assert (other.is_alive(), index.events) == (True, 1)
+    other.join(10)
+    assert read(resident, ALICE).events == 2

@@ -60,6 +60,25 @@ def test_a_bad_value_is_refused_naming_key_and_what_is_accepted(name: str, value
     assert f"LAMINA_{name}" in caught.value.message
 
 
+REMINDERS = [
+    ("DUE_LIMIT", 1, 100),
+    ("UPCOMING_LIMIT", 0, 100),
+    ("UPCOMING_WINDOW_HOURS", 1, 720),
+]
+
+
+@pytest.mark.parametrize(("name", "least", "greatest"), REMINDERS)
+def test_the_settings_of_reminders_keep_their_names_and_bounds(name: str, least: int, greatest: int) -> None:
+    seeds = f"COGNIRELAY_SCHEDULE_{name}"
+    for value in (least, greatest):
+        assert getattr(load_settings({seeds: str(value)}), f"schedule_{name.lower()}") == value
+    for wrong in (str(least - 1), str(greatest + 1), "ten", "1.5", ""):
+        with pytest.raises(Invalid, match="accepted") as caught:
+            load_settings({seeds: wrong})
+        assert caught.value.code == "INVALID_SETTING"
+        assert seeds in caught.value.message
+
+
 def test_every_setting_has_help_and_none_can_be_changed() -> None:
     assert all(item.metadata["help"] for item in fields(Settings))
     with pytest.raises(FrozenInstanceError):

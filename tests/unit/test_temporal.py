@@ -306,7 +306,7 @@ def test_other_phrases_are_refused(phrase: str) -> None:
 
 
 def test_own_phrase_wins_whatever_its_case() -> None:
-    quarter = (at("2026-07-01"), at("2026-10-01"))
+    quarter = (at("2026-07-01T00:00:00Z"), at("2026-10-01T00:00:00Z"))
     phrases = {"fiscal Q3": quarter, "yesterday": quarter}
     assert parse_window("FISCAL q3", NOW, phrases=phrases) == quarter
     assert parse_window("Yesterday", NOW, phrases=phrases) == quarter

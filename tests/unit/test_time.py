@@ -14,6 +14,7 @@ from lamina.kernel.time import (
     Axes,
     Interval,
     SystemClock,
+    day_or_instant,
     duration_us,
     from_datetime,
     instant,
@@ -53,8 +54,8 @@ def test_an_instant_agrees_with_a_datetime(moment: datetime) -> None:
         ("2026-05-13T15:42:00.000001Z", "2026-05-13T15:42:00.000001Z"),
         ("2026-05-13T15:42:00.123456999Z", "2026-05-13T15:42:00.123456Z"),
         ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
-        ("2024-02-29", "2024-02-29T00:00:00Z"),
-        ("0001-01-01", "0001-01-01T00:00:00Z"),
+        ("2024-02-29T00:00:00Z", "2024-02-29T00:00:00Z"),
+        ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
         ("1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999999Z"),
     ],
 )
@@ -64,7 +65,7 @@ def test_rfc_3339_is_read_and_written_in_utc(text: str, same_as: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "now", "2026", "2026-05", "2026-13-01", "2026-00-01", "2026-02-30", "2025-02-29", "2026-05-13T15:42Z",
+    ["", "now", "2026", "2026-05-13", "2026-05", "2026-13-01", "2026-00-01", "2026-02-30", "2025-02-29", "2026-05-13T15:42Z",
      "2026-05-13T15:42:00", "2026-05-13T24:00:00Z", "2026-05-13T15:60:00Z", "2026-05-13T15:42:61Z",
      "2026-05-13T15:42:00+24:00", "2026-05-13T15:42:00+02:60", "2026-05-13T15:42:00.Z", "2026-05-13T15:42:00Z\n",
      " 2026-05-13T15:42:00Z", "2026-05-13T15:42:00.1234567890Z", "٢٠٢٦-05-13T15:42:00Z", "٢٠٢٦-05-13",
@@ -91,7 +92,15 @@ def test_whatever_is_read_can_be_written(text: str) -> None:
 def test_none_passes_through() -> None:
     assert instant_or_none(None) is None
     assert rfc3339_or_none(None) is None
-    assert rfc3339_or_none(instant_or_none("2026-05-13")) == "2026-05-13T00:00:00Z"
+    assert rfc3339_or_none(instant_or_none("2026-05-13T00:00:00Z")) == "2026-05-13T00:00:00Z"
+
+
+def test_a_bound_may_be_a_date() -> None:
+    """What a reader asks for; when something happened takes a time of day (seed 002, 3.5.3 and 12.2)."""
+    assert rfc3339(day_or_instant("2026-05-13")) == "2026-05-13T00:00:00Z"
+    assert rfc3339(day_or_instant("2026-05-13T01:00:00+01:00")) == "2026-05-13T00:00:00Z"
+    with pytest.raises(Invalid):
+        day_or_instant("2026-02-30", field="as_of")
 
 
 def test_a_naive_datetime_is_a_bug_of_the_caller() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lamina.access.documents import CATALOGUE, PolicyDocument, PolicyTier, Rate, compiled
+from lamina.access.documents import CATALOGUE, PolicyDocument, PolicyTier, check_defaults, compiled
 from lamina.access.policy import PolicyPermits
 from lamina.access.requests import (
     ActorPolicy,
@@ -21,6 +21,7 @@ from lamina.access.requests import (
     ScopePolicy,
     TenantPolicy,
 )
+from lamina.access.rules import Rate
 from lamina.access.tiers import TieredPolicy
 from lamina.errors import Forbidden
 from lamina.kernel.capabilities import Capability
@@ -109,7 +110,7 @@ class Administering:
                     DeniedCapability(capability=name, denied_by_tier=tier)
                     for name, tier in sorted(denied.items())
                 ],
-                rate_limits={name: str(rate) for name, rate in snapshot.rates(principal).items()},
+                rate_limits=dict(snapshot.rate_rules(principal.tenant_id, principal.actor).shown()),
                 natural_level=place.natural_level(principal.actor) if place else None,
             )
         )
@@ -151,6 +152,7 @@ class Administering:
         *,
         set_by: str | None = None,
     ) -> Answer:
+        check_defaults(document, tier)
         self._registry.put_document(
             PolicyRow(
                 tenant_id=tenant_id,

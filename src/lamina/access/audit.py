@@ -17,7 +17,7 @@ from typing import Any
 
 from lamina import limits
 from lamina.access.policy import Decision, PolicyPermits
-from lamina.access.rules import Rules
+from lamina.access.rules import AuditRules
 from lamina.errors import Forbidden, LaminaError, outcome_of
 from lamina.kernel.audit import AuditDraft, Pepper
 from lamina.kernel.ids import IdSource, Prefix
@@ -109,32 +109,32 @@ def _denied(grant: Grant, denied: Forbidden) -> Decision:
 class PepperBook:
     """The pepper that a tenant's rows are hashed with now; a new one each quarter, made at the first write after it."""
 
-    def __init__(self, store: Store, rules: Callable[[str], Rules]) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._rules = rules
         self._current: dict[str, Pepper] = {}
         self._lock = threading.Lock()
 
-    def current(self, tenant_id: str, now: Instant) -> Pepper:
+    def current(self, tenant_id: str, now: Instant, rules: AuditRules) -> Pepper:
         """The tenant's pepper at an instant."""
         pepper = self._current.get(tenant_id)
-        if pepper is None or self._is_old(pepper, now):
+        if pepper is None or _is_old(pepper, now, rules):
             with self._lock:
-                pepper = self._renewed(tenant_id, now)
+                pepper = self._renewed(tenant_id, now, rules)
                 if len(self._current) >= limits.TENANTS_CACHED_MAX:
                     self._current.clear()
                 self._current[tenant_id] = pepper
         return pepper
 
-    def _renewed(self, tenant_id: str, now: Instant) -> Pepper:
+    def _renewed(self, tenant_id: str, now: Instant, rules: AuditRules) -> Pepper:
         pepper = self._store.peppers.current(tenant_id)
-        if pepper is not None and not self._is_old(pepper, now):
+        if pepper is not None and not _is_old(pepper, now, rules):
             return pepper
         version = 1 if pepper is None else pepper.version + 1
         return self._store.peppers.add(Pepper(tenant_id, version, secrets.token_bytes(_PEPPER_BYTES), now))
 
-    def _is_old(self, pepper: Pepper, now: Instant) -> bool:
-        return now >= pepper.created_at + self._rules(pepper.tenant_id).audit.pepper_rotation_us
+
+def _is_old(pepper: Pepper, now: Instant, rules: AuditRules) -> bool:
+    return now >= pepper.created_at + rules.pepper_rotation_us
 
 
 class Entry:
@@ -214,11 +214,11 @@ def _fit(text: str | None) -> str | None:
 class AuditLog:
     """Opens entries for calls and sees to it that their rows land."""
 
-    def __init__(self, store: Store, ids: IdSource, rules: Callable[[str], Rules]) -> None:
+    def __init__(self, store: Store, ids: IdSource, rules: Callable[[str], AuditRules]) -> None:
         self._store = store
         self._ids = ids
         self._rules = rules
-        self._peppers = PepperBook(store, rules)
+        self._peppers = PepperBook(store)
 
     def entry(
         self,
@@ -233,8 +233,8 @@ class AuditLog:
     ) -> Entry:
         """The entry of a call; its id is known from here on."""
         tenant_id = principal.tenant_id
-        pepper = self._peppers.current(tenant_id, now)
-        keeps_size = self._rules(tenant_id).audit.store_body_bytes
+        rules = self._rules(tenant_id)
+        pepper = self._peppers.current(tenant_id, now, rules)
         return Entry(
             audit_id=self._ids.stamped(Prefix.AUDIT, now),
             at=now,
@@ -243,7 +243,7 @@ class AuditLog:
             request_id=request_id,
             body_hash=pepper.hash(body),
             headers_hash=pepper.hash(canonical_headers(asked.headers)),
-            body_bytes=len(body) if keeps_size else None,
+            body_bytes=len(body) if rules.store_body_bytes else None,
             pepper_version=pepper.version,
             witness=witness,
             capability=str(operation.capability),

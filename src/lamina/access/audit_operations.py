@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from lamina import limits
 from lamina.errors import Invalid, NotFound
@@ -15,9 +15,9 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import Prefix, parse_id
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import rfc3339
+from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import (
-    InstantText,
+    BoundText,
     Limit,
     Request,
     Result,
@@ -31,7 +31,6 @@ from lamina.store.ports import Store
 
 __all__ = ["AuditReads", "audit_operations"]
 
-_Stamp = Annotated[int, PlainSerializer(rfc3339, return_type=str, when_used="json")]
 _Word = Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX)]
 
 
@@ -43,8 +42,8 @@ class AuditList(Request):
     capability: _Word | None = None
     decision: Literal["allow", "deny"] | None = None
     endpoint: _Word | None = None
-    since: InstantText | None = None
-    until: InstantText | None = None
+    since: BoundText | None = None
+    until: BoundText | None = None
     limit: Limit = limits.PAGE_LIMIT_DEFAULT
     cursor: str | None = None
 
@@ -69,14 +68,7 @@ class AskedView(Result):
     path: str
     body_hash: str
     headers_hash: str
-    body_bytes: int | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_size(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        shown: dict[str, Any] = handler(self)
-        if self.body_bytes is None:
-            shown.pop("body_bytes", None)
-        return shown
+    body_bytes: Annotated[int | None, Field(exclude_if=lambda value: value is None)] = None
 
 
 class LinkView(Result):
@@ -91,14 +83,14 @@ class AuditRowView(Result):
     """A row of seed 002, section 14, and its link in the chain."""
 
     id: str
-    ts: _Stamp
+    ts: Stamp
     actor: str
     token_jti: str | None
     tenant_id: str
     scope: str | None
     endpoint: str
     capability: str
-    decision: str
+    decision: Literal["allow", "deny"]
     decided_by_tier: str
     request: AskedView
     response_status: int
@@ -124,7 +116,7 @@ class Verified(Result):
     """Whether the body is the one of the row."""
 
     match: bool
-    hashed_at: _Stamp
+    hashed_at: Stamp
     algorithm: str
     tenant_pepper_version: int
 
@@ -251,6 +243,7 @@ def audit_operations(store: Store) -> list[Operation[Any]]:
             grants=lambda r, p: [Grant(Capability.AUDIT_READ)],  # noqa: ARG005 - whose row it is shows on the way
             handler=reads.row,
             summary="Read one row of the audit log.",
+            fails=("NOT_FOUND",),
         ),
         Operation(
             name="audit_verify",
@@ -262,5 +255,6 @@ def audit_operations(store: Store) -> list[Operation[Any]]:
             grants=lambda r, p: [Grant(Capability.AUDIT_READ)],  # noqa: ARG005 - as above
             handler=reads.verify,
             summary="Check whether a body is the one that an audit row was made from.",
+            fails=("NOT_FOUND",),
         ),
     ]

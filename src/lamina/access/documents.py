@@ -13,9 +13,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, Any, Final, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lamina import limits
+from lamina.access.rules import RETENTION_MAX_US, RETENTION_MIN_US, Rate
 from lamina.errors import Invalid
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.time import duration_us
@@ -27,8 +28,8 @@ __all__ = [
     "DeploymentDocument",
     "PolicyDocument",
     "PolicyTier",
-    "Rate",
     "TenantDocument",
+    "check_defaults",
     "compiled",
     "matching",
 ]
@@ -37,8 +38,6 @@ CATALOGUE: Final = frozenset(Capability)
 
 _ACTOR = re.compile(r"[a-z][a-z0-9_]{0,31}:[A-Za-z0-9_\-.@+]{1,200}")
 _TYPE = re.compile(r"[a-z][a-z0-9_]{0,31}")
-_RATE = re.compile(r"([1-9][0-9]{0,8})/(s|m|h)")
-_PERIOD_S: Final = {"s": 1, "m": 60, "h": 3600}
 
 
 class PolicyTier(StrEnum):
@@ -48,32 +47,6 @@ class PolicyTier(StrEnum):
     TENANT = "tenant"
     SCOPE = "scope"
     ACTOR = "actor"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Rate:
-    """How many calls in how many seconds, ``100/s`` in a document. Ordered by calls per second."""
-
-    per_second: float
-    count: int
-    period_s: int
-
-    @classmethod
-    def parse(cls, text: str) -> Rate:
-        """The rate of ``100/s``, ``600/m`` or ``5000/h``; raises ``Invalid`` (INVALID_POLICY)."""
-        found = _RATE.fullmatch(text)
-        if found is None:
-            raise _invalid("defaults", f"{text[:40]!r} is no rate; write for example 100/s, 600/m or 5000/h")
-        count, period_s = int(found[1]), _PERIOD_S[found[2]]
-        return cls(count / period_s, count, period_s)
-
-    def times(self, factor: int) -> Rate:
-        """So many times the rate."""
-        return Rate(self.per_second * factor, self.count * factor, self.period_s)
-
-    def __str__(self) -> str:
-        unit = next(unit for unit, seconds in _PERIOD_S.items() if seconds == self.period_s)
-        return f"{self.count}/{unit}"
 
 
 @lru_cache(maxsize=4096)
@@ -145,7 +118,10 @@ def _duration(value: object) -> bool:
 
 
 def _rate(value: object) -> bool:
-    return isinstance(value, str) and bool(Rate.parse(value))
+    try:
+        return isinstance(value, str) and Rate.parse(value) is not None
+    except Invalid:
+        return False
 
 
 _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
@@ -161,7 +137,25 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "rate_limit.read": (_rate, "a rate such as 500/s"),
     "rate_limit.importer": (_rate, "a rate such as 1000/s"),
 }  # fmt: skip
+_OPERATORS: Final = frozenset({"audit.pepper_rotation_period", "audit.pepper_retention_buffer"})
+_RATES: Final = frozenset({"rate_limit.write", "rate_limit.read", "rate_limit.importer"})
 _DEPLOYMENT_ONLY: Final = frozenset({"actor.require_signed", "tenant.open_administration"})
+
+
+Defaults = Annotated[
+    dict[str, bool | str],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "properties": {
+                name: {"type": "boolean"} if fits is _flag else {"type": "string", "description": accepted}
+                for name, (fits, accepted) in _DEFAULTS.items()
+            },
+            "additionalProperties": False,
+        }
+    ),
+]
+"""Values by name; docs/reference/policy.md lists which tier may say which."""
 
 
 class PolicyDocument(Request):
@@ -169,7 +163,7 @@ class PolicyDocument(Request):
 
     allow: Patterns = Field(default_factory=list)
     deny: Patterns = Field(default_factory=list)
-    defaults: dict[str, bool | str] = Field(default_factory=dict)
+    defaults: Defaults = Field(default_factory=dict)
     allowed_scope_types: ScopeTypes | None = None
 
     @model_validator(mode="after")
@@ -226,6 +220,27 @@ class CompiledDocument:
         """The rate limit that the document sets."""
         text = self.default(f"rate_limit.{name}")
         return Rate.parse(str(text)) if text is not None else None
+
+    def length_us(self, name: str) -> int | None:
+        """A default that is a duration, in microseconds."""
+        text = self.default(name)
+        return duration_us(str(text)) if text is not None else None
+
+
+def check_defaults(document: PolicyDocument, tier: PolicyTier) -> None:
+    """That a document's defaults are its tier's to say and within bounds; raises ``Invalid`` (INVALID_POLICY)."""
+    own = {
+        PolicyTier.DEPLOYMENT: _DEFAULTS.keys() - _DEPLOYMENT_ONLY,
+        PolicyTier.TENANT: _DEFAULTS.keys() - _DEPLOYMENT_ONLY - _OPERATORS,
+        PolicyTier.SCOPE: frozenset(),
+        PolicyTier.ACTOR: _RATES,
+    }[tier]
+    for name in document.defaults:
+        if name not in own:
+            raise _invalid(f"defaults.{name}", f"the {tier} tier does not say it")
+    kept = document.defaults.get("audit.retention")
+    if kept is not None and not RETENTION_MIN_US <= duration_us(str(kept)) <= RETENTION_MAX_US:
+        raise _invalid("defaults.audit.retention", f"it is {kept!r}; accepted: P90D to P7Y")
 
 
 def compiled(document: PolicyDocument) -> CompiledDocument:

@@ -79,6 +79,9 @@ def _scope_operations(registering: Registering) -> list[Operation[Any]]:
             grants=registering_grants,
             handler=registering.register,
             summary="Register a scope with members and policies.",
+            commits_with=201,
+            answers=(201,),
+            fails=("SCOPE_REGISTRATION_EXISTS", "UNREGISTERED_SCOPE_TYPE"),
         ),
         Operation(
             name="scopes",
@@ -90,6 +93,7 @@ def _scope_operations(registering: Registering) -> list[Operation[Any]]:
             grants=lambda r, p: [Grant(Capability.SCOPE_READ_LOCAL, Scope(r.path) if r.path else None)],  # noqa: ARG005 - the port's shape
             handler=registering.lookup,
             summary="Look up a scope by path, or list those under a prefix.",
+            fails=("NOT_FOUND",),
         ),
         Operation(
             name="scope_members",
@@ -101,6 +105,7 @@ def _scope_operations(registering: Registering) -> list[Operation[Any]]:
             grants=lambda r, p: [Grant(Capability.POLICY_ADMINISTER_SCOPE, Scope(r.path))],  # noqa: ARG005 - as above
             handler=registering.members,
             summary="Replace the members of a scope.",
+            fails=("NOT_FOUND",),
         ),
         Operation(
             name="scope_remove",
@@ -112,6 +117,7 @@ def _scope_operations(registering: Registering) -> list[Operation[Any]]:
             grants=_removal_grants,
             handler=registering.remove,
             summary="Drop a scope's registration and policy.",
+            fails=("NOT_FOUND", "ERASURE_NOT_OFFERED"),
         ),
         Operation(
             name="scopes_prune",

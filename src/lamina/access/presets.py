@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 from lamina.access.documents import CompiledDocument, DeploymentDocument, compiled
 from lamina.errors import Invalid, LaminaError
 
-__all__ = ["Preset", "load_preset"]
+__all__ = ["Preset", "load_preset", "overruled"]
 
 _FILE_BYTES_MAX = 1024 * 1024
 
@@ -25,6 +26,13 @@ class Preset:
     name: str
     document: DeploymentDocument
     rules: CompiledDocument
+
+
+def overruled(preset: Preset, said: Mapping[str, bool | str | None]) -> Preset:
+    """The preset with other defaults; None takes one away. Its document stays as written."""
+    defaults = {**(preset.rules.defaults or {}), **said}
+    kept = {name: value for name, value in defaults.items() if value is not None}
+    return replace(preset, rules=replace(preset.rules, defaults=kept))
 
 
 def load_preset(name: str) -> Preset:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lamina import limits
-from lamina.access.rules import Rate, Rules
+from lamina.access.rules import Rate, RateRules
 from lamina.errors import Busy
 from lamina.kernel.operations import Effect
 from lamina.kernel.time import SECOND_US, Instant
@@ -56,7 +56,10 @@ class Taken:
 class RateLimiter:
     """Counts calls. A bucket starts full; the longest unused are forgotten first."""
 
-    def __init__(self, rules: Callable[[str], Rules], *, buckets_max: int = limits.RATE_BUCKETS_MAX) -> None:
+    def __init__(
+        self, rules: Callable[[str, str], RateRules], *, buckets_max: int = limits.RATE_BUCKETS_MAX
+    ) -> None:
+        """``rules`` are those of a tenant's actor, asked for at every call."""
         self._rules = rules
         self._buckets_max = buckets_max
         self._buckets: OrderedDict[tuple[str, str, str], _Bucket] = OrderedDict()
@@ -64,7 +67,7 @@ class RateLimiter:
 
     def take(self, tenant_id: str, actor: str, effect: Effect, now: Instant) -> Taken:
         """Take one token for a call: reads from one bucket of the actor, everything else from another."""
-        rates = self._rules(tenant_id).rates
+        rates = self._rules(tenant_id, actor)
         if actor == importer_actor(tenant_id):
             return self._take((tenant_id, actor, "importer"), rates.importer, now)
         if effect is Effect.READ:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, RootModel, model_validator
 
@@ -10,7 +10,7 @@ from lamina import limits
 from lamina.access.documents import PolicyDocument, TenantDocument
 from lamina.errors import Invalid
 from lamina.kernel.views.parts import Stamp
-from lamina.kernel.wire import Limit, Request, Result, ScopePath
+from lamina.kernel.wire import DurationText, Limit, Request, Result, ScopePath
 
 __all__ = [
     "ActorPolicy",
@@ -73,13 +73,6 @@ class ScopePolicy(Request):
     """A scope's policy. The path stands in the URL, percent-encoded, or in ``path``."""
 
     path: ScopePath
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_url(cls, value: Any) -> Any:  # Any: what a door read
-        if isinstance(value, dict) and "scope_path" in value:
-            value = {"path": value["scope_path"]} | {k: v for k, v in value.items() if k != "scope_path"}
-        return value
 
 
 class PutScopePolicy(ScopePolicy):
@@ -149,6 +142,9 @@ class Member(Request):
     role: Literal["owner", "writer", "reader"]
 
 
+_OWNED: Final = {"contains": {"properties": {"role": {"const": "owner"}}}}
+
+
 def _with_an_owner(members: list[Member]) -> None:
     if len({member.actor for member in members}) != len(members):
         raise Invalid("INVALID_MEMBERS", "an actor is named twice", details={"field": "members"})
@@ -215,7 +211,10 @@ class Members(Request):
     """The members of a scope, all of them."""
 
     path: ScopePath
-    members: Annotated[list[Member], Field(min_length=1, max_length=limits.SCOPE_MEMBERS_MAX)]
+    members: Annotated[
+        list[Member],
+        Field(min_length=1, max_length=limits.SCOPE_MEMBERS_MAX, json_schema_extra=_OWNED),
+    ]
 
     @model_validator(mode="after")
     def _owned(self) -> Self:
@@ -233,7 +232,7 @@ class ScopeRemoval(Request):
 class PruneRequest(Request):
     """How long nobody wrote, and whether only to look."""
 
-    older_than: Annotated[str, Field(max_length=64)]
+    older_than: DurationText
     dry_run: bool = False
 
 

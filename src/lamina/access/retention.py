@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lamina import limits
-from lamina.access.rules import Rules
+from lamina.access.rules import AuditRules
 from lamina.errors import Fault
 from lamina.kernel.audit import GENESIS, Anchor, AuditDraft, AuditRow, holds, kept_digest
 from lamina.kernel.ids import IdSource, Prefix
@@ -23,7 +23,7 @@ __all__ = ["Retention"]
 class Retention:
     """Deletes what is past its time, by each tenant's rules."""
 
-    def __init__(self, store: Store, ids: IdSource, clock: Clock, rules: Callable[[str], Rules]) -> None:
+    def __init__(self, store: Store, ids: IdSource, clock: Clock, rules: Callable[[str], AuditRules]) -> None:
         self._store = store
         self._ids = ids
         self._clock = clock
@@ -35,7 +35,7 @@ class Retention:
 
     def prune(self, tenant_id: str) -> int:
         """Prune one tenant's; raises ``Fault`` (AUDIT_CHAIN_BROKEN) rather than delete rows that were tampered with."""
-        rules, now = self._rules(tenant_id).audit, self._clock.now()
+        rules, now = self._rules(tenant_id), self._clock.now()
         deleted = 0
         while batch := self._past(tenant_id, now - rules.retention_us):
             deleted += self._delete(tenant_id, batch, now)

@@ -1,34 +1,34 @@
-"""What a deployment lays down for its tenants beyond grants: how long audit rows are kept, how fast actors may call.
+"""What is laid down beyond grants: how long audit rows are kept and what they hold, how fast actors may call.
 
-The presets' own numbers are those of seed 002, 5.3; settings override them.
+A preset's defaults are the start, an operator's settings take their place (``overruled``), and the documents of
+tenants and actors follow (``Snapshot.audit_rules``, ``Snapshot.rate_rules``).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from lamina.errors import Invalid
 from lamina.kernel.time import duration_us
 from lamina.settings import Settings
 
-__all__ = ["RETENTION_MAX_US", "RETENTION_MIN_US", "AuditRules", "Rate", "RateRules", "Rules", "rules_of"]
+__all__ = [
+    "RETENTION_MAX_US",
+    "RETENTION_MIN_US",
+    "AuditRules",
+    "Rate",
+    "RateRules",
+    "Rules",
+    "settings_defaults",
+]
 
 RETENTION_MIN_US: Final = duration_us("P90D")
 RETENTION_MAX_US: Final = duration_us("P7Y")
-_RETENTION: Mapping[str, str] = {
-    "on_prem_enterprise": "P1Y",
-    "cloud_shared_saas": "P2Y",
-    "cloud_private": "P3Y",
-    "dev_local": "P7D",
-}
-_RETENTION_OF_OTHERS = "P2Y"
-_RATES: Mapping[str, tuple[str, str]] = {"cloud_shared_saas": ("500/s", "100/s")}
-_IMPORTER_FACTOR = 10
-_RATE = re.compile(r"([1-9]\d{0,8})/(s|m|h)")
-_PERIOD_S = {"s": 1, "m": 60, "h": 3600}
+_RATE = re.compile(r"([1-9]\d{0,8})/(s|m|h)", re.ASCII)
+_PERIOD_S: Final = {"s": 1, "m": 60, "h": 3600}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class AuditRules:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many calls in a period: the size of the bucket, and how long it takes to fill."""
+    """So many calls in a period: the size of the bucket, and how long it takes to fill. Compared by calls per second."""
 
     count: int
     period_s: int
@@ -66,6 +66,16 @@ class Rate:
         """The rate that allows ``factor`` times as much."""
         return Rate(self.count * factor, self.period_s)
 
+    def __lt__(self, other: Rate) -> bool:
+        return self.count * other.period_s < other.count * self.period_s
+
+    def __gt__(self, other: Rate) -> bool:
+        return other < self
+
+    def __str__(self) -> str:
+        unit = next(unit for unit, seconds in _PERIOD_S.items() if seconds == self.period_s)
+        return f"{self.count}/{unit}"
+
 
 @dataclass(frozen=True, slots=True)
 class RateRules:
@@ -75,41 +85,39 @@ class RateRules:
     write: Rate | None = None
     importer: Rate | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What is laid down for one tenant."""
-
-    audit: AuditRules = AuditRules()
-    rates: RateRules = RateRules()
+    def shown(self) -> Mapping[str, str]:
+        """The limits as texts, by name; none where there is none."""
+        named = {"write": self.write, "read": self.read, "importer": self.importer}
+        return {name: str(rate) for name, rate in named.items() if rate is not None}
 
 
-def rules_of(settings: Settings) -> Callable[[str], Rules]:
-    """The rules by tenant: the preset's numbers under the operator's settings."""
-    read, write = _RATES.get(settings.preset, ("unlimited", "unlimited"))
-    writes = Rate.parse(settings.rate_limit_write or write)
-    rules = Rules(
-        AuditRules(
-            retention_us=_retention_us(settings),
-            store_body_bytes=settings.audit_store_body_bytes,
-        ),
-        RateRules(
-            read=Rate.parse(settings.rate_limit_read or read),
-            write=writes,
-            importer=writes.times(_IMPORTER_FACTOR) if writes else None,
-        ),
-    )
-    return lambda tenant_id: rules  # noqa: ARG005 - tenants may differ once they have documents of their own
+class Rules(Protocol):
+    """What holds now: each look may find what was put a moment ago."""
+
+    def audit_rules(self, tenant_id: str) -> AuditRules:
+        """What is laid down for a tenant's audit rows."""
+        ...
+
+    def rate_rules(self, tenant_id: str, actor: str) -> RateRules:
+        """How fast an actor may call. An empty tenant is that of callers who are not known."""
+        ...
 
 
-def _retention_us(settings: Settings) -> int:
-    if not settings.audit_retention:
-        return duration_us(_RETENTION.get(settings.preset, _RETENTION_OF_OTHERS))
-    length_us = duration_us(settings.audit_retention, field="LAMINA_AUDIT_RETENTION")
-    if not RETENTION_MIN_US <= length_us <= RETENTION_MAX_US:
-        raise Invalid(
-            "INVALID_SETTING",
-            f"LAMINA_AUDIT_RETENTION is {settings.audit_retention!r}; accepted: P90D to P7Y",
-            details={"setting": "LAMINA_AUDIT_RETENTION"},
-        )
-    return length_us
+def settings_defaults(settings: Settings) -> dict[str, bool | str | None]:
+    """What an operator's settings put in place of a preset's defaults; None takes one away. Raises ``Invalid``."""
+    said: dict[str, bool | str | None] = {}
+    for name, text in (("write", settings.rate_limit_write), ("read", settings.rate_limit_read)):
+        if text:
+            said[f"rate_limit.{name}"] = None if Rate.parse(text) is None else text
+    if settings.audit_retention:
+        length_us = duration_us(settings.audit_retention, field="LAMINA_AUDIT_RETENTION")
+        if not RETENTION_MIN_US <= length_us <= RETENTION_MAX_US:
+            raise Invalid(
+                "INVALID_SETTING",
+                f"LAMINA_AUDIT_RETENTION is {settings.audit_retention!r}; accepted: P90D to P7Y",
+                details={"setting": "LAMINA_AUDIT_RETENTION"},
+            )
+        said["audit.retention"] = settings.audit_retention
+    if not settings.audit_store_body_bytes:
+        said["audit.store_body_bytes"] = False
+    return said

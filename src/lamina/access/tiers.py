@@ -17,13 +17,13 @@ from lamina.access.documents import (
     CompiledDocument,
     PolicyDocument,
     PolicyTier,
-    Rate,
     TenantDocument,
     compiled,
 )
 from lamina.access.membership import Place, Role, crosses_tenants, needed_role, place_of
 from lamina.access.policy import Decision
 from lamina.access.presets import Preset
+from lamina.access.rules import RETENTION_MAX_US, RETENTION_MIN_US, AuditRules, Rate, RateRules
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.scopes import Scope
@@ -36,6 +36,8 @@ TokenAllows = Callable[[Principal, Grant], bool]
 
 T = TypeVar("T")
 _SILENT: Final = CompiledDocument()
+_RATES: Final = ("read", "write", "importer")
+_IMPORTER_FACTOR: Final = 10
 _READS_ACROSS: Final = frozenset(
     {Capability.SCOPE_READ_LOCAL, Capability.SCOPE_READ_HOLISTIC, Capability.SCOPE_READ_DESCEND}
 )
@@ -46,7 +48,7 @@ def _any_token(principal: Principal, grant: Grant) -> bool:  # noqa: ARG001 - th
 
 
 class TieredPolicy:
-    """``Policy`` over a preset and the documents and members in a store."""
+    """``Policy`` and ``Rules`` over a preset and the documents and members in a store."""
 
     def __init__(
         self,
@@ -77,6 +79,14 @@ class TieredPolicy:
         if newest.version < self._local.version:
             newest = self._newest = self._snapshot(self._local.version)
         return newest
+
+    def audit_rules(self, tenant_id: str) -> AuditRules:
+        """Mirrors ``Rules.audit_rules``."""
+        return self.current().audit_rules(tenant_id)
+
+    def rate_rules(self, tenant_id: str, actor: str) -> RateRules:
+        """Mirrors ``Rules.rate_rules``."""
+        return self.current().rate_rules(tenant_id, actor)
 
     def _snapshot(self, version: int) -> Snapshot:
         return Snapshot(version, self._preset, self._registry, self._operators, self._token_allows)
@@ -110,6 +120,8 @@ class Snapshot:
         self._token_allows = token_allows
         self._tenants: dict[str, _Tenant] = {}
         self._actors: dict[tuple[str, str], CompiledDocument] = {}
+        self._rates: dict[tuple[str, str], RateRules] = {}
+        self._audits: dict[str, AuditRules] = {}
         self._scopes: dict[tuple[str, Scope], frozenset[Capability]] = {}
         self._places: dict[tuple[str, Scope], Place] = {}
 
@@ -138,7 +150,7 @@ class Snapshot:
             return self._denied(grant, "tenant", "only an administrator of the tenant holds it")
         if scope is not None and capability in self._denied_at(principal.tenant_id, scope):
             return self._denied(grant, "scope")
-        if capability in self._actor(principal).denies:
+        if capability in self._actor(principal.tenant_id, principal.actor).denies:
             return self._denied(grant, "actor")
         if not self._token_allows(principal, grant):
             return self._denied(grant, "token", "the token does not carry it")
@@ -234,7 +246,7 @@ class Snapshot:
 
     def _speaking(self, principal: Principal, scope: Scope | None) -> str:
         """The innermost tier that has something to say here: the one an allowed decision is put down to."""
-        if self._actor(principal) is not _SILENT:
+        if self._actor(principal.tenant_id, principal.actor) is not _SILENT:
             return "actor"
         if scope is not None and self.place(principal.tenant_id, scope).governing is not None:
             return "scope"
@@ -272,24 +284,55 @@ class Snapshot:
         said = (each.default(name) for each in (tenant.document, tenant.stored, self.preset.rules))
         return next((value for value in said if value is not None), None)
 
-    def rates(self, principal: Principal) -> Mapping[str, Rate]:
-        """The rate limits that hold for a caller, by ``write``, ``read`` and ``importer``; none where nobody set one.
+    def rate_rules(self, tenant_id: str, actor: str) -> RateRules:
+        """Mirrors ``Rules.rate_rules``.
 
-        A tenant's document replaces the deployment's rate, an actor's can only lower it. The importer's default is
-        ten times the write rate (seed 002, 18.2 item 6).
+        A tenant's rate takes the place of the preset's. What was put for the deployment beside its preset, and for
+        the actor, only lowers it. Importers have ten times the write rate unless told (seed 002, 18.2 item 6).
         """
-        actor = self._actor(principal)
-        rates: dict[str, Rate] = {}
-        for name in ("write", "read", "importer"):
-            said = self.default(principal.tenant_id, f"rate_limit.{name}")
-            rate = Rate.parse(str(said)) if said is not None else None
-            if rate is None and name == "importer":
-                write = self.default(principal.tenant_id, "rate_limit.write")
-                rate = Rate.parse(str(write)).times(10) if write is not None else None
-            chosen = min((each for each in (rate, actor.rate(name)) if each is not None), default=None)
-            if chosen is not None:
-                rates[name] = chosen
-        return rates
+        key = (tenant_id, actor)
+        known = self._rates.get(key)
+        if known is None:
+            known = _kept(self._rates, key, self._rate_rules(tenant_id, actor))
+        return known
+
+    def _rate_rules(self, tenant_id: str, actor: str) -> RateRules:
+        tenant = self._tenant(tenant_id)
+        own = self._actor(tenant_id, actor) if tenant_id else _SILENT
+        said = {name: tenant.document.rate(name) or self.preset.rules.rate(name) for name in _RATES}
+        write = _least(said["write"], tenant.stored.rate("write"))
+        if said["importer"] is None and write is not None:
+            said["importer"] = write.times(_IMPORTER_FACTOR)
+        return RateRules(
+            **{name: _least(rate, tenant.stored.rate(name), own.rate(name)) for name, rate in said.items()}
+        )
+
+    def audit_rules(self, tenant_id: str) -> AuditRules:
+        """Mirrors ``Rules.audit_rules``. A tenant chooses its retention within the contract's bounds."""
+        known = self._audits.get(tenant_id)
+        if known is None:
+            known = _kept(self._audits, tenant_id, self._audit_rules(tenant_id))
+        return known
+
+    def _audit_rules(self, tenant_id: str) -> AuditRules:
+        tenant, preset, plain = self._tenant(tenant_id), self.preset.rules, AuditRules()
+        above = tenant.stored.length_us("audit.retention") or preset.length_us("audit.retention")
+        own = tenant.document.length_us("audit.retention")
+        if own is not None:
+            own = min(max(own, RETENTION_MIN_US), RETENTION_MAX_US)
+        rotation = "audit.pepper_rotation_period"
+        buffer = "audit.pepper_retention_buffer"
+        said = [each.default("audit.store_body_bytes") for each in (preset, tenant.stored, tenant.document)]
+        return AuditRules(
+            retention_us=own or above or plain.retention_us,
+            pepper_rotation_us=tenant.stored.length_us(rotation)
+            or preset.length_us(rotation)
+            or plain.pepper_rotation_us,
+            pepper_buffer_us=tenant.stored.length_us(buffer)
+            or preset.length_us(buffer)
+            or plain.pepper_buffer_us,
+            store_body_bytes=False not in said,
+        )
 
     def scope_types(self, tenant_id: str) -> frozenset[str]:
         """The scope types of the operator's and the tenant's own that may be registered."""
@@ -333,13 +376,11 @@ class Snapshot:
             known = _kept(self._scopes, key, denied)
         return known
 
-    def _actor(self, principal: Principal) -> CompiledDocument:
-        key = (principal.tenant_id, principal.actor)
+    def _actor(self, tenant_id: str, actor: str) -> CompiledDocument:
+        key = (tenant_id, actor)
         known = self._actors.get(key)
         if known is None:
-            known = _kept(
-                self._actors, key, self._read(principal.tenant_id, PolicyTier.ACTOR, principal.actor)
-            )
+            known = _kept(self._actors, key, self._read(tenant_id, PolicyTier.ACTOR, actor))
         return known
 
     def _read(self, tenant_id: str, tier: PolicyTier, target: str) -> CompiledDocument:
@@ -350,6 +391,11 @@ class Snapshot:
 def _compiled(row: PolicyRow) -> CompiledDocument:
     kind = TenantDocument if row.tier == PolicyTier.TENANT else PolicyDocument
     return compiled(kind.model_validate(dict(row.document)))
+
+
+def _least(*rates: Rate | None) -> Rate | None:
+    """The slowest of the limits that there are."""
+    return min((rate for rate in rates if rate is not None), default=None)
 
 
 K = TypeVar("K")

@@ -69,15 +69,19 @@ def verify(data: Data = None, tenant: _Tenant = None, head: _HeadFile = None) ->
 @audit_commands.command()
 def prune(data: Data = None) -> None:
     """Delete rows past their retention, as a running server does once a day."""
+    from lamina.access.presets import load_preset, overruled
     from lamina.access.retention import Retention
-    from lamina.access.rules import rules_of
+    from lamina.access.rules import settings_defaults
+    from lamina.access.tiers import TieredPolicy
     from lamina.kernel.ids import RandomIds
     from lamina.kernel.time import SystemClock
     from lamina.store.sqlite import SqliteStore
 
     settings = load_settings(os.environ, data=data)
+    preset = overruled(load_preset(settings.preset), settings_defaults(settings))
     store = SqliteStore(settings.data)
-    deleted = Retention(store, RandomIds(), SystemClock(), rules_of(settings)).run()
+    rules = TieredPolicy(preset, store.registry, store.change_mark).audit_rules
+    deleted = Retention(store, RandomIds(), SystemClock(), rules).run()
     store.close()
     typer.echo(f"deleted {deleted} rows")
 

@@ -13,6 +13,7 @@ import uvicorn
 from lamina.app import Server, build_server
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
+from lamina.cli.work import require_no_worker
 from lamina.errors import Invalid
 from lamina.observe.logs import set_up_logging
 from lamina.settings import Settings
@@ -30,6 +31,8 @@ def run_server(settings: Settings) -> None:
 
 
 def _serve(settings: Settings, listener: socket.socket) -> None:
+    if settings.workers > 0:
+        require_no_worker(settings.data)
     server = build_server(settings)
     host, port = listener.getsockname()[:2]
     print(f"lamina serves http://{host}:{port} from {settings.data}", file=sys.stderr, flush=True)

@@ -18,9 +18,10 @@ from lamina.errors import Conflict
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore, make_folder
 
-__all__ = ["run_replay", "run_worker"]
+__all__ = ["require_no_worker", "run_replay", "run_worker"]
 
 _LOCK_TRIES = 5
+_HANDOVER_S = 10.0  # the worker of a server that was killed ends after the batch at hand
 _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 
 
@@ -48,6 +49,21 @@ def run_replay(settings: Settings) -> int:
     return events
 
 
+def require_no_worker(folder: Path) -> None:
+    """Nothing, or ``Conflict`` (WORKER_RUNNING) when another server's worker keeps the folder."""
+    make_folder(folder)
+    until = time.monotonic() + _HANDOVER_S
+    with (folder / "worker.lock").open("a") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return
+            except OSError as error:
+                if time.monotonic() > until:
+                    raise _running(folder) from error
+                time.sleep(0.1)
+
+
 def _take(lock: IO[str]) -> None:
     """Take the lock; somebody who only asks whether it is held has it for a moment."""
     for _ in range(_LOCK_TRIES - 1):
@@ -58,6 +74,14 @@ def _take(lock: IO[str]) -> None:
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def _running(folder: Path) -> Conflict:
+    return Conflict(
+        "WORKER_RUNNING",
+        f"another worker holds {folder}",
+        hint="stop the other lamina serve or lamina worker first; --workers 0 serves beside it",
+    )
+
+
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Hold the folder's worker lock: with it, a lease that somebody else left is a lease of the dead."""
@@ -66,10 +90,6 @@ def _alone(folder: Path) -> Iterator[None]:
         try:
             _take(lock)
         except OSError as error:
-            raise Conflict(
-                "WORKER_RUNNING",
-                f"another worker holds {folder}",
-                hint="stop lamina serve or the other lamina worker first",
-            ) from error
+            raise _running(folder) from error
         yield
     sys.stdout.flush()

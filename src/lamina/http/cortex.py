@@ -107,8 +107,9 @@ def _policy_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
     rows = [Route("GET", "/v1/policy/effective", by_name["policy_effective"])]
     for target, paths in targets.items():
         for path in paths:
-            rows.append(Route("GET", path, by_name[f"policy_{target}"]))
-            rows.append(Route("PUT", path, by_name[f"policy_{target}_put"], "document"))
+            named = {"scope_path": "path"}
+            rows.append(Route("GET", path, by_name[f"policy_{target}"], named=named))
+            rows.append(Route("PUT", path, by_name[f"policy_{target}_put"], "document", named=named))
     return rows
 
 
@@ -117,7 +118,7 @@ def _scope_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("POST", "/v1/scopes", by_name["scope_register"]),
         Route("GET", "/v1/scopes", by_name["scopes"]),
         Route("DELETE", "/v1/scopes", by_name["scope_remove"]),
-        Route("PUT", "/v1/scopes/members", by_name["scope_members"]),
+        Route("PUT", "/v1/scopes/members", by_name["scope_members"], query=frozenset({"path"})),
         Route("POST", "/v1/scopes/prune", by_name["scopes_prune"]),
     ]
 

@@ -47,9 +47,16 @@ def error_response(error: LaminaError, request_id: str, headers: Mapping[str, st
     return _response(error, outcome_of(error).status, envelope(error, request_id), headers)
 
 
-def detail_response(error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
+def detail_response(
+    error: LaminaError,
+    request_id: str,
+    headers: Mapping[str, str],
+    *,
+    detail: Mapping[str, Any] | None = None,
+    status: int | None = None,
+) -> Response:
     """An error in the style of Relay and Synapse: 422 with a list of problems for a request that is not of its
-    type, else the message as ``detail``."""
+    type, else the message as ``detail``. Contracts with an object of their own there give it, and its status."""
     problems = error.details.get("problems")
     body: dict[str, Any] = {"detail": error.message}
     if problems is not None:
@@ -57,10 +64,13 @@ def detail_response(error: LaminaError, request_id: str, headers: Mapping[str, s
             {"type": item["type"], "loc": ["body", *item["field"].split(".")], "msg": item["reason"]}
             for item in problems
         ]
+    if detail is not None:
+        body["detail"] = detail
     body |= {"error_code": error.code, "request_id": request_id}
     if error.hint:
         body["hint"] = error.hint
-    return _response(error, outcome_of(error).status if problems is None else 422, body, headers)
+    usual = outcome_of(error).status if problems is None else 422
+    return _response(error, status or usual, body, headers)
 
 
 def _response(

@@ -1,23 +1,44 @@
-"""The OpenAPI 3.1 document, generated from the doors' tables, and a page that shows it without any script."""
+"""The OpenAPI 3.1 document, generated from the doors' tables, and a page that shows it without any script.
+
+Every status that an operation can answer with is named, with the error codes behind it; there is no ``default``.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+import copy
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
-from lamina import __version__
-from lamina.http.routes import Route
-from lamina.kernel.wire import Nothing
+from lamina import __version__, errors, limits
+from lamina.catalogue import CATALOGUE
+from lamina.http.routes import PARAMETER, Route
+from lamina.kernel.operations import Effect, Tier
 
-__all__ = ["DOCS_PAGE", "openapi_document"]
+__all__ = ["DOCS_PAGE", "ErrorEnvelope", "openapi_document"]
 
 _REF = "#/components/schemas/{model}"
-_PARAMETER = re.compile(r"{([a-z_]+)(?::path)?}")
+_JSON, _EVENTS = "application/json", "text/event-stream"
+_EVENT: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"type": "string"},
+        "id": {"type": "string"},
+        "data": {"type": "string", "contentMediaType": _JSON},
+    },
+}
+"""One server-sent event; docs/reference/schemas/lifecycle_event.schema.json has what the lifecycle's data holds."""
+
+_SAID: Mapping[int, str] = {
+    200: "Done.",
+    201: "It stands.",
+    202: "Accepted; work goes on behind the answer.",
+    204: "Done.",
+}
 
 DOCS_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Lamina API</title>
 <body><h1>Lamina API</h1><p>The machine-readable description is <a href="/openapi.json">/openapi.json</a>
@@ -32,7 +53,7 @@ class ErrorEnvelope(BaseModel):
     request_id: str
     details: dict[str, Any] = {}
     retriable: bool
-    documentation: str
+    documentation: str | None = None
 
 
 def openapi_document(routes: Sequence[Route]) -> bytes:
@@ -42,12 +63,13 @@ def openapi_document(routes: Sequence[Route]) -> bytes:
     inputs: Sequence[Any] = [(model, "validation") for model in requests]
     outputs: Sequence[Any] = [(model, "serialization") for model in models]
     ordered = sorted([*inputs, *outputs], key=lambda item: (item[0].__name__, item[1]))
-    refs, definitions = models_json_schema(ordered, ref_template=_REF)
+    refs, found = models_json_schema(ordered, ref_template=_REF)
+    definitions = found.get("$defs", {})
     paths: dict[str, dict[str, Any]] = {}
     known: set[str] = set()
     for route in routes:
-        path = _PARAMETER.sub(r"{\1}", route.path)
-        described = _described(route, refs)
+        path = PARAMETER.sub(r"{\1}", route.path)
+        described = _described(route, refs, definitions)
         if described["operationId"] in known:
             described["operationId"] += "_by_query"
         known.add(described["operationId"])
@@ -56,69 +78,152 @@ def openapi_document(routes: Sequence[Route]) -> bytes:
         "openapi": "3.1.0",
         "info": {"title": "Lamina", "version": __version__},
         "paths": paths,
-        "components": {"schemas": definitions.get("$defs", {})},
+        "components": {
+            "schemas": definitions,
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "actor": {"type": "apiKey", "in": "header", "name": "X-Cortex-Actor"},
+            },
+        },
     }
     return to_json(document)
 
 
-def _described(route: Route, refs: Any) -> dict[str, Any]:
+def _described(route: Route, refs: Any, definitions: Mapping[str, Any]) -> dict[str, Any]:
     operation = route.operation
-    in_path = _PARAMETER.findall(route.path)
-    errors = {"$ref": _REF.format(model="ErrorEnvelope")}
+    answers = {str(status): _answer(route, status, refs) for status in operation.answers}
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
         "x-stability": operation.tier.value,
         "x-capability": str(operation.capability),
-        "parameters": [_path_parameter(name) for name in in_path] + _query(route, in_path),
-        "responses": {
-            "200": _content(refs[operation.result, "serialization"], "Done."),
-            "202": _content(
-                refs[operation.result, "serialization"], "Accepted; work goes on behind the answer."
-            ),
-            "default": _content(errors, "What went wrong, and whose move is next."),
-        },
+        "security": [] if operation.open else [{"bearer": [], "actor": []}],
+        "parameters": [*_path_parameters(route), *_query(route), *_key(route)],
+        "responses": answers | _failures(route),
     }
-    if operation.result is Nothing:
-        del described["responses"]["200"], described["responses"]["202"]
-        described["responses"]["204"] = {"description": "Done."}
     if route.has_body:
-        described["requestBody"] = {"required": True, **_content(_body_schema(route, refs), "")}
-        del described["requestBody"]["description"]
+        schema = _body_schema(route, refs, definitions)
+        described["requestBody"] = {
+            "required": route.requires_a_body,
+            "content": {_JSON: {"schema": schema}},
+        }
     return described
 
 
-def _content(schema: Any, description: str) -> dict[str, Any]:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
+def _answer(route: Route, status: int, refs: Any) -> dict[str, Any]:
+    if status == 204:
+        return {"description": _SAID[status]}
+    schema = refs[route.operation.result, "serialization"]
+    content = {} if route.operation.streams == "always" else {_JSON: {"schema": schema}}
+    if route.operation.streams != "never":
+        content[_EVENTS] = {"schema": _EVENT}
+    return {"description": _SAID[status], "content": content}
 
 
-def _path_parameter(name: str) -> dict[str, Any]:
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+def _failures(route: Route) -> dict[str, Any]:
+    """Responses by status, each with the codes that it may carry."""
+    by_status: dict[int, list[str]] = {}
+    for code in sorted({*_codes(route), *route.operation.fails}):
+        by_status.setdefault(_status(code), []).append(code)
+    schema = {"$ref": _REF.format(model="ErrorEnvelope")}
+    return {
+        str(status): {
+            "description": f"An error: {', '.join(codes)}.",
+            "content": {_JSON: {"schema": schema}},
+        }
+        for status, codes in sorted(by_status.items())
+    }
 
 
-def _query(route: Route, in_path: Sequence[str]) -> list[dict[str, Any]]:
-    parameters = []
+def _status(code: str) -> int:
+    entry = CATALOGUE[code]
+    return entry.status or errors.STATUS[getattr(errors, entry.kind)].status
+
+
+def _codes(route: Route) -> Iterator[str]:
+    """What the door and the gateway can answer with before, around and behind any operation of this kind."""
+    operation = route.operation
+    yield from ("RATE_LIMITED", "INTERNAL", "WAL_UNAVAILABLE", "UNKNOWN_HOST")
+    yield from ("INVALID_QUERY", "MISSING_REQUIRED_FIELD", route.invalid_code, "INVALID_REQUEST")
+    if "{" in route.path:
+        yield "NOT_FOUND"
+    if route.has_body:
+        yield from ("INVALID_BODY", "BODY_TOO_LARGE")
+    if not operation.open:
+        yield from (
+            "MISSING_TOKEN",
+            "INVALID_TOKEN_SIGNATURE",
+            "EXPIRED_TOKEN",
+            "REVOKED_TOKEN",
+            "ACTOR_MISMATCH",
+        )
+        yield "WRONG_TENANT"
+    if not operation.open and str(operation.capability):
+        yield from ("POLICY_DENIED", "NOT_A_MEMBER")
+    if operation.effect is not Effect.READ:
+        yield "IDEMPOTENCY_CONFLICT"
+    if operation.tier is Tier.EXPERIMENTAL:
+        yield "EXPERIMENTAL_DISABLED"
+
+
+def _path_parameters(route: Route) -> Iterator[dict[str, Any]]:
+    fields = route.operation.request.model_fields
+    for name in PARAMETER.findall(route.path):
+        info = fields.get(route.named.get(name, name))
+        kind: Any = str if info is None else info.rebuild_annotation()
+        schema = TypeAdapter(kind).json_schema(ref_template=_REF)
+        yield {"name": name, "in": "path", "required": True, "schema": {"type": "string", **schema}}
+
+
+def _query(route: Route) -> Iterator[dict[str, Any]]:
     by_field = {name: header for header, name in route.headers.items()}
+    whole = route.has_body and route.body_field is None
     for name, info in route.operation.request.model_fields.items():
         wire_name = info.alias or name
-        if wire_name in in_path or name == route.body_field or (route.has_body and route.body_field is None):
+        if wire_name in route.in_path or name == route.body_field or (whole and name not in route.query):
             continue
         kind: Any = info.rebuild_annotation()
-        schema = TypeAdapter(kind).json_schema(ref_template=_REF)
         header = by_field.get(name)
-        parameters.append(
-            {
-                "name": header or wire_name,
-                "in": "header" if header else "query",
-                "required": info.is_required(),
-                "schema": schema,
-            }
-        )
-    return parameters
+        described = {
+            "name": header or wire_name,
+            "in": "header" if header else "query",
+            "required": info.is_required(),
+            "schema": TypeAdapter(kind).json_schema(ref_template=_REF),
+        }
+        if name in route.lists:
+            described |= {"style": "form", "explode": False}
+        yield described
 
 
-def _body_schema(route: Route, refs: Any) -> Any:
-    if route.body_field is None:
-        return refs[route.operation.request, "validation"]
+def _key(route: Route) -> Iterator[dict[str, Any]]:
+    if route.operation.effect is not Effect.READ:
+        about = "As idempotency_key in the body, which every write takes."
+        schema = {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": limits.IDEMPOTENCY_KEY_LENGTH_MAX,
+            "pattern": "^[ -~]+$",
+        }
+        name = "X-Cortex-Idempotency-Key"
+        yield {"name": name, "in": "header", "required": False, "description": about, "schema": schema}
+
+
+def _body_schema(route: Route, refs: Any, definitions: Mapping[str, Any]) -> Any:
+    """The shape of the body: of one field, or of the request without what the URL carries."""
+    if route.body_field is not None:
+        return _part(route, definitions)
+    reference = refs[route.operation.request, "validation"]
+    elsewhere = route.in_path | route.query
+    if not elsewhere:
+        return reference
+    schema = copy.deepcopy(dict(definitions[reference["$ref"].rsplit("/", 1)[1]]))
+    schema["properties"] = {k: v for k, v in schema["properties"].items() if k not in elsewhere}
+    schema["required"] = [name for name in schema.get("required", ()) if name not in elsewhere]
+    return schema
+
+
+def _part(route: Route, definitions: Mapping[str, Any]) -> dict[str, Any]:
+    assert route.body_field is not None, "asked for a route with a body field only"
     kind: Any = route.operation.request.model_fields[route.body_field].annotation
+    assert kind.__name__ in definitions, f"{kind.__name__} stands twice in the document"
     return {"$ref": _REF.format(model=kind.__name__)}

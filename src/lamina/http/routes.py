@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,10 @@ from lamina.errors import Invalid, Malformed, TooLarge
 from lamina.http.errors import ErrorStyle, error_response, from_validation
 from lamina.kernel.operations import Effect, Operation
 
-__all__ = ["Read", "Route"]
+__all__ = ["PARAMETER", "Read", "Route"]
+
+PARAMETER = re.compile(r"{([a-z_]+)(?::path)?}")
+"""A parameter of a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,8 @@ class Route:
     carries a body; query and path parameters fill the rest. Query parameters named in ``lists`` hold several
     values separated by commas. ``headers`` maps a header to the request field that it fills. ``errors`` is the
     style in which its contract shows them.
+    values separated by commas. ``headers`` maps a header to the request field that it fills, ``named`` a parameter of
+    the path to a field of another name. ``query`` are the fields of a request with a body that its URL carries.
     """
 
     verb: str
@@ -46,6 +52,8 @@ class Route:
     headers: Mapping[str, str] = field(default_factory=dict)
     body_bytes_max: int = limits.BODY_BYTES_MAX
     errors: ErrorStyle = error_response
+    named: Mapping[str, str] = field(default_factory=dict)
+    query: frozenset[str] = frozenset()
 
     @property
     def has_body(self) -> bool:
@@ -64,7 +72,7 @@ class Route:
             if self.body_field is not None:
                 part = self._body_adapter.validate_json(content)
                 return Read(self._validated(around | {self.body_field: part}), body, key)
-            if not content and not self._requires_something:
+            if not content and not self.requires_a_body:
                 content = b"{}"
             if not around:
                 whole: BaseModel = self.operation.request.model_validate_json(content)
@@ -75,8 +83,16 @@ class Route:
             raise from_validation(error, self.invalid_code) from error
 
     @property
-    def _requires_something(self) -> bool:
-        return any(item.is_required() for item in self.operation.request.model_fields.values())
+    def requires_a_body(self) -> bool:
+        """Whether there is something to say that nothing else says."""
+        elsewhere = self.in_path | self.query
+        fields = self.operation.request.model_fields
+        return any(item.is_required() for name, item in fields.items() if name not in elsewhere)
+
+    @property
+    def in_path(self) -> frozenset[str]:
+        """The request fields that the path carries."""
+        return frozenset(self.named.get(name, name) for name in PARAMETER.findall(self.path))
 
     def _offered_key(self, http: HttpRequest) -> str | None:
         """The idempotency key of the header, where the operation writes."""
@@ -126,7 +142,7 @@ class Route:
         return request
 
     def _around(self, http: HttpRequest) -> dict[str, Any]:
-        given: dict[str, Any] = dict(http.path_params)
+        given: dict[str, Any] = {self.named.get(k, k): v for k, v in http.path_params.items()}
         for name, value in http.query_params.multi_items():
             if name in given:
                 raise Malformed(

@@ -11,9 +11,9 @@ import math
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,17 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports import IndexRows, TextRow
 
-__all__ = ["Entry", "ResidentIndexes", "ScopeIndex", "idf"]
+__all__ = ["NONE", "ResidentIndexes", "Rows", "ScopeIndex", "best", "idf"]
 
 K1, B = 1.2, 0.75
 """BM25 constants, those of SQLite's FTS5."""
 
+NONE = -1
+"""In a column of places or of numbers: there is none."""
+
 _LAYERS = list(Layer)
+_LAYER_NUMBERS = {layer: number for number, layer in enumerate(_LAYERS)}
 _PAGE = 2000
-_NONE = -1
 _EMPTY_ROWS = 10
 """What an index takes beside its rows, counted in rows: the indexes of scopes that hold nothing are bounded too."""
 _MATCHED_MAX = 20_000
@@ -40,30 +43,48 @@ _MATCHED_MAX = 20_000
 
 Float32Array = NDArray[np.float32]
 BoolArray = NDArray[np.bool_]
+Places = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One row as ranking sees it; ``previous`` and ``next`` are places of its neighbours in the session."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Some rows of a scope as columns of (n,), in the order they were asked for.
 
-    place: int
-    record_id: str
-    layer: Layer
-    scope: Scope
-    recorded_at: Instant
-    observed_at: Instant
-    session: str | None
-    speaker: str | None
-    role: str | None
-    question_share: float
-    self_share: float
-    terms: tuple[str, ...]
-    previous: int | None
-    next: int | None
+    ``counts`` is (n, q): how often each term of the question occurs, keys left out; ``lengths`` are in terms.
+    ``sessions`` and ``speakers`` are numbers of this index, ``NONE`` without; ``previous`` and ``following`` are places of
+    the neighbours in the session. ``vector_rows`` are the store's numbers of their vectors, ``pooled`` is (n, d): unit
+    rows, zeros where there is no vector.
+    """
+
+    record_ids: list[str]
+    counts: Float32Array
+    lengths: Float32Array
+    sessions: NDArray[np.int64]
+    speakers: NDArray[np.int64]
+    by_assistant: BoolArray
+    observed_at: NDArray[np.int64]
+    question_shares: NDArray[np.float64]
+    self_shares: NDArray[np.float64]
+    previous: NDArray[np.int64]
+    following: NDArray[np.int64]
+    vector_rows: NDArray[np.int64]
+    pooled: Float32Array
+
+
+class _Numbers(dict[str, int]):
+    """Numbers for words, counted from 0 in the order of their first use."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
 
 
 class ScopeIndex:
-    """The rows of one scope. Places count from 0 in the order of indexing; a replaced row keeps no place."""
+    """The rows of one scope. Places count from 0 in the order of indexing; a replaced row keeps no place.
+
+    Rows are kept as columns: a hundred thousand objects would cost three times the memory, and time at every sweep of
+    the garbage collector.
+    """
 
     def __init__(self, tenant_id: str, scope: Scope, model: str, dimensions: int) -> None:
         self.tenant_id = tenant_id
@@ -72,31 +93,36 @@ class ScopeIndex:
         self._model = model
         self._last_text = 0
         self._last_vector = 0
-        self._rows: list[_Row] = []
+        self._record_ids: list[str] = []
         self._place_of: dict[str, int] = {}
-        self._term_ids: dict[str, int] = {}
-        self._terms: list[str] = []
+        self._term_numbers = _Numbers()
         self._event_postings = Postings()
         self._record_postings = Postings()
         self._flat = array("I")
-        self._flat_ends = array("L", [0])
-        self._lengths = array("I")
+        self._flat_ends = array("q", [0])
         self._layers = array("B")
         self._recorded_at = array("q")
         self._observed_at = array("q")
+        self._question_shares = array("d")
+        self._self_shares = array("d")
         self._alive = bytearray()
+        self._by_assistant = bytearray()
+        self._session_numbers = _Numbers()
+        self._sessions = array("i")
+        self._last_in_session: dict[int, int] = {}
         self._previous = array("i")
-        self._next = array("i")
-        self._last_in_session: dict[str | None, int] = {}
-        self._speakers: dict[str, int] = {}
+        self._following = array("i")
+        self._speaker_numbers = _Numbers()
+        self._speakers = array("i")
         self._length_total = 0
         self._event_total = 0
         self._vectors = VectorMatrix(dimensions)
         self._vector_places = array("I")
-        self._vector_of: dict[int, int] = {}
+        self._vector_rows = array("q")
+        self._vector_of = array("i")
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._record_ids)
 
     @property
     def events(self) -> int:
@@ -110,8 +136,8 @@ class ScopeIndex:
 
     @property
     def speakers(self) -> Collection[str]:
-        """The names of those who speak in the scope."""
-        return self._speakers.keys()
+        """The names of those who speak in the scope, in the order of their numbers."""
+        return self._speaker_numbers.keys()
 
     def follow(self, rows: IndexRows) -> None:
         """Take in what was indexed since the last time. After an error the index is of no use any more."""
@@ -120,7 +146,7 @@ class ScopeIndex:
             vectors = rows.vectors_after(self.tenant_id, self.scope, self._model, self._last_vector, _PAGE)
             self._follow_texts(rows)
             if vectors:
-                self._add_vectors([(record_id, pooled) for _, record_id, pooled in vectors])
+                self._add_vectors(vectors)
                 self._last_vector = vectors[-1][0]
             if len(vectors) < _PAGE:
                 break
@@ -135,99 +161,118 @@ class ScopeIndex:
                 break
         self._event_postings.add(events.terms, events.places)
         self._record_postings.add(records.terms, records.places)
-        self._terms += islice(self._term_ids, len(self._terms), None)
 
     def _add(self, text: TextRow, occurrences: _Occurrences) -> None:
-        place = len(self._rows)
+        place = len(self._record_ids)
         older = self._place_of.get(text.record_id)
         if older is not None:
             self._alive[older] = 0
         self._place_of[text.record_id] = place
-        number_of = self._term_ids.setdefault
-        ids = [number_of(term, len(self._term_ids)) for term in text.terms.split()]
-        self._flat.extend(ids)
+        self._record_ids.append(text.record_id)
+        terms = array("I", map(self._term_numbers.__getitem__, text.terms.split()))
+        self._flat.extend(terms)
         self._flat_ends.append(len(self._flat))
-        self._rows.append(
-            _Row(text.record_id, text.session, text.speaker, text.role, text.question_share, text.self_share)
-        )
-        self._lengths.append(len(ids))
-        self._layers.append(_LAYERS.index(text.layer))
+        self._layers.append(_LAYER_NUMBERS[text.layer])
         self._recorded_at.append(text.recorded_at)
         self._observed_at.append(text.observed_at)
+        self._question_shares.append(text.question_share)
+        self._self_shares.append(text.self_share)
         self._alive.append(1)
-        self._previous.append(_NONE)
-        self._next.append(_NONE)
+        self._by_assistant.append(text.role == "assistant")
+        self._vector_of.append(NONE)
+        self._join_conversation(place, text)
         if text.layer is Layer.EVENTS:
-            self._join_session(place, text.session)
-            self._length_total += len(ids)
+            self._length_total += len(terms)
             self._event_total += 1
-            if text.speaker:
-                self._speakers[text.speaker] = self._speakers.get(text.speaker, 0) + 1
         if text.keys:
             # A key's term counts once beside the words: it makes a turn findable, not longer.
-            keys = {number_of(term, len(self._term_ids)) for term in text.keys.split()}
-            ids += sorted(keys.difference(ids))
-        occurrences.terms.extend(ids)
-        occurrences.places.extend([place] * len(ids))
+            keys = set(map(self._term_numbers.__getitem__, text.keys.split()))
+            terms.extend(sorted(keys.difference(terms)))
+        occurrences.terms.extend(terms)
+        occurrences.places.extend(array("I", (place,)) * len(terms))
 
     def _of_layer(self, layer: Layer) -> Postings:
         """Events have postings of their own: how common a word is among them must not hang on what was derived."""
         return self._event_postings if layer is Layer.EVENTS else self._record_postings
 
-    def _join_session(self, place: int, session: str | None) -> None:
-        before = self._last_in_session.get(session)
-        if before is not None and session is not None:
-            self._previous[place] = before
-            self._next[before] = place
-        self._last_in_session[session] = place
+    def _join_conversation(self, place: int, text: TextRow) -> None:
+        session = speaker = before = NONE
+        if text.layer is Layer.EVENTS:
+            speaker = self._speaker_numbers[text.speaker] if text.speaker else NONE
+            if text.session is not None:
+                session = self._session_numbers[text.session]
+                before = self._last_in_session.get(session, NONE)
+                self._last_in_session[session] = place
+        if before != NONE:
+            self._following[before] = place
+        self._sessions.append(session)
+        self._speakers.append(speaker)
+        self._previous.append(before)
+        self._following.append(NONE)
 
-    def _add_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
-        known = [(self._place_of[rid], pooled) for rid, pooled in vectors if rid in self._place_of]
+    def _add_vectors(self, vectors: Sequence[tuple[int, str, bytes]]) -> None:
+        known = [vector for vector in vectors if vector[1] in self._place_of]
         if not known:
             return
-        first = len(self._vector_places)
-        self._vectors.append_packed([pooled for _, pooled in known])
-        for offset, (place, _) in enumerate(known):
+        self._vectors.append_packed([pooled for _, _, pooled in known])
+        for row, record_id, _ in known:
+            place = self._place_of[record_id]
+            self._vector_of[place] = len(self._vector_places)
             self._vector_places.append(place)
-            self._vector_of[place] = first + offset
+            self._vector_rows.append(row)
 
     # ---- searching
 
     def frequency(self, term: str, layer: Layer = Layer.EVENTS) -> int:
         """In how many events a term occurs, or in how many derived rows when the layer is one of theirs."""
-        known = self._term_ids.get(term)
+        known = self._term_numbers.get(term)
         return 0 if known is None else self._of_layer(layer).frequency(known)
-
-    def entry(self, place: int) -> Entry:
-        """The row at a place."""
-        row = self._rows[place]
-        previous, following = self._previous[place], self._next[place]
-        return Entry(
-            place=place,
-            record_id=row.record_id,
-            layer=_LAYERS[self._layers[place]],
-            scope=self.scope,
-            recorded_at=self._recorded_at[place],
-            observed_at=self._observed_at[place],
-            session=row.session,
-            speaker=row.speaker,
-            role=row.role,
-            question_share=row.question_share,
-            self_share=row.self_share,
-            terms=tuple(
-                map(self._terms.__getitem__, self._flat[self._flat_ends[place] : self._flat_ends[place + 1]])
-            ),
-            previous=None if previous == _NONE else previous,
-            next=None if following == _NONE else following,
-        )
 
     def record_id(self, place: int) -> str:
         """The record whose row is at a place."""
-        return self._rows[place].record_id
+        return self._record_ids[place]
 
-    def neighbours(self, place: int, mask: BoolArray) -> list[int]:
-        """The places under the mask of the turns before and after in the session."""
-        return [near for near in (self._previous[place], self._next[place]) if near != _NONE and mask[near]]
+    def rows(self, places: Places, terms: Sequence[str]) -> Rows:
+        """The rows at places, counted for a question's terms."""
+        counts, lengths = self._counted(places, terms)
+        vector_rows, pooled = self._embedded(places)
+        return Rows(
+            record_ids=[self._record_ids[place] for place in places.tolist()],
+            counts=counts,
+            lengths=lengths,
+            sessions=np.frombuffer(self._sessions, np.int32)[places].astype(np.int64),
+            speakers=np.frombuffer(self._speakers, np.int32)[places].astype(np.int64),
+            by_assistant=np.frombuffer(self._by_assistant, np.bool_)[places],
+            observed_at=np.frombuffer(self._observed_at, np.int64)[places],
+            question_shares=np.frombuffer(self._question_shares, np.float64)[places],
+            self_shares=np.frombuffer(self._self_shares, np.float64)[places],
+            previous=np.frombuffer(self._previous, np.int32)[places].astype(np.int64),
+            following=np.frombuffer(self._following, np.int32)[places].astype(np.int64),
+            vector_rows=vector_rows,
+            pooled=pooled,
+        )
+
+    def _counted(self, places: Places, terms: Sequence[str]) -> tuple[Float32Array, Float32Array]:
+        ends = np.frombuffer(self._flat_ends, np.int64)
+        lengths = ends[places + 1] - ends[places]
+        row_of = np.repeat(np.arange(len(places)), lengths)
+        # Each row's terms lie side by side: from where the row begins in ``_flat``, and on from where it begins here.
+        offsets = ends[places] - np.concatenate(([0], np.cumsum(lengths)[:-1]))[: len(places)]
+        found = np.frombuffer(self._flat, np.uint32)[np.arange(len(row_of)) + offsets[row_of]]
+        counts = np.zeros((len(places), len(terms)), np.float32)
+        for column, term in enumerate(terms):
+            number = self._term_numbers.get(term)
+            if number is not None:
+                counts[:, column] = np.bincount(row_of[found == number], minlength=len(places))
+        return counts, lengths.astype(np.float32)
+
+    def neighbours(self, places: Places, mask: BoolArray) -> Places:
+        """The places under the mask of the turns before and after each in the session."""
+        sides = [np.frombuffer(side, np.int32)[places] for side in (self._previous, self._following)]
+        near = np.stack(sides, axis=1).ravel()
+        near = near[near != NONE].astype(np.intp)
+        shown: Places = near[mask[near]]
+        return shown
 
     def mask(
         self,
@@ -238,7 +283,7 @@ class ScopeIndex:
         observed: tuple[Instant | None, Instant | None] | None = None,
     ) -> BoolArray:
         """(n,) which rows are of a layer, not replaced, and inside the bounds; ``recorded_to`` is inclusive."""
-        kept: BoolArray = (np.frombuffer(self._layers, np.uint8) == _LAYERS.index(layer)) & np.frombuffer(
+        kept: BoolArray = (np.frombuffer(self._layers, np.uint8) == _LAYER_NUMBERS[layer]) & np.frombuffer(
             self._alive, np.bool_
         )
         if recorded_to is not None:
@@ -253,65 +298,55 @@ class ScopeIndex:
                 kept &= at < observed[1]
         return kept
 
-    def match(
-        self,
-        layer: Layer,
-        terms: Sequence[str],
-        idf: Mapping[str, float],
-        terms_mean: float,
-        mask: BoolArray,
-        limit: int,
-    ) -> list[tuple[int, float]]:
-        """(place, BM25 score) of the best rows under the mask, best first; rarest terms are searched first.
+    def bm25(
+        self, layer: Layer, terms: Sequence[str], idf: Mapping[str, float], terms_mean: float
+    ) -> Float32Array:
+        """(n,) the BM25 score of every row that shares words with the question, 0 of the others.
 
         Terms so common that they would touch more than ``_MATCHED_MAX`` rows beyond the rarer ones are skipped:
-        they hardly tell rows apart, and what they add is scored again where the candidates are ranked.
+        they hardly tell rows apart, and what they add is scored again where the candidates are ranked. All derived
+        layers share their postings, and so these scores.
         """
-        scores = np.zeros(len(self._rows), np.float32)
-        lengths = np.frombuffer(self._lengths, np.uint32)
+        scores = np.zeros(len(self), np.float32)
+        ends = np.frombuffer(self._flat_ends, np.int64)
         touched = 0
         postings = self._of_layer(layer)
         for count, term in sorted((self.frequency(term, layer), term) for term in terms):
             if count == 0 or (touched and touched + count > _MATCHED_MAX):
                 continue
             touched += count
-            places, found = postings.of(self._term_ids[term])
-            norms = K1 * (1.0 - B + B * lengths[places] / max(terms_mean, 1.0))
+            places, found = postings.of(self._term_numbers[term])
+            lengths = (ends[places.astype(np.intp) + 1] - ends[places]).astype(np.uint32)
+            norms = K1 * (1.0 - B + B * lengths / max(terms_mean, 1.0))
             scores[places] += idf[term] * found * (K1 + 1.0) / (found + norms)
-        if not touched:
-            return []
-        scores[~mask] = 0.0
-        return [(place, float(scores[place])) for place in _best(scores, limit) if scores[place] > 0]
+        return scores
 
-    def nearest(self, query: Float32Array, mask: BoolArray, limit: int) -> list[tuple[int, float]]:
-        """(place, cosine) of the rows under the mask whose pooled vectors are nearest, best first."""
-        if not len(self._vector_places):
-            return []
-        of_vectors = mask[np.frombuffer(self._vector_places, np.uint32)]
-        indices, scores = self._vectors.top(query, limit, of_vectors)
-        return [(self._vector_places[int(i)], float(s)) for i, s in zip(indices, scores, strict=True)]
+    def cosines(self, query: Float32Array) -> Float32Array:
+        """(n,) the cosine of every row's pooled vector with the question's; see ``has_vector``."""
+        cosines = np.zeros(len(self), np.float32)
+        cosines[np.frombuffer(self._vector_places, np.uint32)] = self._vectors.scan(query)
+        return cosines
 
-    def cosines(self, query: Float32Array, places: Sequence[int]) -> dict[int, float]:
-        """The cosine of each place that has a vector."""
-        known = [place for place in places if place in self._vector_of]
-        if not known:
-            return {}
-        rows = self._vectors.rows(np.array([self._vector_of[place] for place in known], np.intp))
-        return dict(zip(known, (rows @ query).tolist(), strict=True))
+    @property
+    def has_vector(self) -> BoolArray:
+        """(n,) which rows have a pooled vector."""
+        embedded: BoolArray = np.frombuffer(self._vector_of, np.int32) != NONE
+        return embedded
 
-    def pooled(self, places: Sequence[int]) -> Float32Array:
-        """(n, d) float32 unit rows; zeros where a place has no vector."""
-        found = np.zeros((len(places), self._vectors.dimensions), np.float32)
-        known = [(at, self._vector_of[place]) for at, place in enumerate(places) if place in self._vector_of]
-        if known:
-            found[[at for at, _ in known]] = self._vectors.rows(np.array([v for _, v in known], np.intp))
-        return found
+    def _embedded(self, places: Places) -> tuple[NDArray[np.int64], Float32Array]:
+        rows = np.full(len(places), NONE, np.int64)
+        pooled = np.zeros((len(places), self._vectors.dimensions), np.float32)
+        vectors = np.frombuffer(self._vector_of, np.int32)[places]
+        known = np.flatnonzero(vectors != NONE)
+        rows[known] = np.frombuffer(self._vector_rows, np.int64)[vectors[known]]
+        pooled[known] = self._vectors.rows(vectors[known].astype(np.intp))
+        return rows, pooled
 
-    def newest(self, mask: BoolArray, limit: int) -> list[int]:
+    def newest(self, mask: BoolArray, limit: int) -> Places:
         """The places under the mask that were observed last, newest first."""
         places = np.flatnonzero(mask)
         at = np.frombuffer(self._observed_at, np.int64)[places]
-        return [int(place) for place in places[np.argsort(-at, kind="stable")[:limit]]]
+        return places[np.argsort(-at, kind="stable")[:limit]]
 
 
 @dataclass(slots=True)
@@ -322,24 +357,25 @@ class _Occurrences:
     places: array[int] = field(default_factory=lambda: array("I"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    record_id: str
-    session: str | None
-    speaker: str | None
-    role: str | None
-    question_share: float
-    self_share: float
+def best(scores: Float32Array, mask: BoolArray, limit: int) -> Places:
+    """The places of the highest scores under the mask, best first, earlier places first among equals."""
+    places = np.flatnonzero(mask)
+    scores = scores[places]
+    if len(places) > limit > 0:
+        worst = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        near = np.flatnonzero(scores >= worst)
+        places, scores = places[near], scores[near]
+    return places[np.argsort(-scores, kind="stable")[:limit]]
 
 
-def _best(scores: Float32Array, limit: int) -> list[int]:
-    """The places of the highest scores, best first, earlier places first among equals."""
-    if len(scores) > limit:
-        chosen = np.argpartition(-scores, limit - 1)[:limit]
-        chosen.sort()
-    else:
-        chosen = np.arange(len(scores))
-    return [int(place) for place in chosen[np.argsort(-scores[chosen], kind="stable")]]
+@dataclass(slots=True, eq=False)
+class _Held:
+    """A scope's index, None before the first use and after an error, and who may touch it: one thread at a time."""
+
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    index: ScopeIndex | None = None
+    rows: int = 0
+    """What it counts for among the rows held."""
 
 
 class ResidentIndexes:
@@ -350,41 +386,60 @@ class ResidentIndexes:
         self._model = model
         self._dimensions = dimensions
         self._rows_max = rows_max
-        self._indexes: OrderedDict[tuple[str, Scope], ScopeIndex] = OrderedDict()
+        self._indexes: OrderedDict[tuple[str, Scope], _Held] = OrderedDict()
         self._rows_held = 0
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
 
-    def of(self, tenant_id: str, scope: Scope) -> ScopeIndex:
-        """The scope's index, up to date with what is committed."""
+    @contextmanager
+    def reading(self, tenant_id: str, scopes: Sequence[Scope]) -> Iterator[list[ScopeIndex]]:
+        """The indexes of scopes, in that order: up to date with what is committed, and still until the block ends.
+
+        Loading a scope takes seconds where it is large, and holds up those alone who read the same scope.
+        """
+        held = {scope: self._held((tenant_id, scope)) for scope in sorted(set(scopes))}
+        for scope, each in held.items():
+            if each.index is None:
+                with each.lock:
+                    self._follow((tenant_id, scope), each)
+        with ExitStack() as stack:
+            # In the order of their names, so that two who read the same scopes do not wait for each other.
+            for each in held.values():
+                stack.enter_context(each.lock)
+            followed = {scope: self._follow((tenant_id, scope), each) for scope, each in held.items()}
+            # Who may read nothing is answered from an index of nothing.
+            nothing = ScopeIndex(tenant_id, Scope(), self._model, self._dimensions)
+            yield [followed[scope] for scope in scopes] or [nothing]
+
+    def _held(self, key: tuple[str, Scope]) -> _Held:
         with self._lock:
-            key = (tenant_id, scope)
-            changes = self._rows.changes(tenant_id, scope)
-            # Taken out while it follows: when that fails, what was half taken in is not used again.
-            index = self._take(key)
-            if index is None or index.changes != changes:
-                index = ScopeIndex(tenant_id, scope, self._model, self._dimensions)
-                index.changes = changes
-            index.follow(self._rows)
-            self._keep(key, index)
-            return index
+            if key not in self._indexes:
+                self._indexes[key] = _Held(rows=_EMPTY_ROWS)
+                self._rows_held += _EMPTY_ROWS
+            self._indexes.move_to_end(key)
+            return self._indexes[key]
 
-    @property
-    def lock(self) -> threading.RLock:
-        """Held while an index is read: another call may be following at the same time."""
-        return self._lock
-
-    def _take(self, key: tuple[str, Scope]) -> ScopeIndex | None:
-        index = self._indexes.pop(key, None)
-        if index is not None:
-            self._rows_held -= len(index) + _EMPTY_ROWS
+    def _follow(self, key: tuple[str, Scope], held: _Held) -> ScopeIndex:
+        changes = self._rows.changes(*key)
+        # Taken out while it follows: when that fails, what was half taken in is not used again.
+        index, held.index = held.index, None
+        if index is None or index.changes != changes:
+            index = ScopeIndex(*key, self._model, self._dimensions)
+            index.changes = changes
+        index.follow(self._rows)
+        held.index = index
+        self._count(key, held, len(index) + _EMPTY_ROWS)
         return index
 
-    def _keep(self, key: tuple[str, Scope], index: ScopeIndex) -> None:
-        """Keep an index as the one used last, and let go of those used longest ago."""
-        self._indexes[key] = index
-        self._rows_held += len(index) + _EMPTY_ROWS
-        while self._rows_held > self._rows_max and len(self._indexes) > 1:
-            self._take(next(iter(self._indexes)))
+    def _count(self, key: tuple[str, Scope], held: _Held, rows: int) -> None:
+        """Note the size of an index, and let go of those used longest ago."""
+        with self._lock:
+            if self._indexes.get(key) is not held:
+                return  # let go of meanwhile: it lives as long as its readers
+            self._rows_held += rows - held.rows
+            held.rows = rows
+            while self._rows_held > self._rows_max and len(self._indexes) > 1:
+                _, oldest = self._indexes.popitem(last=False)
+                self._rows_held -= oldest.rows
 
 
 def idf(found: int, total: int) -> float:

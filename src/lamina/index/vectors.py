@@ -55,26 +55,11 @@ class VectorMatrix:
         """Add rows as ``pack`` stored them; the same as adding the vectors that were packed."""
         self._extend(unpack(payloads, self.dimensions))
 
-    def top(
-        self, query: Float32Array, limit: int, mask: NDArray[np.bool_] | None = None
-    ) -> tuple[NDArray[np.intp], Float32Array]:
-        """(places, cosines) of the best rows under the mask of (n,), best first, the earlier one first among equals.
+    def scan(self, query: Float32Array) -> Float32Array:
+        """(n,) float32: the cosine of every row with the unit vector ``query`` of (dimensions,).
 
         The cosines are of the rounded rows, within 0.003 of the exact ones.
         """
-        scores = self.scan(query)
-        places = np.arange(self._count) if mask is None else np.flatnonzero(mask)
-        if mask is not None:
-            scores = scores[places]
-        if len(places) > limit > 0:
-            worst = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-            near = np.flatnonzero(scores >= worst)
-            places, scores = places[near], scores[near]
-        order = np.argsort(-scores, kind="stable")[:limit]
-        return places[order], scores[order]
-
-    def scan(self, query: Float32Array) -> Float32Array:
-        """(n,) float32: the cosine of every row with the unit vector ``query`` of (dimensions,)."""
         scores = np.empty(self._count, np.float32)
         block = np.empty((_BLOCK_ROWS, self.dimensions), np.float32)
         for number, rows in enumerate(self._blocks):
@@ -88,8 +73,10 @@ class VectorMatrix:
     def rows(self, indices: NDArray[np.intp]) -> Float32Array:
         """(n, dimensions) float32 of those places."""
         picked = np.empty((len(indices), self.dimensions), np.float32)
-        for at, place in enumerate(indices.tolist()):
-            picked[at] = self._blocks[place // _BLOCK_ROWS][place % _BLOCK_ROWS]
+        blocks, spots = np.divmod(indices, _BLOCK_ROWS)
+        for block in np.unique(blocks).tolist():
+            inside = blocks == block
+            picked[inside] = self._blocks[block][spots[inside]]
         picked *= self._scales[indices, None]
         return picked
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 from pydantic_core import from_json
@@ -132,6 +132,10 @@ class Operation(Generic[RequestT]):
     ``keeps_keys`` when it lands its idempotency keys itself, with what they led to; ``commits_with`` is the status
     that the audit row of a write carries, since that row lands before the answer is made. ``deprecated`` links to
     what takes the operation's place.
+
+    The rest is for readers of the OpenAPI document: ``answers`` are the HTTP statuses of a success, ``fails`` the
+    error codes that are this operation's own, beside those of its door and the gateway; ``streams`` says whether
+    it answers with server-sent events.
     """
 
     name: str
@@ -148,3 +152,6 @@ class Operation(Generic[RequestT]):
     keeps_keys: bool = False
     commits_with: int = 200
     deprecated: str | None = None
+    answers: tuple[int, ...] = (200,)
+    fails: tuple[str, ...] = ()
+    streams: Literal["never", "asked", "always"] = "never"

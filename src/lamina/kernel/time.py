@@ -23,6 +23,7 @@ __all__ = [
     "Instant",
     "Interval",
     "SystemClock",
+    "day_or_instant",
     "duration_text",
     "duration_us",
     "from_datetime",
@@ -104,13 +105,10 @@ def rfc3339_or_none(value: Instant | None) -> str | None:
 
 
 def instant(text: str, *, field: str = "timestamp") -> Instant:
-    """The instant written in ``text`` as RFC 3339 with a zone; a bare date is its midnight in UTC.
+    """The instant written in ``text`` as RFC 3339 with a zone.
 
     Digits past the microsecond are cut. Raises ``Invalid`` (INVALID_TIMESTAMP) naming ``field``.
     """
-    date = _DATE.fullmatch(text)
-    if date:
-        text = f"{text}T00:00:00Z"
     match = _RFC3339.fullmatch(text)
     if not match:
         raise _invalid(field, f"{text[:64]!r} is not RFC 3339 with a time zone")
@@ -131,6 +129,11 @@ def instant(text: str, *, field: str = "timestamp") -> Instant:
     if not _FIRST <= value <= _LAST:
         raise _invalid(field, f"{text[:64]!r} lies outside of the years 1 to 9999 in UTC")
     return value
+
+
+def day_or_instant(text: str, *, field: str = "timestamp") -> Instant:
+    """As ``instant``; a bare date is its midnight in UTC. For bounds that a reader asks for, not for what happened."""
+    return instant(f"{text}T00:00:00Z" if _DATE.fullmatch(text) else text, field=field)
 
 
 _FIRST = from_datetime(datetime.min.replace(tzinfo=UTC))

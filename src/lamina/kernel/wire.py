@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import (
@@ -20,9 +21,11 @@ from pydantic import (
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant, instant, rfc3339
+from lamina.kernel.time import Instant, day_or_instant, instant, rfc3339
 
 __all__ = [
+    "BoundText",
+    "DurationText",
     "InstantText",
     "Limit",
     "Nothing",
@@ -59,11 +62,16 @@ def _parse_scope(value: Any, info: ValidationInfo) -> Scope:
     return Scope.parse(value)
 
 
-def _parse_instant(value: Any, info: ValidationInfo) -> Instant:
-    field = info.field_name or "timestamp"
-    if not isinstance(value, str):
-        raise Invalid("INVALID_TIMESTAMP", f"{field} must be an RFC 3339 string", details={"field": field})
-    return instant(value, field=field)
+def _read_by(read: Callable[..., Instant]) -> Callable[[Any, ValidationInfo], Instant]:
+    def parse(value: Any, info: ValidationInfo) -> Instant:  # Any: whatever came in
+        field = info.field_name or "timestamp"
+        if not isinstance(value, str):
+            raise Invalid(
+                "INVALID_TIMESTAMP", f"{field} must be an RFC 3339 string", details={"field": field}
+            )
+        return read(value, field=field)
+
+    return parse
 
 
 ScopePath = Annotated[
@@ -82,11 +90,40 @@ ScopePath = Annotated[
 
 InstantText = Annotated[
     int,
-    BeforeValidator(_parse_instant),
+    BeforeValidator(_read_by(instant)),
     PlainSerializer(rfc3339, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-05-13T15:42:00Z"]}),
 ]
-"""RFC 3339 outside, microseconds since 1970 inside."""
+"""RFC 3339 with a zone outside, microseconds since 1970 inside: when something happened."""
+
+BoundText = Annotated[
+    int,
+    BeforeValidator(_read_by(day_or_instant)),
+    PlainSerializer(rfc3339, return_type=str, when_used="json"),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "anyOf": [{"format": "date-time"}, {"format": "date"}],
+            "examples": ["2026-05-13T15:42:00Z", "2026-05-01"],
+        }
+    ),
+]
+"""What a reader asks for: as ``InstantText``, or a date, which is its midnight in UTC."""
+
+
+DurationText = Annotated[
+    str,
+    WithJsonSchema(
+        {
+            "type": "string",
+            "format": "duration",
+            "pattern": "^P(\\d{1,6}[YMWD]){0,4}(T(\\d{1,6}[HMS]){1,3})?$",
+            "maxLength": 64,
+            "examples": ["P30D", "PT5M"],
+        }
+    ),
+]
+"""An ISO 8601 duration, as it was written."""
 
 
 def _plain_text(value: str) -> str:

@@ -31,6 +31,7 @@ def lifecycle_operations(store: Store, feed: Feed, clock: Clock) -> list[Operati
             grants=lambda r, p: [subscribe_grant(r.scope)],  # noqa: ARG005 - the port's shape
             handler=reads.rows,
             summary="List what happened to events and jobs, in order of arrival.",
+            fails=("NOT_FOUND",),
         ),
         Operation(
             name="lifecycle_stream",
@@ -42,6 +43,8 @@ def lifecycle_operations(store: Store, feed: Feed, clock: Clock) -> list[Operati
             grants=lambda r, p: [subscribe_grant(r.scope)],  # noqa: ARG005 - the port's shape
             handler=streaming.stream,
             summary="Follow what happens to events and jobs, as server-sent events.",
+            fails=("NOT_FOUND", "TOO_MANY_STREAMS", "SERVER_STOPPING"),
+            streams="always",
         ),
         Operation(
             name="lifecycle_event",
@@ -53,6 +56,7 @@ def lifecycle_operations(store: Store, feed: Feed, clock: Clock) -> list[Operati
             grants=lambda r, p: [subscribe_grant(None)],  # noqa: ARG005 - the row's scope is checked once it is known
             handler=reads.row,
             summary="Read one lifecycle event.",
+            fails=("NOT_FOUND",),
         ),
         Operation(
             name="lifecycle_memory_event",
@@ -64,6 +68,7 @@ def lifecycle_operations(store: Store, feed: Feed, clock: Clock) -> list[Operati
             grants=lambda r, p: [Grant(Capability.SCOPE_READ_LOCAL, None)],  # noqa: ARG005 - as above
             handler=reads.memory_event,
             summary="How far an event has come.",
+            fails=("NOT_FOUND",),
         ),
         Operation(
             name="lifecycle_cancel",
@@ -75,5 +80,6 @@ def lifecycle_operations(store: Store, feed: Feed, clock: Clock) -> list[Operati
             grants=lambda r, p: [Grant(Capability.SCOPE_WRITE, None)],  # noqa: ARG005 - as above
             handler=reads.cancel,
             summary="Stop deriving from an event and keep it out of recall.",
+            fails=("NOT_FOUND",),
         ),
     ]

@@ -25,7 +25,7 @@ from lamina.lifecycle.requests import (
     row_view,
 )
 from lamina.store.ports import JobState, LifecycleQuery, Store
-from lamina.store.queries import derived_from
+from lamina.store.queries import Shown
 
 __all__ = ["LifecycleReads"]
 
@@ -104,7 +104,9 @@ class LifecycleReads:
             LifecycleQuery(tenant_id=tenant_id, event_id=event.id, limit=_ROWS_OF_EVENT_MAX)
         )
         done = [stage for stage in _STAGES if any(row.name == stage for row in rows)]
-        derives = derived_from(self._store.records, tenant_id, [event.id], call.may_read).get(event.id, [])
+        derives = (
+            Shown(self._store.records, tenant_id, call.may_read).derived_from([event.id]).get(event.id, [])
+        )
         result = MemoryEventState(
             event_id=event.id,
             stages_completed=[stage.value for stage in done],

@@ -6,40 +6,51 @@ question's tokens, not the sum, so that scores of long and short questions share
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from lamina.models.ports import Float32Array, TokenMatrix
+from lamina.models.ports import Float32Array, TokenMatrix, TokenRows
 
 NO_TOKENS = -1.0
 """Score of a text, or for a question, without tokens: below every real one."""
 
+_BLOCK_ROWS = 1024
+"""Rows that are turned into float32 at a time: they stay in the processor's cache, and no large matrix is made."""
 
-def maxsim(query: TokenMatrix, documents: Sequence[TokenMatrix]) -> Float32Array:
+
+def maxsim(query: TokenMatrix, documents: TokenRows) -> Float32Array:
     """(n,) float32 in [-1, 1]: for each question token the best cosine in the document, averaged."""
     if not len(query.rows):
-        return np.full(len(documents), NO_TOKENS, np.float32)
+        return np.full(len(documents.counts), NO_TOKENS, np.float32)
     scores: Float32Array = best_cosines(query, documents).mean(axis=1)
     return scores
 
 
-def best_cosines(query: TokenMatrix, documents: Sequence[TokenMatrix]) -> Float32Array:
+def best_cosines(query: TokenMatrix, documents: TokenRows) -> Float32Array:
     """(n, t) float32: the best cosine of each of the question's t tokens in each document.
 
     The element-wise maximum of several rows is the row of those documents read as one. A question without
     tokens has one column, of ``NO_TOKENS``.
     """
-    best = np.full((len(documents), max(len(query.rows), 1)), NO_TOKENS, np.float32)
-    filled = [index for index, document in enumerate(documents) if len(document.rows)]
-    if not filled or not len(query.rows):
+    best = np.full((len(documents.counts), max(len(query.rows), 1)), NO_TOKENS, np.float32)
+    filled = np.flatnonzero(documents.counts)
+    if not len(filled) or not len(query.rows):
         return best
-    counts = np.array([len(documents[index].rows) for index in filled])
-    starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    rows = np.concatenate([documents[index].rows for index in filled]).astype(np.float32)
-    scales = np.concatenate([documents[index].scales for index in filled])
-    question = query.rows.astype(np.float32) * query.scales[:, None]
-    # Scaling the small product instead of the tall matrix saves a pass over all rows.
-    cosines = (rows @ question.T) * scales[:, None]
-    best[filled] = np.maximum.reduceat(cosines, starts, axis=0)
+    ends = np.cumsum(documents.counts[filled])
+    starts = np.concatenate(([0], ends[:-1]))
+    best[filled] = np.maximum.reduceat(_cosines(query, documents), starts, axis=0)
     return best
+
+
+def _cosines(query: TokenMatrix, documents: TokenRows) -> Float32Array:
+    """(rows, t): every row of the documents with every token of the question."""
+    question = (query.rows.astype(np.float32) * query.scales[:, None]).T
+    rows = documents.rows
+    cosines = np.empty((len(rows), question.shape[1]), np.float32)
+    block = np.empty((_BLOCK_ROWS, rows.shape[1]), np.float32)
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        part = rows[start : start + _BLOCK_ROWS]
+        np.copyto(block[: len(part)], part)
+        np.matmul(block[: len(part)], question, out=cosines[start : start + len(part)])
+    # Scaling the small product instead of the tall matrix saves a pass over all rows.
+    cosines *= documents.scales[:, None]
+    return cosines

@@ -50,6 +50,58 @@ class TokenMatrix:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TokenRows:
+    """The token vectors of n texts below each other: text i has the next ``counts[i]`` rows, (n,) in all.
+
+    ``rows`` and ``scales`` are as in ``TokenMatrix``.
+    """
+
+    rows: Int8Array
+    scales: Float32Array
+    counts: NDArray[np.intp]
+
+    @classmethod
+    def joined(cls, matrices: Sequence[TokenMatrix]) -> TokenRows:
+        """Texts that are at hand one by one."""
+        counts = np.array([len(matrix.rows) for matrix in matrices], np.intp)
+        if not counts.any():
+            return cls(np.zeros((0, 0), np.int8), np.zeros(0, np.float32), counts)
+        filled = [matrix for matrix in matrices if len(matrix.rows)]
+        rows = np.concatenate([matrix.rows for matrix in filled])
+        return cls(rows, np.concatenate([matrix.scales for matrix in filled]), counts)
+
+    @classmethod
+    def from_payloads(cls, payloads: Sequence[bytes | None]) -> TokenRows:
+        """Texts as ``TokenMatrix.to_bytes`` wrote them, None for one without; the same as reading each by itself."""
+        counts, rows, scales, widths = np.zeros(len(payloads), np.intp), [], [], {0}
+        for at, payload in enumerate(payloads):
+            if payload is None:
+                continue
+            version, count, width = _HEADER.unpack_from(payload)
+            assert version == _FORMAT, f"token matrix of format {version}, expected {_FORMAT}"
+            assert len(payload) == _HEADER.size + count * (2 + width), "token matrix is cut short"
+            if count:
+                counts[at] = count
+                widths.add(width)
+                scales.append(payload[_HEADER.size : _HEADER.size + 2 * count])
+                rows.append(payload[_HEADER.size + 2 * count :])
+        assert len(widths) <= 2, "one model, one width"
+        joined = np.frombuffer(b"".join(rows), np.int8)
+        return cls(
+            joined.reshape(-1, max(widths)) if rows else joined.reshape(0, 0),
+            np.frombuffer(b"".join(scales), "<f2").astype(np.float32),
+            counts,
+        )
+
+    def take(self, texts: Sequence[int]) -> TokenRows:
+        """Those texts, in that order."""
+        ends = np.cumsum(self.counts)
+        parts = [np.arange(ends[text] - self.counts[text], ends[text]) for text in texts]
+        picked = np.concatenate([np.zeros(0, np.intp), *parts])
+        return TokenRows(self.rows[picked], self.scales[picked], self.counts[list(texts)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Encoded:
     """One forward pass over n texts: ``pooled`` is (n, dim) float32 with unit rows, ``tokens`` has n entries."""
 

@@ -180,6 +180,7 @@ def operator_operations(store: Store) -> list[Operation[Any]]:
             grants=lambda r, p: [Grant(Capability.ADMIN_HEALTH)],  # noqa: ARG005 - the port's shape
             handler=operating.health,
             summary="How the server is: its log, its worker, its models, its disk.",
+            fails=("WAL_UNAVAILABLE",),
         ),
         Operation(
             name="flush_views",
@@ -191,6 +192,7 @@ def operator_operations(store: Store) -> list[Operation[Any]]:
             grants=lambda r, p: [Grant(Capability.ADMIN_FLUSH)],  # noqa: ARG005 - the port's shape
             handler=operating.flush,
             summary="Wait until what the tenant's log holds now is derived.",
+            answers=(200, 202),
         ),
         Operation(
             name="compact",

@@ -25,7 +25,7 @@ from lamina.pipeline.requests import (
     Waited,
 )
 from lamina.store.ports import Appended, Capture, IdempotencyKey, Remembered, Store
-from lamina.store.queries import derived_from
+from lamina.store.queries import Shown
 from lamina.store.shapes import check_same
 from lamina.store.watch import Watch
 
@@ -168,7 +168,7 @@ class Capturing:
         rows = self._watch.wait_for(event.tenant_id, event.id, stage, timeout_s=limits.WAIT_S_MAX)
         done = [row.name for row in rows if row.name in tuple(Stage)]
         reached = stage.value in done
-        derives = derived_from(self._store.records, event.tenant_id, [event.id], call.may_read)
+        derives = Shown(self._store.records, event.tenant_id, call.may_read).derived_from([event.id])
         result = Waited(
             event_id=event.id,
             status=stage.value if reached else done[-1],

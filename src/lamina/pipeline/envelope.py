@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
@@ -14,7 +14,7 @@ from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.operations import Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
-from lamina.kernel.wire import InstantText, Request, ScopePath, Text
+from lamina.kernel.wire import DurationText, InstantText, Request, ScopePath, Text
 
 __all__ = ["Envelope", "EnvelopeContext", "EnvelopeDirectives", "Item", "PartyIn", "draft_of"]
 
@@ -23,6 +23,49 @@ Key = Annotated[str, Field(min_length=1, max_length=limits.IDEMPOTENCY_KEY_LENGT
 
 _ROLES = ("user", "assistant", "tool", "system")
 _KINDS = ("message", "text", "json", "blob_ref", "triple")
+
+
+_WORDS = {"type": "string", "pattern": r"\S", "maxLength": limits.TEXT_LENGTH_MAX}
+_MEDIA = {"type": "array", "maxItems": limits.MEDIA_MAX}
+
+Content = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "required": ["kind"],
+            "anyOf": [
+                {
+                    "title": "message",
+                    "required": ["text", "role"],
+                    "properties": {
+                        "kind": {"const": "message"},
+                        "role": {"enum": list(_ROLES)},
+                        "text": _WORDS,
+                        "media": _MEDIA,
+                    },
+                },
+                {
+                    "title": "text",
+                    "required": ["text"],
+                    "properties": {"kind": {"const": "text"}, "text": _WORDS, "media": _MEDIA},
+                },
+                {
+                    "title": "other",
+                    "properties": {"kind": {"enum": ["json", "blob_ref", "triple"]}, "media": _MEDIA},
+                },
+            ],
+        }
+    ),
+]
+"""What was experienced, by ``kind``; kept as submitted."""
+
+_EventId = Annotated[
+    str,
+    WithJsonSchema(
+        {"type": "string", "pattern": "^evt_", "examples": ["evt_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b"]}
+    ),
+]
 
 
 class PartyIn(Request):
@@ -45,7 +88,7 @@ class EnvelopeContext(Request):
     recorded_at: Any = None  # accepted and overridden by the server's own clock (3.5.2)
     source_recorded_at: InstantText | None = None
     location: Any = None
-    preceded_by: list[str] = Field(default_factory=list, max_length=limits.PRECEDED_BY_MAX)
+    preceded_by: list[_EventId] = Field(default_factory=list, max_length=limits.PRECEDED_BY_MAX)
     intent: Annotated[Text, Field(max_length=limits.INTENT_LENGTH_MAX)] | None = None
     labels: list[Annotated[Text, Field(min_length=1, max_length=limits.LABEL_LENGTH_MAX)]] = Field(
         default_factory=list, max_length=limits.LABELS_MAX
@@ -66,7 +109,7 @@ class EnvelopeDirectives(Request):
     extract: list[Literal["facts", "entities", "beliefs", "episodes", "concepts"]] | None = None
     consolidate_into: ScopePath | None = None
     confidence_floor: Annotated[float, Field(ge=0, le=1)] = 0.0
-    ttl_for_belief_layer: str | None = None
+    ttl_for_belief_layer: DurationText | None = None
     embed: Literal["eager", "lazy", "none"] | None = None
 
     @field_validator("ttl_for_belief_layer")
@@ -83,7 +126,7 @@ class Item(Request):
     modality: Annotated[
         str, Field(min_length=1, max_length=limits.MODALITY_LENGTH_MAX, pattern=r"^[a-z][a-z0-9_.\-]*$")
     ]
-    content: dict[str, Any]
+    content: Content
     context: EnvelopeContext
     directives: EnvelopeDirectives | None = None
     observed_actor: PartyIn | None = None

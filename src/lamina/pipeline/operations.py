@@ -7,7 +7,14 @@ from typing import Any
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Grant, Operation, Tier
 from lamina.pipeline.capture import Capturing, write_grants
-from lamina.pipeline.requests import BatchCaptured, BulkExperience, ByKey, Captured, Experience, StoredByKey
+from lamina.pipeline.requests import (
+    BatchCaptured,
+    BulkExperience,
+    ByKey,
+    CapturedOrWaited,
+    Experience,
+    StoredByKey,
+)
 
 __all__ = ["capture_operations"]
 
@@ -18,13 +25,14 @@ def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
         Operation(
             name="experience",
             request=Experience,
-            result=Captured,
+            result=CapturedOrWaited,
             capability=Capability.SCOPE_WRITE,
             effect=Effect.WRITE,
             tier=Tier.STABLE,
             grants=lambda r, p: write_grants([r.envelope], r.envelope.scope, p),
             handler=capturing.experience,
             summary="Store one experience.",
+            answers=(200, 202),
             keeps_keys=True,
             commits_with=202,
         ),
@@ -38,6 +46,7 @@ def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
             grants=lambda r, p: write_grants(r.items, r.scope, p, r.observed_actor),
             handler=capturing.bulk,
             summary="Store up to a thousand experiences of one scope, all or none.",
+            answers=(202,),
             keeps_keys=True,
             commits_with=202,
         ),
@@ -51,5 +60,6 @@ def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
             grants=lambda r, p: [Grant(Capability.SCOPE_READ_LOCAL, None)],  # noqa: ARG005 - the event's scope is checked once it is known
             handler=capturing.by_key,
             summary="Find the event behind one of your idempotency keys.",
+            fails=("NOT_FOUND",),
         ),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, RootModel, field_validator, model_validator
 
 from lamina import limits
 from lamina.kernel.wire import Request, Result, ScopePath
@@ -15,6 +15,7 @@ __all__ = [
     "BulkExperience",
     "ByKey",
     "Captured",
+    "CapturedOrWaited",
     "Experience",
     "StoredByKey",
     "Waited",
@@ -77,6 +78,10 @@ class Waited(Result):
     derives: list[str]
     elapsed_ms: dict[str, int]
     lifecycle_stream: str
+
+
+class CapturedOrWaited(RootModel[Waited | Captured]):
+    """How far the experience came; without ``wait`` that it is on disk."""
 
 
 class BatchCaptured(Result):

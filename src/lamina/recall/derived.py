@@ -9,18 +9,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lamina.index.resident import ResidentIndexes, idf
 from lamina.kernel.records import Belief, Concept, Layer, Record, Stance, layer_of
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
 from lamina.recall.plan import Plan
+from lamina.recall.retrieve import DERIVED, Words
 from lamina.recall.score import RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports import RecordQuery, Store
+from lamina.store.queries import Shown
 
 __all__ = ["SOURCES_TOP", "DerivedLayers", "DerivedRecords"]
 
-TEXT_TOP: Final = 50
 ENTITY_TOP: Final = 50
 SOURCES_TOP: Final = 30
 LOOKED_AT: Final = 4
@@ -28,7 +28,6 @@ LOOKED_AT: Final = 4
 
 _NAMES_MAX: Final = 16
 
-_DERIVED = (Layer.FACTS, Layer.BELIEFS, Layer.EPISODES, Layer.UNDERSTANDING)
 _NAME = re.compile(r"[^\W\d_][\w'’-]*(?:\s+[A-Z][\w'’-]*)*")
 
 
@@ -44,47 +43,33 @@ class DerivedLayers:
 class DerivedRecords:
     """Finds and ranks derived records."""
 
-    def __init__(self, store: Store, indexes: ResidentIndexes) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._indexes = indexes
 
-    def find(self, plan: Plan, events: Sequence[ScoredEvent], now: Instant) -> DerivedLayers:
-        """The layers that the plan includes."""
-        layers = [layer for layer in _DERIVED if plan.limits.get(layer, 0) > 0]
+    def find(
+        self, plan: Plan, events: Sequence[ScoredEvent], words: Words, shown: Shown, now: Instant
+    ) -> DerivedLayers:
+        """The layers that the plan includes; ``words`` are the records that share words with the question."""
+        layers = [layer for layer in DERIVED if plan.limits.get(layer, 0) > 0]
         if not layers:
             return DerivedLayers({}, 0, 0)
-        lexical = {layer: self._by_words(plan, layer) for layer in layers}
-        graph = self._by_graph(plan, events)
+        graph = self._by_graph(plan, events, shown)
         named = self._by_entities(plan, layers)
-        ids = {i for found in lexical.values() for i in found} | set(graph)
-        wanted = {i for layer in layers for i in _likeliest(layer, ids, lexical[layer], graph, plan)} | set(
+        known = {i for found in words.values() for i in found}
+        ids = known | set(graph)
+        wanted = {i for layer in layers for i in _likeliest(layer, ids, words[layer], graph, plan)} | set(
             named
         )
         visible = [r for r in self._visible(plan, wanted) if r.scope in plan.scopes and plan.filter.passes(r)]
         ranked = {
-            layer: score_records([r for r in visible if r.layer is layer], lexical[layer], graph, now)
+            layer: score_records([r for r in visible if r.layer is layer], words[layer], graph, now)
             for layer in layers
         }
-        known = {i for found in lexical.values() for i in found}
         return DerivedLayers(ranked, len(wanted - known), len(named))
 
-    def _by_words(self, plan: Plan, layer: Layer) -> dict[str, float]:
-        found: dict[str, float] = {}
-        with self._indexes.lock:
-            indexes = [self._indexes.of(plan.tenant_id, scope) for scope in plan.scopes]
-            rows = sum(len(index) - index.events for index in indexes)
-            weights = {t: idf(sum(index.frequency(t, layer) for index in indexes), rows) for t in plan.terms}
-            for index in indexes:
-                if len(index) == index.events:
-                    continue
-                mask = index.mask(layer, recorded_to=plan.axes.seen_at)
-                for place, score in index.match(layer, plan.terms, weights, 12.0, mask, TEXT_TOP):
-                    found[index.record_id(place)] = score
-        return found
-
-    def _by_graph(self, plan: Plan, events: Sequence[ScoredEvent]) -> dict[str, float]:
+    def _by_graph(self, plan: Plan, events: Sequence[ScoredEvent], shown: Shown) -> dict[str, float]:
         """The best score among the events that each record of the plan's scopes rests on, at most three steps away."""
-        scores = {one.candidate.entry.record_id: one.score for one in events[:SOURCES_TOP]}
+        scores = {one.record_id: one.score for one in events[:SOURCES_TOP]}
         found: dict[str, float] = {}
         for _ in range(3):
             onward: dict[str, float] = defaultdict(float)
@@ -99,7 +84,7 @@ class DerivedRecords:
             if not scores:
                 break
         # A belief may stand in another scope than the facts that led to it.
-        scopes = self._store.records.scopes_of(plan.tenant_id, found)
+        scopes = shown.scopes_of(found)
         return {i: score for i, score in found.items() if scopes.get(i) in plan.scopes}
 
     def _by_entities(self, plan: Plan, layers: Collection[Layer]) -> dict[str, Record]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from lamina.recall.signals import SIGNALS, QuestionFeatures, ScopeStatistics, TurnCandidate, signal_matrix
+from lamina.recall.signals import SIGNALS, QuestionFeatures, ScopeStatistics, Turns, signal_matrix
 from lamina.recall.weights import DEFAULT
 
 
@@ -22,7 +22,7 @@ class Ranked:
 
 
 def rank(
-    pool: Sequence[TurnCandidate],
+    pool: Turns,
     question: QuestionFeatures,
     scope: ScopeStatistics,
     weights: Mapping[str, float] = DEFAULT,
@@ -35,7 +35,7 @@ def rank(
     """
     unknown = sorted(weights.keys() - set(SIGNALS))
     assert not unknown, f"weights for unknown signals: {unknown}"
-    if not pool:
+    if not len(pool):
         return []
     parts = signal_matrix(pool, question, scope) * np.array([weights.get(name, 0.0) for name in SIGNALS])
     scores = parts.sum(axis=1)

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from lamina.errors import Unsupported
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import IdSource, Prefix
@@ -27,12 +25,12 @@ from lamina.recall.plan import Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
 from lamina.recall.render import Block, line_of, render_block
 from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
-from lamina.recall.retrieve import Retriever
+from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
 from lamina.recall.stream import as_stream
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports import Store
-from lamina.store.queries import derived_from, supports_shown
+from lamina.store.queries import Shown
 
 __all__ = ["Recalling"]
 
@@ -134,34 +132,35 @@ class Recalling:
             neighbours=pool.arms.get("around", 0),
             time_hits=pool.arms.get("time", 0),
             newest=pool.arms.get("newest", 0),
-            candidates=len(pool.candidates),
+            candidates=len(pool.turns),
         )
         ranked = score_events(pool, plan, max(SOURCES_TOP, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0)))
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
-        derived = self._derived.find(plan, ranked, call.now)
+        shown = Shown(self._store.records, plan.tenant_id, call.may_read)
+        derived = self._derived.find(plan, ranked, pool.words, shown, call.now)
         trail.note(
             "graph_expand",
             added_nodes=derived.added_by_graph,
             entities=derived.entities,
             weights=dict(RECORD_WEIGHTS),
         )
-        items = self._items(plan, ranked, derived)
+        items = self._items(plan, pool, ranked, derived)
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
-        strength = evidence_strength(pool, ranked, derived.by_layer.get(Layer.FACTS, []))
-        return self._finish(request, plan, call, reach, strength, packed, trail)
+        strength = evidence_strength(pool, plan, ranked, derived.by_layer.get(Layer.FACTS, []))
+        return self._finish(request, plan, call, reach, shown, strength, packed, trail)
 
     def _items(
-        self, plan: Plan, ranked: Sequence[ScoredEvent], derived: DerivedLayers
+        self, plan: Plan, pool: EventPool, ranked: Sequence[ScoredEvent], derived: DerivedLayers
     ) -> dict[Layer, list[Item]]:
         limit = plan.limits.get(Layer.EVENTS, 0)
-        chosen = _diverse(ranked, limit)
-        events = self._store.log.get(plan.tenant_id, [one.candidate.entry.record_id for one in chosen])
+        chosen = _diverse(pool, ranked, limit)
+        events = self._store.log.get(plan.tenant_id, [one.record_id for one in chosen])
         values: list[tuple[Layer, Any, float, Mapping[str, float]]] = []
         for one in chosen:
-            event = events.get(one.candidate.entry.record_id)
+            event = events.get(one.record_id)
             if event is not None and not event.excluded:
                 values.append((Layer.EVENTS, event, one.score, one.contributions))
         for layer, scored in derived.by_layer.items():
@@ -180,12 +179,13 @@ class Recalling:
         plan: Plan,
         call: Call,
         reach: Reach,
+        shown: Shown,
         strength: float,
         packed: Packed,
         trail: _Trail,
     ) -> Pack:
         ids = [item.id for items in packed.chosen.values() for item in items]
-        supports = supports_shown(self._store.records, plan.tenant_id, ids, call.may_read)
+        supports = shown.supports_of(ids)
         block = Block("", {}, 0)
         if request.view in ("holistic", "local", "descend"):
             block = render_block(packed.chosen, request.citation_mode)
@@ -194,16 +194,12 @@ class Recalling:
         layers = layers_view(
             packed.chosen,
             supports,
-            self._derives(plan, packed, call),
+            shown.derived_from([item.id for item in packed.chosen.get(Layer.EVENTS, ())]),
             exclude_content=request.exclude_content,
             with_contributions=full,
         )
         subgraph = knowledge_subgraph(packed.chosen) if request.view == "structured" else None
-        cited = citations(
-            ids,
-            supports,
-            lambda more: supports_shown(self._store.records, plan.tenant_id, more, call.may_read),
-        )
+        cited = citations(ids, supports, shown.supports_of)
         trail.note("explain", cited=len(cited))
         return Pack(
             request_id=call.request_id,
@@ -229,10 +225,6 @@ class Recalling:
             as_of=plan.axes.seen_at,
         )
 
-    def _derives(self, plan: Plan, packed: Packed, call: Call) -> dict[str, list[str]]:
-        ids = [item.id for item in packed.chosen.get(Layer.EVENTS, ())]
-        return derived_from(self._store.records, plan.tenant_id, ids, call.may_read)
-
 
 def _still_open(pack_: Pack, reach: Reach) -> bool:
     """Whether the caller may still read every scope that the pack was made from."""
@@ -240,13 +232,12 @@ def _still_open(pack_: Pack, reach: Reach) -> bool:
     return walked <= set(reach.scopes) | {pack_.scope}
 
 
-def _diverse(ranked: Sequence[ScoredEvent], limit: int) -> list[ScoredEvent]:
+def _diverse(pool: EventPool, ranked: Sequence[ScoredEvent], limit: int) -> list[ScoredEvent]:
     """The best events, without those that a better one repeats almost word for word."""
     near = ranked[: limit * _DIVERSIFIED]
     if not near or limit == 0:
         return []
-    vectors = np.stack([one.candidate.pooled for one in near])
-    order = diversify([one.score for one in near], vectors, limit)
+    order = diversify([one.score for one in near], pool.pooled[[one.at for one in near]], limit)
     return [near[at] for at in sorted(order)]
 
 

@@ -10,7 +10,7 @@ from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.kernel.views.parts import Stamp
-from lamina.kernel.wire import InstantText, Request, Result, ScopePath, Text
+from lamina.kernel.wire import BoundText, Request, Result, ScopePath, Text
 from lamina.recall.layers.reach import DeniedScope, TraversedScope
 
 __all__ = [
@@ -35,11 +35,11 @@ Diagnostics = Literal["none", "summary", "full"]
 class Temporal(Request):
     """When: on which axis and in which words. ``natural`` is read against ``reference_date`` or now."""
 
-    as_of: InstantText | None = None
-    valid_during: tuple[InstantText, InstantText] | None = None
-    recorded_during: tuple[InstantText, InstantText] | None = None
+    as_of: BoundText | None = None
+    valid_during: tuple[BoundText, BoundText] | None = None
+    recorded_during: tuple[BoundText, BoundText] | None = None
     natural: Annotated[Text, Field(min_length=1, max_length=256)] | None = None
-    reference_date: InstantText | None = None
+    reference_date: BoundText | None = None
 
     @model_validator(mode="after")
     def _ordered(self) -> Temporal:

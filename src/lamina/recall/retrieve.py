@@ -1,62 +1,86 @@
-"""Gathering: bounded candidates from every arm, all inside the allowed scopes. Only this module touches ports.
+"""Gathering: bounded candidates from every arm, all inside the allowed scopes. Only this module touches the indexes.
 
 The text arm ranks by BM25, the vector arm by pooled cosine; the turns around the best of both join them. A time that
-the question names adds the best inside it, and a question without content words adds what is newest.
+the question names adds the best inside it, and a question without content words adds what is newest. Derived records
+are found by their words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, fields, replace
+from itertools import chain
+from typing import Any, Final
 
-from lamina.index.resident import Entry, ResidentIndexes, ScopeIndex, idf
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.index.resident import NONE, ResidentIndexes, Rows, ScopeIndex, best, idf
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
 from lamina.kernel.time import Instant
 from lamina.language.tokens import analyse
-from lamina.models.ports import Embedder, Encoded, Float32Array, TokenMatrix
+from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
 from lamina.recall.plan import Plan
-from lamina.recall.signals import ScopeStatistics, persons_named
+from lamina.recall.signals import ALONE, ScopeStatistics, Turns, persons_named
 from lamina.store.ports import Store
 
-__all__ = ["Candidate", "EventPool", "Retriever"]
+__all__ = ["DERIVED", "EventPool", "Retriever", "Words"]
+
+DERIVED: Final = (Layer.FACTS, Layer.BELIEFS, Layer.EPISODES, Layer.UNDERSTANDING)
 
 TEXT_TOP: Final = 200
 VECTOR_TOP: Final = 150
 EXPANDED_TOP: Final = 60
 TIME_TOP: Final = 50
 NEWEST_TOP: Final = 50
+RECORDS_TOP: Final = 50
 WIDEN_MAX: Final = 64
 """A filter that leaves too little makes the arms reach this many times further, step by step."""
 
-_Place = tuple[int, int]
-"""A scope's number in the plan, and a place in its index."""
+_RECORD_TERMS_MEAN: Final = 12.0
 
+_Spots = NDArray[np.int64]
+"""Rows of all searched scopes: the scope's number in the plan in the upper half, the place in its index below."""
+_SCOPE_BITS: Final = 32
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidate:
-    """A turn of the pool; ``previous`` and ``next`` are places in the pool."""
-
-    entry: Entry
-    tokens: TokenMatrix | None
-    pooled: Float32Array
-    cosine: float
-    previous: int | None
-    next: int | None
+Words = Mapping[Layer, Mapping[str, float]]
+"""The BM25 score of each derived record that shares words with the question, by layer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventPool:
-    """The candidates of one question, with the figures of the searched scopes and what each arm brought."""
+    """The candidates of one question as columns, with the figures of the searched scopes and what each arm brought.
 
-    candidates: tuple[Candidate, ...]
+    ``pooled`` is (n, d): unit rows, zeros where a turn has no vector.
+    """
+
+    record_ids: Sequence[str]
+    turns: Turns
+    pooled: Float32Array
     statistics: ScopeStatistics
     persons: frozenset[str]
     encoded: Encoded
-    events: Mapping[str, Event]
-    """The candidates' events by id, where a filter had to look at them."""
+    words: Words
     arms: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawn:
+    """What the indexes gave while they stood still: rows in the order of ``spots``, of all scopes together."""
+
+    spots: _Spots
+    rows: Rows
+    cosines: Float32Array
+    statistics: ScopeStatistics
+    speakers: Sequence[Sequence[str]]
+    """The names behind the numbers of speakers, scope by scope."""
+    arms: Mapping[str, int]
+    exhausted: bool
+
+    def kept(self, mask: NDArray[np.bool_]) -> _Drawn:
+        """Those rows alone."""
+        return replace(self, spots=self.spots[mask], rows=_taken(self.rows, mask), cosines=self.cosines[mask])
 
 
 class Retriever:
@@ -70,49 +94,46 @@ class Retriever:
     def gather(self, plan: Plan) -> EventPool:
         """The pool of a plan; wider when a filter leaves fewer than the events asked for."""
         encoded = self._embedder.encode([plan.question])
+        wanted = min(plan.limits.get(Layer.EVENTS, 0), TEXT_TOP)
         width = 1
         while True:
-            pool, exhausted = self._gather(plan, encoded, width)
-            wanted = min(plan.limits.get(Layer.EVENTS, 0), TEXT_TOP)
-            if not plan.filter or exhausted or len(pool.candidates) >= wanted or width >= WIDEN_MAX:
-                return pool
+            with self._indexes.reading(plan.tenant_id, plan.scopes) as indexes:
+                drawn = _draw(plan, indexes, encoded.pooled[0], width)
+                words = _records(plan, indexes)
+            if plan.filter:
+                drawn = drawn.kept(self._passing(plan, drawn.rows.record_ids))
+            enough = drawn.exhausted or len(drawn.spots) >= wanted or width >= WIDEN_MAX
+            if not plan.filter or enough:
+                return self._pool(plan, drawn, words, encoded)
             width *= 4
 
-    def _gather(self, plan: Plan, encoded: Encoded, width: int) -> tuple[EventPool, bool]:
-        with self._indexes.lock:
-            indexes = [self._indexes.of(plan.tenant_id, scope) for scope in plan.scopes]
-            statistics = scope_statistics(indexes, plan.terms)
-            arms = _draw(plan, indexes, statistics, encoded.pooled[0], width)
-            places = sorted({place for arm in arms.values() for place in arm})
-            exhausted = len(places) >= sum(index.events for index in indexes)
-            entries = {place: indexes[place[0]].entry(place[1]) for place in places}
-            cosines = _cosines(indexes, places, encoded.pooled[0])
-            pooled = _pooled(indexes, places, len(encoded.pooled[0]))
-            persons = _persons(plan, indexes)
-        events: Mapping[str, Event] = {}
-        if plan.filter:
-            events = self._store.log.get(plan.tenant_id, [entry.record_id for entry in entries.values()])
-            places = [p for p in places if (e := events.get(entries[p].record_id)) and plan.filter.passes(e)]
-        tokens = self._tokens(plan, [entries[place] for place in places])
-        spot = {place: at for at, place in enumerate(places)}
-        candidates = tuple(
-            Candidate(
-                entry=(entry := entries[place]),
-                tokens=tokens.get(entry.record_id),
-                pooled=pooled[place],
-                cosine=cosines.get(place, 0.0),
-                previous=None if entry.previous is None else spot.get((place[0], entry.previous)),
-                next=None if entry.next is None else spot.get((place[0], entry.next)),
-            )
-            for place in places
-        )
-        counts = {name: len(arm) for name, arm in arms.items()}
-        return EventPool(candidates, statistics, persons, encoded, events, counts), exhausted
+    def _passing(self, plan: Plan, ids: Sequence[str]) -> NDArray[np.bool_]:
+        events: Mapping[str, Event] = self._store.log.get(plan.tenant_id, ids)
+        found = (events.get(record_id) for record_id in ids)
+        return np.array([event is not None and plan.filter.passes(event) for event in found], np.bool_)
 
-    def _tokens(self, plan: Plan, entries: Sequence[Entry]) -> dict[str, TokenMatrix]:
-        ids = [entry.record_id for entry in entries]
-        found = self._store.index.tokens(plan.tenant_id, ids, self._embedder.name)
-        return {record_id: TokenMatrix.from_bytes(payload) for record_id, payload in found.items()}
+    def _pool(self, plan: Plan, drawn: _Drawn, words: Words, encoded: Encoded) -> EventPool:
+        rows = drawn.rows
+        persons = _persons(plan, drawn.speakers)
+        numbers = rows.vector_rows.tolist()
+        payloads = self._store.index.tokens(plan.tenant_id, [each for each in numbers if each != NONE])
+        turns = Turns(
+            counts=rows.counts,
+            lengths=rows.lengths,
+            tokens=TokenRows.from_payloads([payloads.get(number) for number in numbers]),
+            cosines=drawn.cosines.astype(np.float64),
+            sessions=_told_apart(drawn.spots, rows.sessions),
+            previous=_in_pool(drawn.spots, rows.previous),
+            following=_in_pool(drawn.spots, rows.following),
+            named=_named(drawn, persons),
+            by_assistant=rows.by_assistant,
+            observed_at=rows.observed_at,
+            question_shares=rows.question_shares,
+            self_shares=rows.self_shares,
+        )
+        return EventPool(
+            rows.record_ids, turns, rows.pooled, drawn.statistics, persons, encoded, words, drawn.arms
+        )
 
 
 def scope_statistics(indexes: Sequence[ScopeIndex], terms: Sequence[str]) -> ScopeStatistics:
@@ -126,42 +147,108 @@ def scope_statistics(indexes: Sequence[ScopeIndex], terms: Sequence[str]) -> Sco
     )
 
 
-def _draw(
-    plan: Plan, indexes: Sequence[ScopeIndex], statistics: ScopeStatistics, query: Float32Array, width: int
-) -> dict[str, list[_Place]]:
-    """The places that each arm brings."""
-    weights = {term: idf(statistics.turns_with_term[term], statistics.turns) for term in plan.terms}
-    mean = statistics.terms_mean
-    text: list[tuple[float, _Place]] = []
-    vector: list[tuple[float, _Place]] = []
-    timed: list[_Place] = []
-    newest: list[_Place] = []
+def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width: int) -> _Drawn:
+    """The rows that the arms bring."""
+    statistics = scope_statistics(indexes, plan.terms)
+    weights = {term: idf(found, statistics.turns) for term, found in statistics.turns_with_term.items()}
     recorded_from, recorded_to = _recorded(plan)
-    masks = [
-        index.mask(Layer.EVENTS, recorded_to=recorded_to, recorded_from=recorded_from, observed=plan.observed)
-        for index in indexes
-    ]
-    for number, (index, mask) in enumerate(zip(indexes, masks, strict=True)):
-        if not index.events:
-            continue
-        words = index.match(Layer.EVENTS, plan.terms, weights, mean, mask, TEXT_TOP * width)
-        text += [(score, (number, place)) for place, score in words]
-        vector += [
-            (score, (number, place)) for place, score in index.nearest(query, mask, VECTOR_TOP * width)
-        ]
+    text, vector, timed, newest = _Arm(), _Arm(), _Arm(), _Arm()
+    masks, cosines = [], []
+    for number, index in enumerate(indexes):
+        mask = index.mask(
+            Layer.EVENTS, recorded_to=recorded_to, recorded_from=recorded_from, observed=plan.observed
+        )
+        scores = index.bm25(Layer.EVENTS, plan.terms, weights, statistics.terms_mean)
+        near = index.cosines(query)
+        masks.append(mask)
+        cosines.append(near)
+        matched, embedded = mask & (scores > 0), mask & index.has_vector
+        text.add(number, best(scores, matched, TEXT_TOP * width), scores)
+        vector.add(number, best(near, embedded, VECTOR_TOP * width), near)
         if plan.window is not None:
-            inside = mask & index.mask(Layer.EVENTS, observed=plan.window)
-            hits = index.match(Layer.EVENTS, plan.terms, weights, mean, inside, TIME_TOP)
-            hits += index.nearest(query, inside, TIME_TOP)
-            timed += [(number, place) for place, _ in hits]
+            inside = index.mask(Layer.EVENTS, observed=plan.window)
+            timed.add(number, best(scores, matched & inside, TIME_TOP), scores)
+            timed.add(number, best(near, embedded & inside, TIME_TOP), near)
         if plan.kind == "OPEN" or not plan.terms:
-            newest += [(number, place) for place in index.newest(mask, NEWEST_TOP)]
-    by_text, by_vector = _top(text, TEXT_TOP * width), _top(vector, VECTOR_TOP * width)
-    best = dict.fromkeys([*by_text[: EXPANDED_TOP * width], *by_vector[: EXPANDED_TOP * width]])
-    around = [
-        (number, near) for number, place in best for near in indexes[number].neighbours(place, masks[number])
+            newest.add(number, index.newest(mask, NEWEST_TOP), near)
+    by_text, by_vector = text.top(TEXT_TOP * width), vector.top(VECTOR_TOP * width)
+    nearest = np.unique(np.concatenate([by_text[: EXPANDED_TOP * width], by_vector[: EXPANDED_TOP * width]]))
+    around = _Arm()
+    for number, places in _by_scope(nearest, len(indexes)):
+        around.add(number, indexes[number].neighbours(places, masks[number]), cosines[number])
+    arms = {
+        "text": by_text,
+        "vector": by_vector,
+        "around": around.spots,
+        "time": timed.spots,
+        "newest": newest.spots,
+    }
+    spots = np.unique(np.concatenate(list(arms.values())))
+    apart = _by_scope(spots, len(indexes))
+    return _Drawn(
+        spots=spots,
+        rows=_joined([indexes[number].rows(places, plan.terms) for number, places in apart]),
+        cosines=np.concatenate([cosines[number][places] for number, places in apart]),
+        statistics=statistics,
+        speakers=[list(index.speakers) for index in indexes],
+        arms={name: len(found) for name, found in arms.items()},
+        exhausted=len(spots) >= statistics.turns,
+    )
+
+
+class _Arm:
+    """The rows that one way of searching brings, with their scores."""
+
+    def __init__(self) -> None:
+        self._spots: list[_Spots] = [np.zeros(0, np.int64)]
+        self._scores: list[Float32Array] = [np.zeros(0, np.float32)]
+
+    def add(self, number: int, places: NDArray[np.intp], scores: Float32Array) -> None:
+        """Places of a scope; ``scores`` are of all its rows."""
+        self._spots.append((number << _SCOPE_BITS) | places.astype(np.int64))
+        self._scores.append(scores[places])
+
+    @property
+    def spots(self) -> _Spots:
+        """All of them, in the order they came in."""
+        return np.concatenate(self._spots)
+
+    def top(self, limit: int) -> _Spots:
+        """The best of all scopes, best first."""
+        spots = self.spots
+        return spots[np.lexsort((spots, -np.concatenate(self._scores)))[:limit]]
+
+
+def _by_scope(spots: _Spots, scopes: int) -> list[tuple[int, NDArray[np.intp]]]:
+    """The places of rising spots, scope by scope."""
+    bounds = np.searchsorted(spots, np.arange(scopes + 1) << _SCOPE_BITS)
+    return [
+        (number, (spots[bounds[number] : bounds[number + 1]] & ((1 << _SCOPE_BITS) - 1)).astype(np.intp))
+        for number in range(scopes)
     ]
-    return {"text": by_text, "vector": by_vector, "around": around, "time": timed, "newest": newest}
+
+
+def _records(plan: Plan, indexes: Sequence[ScopeIndex]) -> Words:
+    """The derived records that share words with the question, scope by scope and layer by layer."""
+    layers = [layer for layer in DERIVED if plan.limits.get(layer, 0) > 0]
+    words: dict[Layer, dict[str, float]] = {layer: {} for layer in layers}
+    rows = sum(len(index) - index.events for index in indexes)
+    if not layers or not rows:
+        return words
+    # Derived layers share their postings: how common a word is in one is how common it is in all of them.
+    weights = {
+        term: idf(sum(index.frequency(term, layers[0]) for index in indexes), rows) for term in plan.terms
+    }
+    for index in indexes:
+        if len(index) == index.events:
+            continue
+        scores = index.bm25(layers[0], plan.terms, weights, _RECORD_TERMS_MEAN)
+        matched = scores > 0
+        for layer in layers:
+            mask = matched & index.mask(layer, recorded_to=plan.axes.seen_at)
+            for place in best(scores, mask, RECORDS_TOP).tolist():
+                words[layer][index.record_id(place)] = float(scores[place])
+    return words
 
 
 def _recorded(plan: Plan) -> tuple[Instant | None, Instant]:
@@ -172,33 +259,52 @@ def _recorded(plan: Plan) -> tuple[Instant | None, Instant]:
     return during.start, end
 
 
-def _top(scored: list[tuple[float, _Place]], limit: int) -> list[_Place]:
-    return [place for _, place in sorted(scored, key=lambda item: (-item[0], item[1]))[:limit]]
+def _joined(parts: Sequence[Rows]) -> Rows:
+    """The rows of all scopes, one after the other."""
+
+    def column(name: str) -> Any:  # Any: every column has its own type
+        values = [getattr(part, name) for part in parts]
+        return [*chain(*values)] if name == "record_ids" else np.concatenate(values)
+
+    return parts[0] if len(parts) == 1 else Rows(**{each.name: column(each.name) for each in fields(Rows)})
 
 
-def _cosines(
-    indexes: Sequence[ScopeIndex], places: Sequence[_Place], query: Float32Array
-) -> dict[_Place, float]:
-    found: dict[_Place, float] = {}
-    for number, index in enumerate(indexes):
-        own = [place for at, place in places if at == number]
-        found |= {(number, place): cosine for place, cosine in index.cosines(query, own).items()}
-    return found
+def _taken(rows: Rows, mask: NDArray[np.bool_]) -> Rows:
+    def column(name: str) -> Any:  # Any: every column has its own type
+        values = getattr(rows, name)
+        return [values[at] for at in np.flatnonzero(mask)] if name == "record_ids" else values[mask]
+
+    return Rows(**{each.name: column(each.name) for each in fields(Rows)})
 
 
-def _pooled(
-    indexes: Sequence[ScopeIndex], places: Sequence[_Place], dimensions: int
-) -> dict[_Place, Float32Array]:
-    found: dict[_Place, Float32Array] = {}
-    for number, index in enumerate(indexes):
-        own = [place for at, place in places if at == number]
-        rows = index.pooled(own)
-        found |= {(number, place): rows[at] for at, place in enumerate(own)}
-    assert all(len(row) == dimensions for row in found.values()), "one model, one width"
-    return found
+def _in_pool(spots: _Spots, places: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Where in the pool the row at each place of the same scope is, n where it is not."""
+    sought = ((spots >> _SCOPE_BITS) << _SCOPE_BITS) | np.maximum(places, 0)
+    at = np.minimum(np.searchsorted(spots, sought), max(len(spots) - 1, 0))
+    is_there = (places != NONE) & (spots[at] == sought) if len(spots) else np.zeros(0, np.bool_)
+    return np.where(is_there, at, len(spots)).astype(np.intp)
 
 
-def _persons(plan: Plan, indexes: Sequence[ScopeIndex]) -> frozenset[str]:
-    speakers = {name: analyse(name) for index in indexes for name in index.speakers}
-    named = persons_named(plan.all_terms, speakers)
-    return named | {plan.asker} if plan.asker in speakers else named
+def _told_apart(spots: _Spots, sessions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers of sessions that are not the same in two scopes."""
+    of_scope = ((spots >> _SCOPE_BITS) << _SCOPE_BITS) | sessions
+    return np.where(sessions == NONE, ALONE, of_scope)
+
+
+def _named(drawn: _Drawn, persons: frozenset[str]) -> NDArray[np.bool_]:
+    """(n,) whether a turn is spoken by one of those persons."""
+    wanted = [
+        (number << _SCOPE_BITS) | speaker
+        for number, names in enumerate(drawn.speakers)
+        for speaker, name in enumerate(names)
+        if name in persons
+    ]
+    spoken = ((drawn.spots >> _SCOPE_BITS) << _SCOPE_BITS) | drawn.rows.speakers
+    named: NDArray[np.bool_] = np.isin(spoken, wanted) & (drawn.rows.speakers != NONE)
+    return named
+
+
+def _persons(plan: Plan, speakers: Sequence[Sequence[str]]) -> frozenset[str]:
+    analysed = {name: analyse(name) for names in speakers for name in names}
+    named = persons_named(plan.all_terms, analysed)
+    return named | {plan.asker} if plan.asker in analysed else named

@@ -9,21 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
-
-import numpy as np
 
 from lamina.index.resident import idf
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Record
-from lamina.kernel.time import SECOND_US, Instant, to_datetime
+from lamina.kernel.time import SECOND_US, Instant
 from lamina.language.tokens import analyse
 from lamina.models.maxsim import maxsim
-from lamina.models.ports import TokenMatrix
 from lamina.recall.plan import Plan
 from lamina.recall.rank import rank
-from lamina.recall.retrieve import Candidate, EventPool
-from lamina.recall.signals import QuestionFeatures, TurnCandidate
+from lamina.recall.retrieve import EventPool
+from lamina.recall.signals import QuestionFeatures
 
 __all__ = [
     "ANSWERABLE_FROM",
@@ -53,11 +49,12 @@ _HALF_LIFE_DAYS: Final = 90.0
 _LASTING_KINDS = frozenset({"identity", "role", "place", "possession", "relation", "preference", "quantity"})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class ScoredEvent:
-    """A turn with its score and what each signal added before it was made relative."""
+    """A turn of the pool with its score and what each signal added before it was made relative; ``at`` is its place there."""
 
-    candidate: Candidate
+    at: int
+    record_id: str
     score: float
     contributions: Mapping[str, float]
 
@@ -73,22 +70,21 @@ class ScoredRecord:
 
 def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
     """The ``limit`` best of the pool, best first."""
-    if not pool.candidates:
+    if not len(pool.turns):
         return []
-    empty = TokenMatrix(np.zeros((0, pool.encoded.tokens[0].rows.shape[1]), np.int8), np.zeros(0, np.float32))
-    turns = [_turn(candidate, empty) for candidate in pool.candidates]
     question = QuestionFeatures(
         terms=plan.terms,
         tokens=pool.encoded.tokens[0],
         persons=pool.persons,
         asks_assistant=plan.asks_assistant,
-        window=None if plan.window is None else (_datetime(plan.window[0]), _datetime(plan.window[1])),
+        window=plan.window,
     )
-    ranked = rank(turns, question, pool.statistics, limit=limit)
+    ranked = rank(pool.turns, question, pool.statistics, limit=limit)
     best = ranked[0].score
     return [
         ScoredEvent(
-            pool.candidates[one.index],
+            one.index,
+            pool.record_ids[one.index],
             round(math.exp((one.score - best) / _TEMPERATURE), 6),
             {name: round(value, 4) for name, value in one.contributions.items()},
         )
@@ -96,38 +92,20 @@ def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
     ]
 
 
-def _datetime(moment: Instant | None) -> datetime | None:
-    return None if moment is None else to_datetime(moment)
-
-
-def _turn(candidate: Candidate, empty: TokenMatrix) -> TurnCandidate:
-    entry = candidate.entry
-    return TurnCandidate(
-        terms=entry.terms,
-        tokens=candidate.tokens or empty,
-        cosine=candidate.cosine,
-        session=None if entry.session is None else f"{entry.scope} {entry.session}",
-        previous=candidate.previous,
-        next=candidate.next,
-        speaker=entry.speaker or "",
-        role=entry.role or "",
-        observed_at=to_datetime(entry.observed_at),
-        question_share=entry.question_share,
-        self_share=entry.self_share,
-    )
-
-
-def evidence_strength(pool: EventPool, best: Sequence[ScoredEvent], facts: Sequence[ScoredRecord]) -> float:
+def evidence_strength(
+    pool: EventPool, plan: Plan, best: Sequence[ScoredEvent], facts: Sequence[ScoredRecord]
+) -> float:
     """How strongly the best turns and facts speak to the question, 0..1 and comparable across questions.
 
     For turns the mean of the best MaxSim (how near their words come to the question's, whatever else is stored) and of
     the share of the question's content words, weighed by their rarity, that the best few hold; for a fact the
     mean of its score and of that share. The stronger of the two counts.
     """
-    few = [scored.candidate for scored in best[:_BEST]]
-    known = [candidate.tokens for candidate in few if candidate.tokens is not None]
-    nearness = float(max(maxsim(pool.encoded.tokens[0], known), default=0.0)) if known else 0.0
-    said = {term for candidate in few for term in candidate.entry.terms}
+    few = [scored.at for scored in best[:_BEST]]
+    known = [at for at in few if pool.turns.tokens.counts[at]]
+    nearness = float(maxsim(pool.encoded.tokens[0], pool.turns.tokens.take(known)).max()) if known else 0.0
+    held = pool.turns.counts[few].sum(axis=0).tolist()
+    said = {term for term, count in zip(plan.terms, held, strict=True) if count}
     strongest = (nearness + _coverage(pool, said, nearness)) / 2
     for scored in facts[:_BEST]:
         if isinstance(scored.record, Fact):

@@ -10,19 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.kernel.time import SECOND_US, Instant
 from lamina.models.maxsim import best_cosines
-from lamina.models.ports import Float32Array, TokenMatrix
+from lamina.models.ports import Float32Array, TokenMatrix, TokenRows
 
 K1, B = 1.2, 0.75
 """BM25 constants, the ones of SQLite's FTS5."""
 
 TIME_TOLERANCE_DAYS = 7.0
 """Past the edge of a named time window the time signal falls to 1/e in this many days."""
+_TIME_TOLERANCE_US = TIME_TOLERANCE_DAYS * 86_400 * SECOND_US
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +41,45 @@ class ScopeStatistics:
 class QuestionFeatures:
     """A question: content terms without repetition, token vectors, and what it names.
 
-    ``persons`` are those speakers of the scope that it names, spelt as in ``TurnCandidate.speaker``;
-    ``window`` is the time in which it looks for its answer, from and to, None where it is open.
+    ``persons`` are those speakers of the scope that it names, as the scope spells them; ``window`` is the time in which
+    it looks for its answer, from and to, None where it is open.
     """
 
     terms: tuple[str, ...]
     tokens: TokenMatrix
     persons: frozenset[str] = frozenset()
     asks_assistant: bool = False
-    window: tuple[datetime | None, datetime | None] | None = None
+    window: tuple[Instant | None, Instant | None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnCandidate:
-    """A turn of the pool. ``previous`` and ``next`` are places *in the pool* of its neighbours in the same
-    session, None where it has none or the pool lacks it; ``cosine`` is of the pooled vectors."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Turns:
+    """A pool of n turns as columns of (n,).
 
-    terms: Sequence[str]
-    tokens: TokenMatrix
-    cosine: float
-    session: str | None
-    previous: int | None
-    next: int | None
-    speaker: str
-    role: str
-    observed_at: datetime
-    question_share: float
-    self_share: float
+    ``counts`` is (n, q): how often each of the question's terms occurs. ``lengths`` are in terms. ``cosines`` are of the
+    pooled vectors. Turns of one session share a number in ``sessions``; ``ALONE`` marks those without one. ``previous``
+    and ``following`` are places *in the pool* of the neighbours in the session, n where there is none or the pool
+    lacks it. ``named`` says whether the speaker is one of the persons that the question names.
+    """
 
+    counts: Float32Array
+    lengths: Float32Array
+    tokens: TokenRows
+    cosines: NDArray[np.float64]
+    sessions: NDArray[np.int64]
+    previous: NDArray[np.intp]
+    following: NDArray[np.intp]
+    named: NDArray[np.bool_]
+    by_assistant: NDArray[np.bool_]
+    observed_at: NDArray[np.int64]
+    question_shares: NDArray[np.float64]
+    self_shares: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+
+ALONE = -1
 
 Z_SCORED = ("bm25_turn", "bm25_window", "bm25_session", "maxsim_turn", "maxsim_window", "cosine", "length")
 PLAIN = ("named_speaker", "question_share", "self_share", "assistant_asked", "assistant_unasked", "time")
@@ -75,17 +87,13 @@ SIGNALS = Z_SCORED + PLAIN
 """Order of the columns: the first seven are z-scored inside the pool, the others lie in [0, 1]."""
 
 
-def signal_matrix(
-    pool: Sequence[TurnCandidate], question: QuestionFeatures, scope: ScopeStatistics
-) -> Float32Array:
+def signal_matrix(pool: Turns, question: QuestionFeatures, scope: ScopeStatistics) -> Float32Array:
     """(n, len(SIGNALS)) float32, one row a turn of the pool in its order."""
-    if not pool:
+    if not len(pool):
         return np.zeros((0, len(SIGNALS)), np.float32)
-    counts = term_counts([turn.terms for turn in pool], question.terms)
-    lengths = np.array([len(turn.terms) for turn in pool], np.float32)
+    counts, lengths, previous, following = pool.counts, pool.lengths, pool.previous, pool.following
     idfs = np.array([idf(term, scope) for term in question.terms], np.float32)
-    previous, following = _neighbours(pool)
-    cosines = best_cosines(question.tokens, [turn.tokens for turn in pool])
+    cosines = best_cosines(question.tokens, pool.tokens)
     window_cosines = np.maximum(
         cosines, np.maximum(_shifted(cosines, previous, -1), _shifted(cosines, following, -1))
     )
@@ -95,15 +103,14 @@ def signal_matrix(
         [
             bm25(counts, lengths, idfs, scope.terms_mean),
             bm25(window_counts, window_lengths, idfs, max(scope.terms_mean, float(window_lengths.mean()))),
-            session_bm25([turn.session for turn in pool], counts, idfs),
+            session_bm25(pool.sessions, counts, idfs),
             cosines.mean(axis=1),
             window_cosines.mean(axis=1),
-            [turn.cosine for turn in pool],
+            pool.cosines,
             np.log1p(lengths),
         ]
     )
-    plain = np.array([_plain(turn, question, scope) for turn in pool])
-    return np.column_stack([_z_scores(ranged), plain]).astype(np.float32)
+    return np.column_stack([_z_scores(ranged), _plain(pool, question, scope)]).astype(np.float32)
 
 
 def term_counts(texts: Sequence[Sequence[str]], terms: Sequence[str]) -> Float32Array:
@@ -132,17 +139,16 @@ def bm25(counts: Float32Array, lengths: Float32Array, idfs: Float32Array, terms_
     return np.asarray((counts * (K1 + 1.0) / (counts + norms[:, None])) @ idfs, np.float32)
 
 
-def session_bm25(sessions: Sequence[str | None], counts: Float32Array, idfs: Float32Array) -> Float32Array:
+def session_bm25(sessions: NDArray[np.int64], counts: Float32Array, idfs: Float32Array) -> Float32Array:
     """(n,) float32: BM25 of each turn's session, read as one text made of its turns in the pool.
 
     No length norm: what of a session reached the pool is there because it matched, so its length says
     nothing. A turn without a session stands for itself.
     """
-    places: dict[object, int] = {}
-    key = np.array(
-        [places.setdefault(at if name is None else name, len(places)) for at, name in enumerate(sessions)],
-        np.intp,
-    )
+    alone = np.flatnonzero(sessions == ALONE)
+    told_apart = sessions.copy()
+    told_apart[alone] = -2 - alone
+    places, key = np.unique(told_apart, return_inverse=True)
     totals = np.zeros((len(places), counts.shape[1]), np.float32)
     np.add.at(totals, key, counts)
     return np.asarray(((totals * (K1 + 1.0) / (totals + K1)) @ idfs)[key], np.float32)
@@ -152,13 +158,6 @@ def persons_named(question_terms: Sequence[str], speakers: Mapping[str, Sequence
     """Speakers whose first name term stands in the question; ``speakers`` maps each to its analysed name."""
     asked = frozenset(question_terms)
     return frozenset(speaker for speaker, name in speakers.items() if name and name[0] in asked)
-
-
-def _neighbours(pool: Sequence[TurnCandidate]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    missing = len(pool)
-    previous = [missing if turn.previous is None else turn.previous for turn in pool]
-    following = [missing if turn.next is None else turn.next for turn in pool]
-    return np.array(previous, np.intp), np.array(following, np.intp)
 
 
 def _shifted(rows: Float32Array, places: NDArray[np.intp], missing: float) -> Float32Array:
@@ -174,22 +173,26 @@ def _z_scores(columns: Float32Array) -> Float32Array:
     return scores
 
 
-def _plain(turn: TurnCandidate, question: QuestionFeatures, scope: ScopeStatistics) -> tuple[float, ...]:
-    one_named = scope.speakers > 1 and len(question.persons) == 1 and bool(turn.speaker)
-    is_assistant = turn.role == "assistant"
-    return (
-        float(one_named and turn.speaker in question.persons),
-        turn.question_share,
-        turn.self_share,
-        float(is_assistant and question.asks_assistant),
-        float(is_assistant and not question.asks_assistant),
-        _nearness(turn.observed_at, question.window),
+def _plain(pool: Turns, question: QuestionFeatures, scope: ScopeStatistics) -> NDArray[np.float64]:
+    one_named = scope.speakers > 1 and len(question.persons) == 1
+    return np.column_stack(
+        [
+            pool.named & one_named,
+            pool.question_shares,
+            pool.self_shares,
+            pool.by_assistant & question.asks_assistant,
+            pool.by_assistant & (not question.asks_assistant),
+            _nearness(pool.observed_at, question.window),
+        ]
     )
 
 
-def _nearness(instant: datetime, window: tuple[datetime | None, datetime | None] | None) -> float:
+def _nearness(
+    observed_at: NDArray[np.int64], window: tuple[Instant | None, Instant | None] | None
+) -> NDArray[np.float64]:
     if window is None:
-        return 0.0
-    early = window[0] - instant if window[0] else timedelta(0)
-    late = instant - window[1] if window[1] else timedelta(0)
-    return math.exp(-(max(early, late, timedelta(0)) / timedelta(days=TIME_TOLERANCE_DAYS)))
+        return np.zeros(len(observed_at))
+    early = 0 if window[0] is None else window[0] - observed_at
+    late = 0 if window[1] is None else observed_at - window[1]
+    outside = np.maximum(np.maximum(early, late), 0)
+    return np.exp(-(outside / _TIME_TOLERANCE_US))

@@ -18,9 +18,11 @@ from lamina.store.audit import Audit, Peppers
 from lamina.store.documents.ports import Documents
 from lamina.store.registry import Registry
 from lamina.store.revocations import Revocations
+from lamina.store.schedule import Schedule
 from lamina.store.upkeep import Upkeep
 
 __all__ = [
+    "LEASE_LOST",
     "Appended",
     "Capture",
     "Closing",
@@ -268,6 +270,10 @@ class Writes:
     lifecycle: list[LifecycleDraft] = field(default_factory=list)
 
 
+LEASE_LOST = "lease lost"
+"""The ``last_error`` of a job whose worker went away in the middle of it."""
+
+
 class Jobs(Protocol):
     """Durable work, claimed in the order of the log inside a scope and free across scopes."""
 
@@ -275,7 +281,8 @@ class Jobs(Protocol):
         """Lease up to ``limit`` due jobs of a stage.
 
         A job is due when no earlier event of its scope is still before or in this stage. A lease that ran out
-        makes its job due again.
+        is an attempt that failed (``LEASE_LOST``): its job is due again, by itself, since it may be what ended its
+        worker and what was leased with it should not be blamed twice.
         """
         ...
 
@@ -299,7 +306,8 @@ class Jobs(Protocol):
         ...
 
     def release(self, owner: str | None = None) -> int:
-        """Make leased jobs due again, all of them or one owner's; for a worker that knows it is alone."""
+        """Make one owner's leased jobs due again, or everybody's, for a worker that knows it is alone: the others
+        are dead, so their leases have run out."""
         ...
 
     def next_due(self, now: Instant) -> Instant | None:
@@ -394,8 +402,8 @@ class IndexRows(Protocol):
         """(row number, record id, pooled bytes) of a scope past a row number, in order."""
         ...
 
-    def tokens(self, tenant_id: str, record_ids: Collection[str], model: str) -> dict[str, bytes]:
-        """Serialised token vectors by record."""
+    def tokens(self, tenant_id: str, rows: Collection[int]) -> dict[int, bytes]:
+        """Serialised token vectors by the row numbers that ``vectors_after`` gave; a row that is gone is left out."""
         ...
 
     def unembedded(self, limit: int) -> list[tuple[str, str]]:
@@ -541,6 +549,11 @@ class Store(Protocol):
     @property
     def revocations(self) -> Revocations:
         """Tokens that hold no more."""
+        ...
+
+    @property
+    def schedule(self) -> Schedule:
+        """One-shot reminders."""
         ...
 
     def change_mark(self) -> int:

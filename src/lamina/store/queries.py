@@ -14,7 +14,7 @@ from lamina.kernel.records import Layer, Support, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.store.ports import Records
 
-__all__ = ["MayRead", "derived_from", "supports_shown"]
+__all__ = ["MayRead", "Shown"]
 
 MayRead = Callable[[Scope], bool]
 """Whether the reader may read a scope."""
@@ -22,50 +22,61 @@ MayRead = Callable[[Scope], bool]
 _DEPTH = 3  # event -> fact or episode -> belief -> concept
 
 
-def derived_from(
-    records: Records, tenant_id: str, event_ids: Collection[str], may_read: MayRead
-) -> dict[str, list[str]]:
-    """The ids of what rests on each event, directly or through other records, nearest first.
+class Shown:
+    """The why graph as one reader may see it, for the length of one call: it asks for the scope of a record once."""
 
-    At most ``limits.DERIVES_MAX`` for one event; an event that nothing rests on is left out.
-    """
-    found: dict[str, dict[str, None]] = {}
-    frontier: dict[str, set[str]] = {event_id: {event_id} for event_id in event_ids}
-    for _ in range(_DEPTH):
-        reached: dict[str, set[str]] = {}
-        dependants = records.dependants_of(tenant_id, frontier)
-        resting = {support.record_id for supports in dependants.values() for support in supports}
-        hidden = _hidden(records, tenant_id, resting, may_read)
-        for source_id, supports in sorted(dependants.items()):
-            for support in supports:
-                if layer_of(support.record_id) is None or support.record_id in hidden:
-                    continue
-                for event_id in frontier[source_id]:
-                    known = found.setdefault(event_id, {})
-                    if support.record_id not in known and len(known) < limits.DERIVES_MAX:
-                        known[support.record_id] = None
-                        reached.setdefault(support.record_id, set()).add(event_id)
-        if not reached:
-            break
-        frontier = reached
-    return {event_id: list(ids) for event_id, ids in found.items()}
+    def __init__(self, records: Records, tenant_id: str, may_read: MayRead) -> None:
+        self._records = records
+        self._tenant_id = tenant_id
+        self._may_read = may_read
+        self._scopes: dict[str, Scope | None] = {}
 
+    def scopes_of(self, ids: Collection[str]) -> dict[str, Scope]:
+        """Mirrors ``Records.scopes_of``."""
+        unknown = [each for each in ids if each not in self._scopes]
+        if unknown:
+            found = self._records.scopes_of(self._tenant_id, unknown)
+            self._scopes |= {each: found.get(each) for each in unknown}
+        return {each: scope for each in ids if (scope := self._scopes[each]) is not None}
 
-def supports_shown(
-    records: Records, tenant_id: str, record_ids: Collection[str], may_read: MayRead
-) -> dict[str, list[Support]]:
-    """What each record rests on, in the order of ``Records.supports_of``."""
-    found = records.supports_of(tenant_id, record_ids)
-    sources = {support.source_id for supports in found.values() for support in supports}
-    hidden = _hidden(records, tenant_id, sources, may_read)
-    if not hidden:
-        return found
-    return {
-        key: [each for each in supports if each.source_id not in hidden] for key, supports in found.items()
-    }
+    def derived_from(self, event_ids: Collection[str]) -> dict[str, list[str]]:
+        """The ids of what rests on each event, directly or through other records, nearest first.
 
+        At most ``limits.DERIVES_MAX`` for one event; an event that nothing rests on is left out.
+        """
+        found: dict[str, dict[str, None]] = {}
+        frontier: dict[str, set[str]] = {event_id: {event_id} for event_id in event_ids}
+        for _ in range(_DEPTH):
+            reached: dict[str, set[str]] = {}
+            dependants = self._records.dependants_of(self._tenant_id, frontier)
+            resting = {support.record_id for supports in dependants.values() for support in supports}
+            hidden = self._hidden(resting)
+            for source_id, supports in sorted(dependants.items()):
+                for support in supports:
+                    if layer_of(support.record_id) is None or support.record_id in hidden:
+                        continue
+                    for event_id in frontier[source_id]:
+                        known = found.setdefault(event_id, {})
+                        if support.record_id not in known and len(known) < limits.DERIVES_MAX:
+                            known[support.record_id] = None
+                            reached.setdefault(support.record_id, set()).add(event_id)
+            if not reached:
+                break
+            frontier = reached
+        return {event_id: list(ids) for event_id, ids in found.items()}
 
-def _hidden(records: Records, tenant_id: str, ids: Collection[str], may_read: MayRead) -> set[str]:
-    scopes = records.scopes_of(tenant_id, {each for each in ids if layer_of(each) is not Layer.EVENTS})
-    denied = {scope for scope in set(scopes.values()) if not may_read(scope)}
-    return {each for each, scope in scopes.items() if scope in denied}
+    def supports_of(self, record_ids: Collection[str]) -> dict[str, list[Support]]:
+        """What each record rests on, in the order of ``Records.supports_of``."""
+        found = self._records.supports_of(self._tenant_id, record_ids)
+        hidden = self._hidden({support.source_id for supports in found.values() for support in supports})
+        if not hidden:
+            return found
+        return {
+            key: [each for each in supports if each.source_id not in hidden]
+            for key, supports in found.items()
+        }
+
+    def _hidden(self, ids: Collection[str]) -> set[str]:
+        scopes = self.scopes_of([each for each in ids if layer_of(each) is not Layer.EVENTS])
+        denied = {scope for scope in set(scopes.values()) if not self._may_read(scope)}
+        return {each for each, scope in scopes.items() if scope in denied}

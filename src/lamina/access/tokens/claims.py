@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from lamina import limits
 from lamina.access.principals import ACTOR
@@ -16,6 +18,7 @@ from lamina.kernel.tokens import ScopeLimit
 
 __all__ = [
     "Claims",
+    "TokenClaims",
     "actor_of",
     "caps_of",
     "check_times",
@@ -32,6 +35,39 @@ _INSTANT_S_MAX = 1 << 40
 
 Claims = Mapping[str, Any]
 """A token's claims under our names."""
+
+_UnixSeconds = Annotated[float, Field(ge=0, lt=_INSTANT_S_MAX, json_schema_extra={"type": "number"})]
+
+
+class TokenClaims(BaseModel):
+    """What a token must and may say (seed 002, 4.2); other claims are not looked at.
+
+    The functions below judge claims and name what is wrong; this is the shape of those that pass, published as
+    ``token_claims.schema.json``.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    iss: Annotated[str, Field(min_length=1, description="Who issued the token; on the deployment's list.")]
+    sub: Annotated[str, Field(pattern=f"^{ACTOR.pattern}$", max_length=limits.ACTOR_LENGTH_MAX)]
+    aud: Annotated[
+        str | list[str], Field(description=f"{_AUDIENCE}<id>, once among the audiences named here.")
+    ]
+    exp: Annotated[
+        _UnixSeconds, Field(description="At most 24 hours after iat, 30 days for service accounts.")
+    ]
+    iat: _UnixSeconds
+    nbf: _UnixSeconds | None = None
+    jti: Annotated[str, Field(min_length=1, max_length=limits.TOKEN_ID_LENGTH_MAX)]
+    deployment: Annotated[Any, Field(description="A hint; nothing hangs on it.")] = None
+    caps: Annotated[
+        list[Annotated[str, Field(pattern=f"^{_CAPABILITY.pattern}$")]] | None,
+        Field(description="The capabilities that the token is narrowed to. No wildcards."),
+    ] = None
+    scopes: Annotated[
+        list[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*:[a-z][a-z0-9_]*:.+$")]] | None,
+        Field(description="capability:path for one scope, capability:path/* for it and all below it."),
+    ] = None
 
 
 def tenant_of(claims: Claims, issuer: Issuer) -> str:

@@ -116,6 +116,7 @@ def token_operations(revocations: Revocations, ids: IdSource, preset: str) -> li
             grants=lambda r, p: [],  # noqa: ARG005 - one's own token takes no grant, the handler asks for the others
             handler=tokens.revoke,
             summary="Take a token back, one's own or with auth.revoke another; it holds no more at once.",
+            answers=(204,),
             personal=True,
             commits_with=204,
         ),

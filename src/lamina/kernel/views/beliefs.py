@@ -40,7 +40,7 @@ class IntervalView(Result):
 
     lower: float
     upper: float
-    method: Literal["beta_posterior"] = "beta_posterior"
+    method: Literal["beta_posterior", "bootstrap", "wilson"] = "beta_posterior"
     level: float = INTERVAL_LEVEL
 
 
@@ -89,6 +89,9 @@ class BeliefView(DerivedView):
     ``supports`` lists both sides, each with its polarity. ``why_url`` explains the belief down to the events.
     """
 
+    partial_reason: (
+        Literal["revision_in_progress", "supporting_evidence_redacted", "calibration_stale"] | None
+    ) = Field(default=None, validation_alias="_partial_reason", serialization_alias="_partial_reason")
     claim: ClaimView
     stance: Stance
     confidence_interval: IntervalView

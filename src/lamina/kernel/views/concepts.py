@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from lamina.kernel.records import Concept, Layer, Stance, Support, layer_of
 from lamina.kernel.views.parts import DerivedView, Stamp, common_fields, supports_held
@@ -49,6 +51,16 @@ class ConceptView(DerivedView):
     share of its supports that are gone since.
     """
 
+    partial_reason: (
+        Literal[
+            "consolidation_in_progress",
+            "insufficient_supporting_facts",
+            "synthesis_disabled_by_policy",
+            "no_implementation_yet",
+            "stale_inputs_pending_resynthesis",
+        ]
+        | None
+    ) = Field(default=None, validation_alias="_partial_reason", serialization_alias="_partial_reason")
     name: str
     topic: str
     canonical_id: str | None = None

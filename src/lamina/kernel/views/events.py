@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from lamina.kernel.events import Event, Party
-from lamina.kernel.views.parts import Stamp
+from lamina.kernel.views.parts import DerivedId, Stamp
 from lamina.kernel.wire import Result
 
 __all__ = ["EventContextView", "EventView", "OriginView", "PartyView", "event_view"]
@@ -60,7 +60,7 @@ class EventView(Result):
     modality: str
     content: dict[str, Any] | None  # Any: as submitted; null where a reader asked for no content
     context: EventContextView
-    derives: list[str]
+    derives: list[DerivedId]
     wal_offset: int
     origin: OriginView
     batch_id: str | None = None

@@ -12,6 +12,7 @@ from lamina.kernel.time import instant, rfc3339
 from lamina.kernel.wire import Result
 
 __all__ = [
+    "DerivedId",
     "DerivedView",
     "LiteralView",
     "ObjectView",
@@ -36,6 +37,19 @@ Stamp = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-05-13T15:42:00Z"]}),
 ]
 """An instant on its way out: microseconds since 1970 inside, RFC 3339 in JSON. A client reads it back the same way."""
+
+
+DerivedId = Annotated[
+    str,
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": "^(evt_|ep_|fact_|belief_|concept_|redacted:[a-z]+_)[A-Za-z0-9_-]+$",
+            "examples": ["fact_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b"],
+        }
+    ),
+]
+"""What rests on an event: a record's id, or what an erasure left of one (seed 002, 18.2 item 2)."""
 
 
 class ReferenceView(Result):

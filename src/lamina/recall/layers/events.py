@@ -25,7 +25,7 @@ from lamina.recall.layers.reading import (
 from lamina.recall.layers.requests import EpisodeId, EpisodesRequest, EventId, EventsRequest
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports import EventQuery, RecordQuery, Store
-from lamina.store.queries import derived_from
+from lamina.store.queries import Shown
 
 __all__ = ["EpisodePage", "EventPage", "EventReads"]
 
@@ -64,9 +64,8 @@ class EventReads:
             request.limit,
             wanted=(lambda event: labels <= set(event.context.labels)) if labels else None,
         )
-        derives = derived_from(
-            self._store.records, query.tenant_id, [event.id for event in page.rows], call.may_read
-        )
+        shown = Shown(self._store.records, query.tenant_id, call.may_read)
+        derives = shown.derived_from([event.id for event in page.rows])
         warnings = reach.warnings
         if request.valid_during is not None:
             warnings = (*warnings, "valid_during_ignored_for_events")
@@ -85,7 +84,7 @@ class EventReads:
         if event is None:
             raise not_found("event", request.event_id)
         call.permits.require(Grant(Capability.SCOPE_READ_LOCAL, event.scope))
-        derives = derived_from(self._store.records, tenant_id, [event.id], call.may_read)
+        derives = Shown(self._store.records, tenant_id, call.may_read).derived_from([event.id])
         return Answer(event_view(event, derives.get(event.id, ())))
 
     def episodes(self, request: EpisodesRequest, call: Call) -> Answer:

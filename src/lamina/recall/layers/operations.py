@@ -129,6 +129,7 @@ def _single(
     capability: Capability = Capability.SCOPE_READ_LOCAL,
 ) -> Operation[Any]:
     """An operation on one record, whose scope is checked once it is known."""
+    gone = ("RESOURCE_DELETED",) if name in ("belief", "beliefs_why") else ()
 
     def grants(asked: BaseModel, principal: Principal) -> list[Grant]:  # noqa: ARG001 - the port's shape
         return [Grant(capability, None)]
@@ -143,4 +144,5 @@ def _single(
         grants=grants,
         handler=handler,
         summary=summary,
+        fails=("NOT_FOUND", *gone),
     )

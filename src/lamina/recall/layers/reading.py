@@ -14,7 +14,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.recall.layers.pages import Place, Scanned, scan
 from lamina.store.ports import EventLog, EventQuery, RecordQuery, Records
-from lamina.store.queries import supports_shown
+from lamina.store.queries import Shown
 
 __all__ = [
     "cursor_after",
@@ -114,5 +114,5 @@ def supports_by_record(
     records: Records, call: Call, of: Sequence[Record]
 ) -> Callable[[str], Sequence[Support]]:
     """The supports of those records that the caller may see, by record id."""
-    found = supports_shown(records, call.principal.tenant_id, {record.id for record in of}, call.may_read)
+    found = Shown(records, call.principal.tenant_id, call.may_read).supports_of({record.id for record in of})
     return lambda record_id: found.get(record_id, ())

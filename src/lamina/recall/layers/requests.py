@@ -10,8 +10,8 @@ from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.ids import Prefix, parse_id
 from lamina.kernel.records import Stance
-from lamina.kernel.time import Axes, Instant, Interval, instant
-from lamina.kernel.wire import InstantText, Limit, Request, ScopePath, Text
+from lamina.kernel.time import Axes, Instant, Interval, day_or_instant
+from lamina.kernel.wire import BoundText, Limit, Request, ScopePath, Text
 
 __all__ = [
     "BeliefId",
@@ -42,8 +42,8 @@ def _parse_interval(value: Any, info: ValidationInfo) -> Interval:
     start, dots, end = value.partition("..") if isinstance(value, str) else ("", "", "")
     if not dots or not (start or end):
         raise _bad_range(field, "it is not two instants joined by '..'")
-    first = instant(start, field=field) if start else None
-    last = instant(end, field=field) if end else None
+    first = day_or_instant(start, field=field) if start else None
+    last = day_or_instant(end, field=field) if end else None
     if first is not None and last is not None and first >= last:
         raise _bad_range(field, "it ends before it begins, or holds nothing")
     return Interval(first, last)
@@ -86,7 +86,7 @@ class ListRequest(Request):
 class TimedRequest(ListRequest):
     """Where the reader stands on both axes; without any of these both are pinned to now."""
 
-    as_of: InstantText | None = None
+    as_of: BoundText | None = None
     valid_during: Range | None = None
     recorded_during: Range | None = None
     include_superseded: bool = False
@@ -124,13 +124,13 @@ class EventsRequest(ListRequest):
     warning. Of ``labels`` an event must carry every one.
     """
 
-    since: InstantText | None = None
-    until: InstantText | None = None
+    since: BoundText | None = None
+    until: BoundText | None = None
     observed_actor: Name | None = None
     modality: Name | None = None
     session: Name | None = None
     labels: Annotated[list[Name], Field(max_length=limits.LABELS_MAX)] = []  # noqa: RUF012 - Pydantic copies it
-    as_of: InstantText | None = None
+    as_of: BoundText | None = None
     recorded_during: Range | None = None
     valid_during: Range | None = None
 
@@ -175,7 +175,7 @@ class TimelineRequest(Request):
     view: View = "local"
     subject: Name
     predicate: Name
-    as_of: InstantText | None = None
+    as_of: BoundText | None = None
 
 
 class BeliefsRequest(TimedRequest):
@@ -200,7 +200,7 @@ class ConceptsRequest(TimedRequest):
 class _OneRecord(Request):
     """One record; ``as_of`` asks for the version that was held then."""
 
-    as_of: InstantText | None = None
+    as_of: BoundText | None = None
 
 
 class EventId(Request):

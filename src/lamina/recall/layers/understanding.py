@@ -22,7 +22,7 @@ from lamina.recall.layers.reading import cursor_after, one_record, present, reco
 from lamina.recall.layers.requests import ConceptId, ConceptsRequest, CoverageRequest, RelatedRequest
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports import EventQuery, RecordQuery, Store
-from lamina.store.queries import supports_shown
+from lamina.store.queries import Shown
 
 __all__ = ["ConceptPage", "ConceptReads", "Coverage", "RelatedPage"]
 
@@ -236,7 +236,7 @@ class ConceptReads:
 
     def _views(self, concepts: Sequence[Concept], call: Call) -> list[ConceptView]:
         records, tenant_id = self._store.records, call.principal.tenant_id
-        supports = supports_shown(records, tenant_id, {concept.id for concept in concepts}, call.may_read)
+        supports = Shown(records, tenant_id, call.may_read).supports_of({concept.id for concept in concepts})
         sources = {each.source_id for group in supports.values() for each in group}
         found = records.get(tenant_id, {each for each in sources if layer_of(each) is not Layer.EVENTS})
         events = self._store.log.get(tenant_id, {each for each in sources if layer_of(each) is Layer.EVENTS})

@@ -29,7 +29,7 @@ from lamina.recall.layers.claims import held_belief, with_tensions
 from lamina.recall.layers.requests import WhyRequest
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports import Store
-from lamina.store.queries import supports_shown
+from lamina.store.queries import Shown
 
 __all__ = ["BeliefReasons", "Why"]
 
@@ -113,7 +113,9 @@ class BeliefReasons:
         seen = {belief.id}
         frontier = [belief.id]
         for depth in range(limits.WHY_DEPTH_MAX):
-            supports = supports_shown(self._store.records, call.principal.tenant_id, frontier, call.may_read)
+            supports = Shown(self._store.records, call.principal.tenant_id, call.may_read).supports_of(
+                frontier
+            )
             if depth == 0:
                 supports = {belief.id: supports_held(belief, supports.get(belief.id, ()))}
             reached: list[str] = []

@@ -16,6 +16,7 @@ from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
 from lamina.store.memory.records import MemoryRecords
 from lamina.store.memory.registry import MemoryRegistry
 from lamina.store.memory.revocations import MemoryRevocations
+from lamina.store.memory.schedule import MemorySchedule
 from lamina.store.memory.tables import Memory
 from lamina.store.memory.upkeep import MemoryUpkeep
 from lamina.store.sqlite.codec import record_row, support_row, text_row
@@ -42,6 +43,7 @@ class MemoryStore:
         self.upkeep = MemoryUpkeep(self._memory)
         self.documents = MemoryDocuments(self._memory, clock, self.log)
         self.revocations = MemoryRevocations(self._memory)
+        self.schedule = MemorySchedule(self._memory)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

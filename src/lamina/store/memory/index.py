@@ -58,11 +58,13 @@ class MemoryIndexRows:
             if (row.tenant_id, row.scope, row.model) == wanted and number > after
         ][:limit]
 
-    def tokens(self, tenant_id: str, record_ids: Collection[str], model: str) -> dict[str, bytes]:
+    def tokens(self, tenant_id: str, rows: Collection[int]) -> dict[int, bytes]:
         """Mirrors ``IndexRows.tokens``."""
-        vectors = self._memory.tables.vectors
-        places = {record_id: (tenant_id, record_id, model) for record_id in record_ids}
-        return {key: vectors[place][1].tokens for key, place in places.items() if place in vectors}
+        wanted = set(rows)
+        vectors = self._memory.tables.vectors.values()
+        return {
+            number: row.tokens for number, row in vectors if number in wanted and row.tenant_id == tenant_id
+        }
 
     def unembedded(self, limit: int) -> list[tuple[str, str]]:
         """Mirrors ``IndexRows.unembedded``."""

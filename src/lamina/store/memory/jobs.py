@@ -14,7 +14,7 @@ from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.records import put_writes
 from lamina.store.memory.tables import JobRow, Memory, Tables
-from lamina.store.ports import Job, JobState, LifecycleDraft, Writes
+from lamina.store.ports import LEASE_LOST, Job, JobState, LifecycleDraft, Writes
 
 __all__ = ["MemoryJobs"]
 
@@ -34,8 +34,8 @@ class MemoryJobs:
         with self._memory.change() as tables:
             for place, row in tables.jobs.items():
                 if row.stage is stage and _lease_ran_out(row, now):
-                    tables.jobs[place] = _released(row)
-            claimed = list(_claimable(tables, stage, now))[:limit]
+                    tables.jobs[place] = _lost(row)
+            claimed = _batch(_claimable(tables, stage, now), limit)
             for row in claimed:
                 place = (row.event.tenant_id, row.event.id)
                 tables.jobs[place] = replace(row, state="running", lease_until=lease_until, lease_owner=owner)
@@ -101,7 +101,8 @@ class MemoryJobs:
                 if row.state == "running" and owner in (None, row.lease_owner)
             ]
             for place in leased:
-                tables.jobs[place] = _released(tables.jobs[place])
+                row = tables.jobs[place]
+                tables.jobs[place] = _lost(row) if owner is None else _released(row)
             return len(leased)
 
     def next_due(self, now: Instant) -> Instant | None:
@@ -153,12 +154,32 @@ def _claimable(tables: Tables, stage: Stage, now: Instant) -> Iterator[JobRow]:
             held_back.add(scope)
 
 
+def _batch(due: Iterator[JobRow], limit: int) -> list[JobRow]:
+    """The first of what is due; a job whose worker went away is a batch of its own."""
+    batch: list[JobRow] = []
+    for row in due:
+        alone = row.last_error == LEASE_LOST
+        if alone and batch:
+            break
+        batch.append(row)
+        if alone or len(batch) == limit:
+            break
+    return batch
+
+
 def _is_due(row: JobRow, now: Instant) -> bool:
     return row.state == "pending" and row.next_attempt_at is not None and row.next_attempt_at <= now
 
 
 def _lease_ran_out(row: JobRow, now: Instant) -> bool:
     return row.state == "running" and row.lease_until is not None and row.lease_until <= now
+
+
+def _lost(row: JobRow) -> JobRow:
+    row = replace(_released(row), attempts=row.attempts + 1, last_error=LEASE_LOST)
+    if row.attempts < limits.JOB_ATTEMPTS_MAX:
+        return row
+    return replace(row, state="failed", next_attempt_at=None)
 
 
 def _released(row: JobRow) -> JobRow:

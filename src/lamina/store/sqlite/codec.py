@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from pydantic_core import from_json
+
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import (
     Context,
@@ -61,9 +63,14 @@ def stage_of(number: int) -> Stage:
     return _STAGES[number]
 
 
-def json_list(values: Collection[str]) -> str:
+def json_list(values: Collection[str] | Collection[int]) -> str:
     """A bound list: statements read it with ``json_each``."""
     return json.dumps(list(values))
+
+
+def _parsed(text: str) -> Any:  # Any: whatever JSON can hold
+    """A column that this module wrote: its keys are few and come again, so they are made once."""
+    return from_json(text, cache_strings="keys")
 
 
 # ---- events
@@ -138,8 +145,8 @@ def read_event(row: Row) -> Event:
     """The event of an ``event`` row."""
     (_, tenant_id, position, event_id, scope, caller, actor, subject, parties, session, modality, content,
      context, directives, channel, trust, batch_id, observed_at, recorded_at, cancelled_after) = row  # fmt: skip
-    said = json.loads(parties) if parties else {}
-    more = json.loads(context) if context else {}
+    said = _parsed(parties) if parties else {}
+    more = _parsed(context) if context else {}
     return Event(
         tenant_id=tenant_id,
         id=event_id,
@@ -330,7 +337,7 @@ def read_record(row: Row) -> Record:
         "closed_by": closed_by,
         "excluded": bool(excluded),
     }
-    said = json.loads(body)
+    said = _parsed(body)
     match Layer(layer):
         case Layer.FACTS:
             return Fact(
@@ -394,12 +401,18 @@ def support_row(support: Support) -> Row:
 
 def read_support(row: Row) -> Support:
     """The edge of a ``support`` row."""
-    return Support(**dict(zip(_SUPPORT_FIELDS, row, strict=True)))
-
-
-_SUPPORT_FIELDS = (
-    "tenant_id", "record_id", "source_id", "relation", "weight", "polarity", "ordinal", "role", "recorded_at"
-)  # fmt: skip
+    tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at = row
+    return Support(
+        tenant_id=tenant_id,
+        record_id=record_id,
+        source_id=source_id,
+        relation=relation,
+        weight=weight,
+        polarity=polarity,
+        ordinal=ordinal,
+        role=role,
+        recorded_at=recorded_at,
+    )
 
 
 def text_row(row: TextRow) -> Row:

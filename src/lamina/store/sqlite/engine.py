@@ -23,6 +23,7 @@ from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.records import SqliteRecords
 from lamina.store.sqlite.registry import SqliteRegistry
 from lamina.store.sqlite.revocations import SqliteRevocations
+from lamina.store.sqlite.schedule import SqliteSchedule
 from lamina.store.sqlite.upkeep import SqliteUpkeep
 
 __all__ = ["SqliteStore", "make_folder"]
@@ -103,6 +104,7 @@ class SqliteStore:
             self._writer, self._readers, clock, self.log, document_rows, self._projector
         )
         self.revocations = SqliteRevocations(self._writer, self._readers)
+        self.schedule = SqliteSchedule(self._writer, self._readers)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

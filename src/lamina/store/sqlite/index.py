@@ -103,9 +103,9 @@ class SqliteIndexRows:
         rows = self._readers.rows(_SQL["vectors_after"], (tenant_id, scope, model, after, limit))
         return [(number, record_id, pooled) for number, record_id, pooled in rows]
 
-    def tokens(self, tenant_id: str, record_ids: Collection[str], model: str) -> dict[str, bytes]:
+    def tokens(self, tenant_id: str, rows: Collection[int]) -> dict[int, bytes]:
         """Mirrors ``IndexRows.tokens``."""
-        return dict(self._readers.rows(_SQL["tokens_by_record"], (tenant_id, json_list(record_ids), model)))
+        return dict(self._readers.rows(_SQL["tokens_by_row"], (tenant_id, json_list(sorted(rows)))))
 
     def unembedded(self, limit: int) -> list[tuple[str, str]]:
         """Mirrors ``IndexRows.unembedded``."""

@@ -12,7 +12,7 @@ from lamina import limits
 from lamina.kernel.events import Stage
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports import Job, JobState, LifecycleDraft, Writes
+from lamina.store.ports import LEASE_LOST, Job, JobState, LifecycleDraft, Writes
 from lamina.store.sqlite.codec import STAGE_NUMBERS, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.exclusion import exclude_dependants
@@ -101,7 +101,10 @@ class SqliteJobs:
         """Mirrors ``Jobs.release``."""
 
         def work(connection: apsw.Connection) -> int:
-            connection.execute(_SQL["release_jobs"], (owner,))
+            if owner is None:
+                _lose_leases(connection)
+            else:
+                connection.execute(_SQL["release_jobs"], (owner,))
             return connection.changes()
 
         return self._writer.write(work)
@@ -152,13 +155,18 @@ class _Due:
 def _claim(
     connection: apsw.Connection, stage: int, limit: int, lease_until: Instant, now: Instant, owner: str
 ) -> list[Job]:
-    connection.execute(_SQL["expired_leases"], (stage, now))
+    _lose_leases(connection, stage, now)
     claimed = []
     for due in _due(connection, stage, limit, now):
         connection.execute(_SQL["lease_job"], (due.tenant_id, due.event_id, stage, lease_until, owner))
         event = find_event(connection, due.tenant_id, due.event_id)
         claimed.append(Job(event, stage_of(stage), due.attempts, due.last_error))
     return claimed
+
+
+def _lose_leases(connection: apsw.Connection, stage: int | None = None, now: Instant = 0) -> None:
+    """Count the leases that ran out as failed attempts; all leases without a stage."""
+    connection.execute(_SQL["lost_leases"], (stage, now, limits.JOB_ATTEMPTS_MAX, LEASE_LOST))
 
 
 def _due(connection: apsw.Connection, stage: int, limit: int, now: Instant) -> list[_Due]:
@@ -173,12 +181,15 @@ def _due(connection: apsw.Connection, stage: int, limit: int, now: Instant) -> l
         place = (tenant_id, path)
         if place in held_back:
             continue
+        alone = last_error == LEASE_LOST
+        if alone and found:
+            break
         between = (free_until.get(place, 0), position)
         if list(connection.execute(_SQL["first_blocker"], (*place, stage, now, *between))):
             held_back.add(place)
             continue
         free_until[place] = position
         found.append(_Due(tenant_id, event_id, attempts, last_error))
-        if len(found) == limit:
+        if alone or len(found) == limit:
             break
     return found

@@ -54,7 +54,7 @@ class SqliteRecords:
         """Mirrors ``Records.get``."""
         if not ids:
             return {}
-        rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(ids), seen_at))
+        rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
         return {record.id: record for record in map(read_record, rows)}
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
@@ -105,8 +105,8 @@ class SqliteRecords:
         """Mirrors ``Records.scopes_of``."""
         if not ids:
             return {}
-        rows = self._readers.rows(_SQL["record_scopes"], (tenant_id, json_list(ids)))
-        return {record_id: Scope(scope) for record_id, scope in rows}
+        rows = self._readers.rows(_SQL["record_scopes"], (tenant_id, json_list(sorted(ids))))
+        return {record_id: Scope(scope) for record_id, scope in rows if scope is not None}
 
     def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
         """Mirrors ``Records.supports_of``."""

@@ -62,10 +62,10 @@ SELECT tenant_id, record_id FROM text_row WHERE wants_vector = 1 ORDER BY id LIM
 SELECT id, record_id, pooled FROM vector_row
 WHERE tenant_id = ?1 AND scope = ?2 AND model = ?3 AND id > ?4 ORDER BY id LIMIT ?5;
 
--- name: tokens_by_record
--- Token vectors by record: ?2 is a JSON list.
-SELECT record_id, tokens FROM vector_row
-WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) AND model = ?3;
+-- name: tokens_by_row
+-- Token vectors by row number: ?2 is a JSON list. By the number a row takes one step; by record it takes an index too.
+SELECT v.id, v.tokens FROM json_each(?2) AS wanted CROSS JOIN vector_row AS v
+WHERE v.id = wanted.value AND v.tenant_id = ?1;
 
 -- name: note_index_change
 -- Rows of a scope were removed or excluded.

@@ -9,10 +9,11 @@ SELECT tenant_id, event_id, scope, position, attempts, last_error FROM job
 WHERE stage = ?1 AND state = 'pending' AND next_attempt_at <= ?2
 ORDER BY event_seq;
 
--- name: expired_leases
--- Leases that ran out: their jobs are due again.
-UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL
-WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2;
+-- name: lost_leases
+-- Leases of a stage that ran out, or all when it is null: an attempt that failed, the last one for good.
+UPDATE job SET state = iif(attempts + 1 < ?3, 'pending', 'failed'), attempts = attempts + 1, last_error = ?4,
+               next_attempt_at = iif(attempts + 1 < ?3, next_attempt_at, NULL), lease_until = NULL, lease_owner = NULL
+WHERE state = 'running' AND (?1 IS NULL OR (stage = ?1 AND lease_until <= ?2));
 
 -- name: first_blocker
 -- The first position of a scope between ?5 and ?6 at which an event is not yet past a stage and cannot be claimed now.
@@ -57,9 +58,9 @@ DELETE FROM job WHERE tenant_id = ?1 AND event_id = ?2;
 SELECT state, count(*) FROM job GROUP BY state;
 
 -- name: release_jobs
--- Make leased jobs due again: one owner's, or all when ?1 is null.
+-- Make an owner's leased jobs due again.
 UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL
-WHERE state = 'running' AND (?1 IS NULL OR lease_owner = ?1);
+WHERE state = 'running' AND lease_owner = ?1;
 
 -- name: next_turn
 -- When something that cannot run now may change: the end of a lease, or of a back-off past ?1.

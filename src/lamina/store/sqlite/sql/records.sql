@@ -12,11 +12,13 @@ UPDATE record SET recorded_to = ?4, closed_by = ?5
 WHERE tenant_id = ?1 AND id = ?2 AND version = ?3 AND recorded_to IS NULL;
 
 -- name: latest_records
--- The newest version of each id, or the newest recorded by ?3: ?2 is a JSON list.
-SELECT r.* FROM record r
-WHERE r.tenant_id = ?1 AND r.id IN (SELECT value FROM json_each(?2))
-  AND r.version = (SELECT max(v.version) FROM record v
-                   WHERE v.tenant_id = r.tenant_id AND v.id = r.id AND (?3 IS NULL OR v.recorded_from <= ?3));
+-- The newest version of each id, or the newest recorded by ?3: ?2 is a JSON list. The ids lead: the other way round every
+-- version is read, and a concept has hundreds.
+SELECT r.* FROM json_each(?2) AS wanted CROSS JOIN record AS r
+WHERE r.tenant_id = ?1 AND r.id = wanted.value
+  AND r.version = (SELECT v.version FROM record AS v
+                   WHERE v.tenant_id = ?1 AND v.id = wanted.value AND (?3 IS NULL OR v.recorded_from <= ?3)
+                   ORDER BY v.version DESC LIMIT 1);
 
 -- name: record_versions
 -- Every version of one record.
@@ -171,5 +173,6 @@ LIMIT 1;
 SELECT scope FROM record WHERE tenant_id = ?1 AND id = ?2 LIMIT 1;
 
 -- name: record_scopes
--- The scopes of records: ?2 is a JSON list.
-SELECT DISTINCT id, scope FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2));
+-- The scopes of records, null for an id that is not there: ?2 is a JSON list. All versions have one scope; one is read.
+SELECT wanted.value, (SELECT scope FROM record WHERE tenant_id = ?1 AND id = wanted.value LIMIT 1)
+FROM json_each(?2) AS wanted;

@@ -1,0 +1,1 @@
+"""Answers: recall, and what a language model makes of it."""

@@ -1,0 +1,1 @@
+"""Forgetting: what is selected, counted and erased."""
