@@ -25,11 +25,13 @@ from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
+from lamina.continuity.files.operations import file_operations
 from lamina.continuity.operations import continuity_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.reminding import Reminding, Windows
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
+from lamina.http.relay_context import context_rows
 from lamina.http.relay_continuity import continuity_rows
 from lamina.http.relay_schedule import schedule_rows
 from lamina.http.server import create_application
@@ -147,11 +149,13 @@ def build_server(
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
-    relay = tuple(continuity_operations(kept.documents))
+    relay = (*continuity_operations(kept.documents), *file_operations(kept.documents))
+    relay_by_name = {operation.name: operation for operation in relay}
     routes = [
         *cortex_routes(cortex),
         *schedule_rows({operation.name: operation for operation in reminders}),
-        *continuity_rows({operation.name: operation for operation in relay}),
+        *continuity_rows(relay_by_name),
+        *context_rows(relay_by_name),
     ]
     application = create_application(gateway, routes, pool=pool, hosts=_LOOPBACK if unsigned else None)
     return Server(settings, kept, (*cortex, *reminders), relay, gateway, application, pool, feed, tiers)

@@ -365,6 +365,26 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "An archive stands both in the archive and in cold storage, or would after this; `details.paths` names what is "
         "in the way. Nothing was moved.",
     ),
+    "FILE_NOT_FOUND": ErrorCode(
+        "NotFound",
+        _CONTINUITY,
+        "No document stands at the path.",
+    ),
+    "FILE_NOT_TEXT": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "The document does not hold UTF-8 text. A clone of the repository has its bytes.",
+    ),
+    "JOURNAL_DAY_CLOSED": ErrorCode(
+        "Unavailable",
+        _CONTINUITY,
+        "Records are appended to the page of today (UTC) only.",
+    ),
+    "PAYLOAD_TOO_LARGE": ErrorCode(
+        "TooLarge",
+        _CONTINUITY,
+        "A document passes `details.bytes_max` as it was sent.",
+    ),
     "INVALID_CAPSULE": ErrorCode(
         "Malformed",
         _CONTINUITY,

@@ -162,3 +162,5 @@ DOCUMENTS_PAGE: Final = 1000
 DOCUMENTS_READ_MAX: Final = 200
 DOCUMENT_TRIES_MAX: Final = 16  # as many writers of one capsule at once get through
 CONTINUITY_READS_KEPT_MAX: Final = 10_000
+DOCUMENT_WORDS_MAX: Final = 32_768  # characters of a document that its event tells, for search
+RELAY_PAYLOAD_BYTES_MAX: Final = 262_144

@@ -12,6 +12,7 @@ import pytest
 
 from lamina.app import build_server
 from lamina.http.cortex import cortex_routes
+from lamina.http.relay_context import context_rows
 from lamina.http.relay_continuity import continuity_rows
 from lamina.http.relay_schedule import schedule_rows
 from lamina.http.routes import Route
@@ -122,16 +123,25 @@ def test_every_other_page_of_the_server_is_named(served: dict[str, Route]) -> No
     inner = getattr(server.application, "_application", server.application)
     assert isinstance(inner, Starlette)
     paths = {getattr(route, "path", "") for route in inner.routes}
-    relay = continuity_rows({row.name: row for row in server.relay})
+    relay = relay_rows(server.relay)
     server.close()
     assert paths - {row.path for row in (*served.values(), *relay)} == PAGES
 
 
-def test_every_route_of_continuity_is_there() -> None:
+def relay_rows(operations: Sequence[Operation[Any]]) -> list[Route]:
+    by_name = {each.name: each for each in operations}
+    return [*continuity_rows(by_name), *context_rows(by_name)]
+
+
+RELAY = re.compile(r"/v1/(continuity|context|index)/|/v1/(write|read|append|search|recent)$")
+
+
+def test_every_route_of_continuity_and_memory_files_is_there() -> None:
     lines = (Path(__file__).parent / "routes.tsv").read_text(encoding="utf-8").splitlines()
-    wanted = {tuple(line.split("\t")[1:3]) for line in lines if "\t/v1/continuity/" in line}
+    listed_rows = {tuple(line.split("\t")[1:3]) for line in lines[1:]}
+    wanted = {row for row in listed_rows if RELAY.match(row[1])}
     server = build_server(Settings(), store=MemoryStore())
-    rows = continuity_rows({row.name: row for row in server.relay})
+    rows = relay_rows(server.relay)
     server.close()
     assert {(row.verb, row.path) for row in rows} == wanted
 

@@ -7,8 +7,9 @@ from typing import Final
 from lamina.continuity import requests, results
 from lamina.continuity.cold import archive_of, packed, stub_text, unpacked
 from lamina.continuity.envelopes import archive_bytes, archived
+from lamina.continuity.landing import retried
 from lamina.continuity.permission import PathsOf, require
-from lamina.continuity.shelf import Shelf, retried
+from lamina.continuity.shelf import Shelf
 from lamina.continuity.subjects import ArchiveName, Subject, archive_name, check_same_subject
 from lamina.errors import Conflict, Malformed, NotFound
 from lamina.kernel.operations import Answer, Call

@@ -12,19 +12,14 @@ from lamina import limits
 from lamina.continuity.capsules import CapsuleObject
 from lamina.continuity.cold import Stub, stub_in
 from lamina.continuity.envelopes import Archived, archived, fallback
+from lamina.continuity.landing import Told, landed
 from lamina.continuity.loading import Loaded, loaded
 from lamina.continuity.subjects import KINDS, ROOT, Subject, check_same_subject
-from lamina.errors import Conflict, LaminaError, NotFound
-from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
+from lamina.errors import LaminaError, NotFound
 from lamina.kernel.operations import Call
-from lamina.kernel.scopes import Scope
-from lamina.store.documents.ports import Change, Commit, Document, Documents, Write
-from lamina.store.ports import Capture
+from lamina.store.documents.ports import Change, Commit, Document, Documents
 
-__all__ = ["RELAY", "Kept", "Shelf", "Standing", "retried"]
-
-RELAY = Scope("app:relay")
-"""The scope that what the Relay contract keeps belongs to."""
+__all__ = ["Kept", "Shelf", "Standing"]
 
 _ACTIVE = tuple(f"{ROOT}/{kind}-" for kind in KINDS)
 
@@ -144,38 +139,13 @@ class Shelf:
 
     def land(self, call: Call, message: str, changes: Sequence[Change], words: str | None) -> Commit:
         """Write changes as one commit, with an event that says so in words. Raises ``Conflict`` (DOCUMENT_CHANGED)."""
-        captures = [] if words is None else [Capture(self._draft(call, changes, words))]
-        write = Write(
-            tenant_id=call.principal.tenant_id,
-            author=call.principal.actor,
-            message=" ".join(message.splitlines()),
-            changes=changes,
-            captures=captures,
-        )
-        return self._documents.write([write])[0].commit
+        told = None if words is None else Told(changes[0].path, words, "continuity")
+        return landed(self._documents, call, message, changes, told)
 
     def head(self, tenant_id: str) -> str | None:
         """The hash of the newest commit."""
         commit = self._documents.head(tenant_id)
         return None if commit is None else commit.sha
-
-    def _draft(self, call: Call, changes: Sequence[Change], words: str) -> EventDraft:
-        principal = call.principal
-        actor = Party.of(principal.actor)
-        return EventDraft(
-            tenant_id=principal.tenant_id,
-            scope=RELAY,
-            caller=principal.actor,
-            observed_actor=actor,
-            subject=actor,
-            session=None,
-            modality=Modality.DOCUMENT.value,
-            content={"kind": "text", "text": words, "path": changes[0].path},
-            context=Context(observed_at=call.now, labels=("continuity",)),
-            directives=Directives(extract=()),
-            # What a document says is nobody's word, whoever stored it.
-            origin=Origin(principal.actor, principal.channel, Trust.EXTERNAL),
-        )
 
     def _many(
         self, tenant_id: str, found: Sequence[Document], parse: Callable[[Document], T]
@@ -209,17 +179,6 @@ class Shelf:
             while len(self._parsed) > limits.CAPSULES_KEPT_MAX:
                 self._parsed.popitem(last=False)
         return kept
-
-
-def retried(run: Callable[[], T]) -> T:
-    """What ``run`` gives, tried again when the documents moved on between its reading and its writing."""
-    for _ in range(limits.DOCUMENT_TRIES_MAX - 1):
-        try:
-            return run()
-        except Conflict as conflict:
-            if conflict.code != "DOCUMENT_CHANGED":
-                raise
-    return run()
 
 
 def _parsed(document: Document, parse: Callable[[Document], Any]) -> Kept:

@@ -8,6 +8,7 @@ from typing import Any
 from lamina.continuity import requests, results
 from lamina.continuity.archiving import Archiving
 from lamina.continuity.capsules import CapsuleObject
+from lamina.continuity.landing import retried
 from lamina.continuity.permission import Paths, PathsOf, require
 from lamina.continuity.planning import (
     is_stale,
@@ -15,7 +16,7 @@ from lamina.continuity.planning import (
     refresh_order,
     retention_candidate,
 )
-from lamina.continuity.shelf import Shelf, retried
+from lamina.continuity.shelf import Shelf
 from lamina.continuity.subjects import (
     ARCHIVE,
     COLD,

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from lamina.continuity import requests, results
 from lamina.continuity.envelopes import fallback_bytes
 from lamina.continuity.judging import check_revalidation, revalidated
+from lamina.continuity.landing import retried
 from lamina.continuity.patch import check_operations
 from lamina.continuity.permission import Paths, PathsOf, require
-from lamina.continuity.shelf import Shelf, Standing, retried
+from lamina.continuity.shelf import Shelf, Standing
 from lamina.continuity.subjects import Subject
 from lamina.continuity.transitions import check_request
 from lamina.continuity.trust import resume_adequate

@@ -1,0 +1,1 @@
+"""Memory files: free documents in the folders of the repository, written, read, appended to and found again."""

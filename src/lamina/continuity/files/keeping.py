@@ -1,0 +1,103 @@
+"""Handlers that keep memory files: write, read, append. Each change is one commit with the event that tells of it."""
+
+from __future__ import annotations
+
+import json
+
+from lamina import limits
+from lamina.continuity.files.names import check_open_day, file_path
+from lamina.continuity.files.requests import AppendRecord, ReadFile, ReadText, WriteFile, Written
+from lamina.continuity.landing import Told, landed, retried
+from lamina.continuity.permission import PathsOf, require
+from lamina.errors import Malformed, NotFound, TooLarge
+from lamina.kernel.canonical import canonical
+from lamina.kernel.operations import Answer, Call
+from lamina.store.documents.ports import Change, ChangeKind, Documents
+
+__all__ = ["Keeping"]
+
+_LABEL = "file"
+
+
+class Keeping:
+    """Write, read and append."""
+
+    def __init__(self, documents: Documents, paths_of: PathsOf) -> None:
+        self._documents = documents
+        self._paths_of = paths_of
+
+    def write(self, request: WriteFile, call: Call) -> Answer:
+        """Write a file as a whole. One that holds these very bytes already is left as it is."""
+        path = file_path(request.path)
+        require(self._paths_of(call), "write", path)
+        _check_size(request)
+        return Answer(retried(lambda: self._write(path, request, call)))
+
+    def read(self, request: ReadFile, call: Call) -> Answer:
+        """A file's text."""
+        path = file_path(request.path)
+        require(self._paths_of(call), "read", path)
+        document = self._documents.read(call.principal.tenant_id, path)
+        if document is None:
+            raise NotFound("FILE_NOT_FOUND", f"there is no file at {path}", details={"path": path})
+        try:
+            return Answer(ReadText(path=path, content=document.content.decode()))
+        except UnicodeDecodeError as error:
+            raise Malformed(
+                "FILE_NOT_TEXT", f"{path} does not hold UTF-8 text", details={"path": path}
+            ) from error
+
+    def append(self, request: AppendRecord, call: Call) -> Answer:
+        """Add a record at a file's end, as a line of JSON; the file begins with it where there is none."""
+        path = file_path(request.path)
+        require(self._paths_of(call), "write", path)
+        _check_size(request)
+        check_open_day(path, call.now)
+        return Answer(retried(lambda: self._append(path, request, call)))
+
+    def _write(self, path: str, request: WriteFile, call: Call) -> Written:
+        tenant_id, content = call.principal.tenant_id, request.content.encode()
+        standing = self._documents.read(tenant_id, path)
+        if standing is not None and standing.content == content:
+            head = self._documents.head(tenant_id)
+            return Written(path=path, committed=False, latest_commit=head.sha if head else None)
+        version = 0 if standing is None else standing.version
+        change = Change(path, ChangeKind.PUT, content, expected_version=version)
+        return self._landed(call, change, request.commit_message or f"write: {path}", request.content)
+
+    def _append(self, path: str, request: AppendRecord, call: Call) -> Written:
+        line = json.dumps(request.record, ensure_ascii=False)
+        gap, version = self._gap(call.principal.tenant_id, path)
+        change = Change(path, ChangeKind.APPEND, f"{gap}{line}\n".encode(), expected_version=version)
+        return self._landed(call, change, request.commit_message or f"append: {path}", line)
+
+    def _gap(self, tenant_id: str, path: str) -> tuple[str, int | None]:
+        """What must stand before the next line, and the version that this was read of.
+
+        An append leaves a whole line behind it. Only a file that was written as a whole may end within one, and only
+        then it is read: the cost of an append does not grow with its file.
+        """
+        newest = self._documents.history(tenant_id, path, limit=1)
+        if not newest or newest[0].kind is not ChangeKind.PUT:
+            return "", None
+        standing = self._documents.read(tenant_id, path)
+        if standing is None:
+            return "", 0
+        whole = not standing.content or standing.content.endswith(b"\n")
+        return "" if whole else "\n", standing.version
+
+    def _landed(self, call: Call, change: Change, message: str, words: str) -> Written:
+        told = Told(change.path, f"{change.path}\n{words}", _LABEL)
+        commit = landed(self._documents, call, message, [change], told)
+        return Written(path=change.path, committed=True, latest_commit=commit.sha)
+
+
+def _check_size(request: WriteFile | AppendRecord) -> None:
+    size = len(canonical(request.model_dump(exclude_none=True)))
+    if size > limits.RELAY_PAYLOAD_BYTES_MAX:
+        raise TooLarge(
+            "PAYLOAD_TOO_LARGE",
+            f"Payload too large: {size} bytes > limit {limits.RELAY_PAYLOAD_BYTES_MAX}",
+            hint="split the file",
+            details={"bytes": size, "bytes_max": limits.RELAY_PAYLOAD_BYTES_MAX},
+        )

@@ -1,0 +1,31 @@
+"""The operations of memory files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lamina.continuity.declaring import reads, writes
+from lamina.continuity.files import requests
+from lamina.continuity.files.keeping import Keeping
+from lamina.continuity.permission import AnyPath, PathsOf
+from lamina.kernel.operations import Operation
+from lamina.store.documents.ports import Documents
+
+__all__ = ["file_operations"]
+
+
+def file_operations(documents: Documents, *, paths_of: PathsOf | None = None) -> list[Operation[Any]]:
+    """Every operation over memory files. ``paths_of`` narrows callers to folders."""
+    asked: PathsOf = paths_of or (lambda call: AnyPath())  # noqa: ARG005 - every caller alike
+    keeping = Keeping(documents, asked)
+    return [
+        writes("file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file."),
+        reads("file_read", requests.ReadFile, requests.ReadText, keeping.read, "Read a file."),
+        writes(
+            "file_append",
+            requests.AppendRecord,
+            requests.Written,
+            keeping.append,
+            "Append a record to a file.",
+        ),
+    ]

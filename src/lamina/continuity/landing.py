@@ -1,0 +1,78 @@
+"""How every write of this slice lands: one commit of documents, with the event that tells of it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from lamina import limits
+from lamina.errors import Conflict
+from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
+from lamina.kernel.operations import Call
+from lamina.kernel.scopes import Scope
+from lamina.store.documents.ports import Change, ChangeKind, Commit, Documents, Write
+from lamina.store.ports import Capture
+
+__all__ = ["RELAY", "Told", "landed", "retried"]
+
+RELAY: Final = Scope("app:relay")
+"""The scope that what the Relay contract keeps belongs to."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an event tells of a write: words about the document at a path, for recall and for search."""
+
+    path: str
+    words: str
+    label: str
+
+
+def landed(
+    documents: Documents, call: Call, message: str, changes: Sequence[Change], told: Told | None
+) -> Commit:
+    """Write changes as one commit. Raises ``Conflict`` (DOCUMENT_CHANGED) when a guard does not hold."""
+    write = Write(
+        tenant_id=call.principal.tenant_id,
+        author=call.principal.actor,
+        message=" ".join(message.splitlines()),
+        changes=changes,
+        captures=[] if told is None else [Capture(_draft(call, changes, told))],
+    )
+    return documents.write([write])[0].commit
+
+
+def retried(run: Callable[[], T]) -> T:
+    """What ``run`` gives, tried again when the documents moved on between its reading and its writing."""
+    for _ in range(limits.DOCUMENT_TRIES_MAX - 1):
+        try:
+            return run()
+        except Conflict as conflict:
+            if conflict.code != "DOCUMENT_CHANGED":
+                raise
+    return run()
+
+
+def _draft(call: Call, changes: Sequence[Change], told: Told) -> EventDraft:
+    principal = call.principal
+    actor = Party.of(principal.actor)
+    content = {"kind": "text", "text": told.words[: limits.DOCUMENT_WORDS_MAX], "path": told.path}
+    if any(change.path == told.path and change.kind is ChangeKind.APPEND for change in changes):
+        content["change"] = ChangeKind.APPEND.value
+    return EventDraft(
+        tenant_id=principal.tenant_id,
+        scope=RELAY,
+        caller=principal.actor,
+        observed_actor=actor,
+        subject=actor,
+        session=None,
+        modality=Modality.DOCUMENT.value,
+        content=content,
+        context=Context(observed_at=call.now, labels=(told.label,)),
+        directives=Directives(extract=()),
+        # What a document says is nobody's word, whoever stored it.
+        origin=Origin(principal.actor, principal.channel, Trust.EXTERNAL),
+    )

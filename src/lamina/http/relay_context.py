@@ -1,0 +1,23 @@
+"""The rows of the Relay contract for memory files, search and context (seed 000): verb and path to operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from lamina.http.errors import detail_response
+from lamina.http.routes import Route
+from lamina.kernel.operations import Operation
+
+__all__ = ["context_rows"]
+
+_ROWS: Final = (
+    ("POST", "/v1/write", "file_write"),
+    ("GET", "/v1/read", "file_read"),
+    ("POST", "/v1/append", "file_append"),
+)
+
+
+def context_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    """A row for every path; errors have the ``detail`` bodies of the contract."""
+    return [Route(verb, path, by_name[name], errors=detail_response) for verb, path, name in _ROWS]

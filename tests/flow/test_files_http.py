@@ -1,0 +1,150 @@
+"""Memory files over HTTP, on the embedded engine with its repository."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+NOTE = "memory/notes/launch.md"
+LOG = "memory/episodic/day.jsonl"
+
+
+def _write(world: Any, path: str, content: str, **more: Any) -> dict[str, Any]:
+    response = world.call("POST", "/v1/write", body={"path": path, "content": content} | more)
+    assert response.status_code == 200, response.text
+    result: dict[str, Any] = response.json()
+    return result
+
+
+def _append(world: Any, path: str, record: dict[str, Any], **more: Any) -> dict[str, Any]:
+    response = world.call("POST", "/v1/append", body={"path": path, "record": record} | more)
+    assert response.status_code == 200, response.text
+    result: dict[str, Any] = response.json()
+    return result
+
+
+def _refused(world: Any, verb: str, path: str, **sent: Any) -> tuple[int, str]:
+    response = world.call(verb, path, **sent)
+    return response.status_code, response.json()["error_code"]
+
+
+def _read(world: Any, path: str) -> Any:
+    return world.get(_reading(path))
+
+
+def _reading(path: str) -> str:
+    return f"/v1/read?path={quote(path, safe='')}"
+
+
+def _events(world: Any) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = world.get("/v1/events", scope="app:relay")["items"]
+    return items
+
+
+def test_a_written_file_is_read_back_and_stands_in_a_commit(world: Any) -> None:
+    written = _write(world, NOTE, "# Launch\nGrüße\n")
+    head = world.store.documents.head("acme")
+    assert written == {"ok": True, "path": NOTE, "committed": True, "latest_commit": head.sha}
+    assert head.message == f"write: {NOTE}"
+    assert _read(world, NOTE) == {"ok": True, "path": NOTE, "content": "# Launch\nGrüße\n"}
+
+
+def test_unchanged_bytes_make_no_commit_and_no_event(world: Any) -> None:
+    first = _write(world, NOTE, "same")
+    second = _write(world, NOTE, "same")
+    assert (second["committed"], second["latest_commit"]) == (False, first["latest_commit"])
+    assert len(_events(world)) == 1
+
+
+def test_a_message_of_the_callers_own_is_one_line(world: Any) -> None:
+    _write(world, NOTE, "x", commit_message="notes:\nfirst")
+    assert world.store.documents.head("acme").message == "notes: first"
+
+
+def test_records_are_lines_of_json_with_their_own_letters(world: Any) -> None:
+    _append(world, LOG, {"text": "Grüße", "n": 1})
+    _append(world, LOG, {"text": "more"})
+    assert _read(world, LOG)["content"] == '{"text": "Grüße", "n": 1}\n{"text": "more"}\n'
+    assert world.store.documents.head("acme").message == f"append: {LOG}"
+    kinds = [version.kind for version in world.store.documents.history("acme", LOG)]
+    assert kinds == ["append", "append"]
+
+
+def test_a_record_never_runs_into_a_line_that_was_left_open(world: Any) -> None:
+    _write(world, LOG, "open")
+    _append(world, LOG, {"n": 1})
+    assert _read(world, LOG)["content"] == 'open\n{"n": 1}\n'
+
+
+def test_each_change_is_one_event_for_recall_and_not_for_facts(world: Any) -> None:
+    _write(world, NOTE, "Ship on Friday.")
+    _append(world, LOG, {"n": 1})
+    appended, written = _events(world)
+    assert (written["modality"], written["content"]["path"]) == ("document", NOTE)
+    assert written["content"]["text"] == f"{NOTE}\nShip on Friday."
+    assert written["context"]["labels"] == ["file"]
+    assert written["origin"]["trust"] == "external"
+    assert appended["content"] == {
+        "kind": "text",
+        "text": f'{LOG}\n{{"n": 1}}',
+        "path": LOG,
+        "change": "append",
+    }
+
+
+def test_what_an_event_tells_of_a_long_file_is_bounded(world: Any) -> None:
+    _write(world, NOTE, "word " * 20_000)
+    assert len(_events(world)[0]["content"]["text"]) == 32_768
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("", 403),
+        ("/etc/passwd", 403),
+        ("../x.md", 403),
+        ("memory/../../x.md", 403),
+        ("memory/../projects/x.md", 400),
+        ("home/x.md", 400),
+        ("memory", 400),
+        ("memory//x.md", 400),
+        ("memory/.git/config", 400),
+        ("memory/a\\b.md", 400),
+    ],
+)
+def test_a_path_outside_of_the_folders_is_refused(world: Any, path: str, status: int) -> None:
+    for verb, sent in (("write", {"content": "x"}), ("append", {"record": {}})):
+        assert _refused(world, "POST", f"/v1/{verb}", body={"path": path} | sent)[0] == status
+    assert _refused(world, "GET", _reading(path))[0] == status
+
+
+def test_what_is_not_there_or_not_text_says_so(world: Any) -> None:
+    assert _refused(world, "GET", _reading(NOTE)) == (404, "FILE_NOT_FOUND")
+    _write(world, NOTE, "x")
+    assert _refused(world, "GET", _reading("memory/notes")) == (404, "FILE_NOT_FOUND")
+
+
+def test_a_folder_cannot_become_a_file(world: Any) -> None:
+    _write(world, NOTE, "x")
+    body = {"path": "memory/notes", "content": "x"}
+    assert _refused(world, "POST", "/v1/write", body=body) == (409, "PATH_COLLISION")
+
+
+def test_a_payload_past_the_cap_is_refused(world: Any) -> None:
+    body = {"path": NOTE, "content": "x" * 262_144}
+    assert _refused(world, "POST", "/v1/write", body=body) == (413, "PAYLOAD_TOO_LARGE")
+
+
+def test_only_the_page_of_today_is_appended_to(world: Any) -> None:
+    _append(world, "journal/2026/2026-05-13.md", {"n": 1})
+    body = {"path": "journal/2026/2026-05-12.md", "record": {"n": 1}}
+    assert _refused(world, "POST", "/v1/append", body=body) == (503, "JOURNAL_DAY_CLOSED")
+
+
+def test_the_grants_of_the_scope_are_asked(world: Any) -> None:
+    world.policy.deny("scope.write", "app:relay")
+    assert _refused(world, "POST", "/v1/write", body={"path": NOTE, "content": "x"})[0] == 403
+    world.policy.deny("scope.read.local", "app:relay")
+    assert _refused(world, "GET", _reading(NOTE))[0] == 403
