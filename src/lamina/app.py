@@ -26,6 +26,7 @@ from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
 from lamina.continuity.files.operations import file_operations
+from lamina.continuity.landing import RELAY
 from lamina.continuity.operations import continuity_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.reminding import Reminding, Windows
@@ -35,6 +36,7 @@ from lamina.http.relay_context import context_rows
 from lamina.http.relay_continuity import continuity_rows
 from lamina.http.relay_schedule import schedule_rows
 from lamina.http.server import create_application
+from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
@@ -127,11 +129,13 @@ def build_server(
         operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
         token_allows=token_allows,
     )
+    embedder = MiniLmEmbedder()
+    indexes = ResidentIndexes(kept.index, embedder.name, embedder.dim_pooled)
     reminders = schedule_operations(Reminding(kept.schedule, _windows(settings)))
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *layer_operations(kept),
-        *recall_operations(_recalling(kept, ids)),
+        *recall_operations(_recalling(kept, ids, embedder, indexes)),
         *lifecycle_operations(kept, feed, clock),
         *access_operations(tiers, kept.registry),
         *audit_operations(kept),
@@ -149,7 +153,8 @@ def build_server(
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
-    relay = (*continuity_operations(kept.documents), *file_operations(kept.documents))
+    finder = DocumentIndex(kept.log, indexes, embedder, RELAY)
+    relay = (*continuity_operations(kept.documents), *file_operations(kept.documents, finder))
     relay_by_name = {operation.name: operation for operation in relay}
     routes = [
         *cortex_routes(cortex),
@@ -172,9 +177,7 @@ def _sources() -> Sources:
     return Sources(fetch, time.monotonic)
 
 
-def _recalling(store: Store, ids: RandomIds) -> Recalling:
-    embedder = MiniLmEmbedder()
-    indexes = ResidentIndexes(store.index, embedder.name, embedder.dim_pooled)
+def _recalling(store: Store, ids: RandomIds, embedder: MiniLmEmbedder, indexes: ResidentIndexes) -> Recalling:
     retriever = Retriever(store, indexes, embedder)
     return Recalling(store, retriever, DerivedRecords(store), WordPieceCounter(), ids)
 

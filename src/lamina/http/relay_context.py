@@ -15,6 +15,11 @@ _ROWS: Final = (
     ("POST", "/v1/write", "file_write"),
     ("GET", "/v1/read", "file_read"),
     ("POST", "/v1/append", "file_append"),
+    ("POST", "/v1/search", "file_search"),
+    ("POST", "/v1/recent", "file_recent"),
+    ("GET", "/v1/index/status", "index_status"),
+    ("POST", "/v1/index/rebuild", "index_rebuild"),
+    ("POST", "/v1/index/rebuild-incremental", "index_rebuild_incremental"),
 )
 
 

@@ -6,7 +6,10 @@ from typing import Any
 
 from lamina.continuity.declaring import reads, writes
 from lamina.continuity.files import requests
+from lamina.continuity.files.directory import Directory
+from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.keeping import Keeping
+from lamina.continuity.files.ports import Finder
 from lamina.continuity.permission import AnyPath, PathsOf
 from lamina.kernel.operations import Operation
 from lamina.store.documents.ports import Documents
@@ -14,10 +17,13 @@ from lamina.store.documents.ports import Documents
 __all__ = ["file_operations"]
 
 
-def file_operations(documents: Documents, *, paths_of: PathsOf | None = None) -> list[Operation[Any]]:
+def file_operations(
+    documents: Documents, finder: Finder, *, paths_of: PathsOf | None = None
+) -> list[Operation[Any]]:
     """Every operation over memory files. ``paths_of`` narrows callers to folders."""
     asked: PathsOf = paths_of or (lambda call: AnyPath())  # noqa: ARG005 - every caller alike
     keeping = Keeping(documents, asked)
+    finding = Finding(documents, Directory(documents), finder, asked)
     return [
         writes("file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file."),
         reads("file_read", requests.ReadFile, requests.ReadText, keeping.read, "Read a file."),
@@ -28,4 +34,10 @@ def file_operations(documents: Documents, *, paths_of: PathsOf | None = None) ->
             keeping.append,
             "Append a record to a file.",
         ),
-    ]
+        reads("file_search", requests.Search, requests.FoundFiles, finding.search, "Find files."),
+        reads("file_recent", requests.Recent, requests.RecentFiles, finding.recent, "List the newest files."),
+        reads("index_status", requests.RebuildIndex, requests.IndexStatus, finding.status, "How far the index is."),
+        reads("index_rebuild", requests.RebuildIndex, requests.Rebuilt, finding.rebuild, "Bring the index up to date."),
+        reads("index_rebuild_incremental", requests.RebuildIndex, requests.RebuiltIncrementally,
+              finding.rebuild_incremental, "Bring the index up to date, and say how much that was."),
+    ]  # fmt: skip

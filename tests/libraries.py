@@ -1,0 +1,95 @@
+"""Memory files of a store in memory, with a worker that needs no models and an index to find them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from capsules import NOW
+from given import ManualClock
+from lamina.continuity.files.operations import file_operations
+from lamina.continuity.landing import RELAY
+from lamina.continuity.permission import Paths
+from lamina.index.documents import DocumentIndex
+from lamina.index.resident import ResidentIndexes
+from lamina.kernel.operations import Call, Operation
+from lamina.kernel.time import SECOND_US
+from lamina.language.temporal import find_times
+from lamina.models.ports import Encoded, TokenMatrix
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.worker import Worker
+from lamina.store.memory import MemoryStore
+from shelves import AGENT, Everything
+
+DIMENSIONS = 8
+SUBJECTS = ("tea coffee drink", "boat ship sail", "code test bug")
+
+
+class Meanings:
+    """An embedder that knows three subjects: texts about the same one are near each other."""
+
+    name = "meanings"
+    dim_pooled = DIMENSIONS
+    dim_tokens = DIMENSIONS
+
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        pooled = np.zeros((len(texts), DIMENSIONS), np.float32)
+        for number, text in enumerate(texts):
+            for subject, words in enumerate(SUBJECTS):
+                pooled[number, subject] = sum(word in text.lower() for word in words.split())
+            pooled[number, -1] += 0.0 if pooled[number].any() else 1.0
+            pooled[number] /= np.linalg.norm(pooled[number])
+        empty = TokenMatrix(np.zeros((0, DIMENSIONS), np.int8), np.zeros(0, np.float32))
+        return Encoded(pooled, [empty] * len(texts))
+
+
+class Library:
+    """The operations over memory files, called by name; ``at`` is now, ``paths`` what the caller may touch."""
+
+    def __init__(self, paths: Paths | None = None) -> None:
+        self.clock = ManualClock(NOW)
+        self.store = MemoryStore(clock=self.clock)
+        self.paths = paths
+        embedder = Meanings()
+        indexes = ResidentIndexes(self.store.index, embedder.name, embedder.dim_pooled)
+        self.finder = DocumentIndex(self.store.log, indexes, embedder, RELAY)
+        given: dict[str, Any] = {} if paths is None else {"paths_of": lambda call: self.paths}
+        rows = file_operations(self.store.documents, self.finder, **given)
+        self.operations: dict[str, Operation[Any]] = {row.name: row for row in rows}
+        extractor = RulesExtractor(find_times, use_parser=False)
+        self.worker = Worker(
+            self.store, Deriver(self.store, extractor, embedder), embedder, self.clock, "test"
+        )
+
+    def __call__(self, name: str, **body: Any) -> dict[str, Any]:
+        operation = self.operations[name]
+        call = Call(principal=AGENT, request_id="r", now=self.clock.now(), permits=Everything())
+        answer = operation.handler(operation.request.model_validate(body), call)
+        assert isinstance(answer.result, operation.result)
+        result: dict[str, Any] = answer.result.model_dump(mode="json")
+        return result
+
+    def write(self, path: str, content: str) -> None:
+        """A file, a second after the last."""
+        self.clock.at += SECOND_US
+        self("file_write", path=path, content=content)
+
+    def append(self, path: str, **record: Any) -> None:
+        """A record, a second after the last change."""
+        self.clock.at += SECOND_US
+        self("file_append", path=path, record=record)
+
+    def derive(self) -> None:
+        """Let the worker catch up."""
+        self.worker.drain()
+
+    def found(self, query: str, **more: Any) -> list[str]:
+        """The paths that a search gives."""
+        return [row["path"] for row in self("file_search", query=query, **more)["results"]]
+
+    def newest(self, **more: Any) -> list[str]:
+        """The paths that changed last."""
+        return [row["path"] for row in self("file_recent", **more)["results"]]
