@@ -9,9 +9,9 @@ import numpy as np
 
 from capsules import NOW
 from given import ManualClock
-from lamina.continuity.files.operations import file_operations
 from lamina.continuity.landing import RELAY
 from lamina.continuity.permission import Paths
+from lamina.continuity.relay import Surroundings, relay_operations
 from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.operations import Call, Operation
@@ -57,7 +57,10 @@ class Library:
         indexes = ResidentIndexes(self.store.index, embedder.name, embedder.dim_pooled)
         self.finder = DocumentIndex(self.store.log, indexes, embedder, RELAY)
         given: dict[str, Any] = {} if paths is None else {"paths_of": lambda call: self.paths}
-        rows = file_operations(self.store.documents, self.finder, **given)
+        around = Surroundings(
+            self.finder, lambda subjects, call: {"about": [each.id for each in subjects]}, "1"
+        )
+        rows = relay_operations(self.store.documents, around, **given)
         self.operations: dict[str, Operation[Any]] = {row.name: row for row in rows}
         extractor = RulesExtractor(find_times, use_parser=False)
         self.worker = Worker(

@@ -12,7 +12,7 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from lamina import limits
+from lamina import __version__, limits
 from lamina.access.audit_operations import audit_operations
 from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
@@ -25,10 +25,10 @@ from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
-from lamina.continuity.files.operations import file_operations
 from lamina.continuity.landing import RELAY
-from lamina.continuity.operations import continuity_operations
+from lamina.continuity.relay import Surroundings, relay_operations
 from lamina.coordination.operations import schedule_operations
+from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
@@ -131,7 +131,8 @@ def build_server(
     )
     embedder = MiniLmEmbedder()
     indexes = ResidentIndexes(kept.index, embedder.name, embedder.dim_pooled)
-    reminders = schedule_operations(Reminding(kept.schedule, _windows(settings)))
+    reminding = Reminding(kept.schedule, _windows(settings))
+    reminders = schedule_operations(reminding)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *layer_operations(kept),
@@ -154,7 +155,9 @@ def build_server(
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY)
-    relay = (*continuity_operations(kept.documents), *file_operations(kept.documents, finder))
+    relay = tuple(
+        relay_operations(kept.documents, Surroundings(finder, reminders_of(reminding), __version__))
+    )
     relay_by_name = {operation.name: operation for operation in relay}
     routes = [
         *cortex_routes(cortex),

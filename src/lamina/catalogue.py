@@ -365,6 +365,11 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "An archive stands both in the archive and in cold storage, or would after this; `details.paths` names what is "
         "in the way. Nothing was moved.",
     ),
+    "COMMIT_NOT_FOUND": ErrorCode(
+        "NotFound",
+        _CONTINUITY,
+        "Nothing had been written by the time that a snapshot asks for.",
+    ),
     "FILE_NOT_FOUND": ErrorCode(
         "NotFound",
         _CONTINUITY,
@@ -384,6 +389,11 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "TooLarge",
         _CONTINUITY,
         "A document passes `details.bytes_max` as it was sent.",
+    ),
+    "INVALID_AS_OF": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "`as_of.value` names no commit of this tenant, or is no timestamp.",
     ),
     "INVALID_CAPSULE": ErrorCode(
         "Malformed",
@@ -419,6 +429,16 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "An operation of a patch names an item that the list does not have. Matching is exact, on the stored "
         "text. No operation was applied.",
     ),
+    "SNAPSHOT_DAMAGED": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "The document at the snapshot's path is no snapshot.",
+    ),
+    "SNAPSHOT_NOT_FOUND": ErrorCode(
+        "NotFound",
+        _CONTINUITY,
+        "There is no snapshot under this id.",
+    ),
     "STALE_CAPSULE": ErrorCode(
         "Conflict",
         _CONTINUITY,
@@ -430,6 +450,11 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CONTINUITY,
         "What is stored is no capsule of a supported shape. An upsert writes it anew; a read with "
         "`allow_fallback` shows the snapshot of its last good write.",
+    ),
+    "SUBJECT_INCOMPLETE": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "`subject_kind` and `subject_id` go together; one of them is missing.",
     ),
     "SUBJECT_MISMATCH": ErrorCode(
         "Malformed",

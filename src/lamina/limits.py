@@ -171,3 +171,6 @@ CARDS_KEPT_MAX: Final = 50_000
 CARD_BYTES_READ_MAX: Final = 262_144  # of a document, for its tags and its front matter
 CARD_TAGS_MAX: Final = 64
 SEARCH_RECENT_MAX: Final = 500  # matches that are put in the order of time
+GRAPH_SOURCES_MAX: Final = 100_000  # tasks and capsules whose links are in memory, of all tenants together
+CONTEXT_SCAN_FILES_MAX: Final = 200  # that are looked through where nothing is indexed
+CONTEXT_SCAN_BYTES_MAX: Final = 4096  # of each of them

@@ -212,3 +212,35 @@ def test_building_the_repository_anew_changes_no_hash(store: Store) -> None:
     assert store.documents.reproject(TENANT) == before
     assert store.documents.reproject("nobody") is None
     assert put(store, "a/9", b"goes on") == 1
+
+
+def test_a_folder_is_listed_as_it_stood(store: Store, clock: ManualClock) -> None:
+    put(store, "a/1", b"one")
+    put(store, "a/2", b"one")
+    then = clock.at = clock.at + 10
+    put(store, "a/1", b"two")
+    write(store, Change("a/2", REMOVE))
+    put(store, "a/3", b"new")
+    listed = store.documents.below(TENANT, "a", at=then - 1, with_content=True)
+    assert [(each.path, each.content) for each in listed] == [("a/1", b"one"), ("a/2", b"one")]
+    now = store.documents.below(TENANT, "a", at=then + 9)
+    assert [(each.path, each.version, each.content) for each in now] == [("a/1", 2, b""), ("a/3", 1, b"")]
+    assert [each.path for each in store.documents.below(TENANT, "a", at=then + 9, after="a/1")] == ["a/3"]
+
+
+def test_a_commit_is_found_by_its_hash_and_by_its_time(store: Store, clock: ManualClock) -> None:
+    first = write(store, Change("a", PUT, b"one")).commit
+    clock.at += 10
+    second = write(store, Change("a", PUT, b"two")).commit
+    assert store.documents.commit_of(TENANT, first.sha) == first
+    assert store.documents.commit_of(TENANT, second.sha) == second
+    found = store.documents.commit_of(TENANT, first.sha[:12])
+    assert found is not None
+    assert found.number == first.number
+    assert store.documents.commit_of(TENANT, "") is None
+    assert store.documents.commit_of(TENANT, "f" * 40) is None
+    for at, number in ((NOON, 1), (NOON + 9, 1), (NOON + 10, 2), (NOON + 99, 2)):
+        found = store.documents.commit_at(TENANT, at)
+        assert found is not None
+        assert found.number == number
+    assert store.documents.commit_at(TENANT, NOON - 1) is None

@@ -30,10 +30,15 @@ def continuity_operations(
     paths_of: PathsOf | None = None,
     sections: Mapping[str, Section] | None = None,
     archive_days: int = ARCHIVE_DAYS,
+    shelf: Shelf | None = None,
+    uses: RecentUses | None = None,
 ) -> list[Operation[Any]]:
-    """Every operation over capsules. ``paths_of`` narrows callers to folders, ``sections`` widen the startup view."""
+    """Every operation over capsules. ``paths_of`` narrows callers to folders, ``sections`` widen the startup view.
+
+    ``shelf`` and ``uses`` are given where others share them.
+    """
     asked: PathsOf = paths_of or (lambda call: AnyPath())  # noqa: ARG005 - every caller alike
-    shelf, uses = Shelf(documents), RecentUses()
+    shelf, uses = shelf or Shelf(documents), uses or RecentUses()
     reading, writing = Reading(shelf, asked, uses, sections), Writing(shelf, asked)
     archiving, listing = Archiving(shelf, asked), Listing(shelf, asked, archive_days)
     upkeep = Upkeep(shelf, asked, uses, archiving, archive_days)

@@ -59,7 +59,7 @@ class Reading:
         path, state, warnings = subject.active_path, "active", list[str]()
         found: Loaded | None = None
         try:
-            found = self._active(tenant_id, subject)
+            found = self.active(tenant_id, subject)
         except (NotFound, Malformed) as failure:
             if not request.allow_fallback:
                 raise
@@ -95,7 +95,7 @@ class Reading:
         subject = request.subject
         require(self._paths_of(call), "read", subject.active_path)
         candidate = candidate_of(request.candidate_capsule, subject)
-        found = compared(self._active(call.principal.tenant_id, subject).capsule, candidate, request.signals)
+        found = compared(self.active(call.principal.tenant_id, subject).capsule, candidate, request.signals)
         return Answer(
             results.Compared(
                 path=subject.active_path,
@@ -106,7 +106,7 @@ class Reading:
             )
         )
 
-    def _active(self, tenant_id: str, subject: Subject) -> Loaded:
+    def active(self, tenant_id: str, subject: Subject) -> Loaded:
         """The capsule at the subject's path: by the normal form of its id, but of this subject."""
         found = self._shelf.active(tenant_id, subject).loaded
         stored = Subject(found.capsule["subject_kind"], found.capsule["subject_id"])

@@ -20,6 +20,9 @@ _ROWS: Final = (
     ("GET", "/v1/index/status", "index_status"),
     ("POST", "/v1/index/rebuild", "index_rebuild"),
     ("POST", "/v1/index/rebuild-incremental", "index_rebuild_incremental"),
+    ("POST", "/v1/context/retrieve", "context_retrieve"),
+    ("POST", "/v1/context/snapshot", "context_snapshot_create"),
+    ("GET", "/v1/context/snapshot/{snapshot_id}", "context_snapshot_get"),
 )
 
 

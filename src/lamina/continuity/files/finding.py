@@ -23,9 +23,10 @@ from lamina.continuity.files.requests import (
     Search,
 )
 from lamina.continuity.permission import Paths, PathsOf
+from lamina.index.documents import Coverage
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
-from lamina.store.documents.ports import Documents
+from lamina.store.documents.ports import Document, Documents
 
 __all__ = ["Finding"]
 
@@ -120,22 +121,41 @@ class Finding:
 
     def newest(self, call: Call, limit: int, types: Collection[str], since: Instant | None) -> list[Row]:
         """The newest rows that the caller may read."""
-        tenant_id, paths = call.principal.tenant_id, self._paths_of(call)
+        tenant_id = call.principal.tenant_id
         listing = self._directory.of(tenant_id)
-        rows: list[Row] = []
+        chosen = self._newest(listing, call, limit, types, since)
+        cards = self._directory.cards(tenant_id, listing, chosen)
+        return [
+            _row(path, cards[path], listing.updated_at[path], cards[path].importance or 0.0)
+            for path in chosen
+            if path in cards
+        ]
+
+    def newest_documents(
+        self, call: Call, limit: int, types: Collection[str], since: Instant | None
+    ) -> list[Document]:
+        """The newest documents that the caller may read, with their content."""
+        tenant_id = call.principal.tenant_id
+        chosen = self._newest(self._directory.of(tenant_id), call, limit, types, since)
+        found = self._documents.read_many(tenant_id, chosen)
+        return [found[path] for path in chosen if path in found]
+
+    def coverage(self, call: Call) -> Coverage:
+        """How far the index is for the caller's tenant."""
+        return self._finder.coverage(call.principal.tenant_id)
+
+    def _newest(
+        self, listing: Listing, call: Call, limit: int, types: Collection[str], since: Instant | None
+    ) -> list[str]:
+        tenant_id, paths = call.principal.tenant_id, self._paths_of(call)
+        chosen: list[str] = []
         for start in range(0, len(listing.newest_first), _CHUNK):
             part = listing.newest_first[start : start + _CHUNK]
             passed = self._passing(tenant_id, listing, paths, part, types, since)
-            chosen = [path for path in part if path in passed][: limit - len(rows)]
-            cards = self._directory.cards(tenant_id, listing, chosen)
-            rows += [
-                _row(path, cards[path], listing.updated_at[path], cards[path].importance or 0.0)
-                for path in chosen
-                if path in cards
-            ]
-            if len(rows) >= limit or (since is not None and listing.updated_at[part[-1]] < since):
+            chosen += [path for path in part if path in passed]
+            if len(chosen) >= limit or (since is not None and listing.updated_at[part[-1]] < since):
                 break
-        return rows
+        return chosen[:limit]
 
     def _passing(
         self,

@@ -6,10 +6,8 @@ from typing import Any
 
 from lamina.continuity.declaring import reads, writes
 from lamina.continuity.files import requests
-from lamina.continuity.files.directory import Directory
 from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.keeping import Keeping
-from lamina.continuity.files.ports import Finder
 from lamina.continuity.permission import AnyPath, PathsOf
 from lamina.kernel.operations import Operation
 from lamina.store.documents.ports import Documents
@@ -18,12 +16,11 @@ __all__ = ["file_operations"]
 
 
 def file_operations(
-    documents: Documents, finder: Finder, *, paths_of: PathsOf | None = None
+    documents: Documents, finding: Finding, *, paths_of: PathsOf | None = None
 ) -> list[Operation[Any]]:
     """Every operation over memory files. ``paths_of`` narrows callers to folders."""
     asked: PathsOf = paths_of or (lambda call: AnyPath())  # noqa: ARG005 - every caller alike
     keeping = Keeping(documents, asked)
-    finding = Finding(documents, Directory(documents), finder, asked)
     return [
         writes("file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file."),
         reads("file_read", requests.ReadFile, requests.ReadText, keeping.read, "Read a file."),

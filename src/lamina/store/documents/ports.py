@@ -160,9 +160,19 @@ class Documents(Protocol):
         ...
 
     def below(
-        self, tenant_id: str, prefix: str, *, after: str = "", limit: int = 10_000, with_content: bool = False
+        self,
+        tenant_id: str,
+        prefix: str,
+        *,
+        after: str = "",
+        limit: int = 10_000,
+        with_content: bool = False,
+        at: Instant | None = None,
     ) -> list[Document]:
-        """The documents below a prefix, by path from past ``after``; ``content`` is empty unless wanted."""
+        """The documents below a prefix now or at an instant, by path from past ``after``.
+
+        ``content`` is empty unless wanted.
+        """
         ...
 
     def history(
@@ -173,6 +183,14 @@ class Documents(Protocol):
 
     def head(self, tenant_id: str) -> Commit | None:
         """The tenant's newest commit that stands; None before the first."""
+        ...
+
+    def commit_of(self, tenant_id: str, sha: str) -> Commit | None:
+        """The one commit whose hash begins so; None where there is none, or more than one."""
+        ...
+
+    def commit_at(self, tenant_id: str, at: Instant) -> Commit | None:
+        """The newest commit of an instant or before it."""
         ...
 
     def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:

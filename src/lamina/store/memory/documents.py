@@ -83,19 +83,27 @@ class MemoryDocuments:
         return {path: document for path, document in found.items() if document is not None}
 
     def below(
-        self, tenant_id: str, prefix: str, *, after: str = "", limit: int = 10_000, with_content: bool = False
+        self,
+        tenant_id: str,
+        prefix: str,
+        *,
+        after: str = "",
+        limit: int = 10_000,
+        with_content: bool = False,
+        at: Instant | None = None,
     ) -> list[Document]:
         """Mirrors ``Documents.below``."""
         tables, folder = self._memory.tables, prefix.rstrip("/")
-        stood = [
-            standing
-            for (tenant, path), standing in sorted(tables.documents.items())
+        stood = {
+            path: row.standing
+            for (tenant, path, _), row in tables.versions.items()
             if tenant == tenant_id
-            and standing.live
+            and (at is None or row.standing.updated_at <= at)
             and path > after
             and (not folder or path.startswith(f"{folder}/"))
-        ][:limit]
-        documents = [_document(tables, tenant_id, each) for each in stood]
+        }
+        live = [standing for _, standing in sorted(stood.items()) if standing.live][:limit]
+        documents = [_document(tables, tenant_id, each) for each in live]
         return documents if with_content else [replace(each, content=b"") for each in documents]
 
     def history(
@@ -115,6 +123,18 @@ class MemoryDocuments:
     def head(self, tenant_id: str) -> Commit | None:
         """Mirrors ``Documents.head``."""
         return _last_commit(self._memory.tables, tenant_id)
+
+    def commit_of(self, tenant_id: str, sha: str) -> Commit | None:
+        """Mirrors ``Documents.commit_of``."""
+        made = self._memory.tables.commits_made.items()
+        found = [commit for (tenant, _), commit in made if tenant == tenant_id and commit.sha.startswith(sha)]
+        return found[0] if len(found) == 1 else None
+
+    def commit_at(self, tenant_id: str, at: Instant) -> Commit | None:
+        """Mirrors ``Documents.commit_at``."""
+        made = self._memory.tables.commits_made.items()
+        found = [commit for (tenant, _), commit in made if tenant == tenant_id and commit.committed_at <= at]
+        return found[-1] if found else None
 
     def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
         """Mirrors ``Documents.commits``."""

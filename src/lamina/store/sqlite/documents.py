@@ -188,12 +188,23 @@ class SqliteDocuments:
         return {each.path: each for each in self._filled(tenant_id, [Standing(*row) for row in rows])}
 
     def below(
-        self, tenant_id: str, prefix: str, *, after: str = "", limit: int = 10_000, with_content: bool = False
+        self,
+        tenant_id: str,
+        prefix: str,
+        *,
+        after: str = "",
+        limit: int = 10_000,
+        with_content: bool = False,
+        at: Instant | None = None,
     ) -> list[Document]:
         """Mirrors ``Documents.below``."""
         folder = prefix.rstrip("/")
         start, end = (f"{folder}/", f"{folder}0") if folder else ("", _LAST)
-        rows = self._readers.rows(_SQL["standing_below"], (tenant_id, max(start, after), end, limit))
+        wanted = (tenant_id, max(start, after), end, limit)
+        if at is None:
+            rows = self._readers.rows(_SQL["standing_below"], wanted)
+        else:
+            rows = self._readers.rows(_SQL["standing_below_at"], (*wanted, at))
         stood = [Standing(*row) for row in rows]
         return self._filled(tenant_id, stood) if with_content else [each.document(b"") for each in stood]
 
@@ -212,6 +223,22 @@ class SqliteDocuments:
     def head(self, tenant_id: str) -> Commit | None:
         """Mirrors ``Documents.head``."""
         return self._projecting.head(tenant_id) or self._rows.head(tenant_id)
+
+    def commit_of(self, tenant_id: str, sha: str) -> Commit | None:
+        """Mirrors ``Documents.commit_of``."""
+        head = self.head(tenant_id)
+        if head is not None and head.sha == sha:
+            return head  # its row may not say so yet
+        rows = list(self._readers.rows(_SQL["commits_of_sha"], (tenant_id, sha)))
+        return _commit(rows[0]) if len(rows) == 1 else None
+
+    def commit_at(self, tenant_id: str, at: Instant) -> Commit | None:
+        """Mirrors ``Documents.commit_at``."""
+        head = self.head(tenant_id)
+        if head is not None and head.committed_at <= at:
+            return head
+        row = self._readers.row(_SQL["commit_at"], (tenant_id, at))
+        return None if row is None else _commit(row)
 
     def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
         """Mirrors ``Documents.commits``."""

@@ -47,6 +47,23 @@ WHERE tenant_id = ?1 AND path IN (SELECT value FROM json_each(?2)) AND base > 0;
 SELECT path, version, base, size, recorded_at FROM document_version
 WHERE tenant_id = ?1 AND path = ?2 AND recorded_at <= ?3 ORDER BY version DESC LIMIT 1;
 
+-- name: standing_below_at
+-- The documents of a range of paths that stood at an instant, by path.
+SELECT v.path, v.version, v.base, v.size, v.recorded_at FROM document_version AS v
+WHERE v.tenant_id = ?1 AND v.path > ?2 AND v.path < ?3 AND v.recorded_at <= ?5 AND v.base > 0
+  AND v.version = (SELECT MAX(version) FROM document_version WHERE tenant_id = ?1 AND path = v.path AND recorded_at <= ?5)
+ORDER BY v.path LIMIT ?4;
+
+-- name: commits_of_sha
+-- Commits whose hash begins so: two are enough to know that it names none alone.
+SELECT number, sha, author, message, committed_at FROM document_commit
+WHERE tenant_id = ?1 AND substr(sha, 1, length(?2)) = ?2 LIMIT 2;
+
+-- name: commit_at
+-- The newest commit of an instant or before it.
+SELECT number, sha, author, message, committed_at FROM document_commit
+WHERE tenant_id = ?1 AND committed_at <= ?2 ORDER BY number DESC LIMIT 1;
+
 -- name: history
 -- The versions of a path below a version, newest first, with their commits.
 SELECT v.path, v.version, v.kind, v.size, c.number, c.sha, c.author, c.message, c.committed_at

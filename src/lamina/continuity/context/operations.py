@@ -1,0 +1,25 @@
+"""The operations of context."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lamina.continuity.context import requests
+from lamina.continuity.context.retrieving import Retrieving
+from lamina.continuity.context.snapshots import Snapshots
+from lamina.continuity.declaring import reads, writes
+from lamina.kernel.operations import Operation
+
+__all__ = ["context_operations"]
+
+
+def context_operations(retrieving: Retrieving, snapshots: Snapshots) -> list[Operation[Any]]:
+    """Every operation of context."""
+    return [
+        reads("context_retrieve", requests.Retrieve, requests.Retrieved, retrieving.retrieve,
+              "Give what is known for a task."),
+        writes("context_snapshot_create", requests.Snapshot, requests.SnapshotMade, snapshots.create,
+               "Keep what is known for a task.", reading_too=True),
+        reads("context_snapshot_get", requests.ReadSnapshot, requests.SnapshotRead, snapshots.read,
+              "Read a snapshot."),
+    ]  # fmt: skip

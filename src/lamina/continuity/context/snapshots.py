@@ -1,0 +1,179 @@
+"""Snapshots: what is known for a task, kept as a file. It can be taken of an earlier state of the documents, too."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from lamina import limits
+from lamina.continuity.context.gathering import core_memory, open_questions
+from lamina.continuity.context.requests import AsOf, ReadSnapshot, Snapshot, SnapshotMade, SnapshotRead
+from lamina.continuity.files.cards import card_of, text_of
+from lamina.continuity.files.finding import Finding
+from lamina.continuity.files.names import is_text
+from lamina.continuity.landing import Told, landed
+from lamina.continuity.moments import moment
+from lamina.continuity.permission import Paths, PathsOf, require
+from lamina.errors import Malformed, NotFound
+from lamina.kernel.canonical import digest
+from lamina.kernel.operations import Answer, Call
+from lamina.kernel.time import Instant, rfc3339, to_datetime
+from lamina.store.documents.ports import Change, ChangeKind, Commit, Document, Documents
+
+__all__ = ["Snapshots"]
+
+_FOLDER: Final = "snapshots/context"
+_ID: Final = re.compile(r"snap_\d{8}T\d{6}Z_[0-9a-f]{8}")
+_SHA: Final = re.compile(r"[0-9a-f]{7,40}")
+_WORD: Final = re.compile(r"[\w-]{2,}")
+_ITEM: Final = ("path", "type", "snippet", "importance", "score")
+
+
+class Snapshots:
+    """Take and read snapshots."""
+
+    def __init__(self, documents: Documents, finding: Finding, paths_of: PathsOf, version: str) -> None:
+        self._documents = documents
+        self._finding = finding
+        self._paths_of = paths_of
+        self._version = version
+
+    def create(self, request: Snapshot, call: Call) -> Answer:
+        """Keep what is known for a task.
+
+        Raises ``Malformed`` (INVALID_AS_OF) where the state cannot be named so, ``NotFound`` (COMMIT_NOT_FOUND) where
+        there was nothing yet.
+        """
+        paths, tenant_id = self._paths_of(call), call.principal.tenant_id
+        snapshot_id = _snapshot_id(call)
+        path = f"{_FOLDER}/{snapshot_id}.json"
+        require(paths, "write", path)
+        commit = self._commit(tenant_id, request.as_of)
+        as_of = {"mode": request.as_of.mode, "value": None if commit is None else commit.sha}
+        at = None if commit is None else commit.committed_at
+        items = (
+            self._found(request, call) if commit is None else self._stood(request, commit, paths, tenant_id)
+        )
+        kept = {
+            "schema_version": "1.0",
+            "snapshot_id": snapshot_id,
+            "task": request.task,
+            "created_at": rfc3339(call.now),
+            "as_of": as_of,
+            "filters": {
+                "include_types": request.include_types,
+                "limit": request.limit,
+                "include_core": request.include_core,
+            },
+            "core_memory": core_memory(self._documents, tenant_id, paths, at) if request.include_core else [],
+            "items": items,
+            "open_questions": open_questions(items),
+            "provenance": {"source": "context_snapshot_create", "service_version": self._version},
+        }
+        change = Change(path, ChangeKind.PUT, f"{json.dumps(kept, indent=2, ensure_ascii=False)}\n".encode())
+        told = Told(
+            path, "\n".join([path, f"Snapshot for: {request.task}", *(e["path"] for e in items)]), "snapshot"
+        )
+        head = landed(self._documents, call, f"snapshot: create {snapshot_id}", [change], told)
+        return Answer(
+            SnapshotMade(
+                snapshot_id=snapshot_id, path=path, as_of=as_of, item_count=len(items), latest_commit=head.sha
+            )
+        )
+
+    def read(self, request: ReadSnapshot, call: Call) -> Answer:
+        """A snapshot as it was kept."""
+        path = f"{_FOLDER}/{request.snapshot_id}.json"
+        document = None
+        if _ID.fullmatch(request.snapshot_id):
+            require(self._paths_of(call), "read", path)
+            document = self._documents.read(call.principal.tenant_id, path)
+        if document is None:
+            raise NotFound("SNAPSHOT_NOT_FOUND", f"there is no snapshot {request.snapshot_id[:64]}")
+        try:
+            kept = json.loads(document.content)
+        except ValueError:
+            kept = None
+        if not isinstance(kept, dict):
+            raise Malformed("SNAPSHOT_DAMAGED", f"{path} does not hold a snapshot", details={"path": path})
+        return Answer(SnapshotRead(snapshot=kept))
+
+    def _commit(self, tenant_id: str, as_of: AsOf) -> Commit | None:
+        if as_of.mode == "working_tree":
+            return None
+        value = (as_of.value or "").strip()
+        if as_of.mode == "commit":
+            commit = self._documents.head(tenant_id) if value == "HEAD" else None
+            if commit is None and _SHA.fullmatch(value):
+                commit = self._documents.commit_of(tenant_id, value)
+            if commit is None:
+                raise _unnamed(
+                    as_of, "no commit is named so", "give a hash that an answer's latest_commit gave"
+                )
+            return commit
+        at = moment(value)
+        if at is None:
+            raise _unnamed(as_of, "it is no timestamp", "write for example 2026-05-13T15:42:00Z")
+        commit = self._documents.commit_at(tenant_id, at)
+        if commit is None:
+            raise NotFound("COMMIT_NOT_FOUND", f"nothing had been written by {value[:64]}")
+        return commit
+
+    def _found(self, request: Snapshot, call: Call) -> list[dict[str, Any]]:
+        rows = self._finding.rows(call, request.task, request.limit, request.include_types, None)
+        return [{name: getattr(row, name) for name in _ITEM} | {"source_ref": "working_tree"} for row in rows]
+
+    def _stood(self, request: Snapshot, commit: Commit, paths: Paths, tenant_id: str) -> list[dict[str, Any]]:
+        """Every text that stood then, those that share words with the task first."""
+        terms = set(_WORD.findall(request.task.lower()))
+        items = (
+            _item(document, terms, commit.sha)
+            for document in self._standing(tenant_id, commit.committed_at)
+            if is_text(document.path) and paths.may("read", document.path)
+        )
+        wanted = (
+            item for item in items if not request.include_types or item["type"] in request.include_types
+        )
+        return heapq.nsmallest(request.limit, wanted, key=lambda item: (-item["score"], item["path"]))
+
+    def _standing(self, tenant_id: str, at: Instant) -> Iterator[Document]:
+        after = ""
+        while True:
+            page = self._documents.below(
+                tenant_id, "", after=after, limit=limits.DOCUMENTS_READ_MAX, with_content=True, at=at
+            )
+            yield from page
+            if len(page) < limits.DOCUMENTS_READ_MAX:
+                return
+            after = page[-1].path
+
+
+def _snapshot_id(call: Call) -> str:
+    stamp = to_datetime(call.now).strftime("%Y%m%dT%H%M%SZ")
+    return f"snap_{stamp}_{digest([call.request_id, call.now, call.principal.actor])[-8:]}"
+
+
+def _item(document: Document, terms: set[str], sha: str) -> dict[str, Any]:
+    card, path = card_of(document), document.path.lower()
+    text = text_of(document.content).lower()
+    score = sum(2 * (term in path) + (term in text) for term in terms) + (card.importance or 0.0)
+    return {
+        "path": document.path,
+        "type": card.type,
+        "snippet": card.snippet,
+        "importance": card.importance,
+        "score": round(float(score), 3),
+        "source_ref": sha,
+    }
+
+
+def _unnamed(as_of: AsOf, reason: str, hint: str) -> Malformed:
+    return Malformed(
+        "INVALID_AS_OF",
+        f"as_of.value does not name a {as_of.mode}: {reason}",
+        hint=hint,
+        details={"field": "as_of.value"},
+    )

@@ -1,0 +1,66 @@
+"""Continuity as a whole: every operation over capsules, files and context, on parts that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lamina.continuity.context.operations import context_operations
+from lamina.continuity.context.orienting import Orienting
+from lamina.continuity.context.retrieving import Graphing, Reminders, Retrieving
+from lamina.continuity.context.snapshots import Snapshots
+from lamina.continuity.files.directory import Directory
+from lamina.continuity.files.finding import Finding
+from lamina.continuity.files.operations import file_operations
+from lamina.continuity.files.ports import Finder
+from lamina.continuity.graph_sources import GraphSources
+from lamina.continuity.operations import ARCHIVE_DAYS, continuity_operations
+from lamina.continuity.permission import AnyPath, PathsOf
+from lamina.continuity.reading import Reading
+from lamina.continuity.shelf import Shelf
+from lamina.continuity.subjects import Subject
+from lamina.continuity.uses import RecentUses
+from lamina.kernel.operations import Call, Operation
+from lamina.store.documents.ports import Documents
+
+__all__ = ["Surroundings", "relay_operations"]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What continuity asks of others: what finds documents, and what is due about subjects."""
+
+    finder: Finder
+    reminders: Reminders
+    version: str
+
+
+def relay_operations(
+    documents: Documents,
+    around: Surroundings,
+    *,
+    paths_of: PathsOf | None = None,
+    archive_days: int = ARCHIVE_DAYS,
+) -> list[Operation[Any]]:
+    """Every operation. ``paths_of`` narrows callers to folders."""
+    asked: PathsOf = paths_of or (lambda call: AnyPath())  # noqa: ARG005 - every caller alike
+    shelf, uses, directory = Shelf(documents), RecentUses(), Directory(documents)
+    finding = Finding(documents, directory, around.finder, asked)
+    graphing = Graphing(GraphSources(documents, directory), asked)
+
+    def due(subject: Subject, call: Call) -> Mapping[str, Any]:
+        return around.reminders([subject], call)
+
+    sections = {"graph_summary": graphing.summary, "schedule_context": due}
+    reading = Reading(shelf, asked, uses, sections)
+    orienting = Orienting(shelf, reading, uses)
+    retrieving = Retrieving(documents, finding, orienting, graphing, around.reminders, asked)
+    groups: Sequence[list[Operation[Any]]] = (
+        continuity_operations(
+            documents, paths_of=asked, sections=sections, archive_days=archive_days, shelf=shelf, uses=uses
+        ),
+        file_operations(documents, finding, paths_of=asked),
+        context_operations(retrieving, Snapshots(documents, finding, asked, around.version)),
+    )
+    return [operation for group in groups for operation in group]

@@ -1,0 +1,25 @@
+"""Reminders as an orientation shows them: about the subjects that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lamina.continuity.context.retrieving import Reminders
+from lamina.continuity.subjects import Subject
+from lamina.coordination.reminding import Reminding
+from lamina.kernel.operations import Call
+from lamina.store.schedule import ItemSubject
+
+__all__ = ["reminders_of"]
+
+
+def reminders_of(reminding: Reminding) -> Reminders:
+    """The block ``schedule_context`` about subjects. Whoever asks may read the scope of Relay."""
+
+    def reminders(subjects: Sequence[Subject], call: Call) -> Mapping[str, Any]:
+        asked = [ItemSubject(each.kind, each.id) for each in subjects]
+        context = reminding.context(call.principal.tenant_id, call.now, asked)
+        return context.model_dump(mode="json", by_alias=True)
+
+    return reminders
