@@ -27,6 +27,9 @@ from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
+from lamina.http.relay_bridge import Bridge, bridge_operations, bridge_rows
+from lamina.http.relay_help import LimitTable
+from lamina.http.routes import Route
 from lamina.http.server import create_application
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
@@ -69,6 +72,7 @@ class Server:
     settings: Settings
     store: Store
     operations: tuple[Operation[Any], ...]
+    routes: tuple[Route, ...]
     gateway: Gateway
     application: ASGIApp
     pool: ThreadPoolExecutor
@@ -118,7 +122,7 @@ def build_server(
         operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
         token_allows=token_allows,
     )
-    operations = (
+    cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *layer_operations(kept),
         *recall_operations(_recalling(kept, ids)),
@@ -129,6 +133,11 @@ def build_server(
         *observe_operations(),
         *operator_operations(kept),
     )
+    bridge = Bridge(LimitTable())
+    relay = bridge_operations(bridge)
+    relay_rows = bridge_rows({operation.name: operation for operation in relay})
+    bridge.describe(relay_rows)
+    routes = (*cortex_routes(cortex), *relay_rows)
     gateway = Gateway(
         principals=principals,
         policy=policy or tiers,
@@ -139,10 +148,8 @@ def build_server(
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
-    application = create_application(
-        gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK if unsigned else None
-    )
-    return Server(settings, kept, operations, gateway, application, pool, feed)
+    application = create_application(gateway, routes, pool=pool, hosts=_LOOPBACK if unsigned else None)
+    return Server(settings, kept, (*cortex, *relay), routes, gateway, application, pool, feed)
 
 
 def _sources() -> Sources:

@@ -153,6 +153,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "make their own name point here.",
         421,
     ),
+    "UNKNOWN_HELP_ID": ErrorCode(
+        "Malformed",
+        _REQUESTS,
+        "The Relay help has no page for this id; the answer lists the ids that it has. It shows this error as "
+        '`{"error": {"code": "validation", ...}}`.',
+    ),
     "UNPARSEABLE_TEMPORAL": ErrorCode(
         "Invalid",
         _REQUESTS,
