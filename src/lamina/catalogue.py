@@ -26,6 +26,7 @@ class ErrorCode:
 _REQUESTS = "Requests"
 _CALLERS = "Callers"
 _STATE = "State"
+_CONTINUITY = "Continuity"
 _SERVER = "The server"
 _CLIENTS = "Clients and commands"
 
@@ -282,6 +283,74 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Conflict",
         _STATE,
         "The scope is registered. Its members and its policy can be changed.",
+    ),
+    "CAPSULE_NOT_FOUND": ErrorCode(
+        "NotFound",
+        _CONTINUITY,
+        "The subject has no capsule, or none at the place that was asked for.",
+    ),
+    "CAPSULE_TOO_LARGE": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "The capsule passes the cap of 20480 bytes as canonical JSON; `details.bytes` says by how much. Drop "
+        "optional sections.",
+    ),
+    "INVALID_CAPSULE": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "A capsule breaks a rule; `details.field` names the place. Nothing was stored.",
+    ),
+    "INVALID_COLD_ARTIFACT": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "A path or a stored copy is not that of an archive in cold storage, or it is damaged.",
+    ),
+    "INVALID_PATCH": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "An operation of a patch carries too little, too much or the wrong kind of value, or would pass the "
+        "bound of its list. No operation was applied.",
+    ),
+    "INVALID_REVALIDATION": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "The outcome and what comes with it do not fit: `correct` needs a candidate, `degrade` and `conflict` "
+        "a reason, `confirm` neither.",
+    ),
+    "INVALID_TRANSITION": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "The capsule cannot be moved along its lifecycle in this way: `concluded` and `superseded` are final, "
+        "and a successor is named exactly when a capsule is superseded.",
+    ),
+    "PATCH_NO_MATCH": ErrorCode(
+        "NotFound",
+        _CONTINUITY,
+        "An operation of a patch names an item that the list does not have. Matching is exact, on the stored "
+        "text. No operation was applied.",
+    ),
+    "STALE_CAPSULE": ErrorCode(
+        "Conflict",
+        _CONTINUITY,
+        "`updated_at` is not later than that of the stored capsule, `details.stored_updated_at`. Read the "
+        "capsule, apply the change to what stands now, and set `updated_at` to the current time.",
+    ),
+    "STORED_CAPSULE_INVALID": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "What is stored is no capsule of a supported shape. An upsert writes it anew; a read with "
+        "`allow_fallback` shows the snapshot of its last good write.",
+    ),
+    "SUBJECT_MISMATCH": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "The request and the capsule inside name different subjects.",
+    ),
+    "SUBJECT_TAKEN": ErrorCode(
+        "Conflict",
+        _CONTINUITY,
+        "Another subject id has the same normal form (lower case, other characters as `-`), and its capsule "
+        "stands there. Nothing was overwritten.",
     ),
     "AUDIT_CHAIN_BROKEN": ErrorCode(
         "Fault",
