@@ -188,7 +188,7 @@ class World:
         jobs = self._claim(Stage.EXTRACTED)
         writes = Writes(records=list(records), **more)
         self.store.jobs.finish([(job, writes) for job in jobs if job.event.id == event.id])
-        self.store.jobs.release()
+        self.store.jobs.release("test")
 
     def advance(self, event: Event, *stages: Stage, **writes: Any) -> None:
         """Bring an event through stages; ``writes`` land with the first."""
@@ -203,7 +203,7 @@ class World:
             ]
             assert done, f"{stage} is not due"
             self.store.jobs.finish(done)
-            self.store.jobs.release()
+            self.store.jobs.release("test")
             writes = {}
 
     def _claim(self, stage: Stage) -> list[Any]:

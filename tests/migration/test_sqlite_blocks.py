@@ -18,7 +18,7 @@ BLOCKS = load_blocks(PACKAGE)
 ACROSS_TENANTS: Mapping[str, str] = {
     "anything_due": "workers serve every tenant; no content is read",
     "due_jobs": "workers serve every tenant; each row names its own",
-    "expired_leases": "workers serve every tenant",
+    "lost_leases": "workers serve every tenant",
     "release_jobs": "a worker gives back what it held, of every tenant",
     "next_turn": "when a worker should look again; a time, no content",
     "merge_terms": "the full-text table has row numbers only; merging reads none of them",

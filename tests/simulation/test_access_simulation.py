@@ -200,7 +200,7 @@ class Town:
             ],
         )
         self.store.jobs.finish([(job, writes)])
-        self.store.jobs.release()
+        self.store.jobs.release("w")
         for record in records:
             self.note(record.id, tenant, path)
 
