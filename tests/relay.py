@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import create_model
 
+from lamina.continuity.bounds import GROUPS
 from lamina.errors import Unsupported
 from lamina.http.relay_bridge import Bridge, bridge_operations, bridge_rows
 from lamina.http.relay_contract import TOOLS
@@ -16,6 +17,7 @@ from lamina.kernel.wire import Request, Result
 
 READING = ("read", "list", "get", "query", "retrieve", "compare", "status")
 LIMITS = LimitTable(
+    GROUPS,
     [
         {
             "field_path": path,
@@ -35,7 +37,7 @@ LIMITS = LimitTable(
             ("continuity.metadata/x", "continuity_payload"),
             ("continuity.list.limit", "a group of our own"),
         )
-    ]
+    ],
 )
 
 

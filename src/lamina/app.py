@@ -25,6 +25,7 @@ from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
+from lamina.continuity.bounds import BOUNDS, GROUPS, help_row
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.relay_bridge import Bridge, bridge_operations, bridge_rows
@@ -133,7 +134,7 @@ def build_server(
         *observe_operations(),
         *operator_operations(kept),
     )
-    bridge = Bridge(LimitTable())
+    bridge = Bridge(LimitTable(GROUPS, [help_row(bound) for bound in BOUNDS.values()]))
     relay = bridge_operations(bridge)
     relay_rows = bridge_rows({operation.name: operation for operation in relay})
     bridge.describe(relay_rows)

@@ -104,8 +104,8 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/help/limits": ({"kind": "open"}, 200, 200),
     "GET /v1/help/limits/{field_path:path}": (
         {"kind": "open", "in_path": "continuity.open_loops"},
-        "validation",
-        "validation",
+        200,
+        200,
     ),
 }
 

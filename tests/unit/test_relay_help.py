@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from lamina.continuity.bounds import BOUNDS, GROUPS, help_row
+from lamina.continuity.requests import Read, SessionEndSnapshot, Upsert
+from lamina.continuity.writes import check_upsert, upserted
 from lamina.http.relay_catalogue import Served
 from lamina.http.relay_contract import TOOLS
-from lamina.http.relay_help import help_pages
+from lamina.http.relay_help import LimitTable, help_pages
 from lamina.http.routes import Route
 from relay import LIMITS, bridge_of, every_tool, row
 
@@ -43,7 +46,7 @@ SECTIONS = [
     "anti_patterns",
     "references",
 ]
-GROUPS = [
+GROUP_IDS = [
     "continuity_orientation",
     "session_end_snapshot",
     "patch_targets",
@@ -167,7 +170,7 @@ def test_the_bootstrap_names_the_calls_to_begin_with() -> None:
 def test_limits_come_from_the_table_in_the_groups_of_the_contract() -> None:
     said = pages(*CONTINUITY)[1]
     index = said["/v1/help/limits"]
-    assert [group["id"] for group in index["groups"]] == GROUPS
+    assert [group["id"] for group in index["groups"]] == GROUP_IDS
     assert index["groups"][0]["field_paths"] == ["continuity.open_loops"]
     assert index["field_paths"] == [
         "continuity.open_loops",
@@ -176,6 +179,23 @@ def test_limits_come_from_the_table_in_the_groups_of_the_contract() -> None:
     ]
     page = said["/v1/help/limits/continuity.open_loops"]
     assert page == {"kind": "validation_limit", "limit": LIMITS.rows[0]}
+
+
+def test_the_limits_of_the_server_are_those_of_the_contract() -> None:
+    table = LimitTable(GROUPS, [help_row(bound) for bound in BOUNDS.values()])
+    index = help_pages(pages(*CONTINUITY)[0], table)["/v1/help/limits"]
+    assert [len(group["field_paths"]) for group in index["groups"]] == [8, 7, 17, 2, 8, 1, 56]
+    assert len(set(index["field_paths"])) == 99
+
+
+def test_the_examples_of_capsules_are_requests() -> None:
+    said = pages(*every_tool())[1]
+    Read.model_validate(said["/v1/help/tools/continuity.read"]["minimal_payload"])
+    upsert = Upsert.model_validate(said["/v1/help/tools/continuity.upsert"]["minimal_payload"])
+    check_upsert(upsert)
+    assert upserted(None, upsert)
+    snapshot = said["/v1/help/topics/continuity.upsert.session_end_snapshot"]["minimal_payload"]
+    SessionEndSnapshot.model_validate(snapshot["session_end_snapshot"])
 
 
 def test_a_limit_of_an_operation_that_is_not_served_applies_to_nothing() -> None:

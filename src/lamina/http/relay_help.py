@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -34,9 +34,10 @@ _LOOKUPS = {
 
 @dataclass(frozen=True, slots=True)
 class LimitTable:
-    """Every bound that the help shows, each as its page shows it; ``category`` is the id of its group."""
+    """The bounds: titles of groups by their ids, and every row as its page shows it, with its group as ``category``."""
 
-    rows: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    titles: Mapping[str, str]
+    rows: Sequence[Mapping[str, Any]]
 
 
 def help_pages(served: Served, limits: LimitTable) -> dict[str, Any]:
@@ -160,8 +161,8 @@ def _bootstrap(texts: _Texts) -> dict[str, Any]:
 
 
 def _limit_pages(served: Served, limits: LimitTable) -> dict[str, Any]:
-    base, groups = f"{HELP_PATH}/limits", _onboarding()["limit_groups"]
-    in_groups: dict[str, list[str]] = {id_: [] for id_ in groups}
+    base, purposes = f"{HELP_PATH}/limits", _onboarding()["limit_groups"]
+    in_groups: dict[str, list[str]] = {id_: [] for id_ in purposes}
     pages: dict[str, Any] = {}
     for row in limits.rows:
         if row["category"] not in in_groups:
@@ -172,8 +173,8 @@ def _limit_pages(served: Served, limits: LimitTable) -> dict[str, Any]:
     pages[base] = {
         "kind": "validation_limits_index",
         "groups": [
-            {"id": id_, "title": group["title"], "purpose": group["purpose"], "field_paths": in_groups[id_]}
-            for id_, group in groups.items()
+            {"id": id_, "title": limits.titles[id_], "purpose": purpose, "field_paths": in_groups[id_]}
+            for id_, purpose in purposes.items()
         ],
         "field_paths": [path for paths in in_groups.values() for path in paths],
     }
