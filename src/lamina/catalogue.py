@@ -88,6 +88,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _REQUESTS,
         "The members of a scope name nobody as owner, or an actor twice.",
     ),
+    "INVALID_PATH": ErrorCode(
+        "Invalid",
+        _REQUESTS,
+        "A path of a document, or an id that becomes part of one, leads outside, has empty or reserved parts, control "
+        "characters or backslashes, or is too long; `details.reason` says which.",
+    ),
     "INVALID_POLICY": ErrorCode(
         "Invalid",
         _REQUESTS,
@@ -182,6 +188,17 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "`X-Cortex-Actor` is missing or is not exactly the `sub` of the token. It is required with every "
         "token.",
     ),
+    "DOCUMENTS_IN_USE": ErrorCode(
+        "Unavailable",
+        _SERVER,
+        "Another process writes the documents of this folder, and only one can. A server that runs is one.",
+    ),
+    "REPOSITORY_UNAVAILABLE": ErrorCode(
+        "Unavailable",
+        _SERVER,
+        "The document is kept, but its commit could not be made: the disk refuses. It is made with the next write or at "
+        "the next start. Read the document before you write it again.",
+    ),
     "DOCUMENT_UNAVAILABLE": ErrorCode(
         "Unavailable",
         _CALLERS,
@@ -222,6 +239,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CALLERS,
         "The scope, or the nearest registered one above it, has members, and the caller is none. Ask one "
         "of its owners.",
+    ),
+    "PATH_NOT_ALLOWED": ErrorCode(
+        "Forbidden",
+        _CALLERS,
+        "The caller's token does not list a folder of the repository that holds this path, `details.path`, for what "
+        "was asked, `details.mode`.",
     ),
     "POLICY_DENIED": ErrorCode(
         "Forbidden",
@@ -268,6 +291,18 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _STATE,
         "The key was used with another body within 24 hours. Nothing was stored.",
     ),
+    "DOCUMENT_CHANGED": ErrorCode(
+        "Conflict",
+        _STATE,
+        "The document is not at the version that was named: somebody else wrote it, or it is not there. Read it again and "
+        "repeat the change. Nothing was stored.",
+    ),
+    "PATH_COLLISION": ErrorCode(
+        "Conflict",
+        _STATE,
+        "Two ids lead to the same path, or a path would be a document and a folder at once. Choose another id. Nothing "
+        "was stored.",
+    ),
     "NOT_FOUND": ErrorCode(
         "NotFound",
         _STATE,
@@ -294,6 +329,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CONTINUITY,
         "The capsule passes the cap of 20480 bytes as canonical JSON; `details.bytes` says by how much. Drop "
         "optional sections.",
+    ),
+    "COLD_CONFLICT": ErrorCode(
+        "Conflict",
+        _CONTINUITY,
+        "An archive stands both in the archive and in cold storage, or would after this; `details.paths` names what is "
+        "in the way. Nothing was moved.",
     ),
     "INVALID_CAPSULE": ErrorCode(
         "Malformed",
