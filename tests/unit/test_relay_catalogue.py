@@ -6,11 +6,14 @@ import hashlib
 
 import pytest
 
+from lamina.continuity.operations import continuity_operations
 from lamina.http.relay_catalogue import Served
+from lamina.http.relay_continuity import continuity_rows
 from lamina.http.relay_contract import CAPABILITIES, FEATURES, TOOLS, WORKFLOWS
 from lamina.http.routes import Route
 from lamina.kernel.canonical import canonical
 from lamina.kernel.wire import Request
+from lamina.store.memory import MemoryStore
 from relay import bridge_of, every_tool, row
 
 
@@ -35,6 +38,25 @@ def test_the_contract_has_84_tools_39_features_18_capabilities_and_6_workflows()
     assert (len(TOOLS), len({tool.name for tool in TOOLS.values()})) == (84, 84)
     assert (len(FEATURES), len(CAPABILITIES)) == (39, 18)
     assert [len(workflow.steps) for workflow in WORKFLOWS.values()] == [5, 6, 8, 11, 6, 4]
+
+
+def test_the_continuity_rows_are_tools_of_the_contract_with_their_capabilities() -> None:
+    operations = {each.name: each for each in continuity_operations(MemoryStore().documents)}
+    whole = served(*continuity_rows(operations))
+    tools = [name for name in names(whole) if name.startswith("continuity.")]
+    assert tools == [tool.name for tool in TOOLS.values() if tool.name.startswith("continuity.")]
+    listed = [name for name in whole.capabilities()["features"] if name.startswith("continuity.")]
+    assert listed == [
+        "continuity.read.startup_view",
+        "continuity.read.trust_signals",
+        "continuity.upsert.session_end_snapshot",
+        "continuity.read.salience_ranking",
+        "continuity.read.thread_identity",
+        "continuity.stable_preferences",
+        "continuity.upsert.preserve_mode",
+        "continuity.patch",
+        "continuity.lifecycle",
+    ]
 
 
 def test_every_need_and_step_is_a_tool_of_the_contract() -> None:
@@ -126,6 +148,13 @@ def test_a_capability_of_a_field_is_listed_when_the_request_has_the_field() -> N
     full = served(row("POST /v1/continuity/read", view=(str | None, None))).capabilities()
     assert set(full["features"]["continuity.read.startup_view"]) == {"summary"}
     assert full["version"] == "1"
+
+
+def test_a_section_of_an_answer_is_listed_when_the_wiring_adds_it() -> None:
+    _, rows = bridge_of(row("POST /v1/continuity/read"))
+    assert "continuity.read.startup_graph_summary" not in Served(rows).capabilities()["features"]
+    wired = Served(rows, {"continuity.read:graph_summary"})
+    assert "continuity.read.startup_graph_summary" in wired.capabilities()["features"]
 
 
 def test_what_is_listed_keeps_the_order_of_the_contract() -> None:

@@ -6,7 +6,7 @@ Every page is made once, when the door's rows are known, and handed out as bytes
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -153,9 +153,12 @@ class Bridge:
         self._limits = limits
         self._pages: dict[str, bytes] = {}
 
-    def describe(self, rows: Sequence[Route]) -> None:
-        """Make every page from all rows of the Relay door, those of the bridge among them."""
-        served = Served(rows)
+    def describe(self, rows: Sequence[Route], sections: Collection[str] = ()) -> None:
+        """Make every page from all rows of the Relay door, those of the bridge among them.
+
+        ``sections`` are those of ``Served``: ``continuity.read:graph_summary`` where the startup view has a graph.
+        """
+        served = Served(rows, sections)
         pages: dict[str, Any] = {
             "/capabilities": {"features": served.features()},
             "/v1/capabilities": served.capabilities(),

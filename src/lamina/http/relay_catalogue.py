@@ -7,12 +7,11 @@ and entry points are those of the contract whose operations are there; nothing h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic.json_schema import JsonSchemaMode
 
 from lamina import __version__
 from lamina.http.relay_contract import (
@@ -57,9 +56,13 @@ class _Described:
 
 
 class Served:
-    """The Relay door's rows, and what they amount to."""
+    """The Relay door's rows, and what they amount to.
 
-    def __init__(self, rows: Iterable[Route]) -> None:
+    ``sections`` names the parts of answers that no row can tell of, since the wiring adds them, as ``tool:field``.
+    """
+
+    def __init__(self, rows: Iterable[Route], sections: Collection[str] = ()) -> None:
+        self._sections = frozenset(sections)
         described = [_described(row) for row in rows]
         place = {line: number for number, line in enumerate(TOOLS)}
         self._by_line = {each.line: each for each in described}
@@ -184,8 +187,8 @@ class Served:
         name, _, wanted = need.partition(":")
         if name not in self._by_tool:
             return False
-        operation = self._by_tool[name].route.operation
-        return not wanted or wanted in _fields(operation.request) | _fields(operation.result)
+        request = self._by_tool[name].route.operation.request
+        return not wanted or need in self._sections or wanted in _fields(request)
 
 
 def _described(route: Route) -> _Described:
@@ -242,7 +245,7 @@ def _transport() -> dict[str, Any]:
 
 def _arguments(route: Route) -> dict[str, Any]:
     """The schema of what a tool is called with: path, query and body are one object."""
-    schema = _schema(route.operation.request, "validation")
+    schema = _schema(route.operation.request)
     in_headers = set(route.headers.values())
     properties = {name: kind for name, kind in schema.get("properties", {}).items() if name not in in_headers}
     required = [name for name in schema.get("required", []) if name in properties]
@@ -263,18 +266,18 @@ def _flat(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fields(model: type[BaseModel]) -> set[str]:
-    """The names of all fields of a model, at any depth."""
-    return set(_names(_schema(model, "serialization")))
+    """The names of all fields of a request, at any depth."""
+    return set(_names(_schema(model)))
 
 
-_SCHEMAS: dict[tuple[type[BaseModel], str], dict[str, Any]] = {}
+_SCHEMAS: dict[type[BaseModel], dict[str, Any]] = {}
 
 
-def _schema(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
-    """The JSON Schema of a model, made once in a process."""
-    if (model, mode) not in _SCHEMAS:
-        _SCHEMAS[model, mode] = _flat(model.model_json_schema(mode=mode))
-    return _SCHEMAS[model, mode]
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a request, made once in a process."""
+    if model not in _SCHEMAS:
+        _SCHEMAS[model] = _flat(model.model_json_schema())
+    return _SCHEMAS[model]
 
 
 def _names(schema: Any) -> Iterable[str]:  # Any: a JSON Schema, or a part of one

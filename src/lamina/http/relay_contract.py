@@ -218,9 +218,9 @@ FEATURES: Final[Mapping[str, str]] = {
     "derived_graph_runtime_context": "context.retrieve:graph_context continuity.read:graph_summary",
     "schedule.one_shot_reminders": "schedule.create schedule.list schedule.acknowledge",
 }
-"""The strings of ``GET /capabilities``, each with what it needs: tools, ``tool:field`` where a request or a result has
-to hold a field, a path where no tool is meant. What needs nothing is in every server: its gateway audits each call
-of a known caller, and bounds bodies and rates."""
+"""The strings of ``GET /capabilities``, each with what it needs: tools, ``tool:field`` where a request has to have a
+field or the wiring a section of the answer, a path where no tool is meant. What needs nothing is in every server: its
+gateway audits each call of a known caller, and bounds bodies and rates."""
 
 CAPABILITIES: Final[Mapping[str, Capability]] = {
     "continuity.read.startup_view": Capability(
