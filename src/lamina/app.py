@@ -26,9 +26,11 @@ from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
 from lamina.continuity.bounds import BOUNDS, GROUPS, help_row
+from lamina.continuity.operations import continuity_operations
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.relay_bridge import Bridge, bridge_operations, bridge_rows
+from lamina.http.relay_continuity import continuity_rows
 from lamina.http.relay_help import LimitTable
 from lamina.http.routes import Route
 from lamina.http.server import create_application
@@ -68,11 +70,12 @@ _THREADS = 96  # a wait or a stream holds one; captures pass through quickly
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Everything that one server process holds."""
+    """Everything that one server process holds. ``operations`` are those of Cortex, ``relay`` those of Relay."""
 
     settings: Settings
     store: Store
     operations: tuple[Operation[Any], ...]
+    relay: tuple[Operation[Any], ...]
     routes: tuple[Route, ...]
     gateway: Gateway
     application: ASGIApp
@@ -135,8 +138,10 @@ def build_server(
         *operator_operations(kept),
     )
     bridge = Bridge(LimitTable(GROUPS, [help_row(bound) for bound in BOUNDS.values()]))
-    relay = bridge_operations(bridge)
-    relay_rows = bridge_rows({operation.name: operation for operation in relay})
+    explaining = bridge_operations(bridge)
+    relay = (*continuity_operations(kept.documents), *explaining)
+    by_name = {operation.name: operation for operation in relay}
+    relay_rows = [*continuity_rows(by_name), *bridge_rows(by_name)]
     bridge.describe(relay_rows)
     routes = (*cortex_routes(cortex), *relay_rows)
     gateway = Gateway(
@@ -150,7 +155,7 @@ def build_server(
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(gateway, routes, pool=pool, hosts=_LOOPBACK if unsigned else None)
-    return Server(settings, kept, (*cortex, *relay), routes, gateway, application, pool, feed)
+    return Server(settings, kept, (*cortex, *explaining), relay, routes, gateway, application, pool, feed)
 
 
 def _sources() -> Sources:

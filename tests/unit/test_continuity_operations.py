@@ -50,7 +50,7 @@ def test_a_write_is_one_commit_of_capsule_and_snapshot_with_an_event(continuity:
         "created": True,
         "updated": False,
         "durable": True,
-        "latest_commit": continuity.documents.commits[0].sha,
+        "latest_commit": continuity.documents.head(TENANT).sha,
         "capsule_sha256": hashlib.sha256(content).hexdigest(),
         "normalizations_applied": [],
         "warnings": [],
