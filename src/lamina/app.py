@@ -25,11 +25,16 @@ from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
+from lamina.continuity.bounds import BOUNDS, GROUPS, help_row
+from lamina.continuity.operations import continuity_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.reminding import Reminding, Windows
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
-from lamina.http.relay_schedule import schedule_rows
+from lamina.http.relay import relay_routes
+from lamina.http.relay_bridge import Bridge, bridge_operations
+from lamina.http.relay_help import LimitTable
+from lamina.http.routes import Route
 from lamina.http.server import create_application
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
@@ -72,6 +77,7 @@ class Server:
     settings: Settings
     store: Store
     operations: tuple[Operation[Any], ...]
+    routes: tuple[Route, ...]
     gateway: Gateway
     application: ASGIApp
     pool: ThreadPoolExecutor
@@ -122,7 +128,6 @@ def build_server(
         operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
         token_allows=token_allows,
     )
-    reminders = schedule_operations(Reminding(kept.schedule, _windows(settings)))
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *layer_operations(kept),
@@ -134,6 +139,15 @@ def build_server(
         *observe_operations(),
         *operator_operations(kept),
     )
+    bridge = Bridge(LimitTable(GROUPS, [help_row(bound) for bound in BOUNDS.values()]))
+    relay = (
+        *continuity_operations(kept.documents),
+        *schedule_operations(Reminding(kept.schedule, _windows(settings))),
+        *bridge_operations(bridge),
+    )
+    relay_rows = relay_routes(relay)
+    bridge.describe(relay_rows)
+    routes = (*cortex_routes(cortex), *relay_rows)
     gateway = Gateway(
         principals=principals,
         policy=policy or tiers,
@@ -144,13 +158,8 @@ def build_server(
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
-    application = create_application(
-        gateway,
-        [*cortex_routes(cortex), *schedule_rows({operation.name: operation for operation in reminders})],
-        pool=pool,
-        hosts=_LOOPBACK if unsigned else None,
-    )
-    return Server(settings, kept, (*cortex, *reminders), gateway, application, pool, feed, tiers)
+    application = create_application(gateway, routes, pool=pool, hosts=_LOOPBACK if unsigned else None)
+    return Server(settings, kept, (*cortex, *relay), routes, gateway, application, pool, feed, tiers)
 
 
 def _windows(settings: Settings) -> Windows:

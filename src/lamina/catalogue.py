@@ -26,6 +26,7 @@ class ErrorCode:
 _REQUESTS = "Requests"
 _CALLERS = "Callers"
 _STATE = "State"
+_CONTINUITY = "Continuity"
 _SERVER = "The server"
 _CLIENTS = "Clients and commands"
 
@@ -111,6 +112,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _REQUESTS,
         "The members of a scope name nobody as owner, or an actor twice.",
     ),
+    "INVALID_PATH": ErrorCode(
+        "Invalid",
+        _REQUESTS,
+        "A path of a document, or an id that becomes part of one, leads outside, has empty or reserved parts, control "
+        "characters or backslashes, or is too long; `details.reason` says which.",
+    ),
     "INVALID_POLICY": ErrorCode(
         "Invalid",
         _REQUESTS,
@@ -177,6 +184,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "make their own name point here.",
         421,
     ),
+    "UNKNOWN_HELP_ID": ErrorCode(
+        "Malformed",
+        _REQUESTS,
+        "The Relay help has no page for this id; the answer lists the ids that it has. It shows this error as "
+        '`{"error": {"code": "validation", ...}}`.',
+    ),
     "UNPARSEABLE_TEMPORAL": ErrorCode(
         "Invalid",
         _REQUESTS,
@@ -198,6 +211,17 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CALLERS,
         "`X-Cortex-Actor` is missing or is not exactly the `sub` of the token. It is required with every "
         "token.",
+    ),
+    "DOCUMENTS_IN_USE": ErrorCode(
+        "Unavailable",
+        _SERVER,
+        "Another process writes the documents of this folder, and only one can. A server that runs is one.",
+    ),
+    "REPOSITORY_UNAVAILABLE": ErrorCode(
+        "Unavailable",
+        _SERVER,
+        "The document is kept, but its commit could not be made: the disk refuses. It is made with the next write or at "
+        "the next start. Read the document before you write it again.",
     ),
     "DOCUMENT_UNAVAILABLE": ErrorCode(
         "Unavailable",
@@ -239,6 +263,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CALLERS,
         "The scope, or the nearest registered one above it, has members, and the caller is none. Ask one "
         "of its owners.",
+    ),
+    "PATH_NOT_ALLOWED": ErrorCode(
+        "Forbidden",
+        _CALLERS,
+        "The caller's token does not list a folder of the repository that holds this path, `details.path`, for what "
+        "was asked, `details.mode`.",
     ),
     "POLICY_DENIED": ErrorCode(
         "Forbidden",
@@ -285,6 +315,18 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _STATE,
         "The key was used with another body within 24 hours. Nothing was stored.",
     ),
+    "DOCUMENT_CHANGED": ErrorCode(
+        "Conflict",
+        _STATE,
+        "The document is not at the version that was named: somebody else wrote it, or it is not there. Read it again and "
+        "repeat the change. Nothing was stored.",
+    ),
+    "PATH_COLLISION": ErrorCode(
+        "Conflict",
+        _STATE,
+        "Two ids lead to the same path, or a path would be a document and a folder at once. Choose another id. Nothing "
+        "was stored.",
+    ),
     "NOT_FOUND": ErrorCode(
         "NotFound",
         _STATE,
@@ -300,6 +342,80 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Conflict",
         _STATE,
         "The scope is registered. Its members and its policy can be changed.",
+    ),
+    "CAPSULE_NOT_FOUND": ErrorCode(
+        "NotFound",
+        _CONTINUITY,
+        "The subject has no capsule, or none at the place that was asked for.",
+    ),
+    "CAPSULE_TOO_LARGE": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "The capsule passes the cap of 20480 bytes as canonical JSON; `details.bytes` says by how much. Drop "
+        "optional sections.",
+    ),
+    "COLD_CONFLICT": ErrorCode(
+        "Conflict",
+        _CONTINUITY,
+        "An archive stands both in the archive and in cold storage, or would after this; `details.paths` names what is "
+        "in the way. Nothing was moved.",
+    ),
+    "INVALID_CAPSULE": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "A capsule breaks a rule; `details.field` names the place. Nothing was stored.",
+    ),
+    "INVALID_COLD_ARTIFACT": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "A path or a stored copy is not that of an archive in cold storage, or it is damaged.",
+    ),
+    "INVALID_PATCH": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "An operation of a patch carries too little, too much or the wrong kind of value, or would pass the "
+        "bound of its list. No operation was applied.",
+    ),
+    "INVALID_REVALIDATION": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "The outcome and what comes with it do not fit: `correct` needs a candidate, `degrade` and `conflict` "
+        "a reason, `confirm` neither.",
+    ),
+    "INVALID_TRANSITION": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "The capsule cannot be moved along its lifecycle in this way: `concluded` and `superseded` are final, "
+        "and a successor is named exactly when a capsule is superseded.",
+    ),
+    "PATCH_NO_MATCH": ErrorCode(
+        "NotFound",
+        _CONTINUITY,
+        "An operation of a patch names an item that the list does not have. Matching is exact, on the stored "
+        "text. No operation was applied.",
+    ),
+    "STALE_CAPSULE": ErrorCode(
+        "Conflict",
+        _CONTINUITY,
+        "`updated_at` is not later than that of the stored capsule, `details.stored_updated_at`. Read the "
+        "capsule, apply the change to what stands now, and set `updated_at` to the current time.",
+    ),
+    "STORED_CAPSULE_INVALID": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "What is stored is no capsule of a supported shape. An upsert writes it anew; a read with "
+        "`allow_fallback` shows the snapshot of its last good write.",
+    ),
+    "SUBJECT_MISMATCH": ErrorCode(
+        "Malformed",
+        _CONTINUITY,
+        "The request and the capsule inside name different subjects.",
+    ),
+    "SUBJECT_TAKEN": ErrorCode(
+        "Conflict",
+        _CONTINUITY,
+        "Another subject id has the same normal form (lower case, other characters as `-`), and its capsule "
+        "stands there. Nothing was overwritten.",
     ),
     "AUDIT_CHAIN_BROKEN": ErrorCode(
         "Fault",

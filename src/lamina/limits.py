@@ -96,6 +96,17 @@ AUDIT_TEXT_LENGTH_MAX: Final = 512  # of paths and user agents
 TENANTS_CACHED_MAX: Final = 4096
 AUDIT_PRUNE_ROWS_MAX: Final = 5000  # in one transaction
 
+# Documents and their repository.
+DOCUMENT_PATH_BYTES_MAX: Final = 1024
+DOCUMENT_PATH_DEPTH_MAX: Final = 16
+DOCUMENT_NAME_BYTES_MAX: Final = 255  # what file systems take, for working copies
+COMMITS_BATCH_MAX: Final = 64  # that share one flush, and that are in memory at once
+COMMITS_NOTED_MAX: Final = 2000  # hashes in one transaction
+COMMITS_REMEMBERED_MAX: Final = (
+    8192  # past the length of the write queue, so whoever comes to ask finds theirs
+)
+FOLDERS_KEPT_MAX: Final = 1024  # of one repository, in memory
+
 # Upkeep.
 DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports itself degraded
 COMPACT_MERGES_MAX: Final = 200
@@ -144,3 +155,10 @@ AUDIT_NOTE_LENGTH_MAX: Final = 1024
 # Episodes are sealed at this size, so that no derived row grows without bound.
 EPISODE_EVENTS_MAX: Final = 50
 EPISODE_GAP_S: Final = 30 * 60
+
+# Continuity. A capsule has at most 20 KB, so what is parsed stays below some hundred megabytes.
+CAPSULES_KEPT_MAX: Final = 4096
+DOCUMENTS_PAGE: Final = 1000
+DOCUMENTS_READ_MAX: Final = 200
+DOCUMENT_TRIES_MAX: Final = 16  # as many writers of one capsule at once get through
+CONTINUITY_READS_KEPT_MAX: Final = 10_000

@@ -9,8 +9,6 @@ import pytest
 
 import given
 from lamina.access.documents import CATALOGUE
-from lamina.http.cortex import cortex_routes
-from lamina.http.relay_schedule import schedule_rows
 from lamina.http.routes import Route
 from lamina.kernel.events import Stage
 from lamina.kernel.operations import Effect
@@ -109,6 +107,26 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         200,
     ),
     "DELETE /v1/scopes": ({"query": {"path": CLOSED}}, NOT, 200),
+    "GET /capabilities": ({"kind": "open"}, 200, 200),
+    "GET /v1/capabilities": ({"kind": "open"}, 200, 200),
+    "GET /v1/manifest": ({"kind": "open"}, 200, 200),
+    "GET /v1/discovery": ({"kind": "open"}, 200, 200),
+    "GET /v1/discovery/tools": ({"kind": "open"}, 200, 200),
+    "GET /v1/discovery/workflows": ({"kind": "open"}, 200, 200),
+    "GET /v1/help": ({"kind": "open"}, 200, 200),
+    "GET /v1/help/tools/{name}": ({"kind": "open", "in_path": "continuity.read"}, 200, 200),
+    "GET /v1/help/topics/{id}": ({"kind": "open", "in_path": "last-mile-adapter"}, 200, 200),
+    "GET /v1/help/hooks": ({"kind": "open"}, 200, 200),
+    "GET /v1/help/errors/{code}": ({"kind": "open", "in_path": "validation"}, 200, 200),
+    "GET /v1/help/onboarding": ({"kind": "open"}, 200, 200),
+    "GET /v1/help/onboarding/bootstrap": ({"kind": "open"}, 200, 200),
+    "GET /v1/help/onboarding/sections/{id}": ({"kind": "open", "in_path": "hooks"}, 200, 200),
+    "GET /v1/help/limits": ({"kind": "open"}, 200, 200),
+    "GET /v1/help/limits/{field_path:path}": (
+        {"kind": "open", "in_path": "continuity.open_loops"},
+        200,
+        200,
+    ),
 }
 
 
@@ -148,7 +166,8 @@ class Street(Neighbours):
         response = self.call(route.verb, path, body, by=by, **query)
         if response.status_code < 300:
             return response.status_code, None
-        return response.json()["error_code"], response.json().get("details")
+        said = response.json()
+        return said.get("error_code") or said["error"]["code"], said.get("details")
 
 
 @pytest.fixture(params=PRESETS)
@@ -160,10 +179,7 @@ def street(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def routes(street: Street) -> list[Route]:
-    operations = street.server.operations
-    schedule = {each.name: each for each in operations if each.name.startswith("schedule_")}
-    rows = cortex_routes([each for each in operations if each.name not in schedule])
-    rows += schedule_rows(schedule)
+    rows = list(street.server.routes)
     unknown = [f"{row.verb} {row.path}" for row in rows if f"{row.verb} {row.path}" not in ROWS]
     assert not unknown, f"say in ROWS how these answer those who may not: {unknown}"
     # What drops the scope comes last.

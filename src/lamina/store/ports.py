@@ -15,6 +15,7 @@ from lamina.kernel.records import Entity, Layer, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.store.audit import Audit, Peppers
+from lamina.store.documents.ports import Documents
 from lamina.store.registry import Registry
 from lamina.store.revocations import Revocations
 from lamina.store.schedule import Schedule
@@ -533,6 +534,11 @@ class Store(Protocol):
     @property
     def peppers(self) -> Peppers:
         """The secrets behind the hashes of audit rows."""
+        ...
+
+    @property
+    def documents(self) -> Documents:
+        """Versioned documents, and their repository."""
         ...
 
     @property

@@ -9,12 +9,26 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from lamina.errors import Conflict
 from lamina.kernel.time import Instant
-from lamina.store.ports import Capture
 
-__all__ = ["Change", "ChangeKind", "Commit", "Document", "DocumentVersion", "Documents", "Write", "Written"]
+if TYPE_CHECKING:  # the store's port names this one
+    from lamina.store.ports import Capture
+
+__all__ = [
+    "Change",
+    "ChangeKind",
+    "Commit",
+    "CommitChanges",
+    "Document",
+    "DocumentVersion",
+    "Documents",
+    "Write",
+    "Written",
+    "changed",
+]
 
 
 class ChangeKind(StrEnum):
@@ -55,7 +69,10 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One write as it stands: ``number`` counts per tenant, ``sha`` is the commit's hash in the repository."""
+    """One write as it stands: ``number`` counts per tenant, ``sha`` is the commit's hash in the repository.
+
+    ``sha`` is empty while a write that others make is still on its way there.
+    """
 
     number: int
     sha: str
@@ -94,14 +111,24 @@ class DocumentVersion:
     commit: Commit
 
 
+@dataclass(frozen=True, slots=True)
+class CommitChanges:
+    """A commit with what it left at each of its paths; None where it took the document away."""
+
+    commit: Commit
+    contents: dict[str, bytes | None]
+
+
 class Documents(Protocol):
     """The documents of every tenant."""
 
     def write(self, writes: Sequence[Write]) -> list[Written]:
         """Land every write, each as its own commit, all in one transaction; durable and projected on return.
 
-        Raises ``Conflict`` (DOCUMENT_CHANGED) for the whole call when an ``expected_version`` has moved on. Paths are
-        relative, slash-separated and already checked (``paths.py``).
+        Raises ``Conflict`` for the whole call: DOCUMENT_CHANGED when an ``expected_version`` has moved on or a path to
+        remove holds nothing, PATH_COLLISION when a path is a folder of other documents or lies below one. Paths are
+        relative, slash-separated and already checked (``paths.py``). An append where nothing stands begins a
+        document. Changes of the same path follow each other.
         """
         ...
 
@@ -126,5 +153,27 @@ class Documents(Protocol):
         ...
 
     def head(self, tenant_id: str) -> Commit | None:
-        """The tenant's newest commit; None before the first."""
+        """The tenant's newest commit that stands; None before the first."""
         ...
+
+    def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
+        """The commits past a number, in order, with what they left: for the repository and for export."""
+        ...
+
+    def recover(self) -> None:
+        """Finish what a crash left of the repositories; nothing where another process writes the documents."""
+        ...
+
+    def reproject(self, tenant_id: str) -> Commit | None:
+        """Build the tenant's repository anew from the rows, and nothing else, and note the new hashes; its head."""
+        ...
+
+
+def changed(path: str, expected: int | None, found: int) -> Conflict:
+    """The refusal of every engine when a guard does not hold."""
+    return Conflict(
+        "DOCUMENT_CHANGED",
+        f"{path} stands at version {found}" if found else f"nothing stands at {path}",
+        hint="read it again, and repeat the change on what is there now",
+        details={"path": path, "expected_version": expected, "version": found},
+    )

@@ -8,6 +8,7 @@ from typing import Any
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.store.memory.audit import MemoryAudit, MemoryPeppers
+from lamina.store.memory.documents import MemoryDocuments
 from lamina.store.memory.index import MemoryIndexRows
 from lamina.store.memory.jobs import MemoryJobs
 from lamina.store.memory.lifecycle import MemoryLifecycle
@@ -40,6 +41,7 @@ class MemoryStore:
         self.audit = MemoryAudit(self._memory)
         self.peppers = MemoryPeppers(self._memory)
         self.upkeep = MemoryUpkeep(self._memory)
+        self.documents = MemoryDocuments(self._memory, clock, self.log)
         self.revocations = MemoryRevocations(self._memory)
         self.schedule = MemorySchedule(self._memory)
 

@@ -13,12 +13,14 @@ from lamina.kernel.events import Event, LifecycleRow, Stage
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+from lamina.store.documents.ports import ChangeKind, Commit
+from lamina.store.documents.standing import Standing
 from lamina.store.ports import IdempotencyKey, Remembered, ScopeRow, TextRow, VectorRow
 from lamina.store.registry import PolicyRow, ScopeState
 from lamina.store.revocations import Revocation
 from lamina.store.schedule import ScheduleItem
 
-__all__ = ["JobRow", "Memory", "Tables"]
+__all__ = ["JobRow", "Memory", "StoredVersion", "Tables"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,16 @@ class JobRow:
     lease_until: Instant | None = None
     lease_owner: str | None = None
     last_error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """One change of a document: what stood afterwards, and the bytes that the change brought."""
+
+    standing: Standing
+    kind: ChangeKind
+    number: int
+    content: bytes
 
 
 @dataclass(slots=True)
@@ -60,6 +72,10 @@ class Tables:
     peppers: dict[tuple[str, int], Pepper] = field(default_factory=dict)
     revocations: dict[tuple[str, str, str], Revocation] = field(default_factory=dict)
     schedule: dict[tuple[str, str], ScheduleItem] = field(default_factory=dict)
+    documents: dict[tuple[str, str], Standing] = field(default_factory=dict)
+    versions: dict[tuple[str, str, int], StoredVersion] = field(default_factory=dict)
+    commits_made: dict[tuple[str, int], Commit] = field(default_factory=dict)
+    objects: dict[bytes, bytes] = field(default_factory=dict)
     last_row: int = 0
     commits: int = 0
     about: str | None = None

@@ -129,6 +129,12 @@ class Writer:
         ``event_of`` names the event that a result is about, for the audit row that lands with it. Raises what
         ``work`` raised, ``Unavailable`` (WAL_UNAVAILABLE) when the disk refuses.
         """
+        return self.post(work, event_of=event_of).result()
+
+    def post(
+        self, work: Callable[[apsw.Connection], T], *, event_of: Callable[[T], str | None] | None = None
+    ) -> Future[T]:
+        """Queue ``work`` as ``write`` does, without waiting for it to land."""
         future: Future[T] = Future()
         rider = self._riders.boarding()
         with self._lock:
@@ -139,7 +145,7 @@ class Writer:
                 raise _unavailable("the store is closed")
             self._waiting.append((work, future, event_of, rider))
             self._arrived.notify()
-        return future.result()
+        return future
 
     def nudge(self) -> None:
         """Tell the writer that riders wait."""

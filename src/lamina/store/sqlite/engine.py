@@ -11,8 +11,10 @@ import apsw
 from lamina.errors import Unavailable
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
+from lamina.store.documents.projector import Projector
 from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
+from lamina.store.sqlite.documents import DocumentRows, SqliteDocuments
 from lamina.store.sqlite.index import SqliteIndexRows
 from lamina.store.sqlite.jobs import SqliteJobs
 from lamina.store.sqlite.lifecycle import LifecycleWriter, SqliteLifecycle
@@ -27,6 +29,7 @@ from lamina.store.sqlite.upkeep import SqliteUpkeep
 __all__ = ["SqliteStore", "make_folder"]
 
 FILE_NAME = "lamina.db"
+REPOSITORIES = "relay"
 _DERIVED = {
     "record": "SELECT * FROM record ORDER BY tenant_id, id, version",
     "support": "SELECT * FROM support ORDER BY tenant_id, record_id, source_id, relation",
@@ -95,6 +98,11 @@ class SqliteStore:
         self.audit = SqliteAudit(self._writer, self._readers, riders)
         self.peppers = SqlitePeppers(self._writer, self._readers)
         self.upkeep = SqliteUpkeep(path, self._writer, self._readers)
+        document_rows = DocumentRows(self._writer, self._readers)
+        self._projector = Projector(folder / REPOSITORIES, document_rows, durable=durable)
+        self.documents = SqliteDocuments(
+            self._writer, self._readers, clock, self.log, document_rows, self._projector
+        )
         self.revocations = SqliteRevocations(self._writer, self._readers)
         self.schedule = SqliteSchedule(self._writer, self._readers)
 
@@ -112,5 +120,6 @@ class SqliteStore:
 
     def close(self) -> None:
         """Mirrors ``Store.close``."""
+        self._projector.close()
         self._writer.close()
         self._readers.close()

@@ -53,6 +53,10 @@ class SqliteLog:
             lambda connection: self._append(connection, captures, remember), event_of=_only_event
         )
 
+    def append_within(self, connection: apsw.Connection, captures: Sequence[Capture]) -> list[Appended]:
+        """Append inside a transaction of the writer that somebody else runs."""
+        return self._append(connection, captures, None)
+
     def _append(
         self, connection: apsw.Connection, captures: Sequence[Capture], remember: Remembered | None
     ) -> list[Appended]:

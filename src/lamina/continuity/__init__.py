@@ -1,0 +1,1 @@
+"""Continuity: what an agent keeps of its own direction across resets, in capsules of at most 20 KB."""

@@ -1,0 +1,253 @@
+"""Result types of the continuity operations (seed 000, "Continuity Requests"; keys and their order are a promise)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
+from lamina.kernel.wire import Result
+
+__all__ = [
+    "Applied",
+    "AppliedOne",
+    "Archived",
+    "ColdStored",
+    "Compared",
+    "Deleted",
+    "Listed",
+    "Moved",
+    "Patched",
+    "ReadCapsule",
+    "RefreshPlan",
+    "Rehydrated",
+    "RetentionPlan",
+    "Revalidated",
+    "Upserted",
+]
+
+Plain = dict[str, Any]
+"""A JSON object whose shape a module of this slice makes and its tests pin."""
+
+
+class _Sparse(Result):
+    """Leaves out those of its ``occasional`` fields that were not set."""
+
+    occasional: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> Plain:
+        unset = self.occasional - self.model_fields_set
+        return {name: value for name, value in serialize(self).items() if name not in unset}
+
+
+class Upserted(_Sparse):
+    """A capsule was written, or stands already just so: then neither created nor updated."""
+
+    occasional = frozenset({"session_end_snapshot_applied", "resume_quality", "lifecycle"})
+
+    ok: Literal[True] = True
+    path: str
+    created: bool
+    updated: bool
+    durable: bool = True
+    latest_commit: str | None
+    capsule_sha256: str
+    normalizations_applied: list[str]
+    warnings: list[Plain] = Field(default_factory=list)
+    recovery_warnings: list[str] = Field(default_factory=list)
+    fallback_warning_detail: str | None = None
+    session_end_snapshot_applied: bool = False
+    resume_quality: dict[str, bool] | None = None
+    lifecycle: str | None = None
+
+
+class Patched(Result):
+    """Every operation was applied."""
+
+    ok: Literal[True] = True
+    path: str
+    updated: bool
+    durable: bool = True
+    latest_commit: str | None
+    capsule_sha256: str
+    operations_applied: int
+    normalizations_applied: list[str]
+    warnings: list[Plain] = Field(default_factory=list)
+    recovery_warnings: list[str] = Field(default_factory=list)
+
+
+class Moved(Result):
+    """The capsule is at another point of its lifecycle."""
+
+    ok: Literal[True] = True
+    path: str
+    lifecycle: str
+    previous_lifecycle: str
+    durable: bool = True
+    latest_commit: str | None
+    capsule_sha256: str
+    warnings: list[Plain] = Field(default_factory=list)
+    recovery_warnings: list[str] = Field(default_factory=list)
+
+
+class ReadCapsule(_Sparse):
+    """A capsule and what can be said of it. The last three keys come with the startup view."""
+
+    occasional = frozenset({"startup_summary", "graph_summary", "schedule_context"})
+
+    ok: Literal[True] = True
+    path: str
+    capsule: Plain | None
+    archived: bool = False
+    source_state: Literal["active", "fallback", "missing"]
+    recovery_warnings: list[str]
+    trust_signals: Plain | None
+    startup_summary: Plain | None = None
+    graph_summary: Plain | None = None
+    schedule_context: Plain | None = None
+
+
+class Compared(Result):
+    """How a candidate differs; nothing was changed."""
+
+    ok: Literal[True] = True
+    path: str
+    identical: bool
+    changed_fields: list[str]
+    strongest_signal: str
+    recommended_outcome: str
+
+
+class Revalidated(Result):
+    """The capsule carries a new judgement. ``updated`` says whether its words changed."""
+
+    ok: Literal[True] = True
+    path: str
+    outcome: str
+    updated: bool
+    verification_state: Plain
+    capsule_health: Plain
+    durable: bool = True
+    latest_commit: str | None
+    warnings: list[Plain] = Field(default_factory=list)
+    recovery_warnings: list[str] = Field(default_factory=list)
+    fallback_warning_detail: str | None = None
+
+
+class Listed(_Sparse):
+    """Capsules that the caller may read. ``salience_metadata`` comes with the salience order."""
+
+    occasional = frozenset({"salience_metadata"})
+
+    ok: Literal[True] = True
+    count: int
+    capsules: list[Plain]
+    unique_match: bool
+    salience_metadata: Plain | None = None
+
+
+class Archived(Result):
+    """The capsule was put away."""
+
+    ok: Literal[True] = True
+    archived_path: str
+    removed_active_path: str
+    durable: bool = True
+    latest_commit: str | None
+    warnings: list[Plain] = Field(default_factory=list)
+
+
+class Deleted(Result):
+    """What was there is gone, and what was not there is named."""
+
+    ok: Literal[True] = True
+    deleted_paths: list[str]
+    missing_paths: list[str]
+    durable: bool = True
+    latest_commit: str | None
+    warnings: list[Plain] = Field(default_factory=list)
+
+
+class RefreshPlan(Result):
+    """The capsules to look at again, the most urgent first."""
+
+    ok: Literal[True] = True
+    count: int
+    generated_at: str
+    candidates: list[Plain]
+    durable: bool = True
+    latest_commit: str | None
+    warnings: list[Plain] = Field(default_factory=list)
+
+
+class RetentionPlan(Result):
+    """The archives that may go to cold storage, the oldest first."""
+
+    ok: Literal[True] = True
+    count: int
+    generated_at: str
+    path: str
+    durable: bool = True
+    latest_commit: str | None
+    warnings: list[str]
+    candidates: list[Plain]
+    total_candidates: int
+    has_more: bool
+
+
+class ColdStored(Result):
+    """An archive is in cold storage."""
+
+    ok: Literal[True] = True
+    artifact_state: Literal["cold"] = "cold"
+    source_archive_path: str
+    cold_storage_path: str
+    cold_stub_path: str
+    cold_stored_at: str
+    committed_files: list[str]
+    durable: bool = True
+    latest_commit: str | None
+    warnings: list[Plain] = Field(default_factory=list)
+    recovery_warnings: list[str] = Field(default_factory=list)
+
+
+class Rehydrated(Result):
+    """An archive is back from cold storage."""
+
+    ok: Literal[True] = True
+    artifact_state: Literal["archived"] = "archived"
+    restored_archive_path: str
+    cold_storage_path: str
+    cold_stub_path: str
+    rehydrated_at: str
+    committed_files: list[str]
+    durable: bool = True
+    latest_commit: str | None
+    warnings: list[Plain] = Field(default_factory=list)
+    recovery_warnings: list[str] = Field(default_factory=list)
+
+
+class AppliedOne(Result):
+    """What became of one archive of a retention run."""
+
+    source_archive_path: str
+    ok: bool
+    status: str
+    detail: str | None = None
+    cold_storage_path: str | None = None
+    cold_stub_path: str | None = None
+
+
+class Applied(Result):
+    """What became of the archives of a retention run."""
+
+    ok: bool
+    requested: int
+    unique_requested: int
+    processed: int
+    cold_stored: int
+    failed: int
+    durable: bool = True
+    results: list[AppliedOne]
+    warnings: list[str]

@@ -1,0 +1,315 @@
+"""Follows the rows of documents into the tenants' repositories, one thread for all: writers that wait share a flush.
+
+Rows land first, so a repository is never ahead of them. What a crash left is finished when the projector starts:
+commits without a hash are made in order, and since a commit is a function of its rows they are the same as before.
+One process at a time projects a folder; it holds ``projector.lock``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import shutil
+import threading
+import uuid
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Protocol
+
+import pygit2
+
+from lamina import limits
+from lamina.errors import Fault, LaminaError, Unavailable
+from lamina.store.documents.objects import GitObject, Worktree
+from lamina.store.documents.ports import Commit, CommitChanges
+from lamina.store.documents.repository import GitRepository, folder_name, replace_repository
+
+__all__ = ["CommitRows", "Projector"]
+
+_LOG = logging.getLogger("lamina.store")
+_LOCK = "projector.lock"
+
+
+class CommitRows(Protocol):
+    """The rows that are followed."""
+
+    def tenants(self) -> list[str]:
+        """The tenants that have documents."""
+        ...
+
+    def head(self, tenant_id: str) -> Commit | None:
+        """The newest commit whose hash is noted."""
+        ...
+
+    def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
+        """Commits past a number, in order."""
+        ...
+
+    def note(self, tenant_id: str, shas: Sequence[tuple[int, str]], *, wait: bool) -> None:
+        """Note the hashes of commits, at once or with a later write."""
+        ...
+
+
+@dataclass(slots=True)
+class _Followed:
+    """How far a tenant's repository is: its trees, and the number of its newest commit."""
+
+    repository: GitRepository
+    worktree: Worktree
+    number: int
+
+
+class Projector:
+    """The repositories below ``folder``, made on first need."""
+
+    def __init__(self, folder: Path, rows: CommitRows, *, durable: bool) -> None:
+        self._folder = folder
+        self._rows = rows
+        self._durable = durable
+        self._followed: dict[str, _Followed] = {}
+        self._heads: dict[str, Commit] = {}
+        self._waiting: dict[tuple[str, int], Future[str]] = {}
+        # A commit may be made with others' before its writer comes to ask for it.
+        self._made: OrderedDict[tuple[str, int], str] = OrderedDict()
+        self._due: set[str] = set()
+        self._rebuilds: list[tuple[str, Future[None]]] = []
+        self._lock = threading.Lock()
+        self._asked = threading.Condition(self._lock)
+        self._held: IO[bytes] | None = None
+        self._closed = False
+        self._idle = False
+        self._thread = threading.Thread(target=self._run, name="lamina-projector", daemon=True)
+        self._gathering: threading.Thread | None = None
+
+    # ---- asked by writers
+
+    def claim(self) -> None:
+        """Nothing when this process may write documents; the first call starts the projector.
+
+        Raises ``Unavailable`` (DOCUMENTS_IN_USE) while another process may.
+        """
+        with self._lock:
+            if self._held is not None:
+                return
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = (self._folder / _LOCK).open("ab")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                lock.close()
+                raise Unavailable(
+                    "DOCUMENTS_IN_USE",
+                    f"another process writes the documents in {self._folder}",
+                    hint="stop it first; a server that is running is one",
+                ) from error
+            self._held = lock
+            self._due.update(self._rows.tenants())
+            self._thread.start()
+
+    def recover(self) -> None:
+        """Finish what a crash left; nothing where another process may write."""
+        try:
+            self.claim()
+        except Unavailable as error:
+            _LOG.info("repositories are not looked after here: %s", error)
+            return
+        with self._lock:
+            self._asked.wait_for(lambda: self._idle or self._closed)
+
+    def stand(self, commits: Sequence[tuple[str, int]]) -> list[str]:
+        """The hashes of commits (tenant, number) that have landed, once they stand in their repositories."""
+        with self._lock:
+            made = {each: self._made.pop(each) for each in commits if each in self._made}
+            futures = {each: self._waiting.setdefault(each, Future()) for each in commits if each not in made}
+            self._due.update(tenant_id for tenant_id, _ in futures)
+            self._asked.notify_all()
+        return [made[each] if each in made else futures[each].result() for each in commits]
+
+    def head(self, tenant_id: str) -> Commit | None:
+        """The newest commit that was made here."""
+        return self._heads.get(tenant_id)
+
+    def rebuild(self, tenant_id: str) -> None:
+        """Build a tenant's repository anew from the rows: what they hold no more is gone from it."""
+        future: Future[None] = Future()
+        with self._lock:
+            self._rebuilds.append((tenant_id, future))
+            self._asked.notify_all()
+        future.result()
+
+    def close(self) -> None:
+        """Finish what waits, then stop."""
+        with self._lock:
+            self._closed = True
+            self._asked.notify_all()
+            started = self._held is not None
+        if started:
+            self._thread.join()
+            self._stop_gathering()
+            assert self._held is not None, "it was started"
+            self._held.close()
+
+    # ---- the thread
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                while not (self._due or self._rebuilds or self._closed):
+                    self._idle = True
+                    self._asked.notify_all()
+                    self._asked.wait()
+                self._idle = False
+                due, self._due = sorted(self._due), set()
+                rebuilds, self._rebuilds = self._rebuilds, []
+                if not due and not rebuilds:
+                    return
+            for tenant_id in due:
+                self._attempt(tenant_id)
+            for tenant_id, future in rebuilds:
+                try:
+                    self._followed[tenant_id] = self._rebuilt(tenant_id)
+                except Exception as error:
+                    self._followed.pop(tenant_id, None)
+                    future.set_exception(_unavailable(error))
+                else:
+                    future.set_result(None)
+
+    def _attempt(self, tenant_id: str) -> None:
+        try:
+            followed = self._followed.get(tenant_id)
+            opening = followed is None
+            if followed is None:
+                followed = self._followed[tenant_id] = self._opened(tenant_id)
+            while batch := self._rows.commits(tenant_id, followed.number, limits.COMMITS_BATCH_MAX):
+                self._project(tenant_id, followed, batch, wait=opening)
+            self._start_gathering(followed.repository)
+        except Exception as error:
+            # The worktree may be ahead of the repository: the next attempt reads it anew.
+            self._followed.pop(tenant_id, None)
+            failure = _unavailable(error)
+            _LOG.error("documents are kept, but their repository could not be written: %s", failure)
+            with self._lock:
+                lost = [each for each in self._waiting if each[0] == tenant_id]
+                futures = [self._waiting.pop(each) for each in lost]
+            for future in futures:
+                future.set_exception(failure)
+
+    def _project(
+        self, tenant_id: str, followed: _Followed, batch: Sequence[CommitChanges], *, wait: bool
+    ) -> None:
+        shas = self._written(followed, batch)
+        followed.repository.point(followed.worktree.head)
+        self._heads[tenant_id] = replace(batch[-1].commit, sha=shas[-1][1])
+        if followed.worktree.folders > limits.FOLDERS_KEPT_MAX:
+            followed.worktree.forget()
+        self._rows.note(tenant_id, shas, wait=wait)
+        self._answer(tenant_id, shas)
+
+    def _written(
+        self, followed: _Followed, batch: Sequence[CommitChanges], *, quick: bool = True
+    ) -> list[tuple[int, str]]:
+        objects: list[GitObject] = []
+        shas = []
+        for each in batch:
+            commit = each.commit
+            objects += followed.worktree.commit(
+                each.contents, commit.author, commit.message, commit.committed_at
+            )
+            shas.append((commit.number, objects[-1].id.hex()))
+        followed.repository.add(objects, quick=quick)
+        followed.number = batch[-1].commit.number
+        return shas
+
+    def _answer(self, tenant_id: str, shas: Sequence[tuple[int, str]]) -> None:
+        with self._lock:
+            found = []
+            for number, sha in shas:
+                future = self._waiting.pop((tenant_id, number), None)
+                if future is None:
+                    self._made[tenant_id, number] = sha
+                else:
+                    found.append((future, sha))
+            while len(self._made) > limits.COMMITS_REMEMBERED_MAX:
+                self._made.popitem(last=False)
+        for future, sha in found:
+            future.set_result(sha)
+
+    # ---- opening and rebuilding
+
+    def _opened(self, tenant_id: str) -> _Followed:
+        path = self._folder / folder_name(tenant_id)
+        for left in [*self._folder.glob(f"{path.name}.new-*"), *self._folder.glob(f"{path.name}.old-*")]:
+            shutil.rmtree(left, ignore_errors=True)
+        repository = GitRepository(path, durable=self._durable)
+        head = self._rows.head(tenant_id)
+        if head is not None and not repository.holds(head.sha):
+            _LOG.warning("a repository lacks the newest commit of its documents and is built anew")
+            return self._rebuilt(tenant_id)
+        tip = None if head is None else bytes.fromhex(head.sha)
+        if repository.tip() != (head.sha if head else None):
+            repository.point(tip)
+        return _Followed(repository, Worktree(tip, repository.read), head.number if head else 0)
+
+    def _rebuilt(self, tenant_id: str) -> _Followed:
+        self._stop_gathering()  # it would put old objects into the new repository
+        path = self._folder / folder_name(tenant_id)
+        fresh_path = path.with_name(f"{path.name}.new-{uuid.uuid4().hex}")
+        fresh = GitRepository(fresh_path, durable=self._durable)
+        followed = _Followed(fresh, Worktree(None, fresh.read), 0)
+        noted: list[tuple[int, str]] = []
+        last: Commit | None = None
+        while batch := self._rows.commits(tenant_id, followed.number, limits.COMMITS_BATCH_MAX):
+            noted += self._written(followed, batch, quick=False)
+            last = replace(batch[-1].commit, sha=noted[-1][1])
+            if fresh.is_scattered():
+                fresh.gather()
+        fresh.point(followed.worktree.head)
+        replace_repository(path, fresh_path, durable=self._durable)
+        repository = GitRepository(path, durable=self._durable)
+        for start in range(0, len(noted), limits.COMMITS_NOTED_MAX):
+            self._rows.note(tenant_id, noted[start : start + limits.COMMITS_NOTED_MAX], wait=True)
+        if last is not None:
+            self._heads[tenant_id] = last
+        self._answer(tenant_id, noted)
+        return _Followed(repository, Worktree(followed.worktree.head, repository.read), followed.number)
+
+    # ---- gathering packs, beside the writes
+
+    def _start_gathering(self, repository: GitRepository) -> None:
+        if self._gathering is not None and self._gathering.is_alive():
+            return
+        if repository.is_scattered():
+            self._gathering = threading.Thread(
+                target=_gather, args=(repository,), name="lamina-gather", daemon=True
+            )
+            self._gathering.start()
+
+    def _stop_gathering(self) -> None:
+        if self._gathering is not None:
+            self._gathering.join()
+
+
+def _gather(repository: GitRepository) -> None:
+    with contextlib.suppress(OSError):
+        try:
+            repository.gather()
+        except (pygit2.GitError, KeyError) as error:
+            _LOG.warning("packs of a repository could not be gathered: %s", error)
+
+
+def _unavailable(error: BaseException) -> LaminaError:
+    if isinstance(error, LaminaError):
+        return error
+    failure: LaminaError = Fault("INTERNAL", f"the repository of documents failed: {type(error).__name__}")
+    if isinstance(error, OSError | pygit2.GitError):
+        failure = Unavailable(
+            "REPOSITORY_UNAVAILABLE",
+            f"the write is kept, but its commit could not be made: {error}",
+            hint="check the disk; the commit is made with the next write or at the next start",
+        )
+    failure.__cause__ = error
+    return failure

@@ -1,0 +1,68 @@
+"""What stands at a path, and what a change makes of it: the rules that every engine shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lamina.errors import Conflict
+from lamina.kernel.time import Instant
+from lamina.store.documents.ports import Change, ChangeKind, Document, changed
+
+__all__ = ["Standing", "above", "collision", "stood_after"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The newest version of a path. Its content is that of the rows ``base`` to ``version``, joined.
+
+    ``base`` is the version of the last put, 0 where the document was taken away.
+    """
+
+    path: str
+    version: int
+    base: int
+    size: int
+    updated_at: Instant
+
+    @property
+    def live(self) -> bool:
+        """Whether there is a document."""
+        return self.base > 0
+
+    def document(self, content: bytes) -> Document:
+        """As readers see it."""
+        return Document(self.path, self.version, content, self.updated_at)
+
+
+def stood_after(before: Standing | None, change: Change, at: Instant) -> Standing:
+    """What stands once a change has landed; raises ``Conflict`` (DOCUMENT_CHANGED)."""
+    live = before if before is not None and before.live else None
+    found = live.version if live else 0
+    if change.expected_version not in (None, found):
+        raise changed(change.path, change.expected_version, found)
+    version = before.version + 1 if before else 1
+    if change.kind is ChangeKind.REMOVE:
+        if live is None:
+            raise changed(change.path, change.expected_version, 0)
+        return Standing(change.path, version, 0, 0, at)
+    if change.kind is ChangeKind.APPEND and live is not None:
+        return Standing(change.path, version, live.base, live.size + len(change.content), at)
+    return Standing(change.path, version, version, len(change.content), at)
+
+
+def above(path: str) -> Iterator[str]:
+    """The folders above a path, nearest first, without the root."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def collision(path: str, other: str) -> Conflict:
+    """The refusal of a document whose path is a folder of another, or the other way round."""
+    return Conflict(
+        "PATH_COLLISION",
+        f"{path} cannot stand beside {other}: one of them would be a folder",
+        hint="choose another path",
+        details={"path": path, "other": other},
+    )

@@ -1,0 +1,177 @@
+"""Versioned documents in memory, with the hashes that a repository would have, but no repository."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from lamina.kernel.time import Clock, Instant
+from lamina.store.documents.objects import Worktree
+from lamina.store.documents.ports import (
+    Change,
+    ChangeKind,
+    Commit,
+    CommitChanges,
+    Document,
+    DocumentVersion,
+    Write,
+    Written,
+)
+from lamina.store.documents.standing import Standing, above, collision, stood_after
+from lamina.store.memory.log import MemoryLog
+from lamina.store.memory.tables import Memory, StoredVersion, Tables
+
+__all__ = ["MemoryDocuments"]
+
+
+class MemoryDocuments:
+    """``Documents`` over dictionaries."""
+
+    def __init__(self, memory: Memory, clock: Clock, log: MemoryLog) -> None:
+        self._memory = memory
+        self._clock = clock
+        self._log = log
+
+    def write(self, writes: Sequence[Write]) -> list[Written]:
+        """Mirrors ``Documents.write``."""
+        with self._memory.change() as tables:
+            return [self._write(tables, write) for write in writes]
+
+    def _write(self, tables: Tables, write: Write) -> Written:
+        assert write.changes, "a write changes something"
+        last = _last_commit(tables, write.tenant_id)
+        at = max(self._clock.now(), last.committed_at + 1 if last else 1)
+        commit = Commit(last.number + 1 if last else 1, "", write.author, write.message, at)
+        versions = {change.path: _change(tables, write.tenant_id, change, commit) for change in write.changes}
+        appended = self._log.append_within(tables, write.captures)
+        parent = bytes.fromhex(last.sha) if last else None
+        commit = replace(commit, sha=_hashed(tables, write.tenant_id, commit, parent))
+        tables.commits_made[write.tenant_id, commit.number] = commit
+        return Written(commit, versions, tuple(each.event.id for each in appended))
+
+    def read(self, tenant_id: str, path: str, *, at: Instant | None = None) -> Document | None:
+        """Mirrors ``Documents.read``."""
+        tables = self._memory.tables
+        stood = [
+            row.standing
+            for (tenant, _, _), row in tables.versions.items()
+            if tenant == tenant_id
+            and row.standing.path == path
+            and (at is None or row.standing.updated_at <= at)
+        ]
+        return _document(tables, tenant_id, stood[-1]) if stood and stood[-1].live else None
+
+    def read_many(self, tenant_id: str, paths: Collection[str]) -> dict[str, Document]:
+        """Mirrors ``Documents.read_many``."""
+        found = {path: self.read(tenant_id, path) for path in paths}
+        return {path: document for path, document in found.items() if document is not None}
+
+    def below(
+        self, tenant_id: str, prefix: str, *, after: str = "", limit: int = 10_000, with_content: bool = False
+    ) -> list[Document]:
+        """Mirrors ``Documents.below``."""
+        tables, folder = self._memory.tables, prefix.rstrip("/")
+        stood = [
+            standing
+            for (tenant, path), standing in sorted(tables.documents.items())
+            if tenant == tenant_id
+            and standing.live
+            and path > after
+            and (not folder or path.startswith(f"{folder}/"))
+        ][:limit]
+        documents = [_document(tables, tenant_id, each) for each in stood]
+        return documents if with_content else [replace(each, content=b"") for each in documents]
+
+    def history(
+        self, tenant_id: str, path: str, *, before: int | None = None, limit: int = 50
+    ) -> list[DocumentVersion]:
+        """Mirrors ``Documents.history``."""
+        tables = self._memory.tables
+        rows = [
+            DocumentVersion(
+                path, version, row.kind, row.standing.size, tables.commits_made[tenant_id, row.number]
+            )
+            for (tenant, name, version), row in tables.versions.items()
+            if (tenant, name) == (tenant_id, path) and (before is None or version < before)
+        ]
+        return rows[::-1][:limit]
+
+    def head(self, tenant_id: str) -> Commit | None:
+        """Mirrors ``Documents.head``."""
+        return _last_commit(self._memory.tables, tenant_id)
+
+    def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
+        """Mirrors ``Documents.commits``."""
+        tables = self._memory.tables
+        made = [c for (tenant, _), c in tables.commits_made.items() if tenant == tenant_id]
+        return [
+            CommitChanges(commit, _left_by(tables, tenant_id, commit.number))
+            for commit in made
+            if commit.number > after
+        ][:limit]
+
+    def recover(self) -> None:
+        """Mirrors ``Documents.recover``. Nothing here outlives its process."""
+
+    def reproject(self, tenant_id: str) -> Commit | None:
+        """Mirrors ``Documents.reproject``."""
+        with self._memory.change() as tables:
+            parent: bytes | None = None
+            for (tenant, number), commit in sorted(tables.commits_made.items()):
+                if tenant == tenant_id:
+                    sha = _hashed(tables, tenant_id, commit, parent)
+                    tables.commits_made[tenant, number] = replace(commit, sha=sha)
+                    parent = bytes.fromhex(sha)
+        return self.head(tenant_id)
+
+
+def _last_commit(tables: Tables, tenant_id: str) -> Commit | None:
+    made = [commit for (tenant, _), commit in tables.commits_made.items() if tenant == tenant_id]
+    return made[-1] if made else None
+
+
+def _change(tables: Tables, tenant_id: str, change: Change, commit: Commit) -> int:
+    before = tables.documents.get((tenant_id, change.path))
+    after = stood_after(before, change, commit.committed_at)
+    if after.live and not (before and before.live):
+        _check_room(tables, tenant_id, change.path)
+    tables.documents[tenant_id, change.path] = after
+    content = b"" if change.kind is ChangeKind.REMOVE else bytes(change.content)
+    row = StoredVersion(after, change.kind, commit.number, content)
+    tables.versions[tenant_id, change.path, after.version] = row
+    return after.version
+
+
+def _check_room(tables: Tables, tenant_id: str, path: str) -> None:
+    live = {name for (tenant, name), each in tables.documents.items() if tenant == tenant_id and each.live}
+    for folder in above(path):
+        if folder in live:
+            raise collision(path, folder)
+    for other in sorted(live):
+        if other.startswith(f"{path}/"):
+            raise collision(path, other)
+
+
+def _document(tables: Tables, tenant_id: str, stood: Standing) -> Document:
+    rows = (
+        tables.versions[tenant_id, stood.path, version] for version in range(stood.base, stood.version + 1)
+    )
+    return stood.document(b"".join(row.content for row in rows))
+
+
+def _left_by(tables: Tables, tenant_id: str, number: int) -> dict[str, bytes | None]:
+    left: dict[str, bytes | None] = {}
+    for (tenant, path, _), row in tables.versions.items():
+        if (tenant, row.number) == (tenant_id, number):
+            live = row.standing.live
+            left[path] = _document(tables, tenant_id, row.standing).content if live else None
+    return left
+
+
+def _hashed(tables: Tables, tenant_id: str, commit: Commit, parent: bytes | None) -> str:
+    """The hash of a commit over its parent, whose objects are kept."""
+    worktree = Worktree(parent, tables.objects.__getitem__)
+    left = _left_by(tables, tenant_id, commit.number)
+    objects = worktree.commit(left, commit.author, commit.message, commit.committed_at)
+    tables.objects.update({each.id: each.data for each in objects})
+    return objects[-1].id.hex()

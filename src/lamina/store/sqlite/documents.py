@@ -1,0 +1,250 @@
+"""Versioned documents in SQLite. The rows land in one transaction with the log's; the repository follows them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+import apsw
+
+from lamina.kernel.time import Clock, Instant
+from lamina.store.blocks import load_blocks
+from lamina.store.documents.ports import (
+    Change,
+    ChangeKind,
+    Commit,
+    CommitChanges,
+    Document,
+    DocumentVersion,
+    Write,
+    Written,
+)
+from lamina.store.documents.standing import Standing, above, collision, stood_after
+from lamina.store.sqlite.codec import json_list
+from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.log import SqliteLog
+
+__all__ = ["DocumentRows", "Projecting", "SqliteDocuments"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+_LAST = "\U0010ffff"  # sorts after every path
+_NEWEST = 2**62
+
+
+class Projecting(Protocol):
+    """What turns rows into commits of a repository."""
+
+    def claim(self) -> None:
+        """Nothing when this process may write documents; raises ``Unavailable`` (DOCUMENTS_IN_USE)."""
+        ...
+
+    def recover(self) -> None:
+        """Finish what a crash left; nothing where another process may write."""
+        ...
+
+    def stand(self, commits: Sequence[tuple[str, int]]) -> list[str]:
+        """The hashes of the commits (tenant, number), once they stand in their repositories."""
+        ...
+
+    def head(self, tenant_id: str) -> Commit | None:
+        """The newest commit that was made here, where its row may not say so yet."""
+        ...
+
+    def rebuild(self, tenant_id: str) -> None:
+        """Build a tenant's repository anew."""
+        ...
+
+
+class DocumentRows:
+    """The rows as the projection reads and completes them."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    def tenants(self) -> list[str]:
+        """The tenants that have documents."""
+        return [row[0] for row in self._readers.rows(_SQL["document_tenants"])]
+
+    def head(self, tenant_id: str) -> Commit | None:
+        """The newest commit whose hash is noted."""
+        row = self._readers.row(_SQL["head_commit"], (tenant_id,))
+        return None if row is None else _commit(row)
+
+    def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
+        """Mirrors ``Documents.commits``."""
+        rows = self._readers.rows(_SQL["commits_after"], (tenant_id, after, limit))
+        return [CommitChanges(_commit(row), self._left_by(tenant_id, row[0])) for row in rows]
+
+    def _left_by(self, tenant_id: str, number: int) -> dict[str, bytes | None]:
+        rows = self._readers.rows(_SQL["standing_in_commit"], (tenant_id, number))
+        left = {row[0]: Standing(*row) for row in rows}  # the last of each path
+        contents = self.contents(tenant_id, [each for each in left.values() if each.live])
+        return {path: contents[path] if each.live else None for path, each in left.items()}
+
+    def contents(self, tenant_id: str, stood: Collection[Standing]) -> dict[str, bytes]:
+        """The content of each; one that grew by appends is as many rows as it had appends since its last put."""
+        wanted = json.dumps([[each.path, each.base, each.version] for each in stood])
+        parts: dict[str, list[bytes]] = {each.path: [] for each in stood}
+        for path, content in self._readers.rows(_SQL["contents_of"], (tenant_id, wanted)):
+            parts[path].append(content)
+        return {path: b"".join(found) for path, found in parts.items()}
+
+    def note(self, tenant_id: str, shas: Sequence[tuple[int, str]], *, wait: bool) -> None:
+        """Note hashes. Without ``wait`` they land with a later commit: they can always be found again."""
+
+        def work(connection: apsw.Connection) -> None:
+            connection.executemany(_SQL["note_sha"], [(tenant_id, number, sha) for number, sha in shas])
+
+        future = self._writer.post(work)
+        if wait:
+            future.result()
+
+
+class SqliteDocuments:
+    """``Documents`` over the three tables."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        readers: Readers,
+        clock: Clock,
+        log: SqliteLog,
+        rows: DocumentRows,
+        projecting: Projecting,
+    ) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+        self._log = log
+        self._rows = rows
+        self._projecting = projecting
+
+    def write(self, writes: Sequence[Write]) -> list[Written]:
+        """Mirrors ``Documents.write``."""
+        self._projecting.claim()
+        landed = self._writer.write(
+            lambda connection: [self._write(connection, write) for write in writes], event_of=_only_event
+        )
+        numbers = [(write.tenant_id, each.commit.number) for write, each in zip(writes, landed, strict=True)]
+        shas = self._projecting.stand(numbers)
+        return [_standing_as(each, sha) for each, sha in zip(landed, shas, strict=True)]
+
+    def _write(self, connection: apsw.Connection, write: Write) -> Written:
+        assert write.changes, "a write changes something"
+        number, previous_at = _last_commit(connection, write.tenant_id)
+        at = max(self._clock.now(), previous_at + 1)
+        commit = Commit(number + 1, "", write.author, write.message, at)
+        connection.execute(
+            _SQL["insert_commit"], (write.tenant_id, commit.number, commit.author, commit.message, at)
+        )
+        versions = {
+            change.path: _change(connection, write.tenant_id, change, commit) for change in write.changes
+        }
+        appended = self._log.append_within(connection, write.captures)
+        return Written(commit, versions, tuple(each.event.id for each in appended))
+
+    def read(self, tenant_id: str, path: str, *, at: Instant | None = None) -> Document | None:
+        """Mirrors ``Documents.read``."""
+        if at is None:
+            return self.read_many(tenant_id, [path]).get(path)
+        row = self._readers.row(_SQL["standing_at"], (tenant_id, path, at))
+        stood = None if row is None else Standing(*row)
+        if stood is None or not stood.live:
+            return None
+        return stood.document(self._rows.contents(tenant_id, [stood])[path])
+
+    def read_many(self, tenant_id: str, paths: Collection[str]) -> dict[str, Document]:
+        """Mirrors ``Documents.read_many``."""
+        if not paths:
+            return {}
+        rows = self._readers.rows(_SQL["standing_many"], (tenant_id, json_list(paths)))
+        return {each.path: each for each in self._filled(tenant_id, [Standing(*row) for row in rows])}
+
+    def below(
+        self, tenant_id: str, prefix: str, *, after: str = "", limit: int = 10_000, with_content: bool = False
+    ) -> list[Document]:
+        """Mirrors ``Documents.below``."""
+        folder = prefix.rstrip("/")
+        start, end = (f"{folder}/", f"{folder}0") if folder else ("", _LAST)
+        rows = self._readers.rows(_SQL["standing_below"], (tenant_id, max(start, after), end, limit))
+        stood = [Standing(*row) for row in rows]
+        return self._filled(tenant_id, stood) if with_content else [each.document(b"") for each in stood]
+
+    def _filled(self, tenant_id: str, stood: Sequence[Standing]) -> list[Document]:
+        contents = self._rows.contents(tenant_id, stood)
+        return [each.document(contents[each.path]) for each in stood]
+
+    def history(
+        self, tenant_id: str, path: str, *, before: int | None = None, limit: int = 50
+    ) -> list[DocumentVersion]:
+        """Mirrors ``Documents.history``."""
+        below = _NEWEST if before is None else before
+        rows = self._readers.rows(_SQL["history"], (tenant_id, path, below, limit))
+        return [DocumentVersion(row[0], row[1], ChangeKind(row[2]), row[3], _commit(row[4:])) for row in rows]
+
+    def head(self, tenant_id: str) -> Commit | None:
+        """Mirrors ``Documents.head``."""
+        return self._projecting.head(tenant_id) or self._rows.head(tenant_id)
+
+    def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
+        """Mirrors ``Documents.commits``."""
+        return self._rows.commits(tenant_id, after, limit)
+
+    def recover(self) -> None:
+        """Mirrors ``Documents.recover``."""
+        self._projecting.recover()
+
+    def reproject(self, tenant_id: str) -> Commit | None:
+        """Mirrors ``Documents.reproject``."""
+        self._projecting.claim()
+        self._projecting.rebuild(tenant_id)
+        return self.head(tenant_id)
+
+
+def _last_commit(connection: apsw.Connection, tenant_id: str) -> tuple[int, Instant]:
+    for number, committed_at in connection.execute(_SQL["last_commit"], (tenant_id,)):
+        return number, committed_at
+    return 0, 0
+
+
+def _change(connection: apsw.Connection, tenant_id: str, change: Change, commit: Commit) -> int:
+    before = None
+    for row in connection.execute(_SQL["find_standing"], (tenant_id, change.path)):
+        before = Standing(*row)
+    after = stood_after(before, change, commit.committed_at)
+    if after.live and not (before and before.live):
+        _check_room(connection, tenant_id, change.path)
+    row = (tenant_id, after.path, after.version, after.base, after.size, after.updated_at)
+    connection.execute(_SQL["put_standing"], row)
+    content = b"" if change.kind is ChangeKind.REMOVE else bytes(change.content)
+    place = (tenant_id, after.path, after.version, change.kind.value, after.base, after.size)
+    connection.execute(_SQL["insert_version"], (*place, commit.number, commit.committed_at, content))
+    return after.version
+
+
+def _check_room(connection: apsw.Connection, tenant_id: str, path: str) -> None:
+    """Nothing, or ``Conflict`` where the path or a folder above it is taken by the other kind."""
+    for folder in above(path):
+        for row in connection.execute(_SQL["find_standing"], (tenant_id, folder)):
+            if Standing(*row).live:
+                raise collision(path, folder)
+    for (other,) in connection.execute(_SQL["first_below"], (tenant_id, f"{path}/", f"{path}0")):
+        raise collision(path, other)
+
+
+def _commit(row: Row) -> Commit:
+    number, sha, author, message, committed_at = row
+    return Commit(number, sha or "", author, message, committed_at)
+
+
+def _standing_as(written: Written, sha: str) -> Written:
+    commit = written.commit
+    made = Commit(commit.number, sha, commit.author, commit.message, commit.committed_at)
+    return Written(made, written.versions, written.event_ids)
+
+
+def _only_event(landed: Sequence[Written]) -> str | None:
+    ids = [event_id for each in landed for event_id in each.event_ids]
+    return ids[0] if len(ids) == 1 else None

@@ -1,0 +1,103 @@
+"""Continuity over HTTP, on the embedded engine with its repository: statuses, bodies, commits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from capsules import body, later, signal
+
+ABOUT = {"subject_kind": "thread", "subject_id": "launch"}
+
+
+def _post(world: Any, path: str, **sent: Any) -> tuple[int, dict[str, Any]]:
+    response = world.call("POST", f"/v1/continuity/{path}", body=ABOUT | sent)
+    return response.status_code, response.json()
+
+
+def test_a_capsule_lives_through_every_route(world: Any) -> None:
+    descriptor = {"label": "Launch"}
+    status, written = _post(world, "upsert", capsule=body(thread_descriptor=descriptor))
+    assert (status, written["created"], written["lifecycle"]) == (200, True, "active")
+    operation = {"target": "continuity.open_loops", "action": "append", "value": "more"}
+    assert _post(world, "patch", updated_at=later(1), operations=[operation])[0] == 200
+    assert _post(world, "lifecycle", updated_at=later(2), transition="suspend")[1]["lifecycle"] == "suspended"
+    status, found = _post(world, "read", view="startup")
+    assert (status, found["startup_summary"]["orientation"]["open_loops"]) == (200, ["tests", "more"])
+    assert _post(world, "compare", candidate_capsule=body(), signals=[signal()])[0] == 200
+    assert _post(world, "revalidate", outcome="confirm", signals=[signal("system_check")])[0] == 200
+    assert (
+        _post(world, "list", sort="salience")[1]["capsules"][0]["salience"]["sort_key"]["verification_rank"]
+        == 4
+    )
+    assert _post(world, "refresh/plan", include_healthy=True)[1]["count"] == 1
+    assert _post(world, "archive", reason="done")[0] == 200
+    assert _post(world, "retention/plan")[1]["count"] == 0
+    everything = {"delete_active": True, "delete_archive": True, "delete_fallback": True}
+    status, gone = _post(world, "delete", reason="done", **everything)
+    assert (status, len(gone["deleted_paths"]), len(gone["missing_paths"])) == (200, 2, 1)
+
+
+def test_a_write_is_a_commit_and_an_event(world: Any) -> None:
+    _, written = _post(world, "upsert", capsule=body(), commit_message="continuity: first words")
+    head = world.store.documents.head("acme")
+    assert head is not None
+    assert (head.sha, head.message) == (written["latest_commit"], "continuity: first words")
+    (event,) = world.get("/v1/events", scope="app:relay")["items"]
+    assert event["content"]["text"].startswith("Capsule of thread launch.")
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "status", "code"),
+    [
+        ("read", {}, 404, "CAPSULE_NOT_FOUND"),
+        ("upsert", {"capsule": body(subject_id="other")}, 400, "SUBJECT_MISMATCH"),
+        ("upsert", {"capsule": body(updated_at="soon")}, 400, "INVALID_CAPSULE"),
+        ("upsert", {"capsule": body(metadata={"pad": "x" * 21_000})}, 400, "CAPSULE_TOO_LARGE"),
+        ("revalidate", {"outcome": "correct", "signals": [signal()]}, 400, "INVALID_REVALIDATION"),
+        ("lifecycle", {"transition": "supersede", "updated_at": later()}, 400, "INVALID_TRANSITION"),
+    ],
+)
+def test_a_refusal_says_why_in_one_string(world: Any, path: str, sent: Any, status: int, code: str) -> None:
+    found, refusal = _post(world, path, **sent)
+    assert (found, refusal["error_code"]) == (status, code)
+    assert isinstance(refusal["detail"], str)
+
+
+def test_an_older_capsule_is_a_conflict(world: Any) -> None:
+    _post(world, "upsert", capsule=body(updated_at=later(5)))
+    assert _post(world, "upsert", capsule=body())[0] == 409
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "place"),
+    [
+        ("upsert", {}, ["body", "capsule"]),
+        (
+            "upsert",
+            {"capsule": body(continuity={"open_loops": ["x"] * 9})},
+            ["body", "capsule", "continuity", "open_loops"],
+        ),
+        ("delete", {"reason": "nothing"}, ["body"]),
+        ("patch", {"updated_at": later(), "operations": []}, ["body", "operations"]),
+        ("list", {"limit": 201}, ["body", "limit"]),
+    ],
+)
+def test_what_is_not_of_its_type_is_a_list_of_problems(
+    world: Any, path: str, sent: Any, place: list[str]
+) -> None:
+    status, refusal = _post(world, path, **sent)
+    assert status == 422
+    assert refusal["detail"][0]["loc"][: len(place)] == place
+
+
+def test_the_grants_of_the_scope_are_asked(world: Any) -> None:
+    _post(world, "upsert", capsule=body())
+    world.policy.deny("scope.read.local", "app:relay")
+    for path in ("read", "list", "refresh/plan"):
+        assert _post(world, path)[0] == 403
+    world.policy.denied.clear()
+    world.policy.deny("scope.write", "app:relay")
+    assert _post(world, "upsert", capsule=body())[0] == 403
+    assert _post(world, "read")[0] == 200

@@ -1,0 +1,254 @@
+"""The repository of documents, seen with git itself, and after crashes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import apsw
+import pytest
+
+from given import NOON, TENANT, CountedIds, ManualClock
+from lamina.errors import Unavailable
+from lamina.store.documents.ports import Change, ChangeKind, Commit, Write
+from lamina.store.documents.repository import folder_name
+from lamina.store.sqlite import SqliteStore
+
+PUT, APPEND, REMOVE = ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+
+def write(store: SqliteStore, *changes: Change, tenant_id: str = TENANT, message: str = "write: x") -> Commit:
+    made = Write(tenant_id=tenant_id, author="agent:nia", message=message, changes=changes)
+    return store.documents.write([made])[0].commit
+
+
+def repository(folder: Path, tenant_id: str = TENANT) -> Path:
+    return folder / "relay" / folder_name(tenant_id)
+
+
+def git(path: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(path), "-c", "safe.directory=*", *arguments]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def history(folder: Path, tenant_id: str = TENANT) -> list[str]:
+    return git(repository(folder, tenant_id), "rev-list", "--reverse", "main").split()
+
+
+def files(folder: Path, tenant_id: str = TENANT) -> dict[str, str]:
+    path = repository(folder, tenant_id)
+    names = git(path, "ls-tree", "-r", "-z", "--name-only", "main").split("\0")
+    return {name: git(path, "show", f"main:{name}") for name in names if name}
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    made = SqliteStore(tmp_path, clock=ManualClock(), ids=CountedIds(), durable=False)
+    yield made
+    made.close()
+
+
+@needs_git
+def test_git_shows_who_wrote_what_and_when(store: SqliteStore, tmp_path: Path) -> None:
+    write(store, Change("memory/a.json", PUT, b"{}\n"), message="continuity: upsert user maya")
+    second = write(store, Change("memory/a.json", PUT, b"{1}\n"), Change("log.jsonl", APPEND, b"1\n"))
+    third = write(store, Change("log.jsonl", APPEND, b"2\n"), message="append: log.jsonl")
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", str(repository(tmp_path)), str(clone))
+    assert (clone / "memory" / "a.json").read_bytes() == b"{1}\n"
+    log = git(clone, "log", "--format=%H|%an|%ae|%cn|%at|%ct|%s").splitlines()
+    assert log[0] == (
+        f"{third.sha}|agent:nia|agent.nia@lamina.invalid|agent:nia|{NOON // 10**6}|{NOON // 10**6}|append: log.jsonl"
+    )
+    assert log[1].startswith(second.sha)
+    assert log[2].endswith("continuity: upsert user maya")
+    blamed = [line.split()[0] for line in git(clone, "blame", "-l", "-s", "log.jsonl").splitlines()]
+    assert blamed == [second.sha, third.sha]
+    assert "+{1}" in git(clone, "log", "-p", "-1", second.sha)
+    assert git(clone, "fsck", "--full", "--strict") == ""
+
+
+@needs_git
+def test_folders_come_and_go_as_git_has_them(store: SqliteStore, tmp_path: Path) -> None:
+    for path in ["a/b/c", "a.b", "a0", "a-", "z/y", "ü/ö"]:
+        write(store, Change(path, PUT, path.encode()))
+    write(store, Change("a/b/c", REMOVE), Change("a", PUT, b"now a file"))
+    write(store, Change("z/y", REMOVE))
+    assert files(tmp_path) == {"a": "now a file", "a.b": "a.b", "a0": "a0", "a-": "a-", "ü/ö": "ü/ö"}
+    for path in ["a", "a.b", "a0", "a-", "ü/ö"]:
+        head = write(store, Change(path, REMOVE))
+    assert files(tmp_path) == {}
+    assert history(tmp_path)[-1] == head.sha
+    assert git(repository(tmp_path), "fsck", "--full", "--strict") == ""
+
+
+def test_the_same_rows_give_the_same_hashes(tmp_path: Path) -> None:
+    heads = []
+    for name in ("one", "two"):
+        made = SqliteStore(tmp_path / name, clock=ManualClock(), ids=CountedIds(), durable=False)
+        heads.append([write(made, Change(f"d{n % 3}/f{n}", PUT, b"%d" % n)).sha for n in range(20)])
+        made.close()
+    assert heads[0] == heads[1]
+
+
+@needs_git
+def test_ids_of_tenants_choose_no_place(store: SqliteStore, tmp_path: Path) -> None:
+    hostile = ["../../up", "UP", "a/b", ".git", "", "x" * 500, "\ud800", "con.git", "=1"]
+    assert len({folder_name(tenant_id) for tenant_id in hostile}) == len(hostile)
+    for tenant_id in hostile[:4]:
+        write(store, Change("a", PUT, tenant_id.encode()), tenant_id=tenant_id)
+        assert files(tmp_path, tenant_id) == {"a": tenant_id}
+    found = {path.name for path in (tmp_path / "relay").iterdir()}
+    assert found == {"projector.lock", *(folder_name(tenant_id) for tenant_id in hostile[:4])}
+    assert {path.name for path in tmp_path.parent.iterdir() if path.name == "up.git"} == set()
+
+
+@needs_git
+def test_writers_at_once_share_batches_and_lose_nothing(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    shas: list[str] = []
+
+    def writer(number: int) -> None:
+        for turn in range(12):
+            shas.append(write(store, Change(f"w{number}.jsonl", APPEND, b"%d\n" % turn)).sha)
+
+    threads = [threading.Thread(target=writer, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(shas) == sorted(history(tmp_path))
+    assert files(tmp_path) == {f"w{n}.jsonl": "".join(f"{t}\n" for t in range(12)) for n in range(8)}
+    store.close()
+
+
+@needs_git
+def test_gathered_packs_hold_what_they_held(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    for number in range(150):
+        write(store, Change(f"d/{number % 60}", PUT, b"text %d\n" % number * 40))
+    store.close()
+    path = repository(tmp_path)
+    packs = list((path / "objects" / "pack").glob("*.pack"))
+    assert len(packs) < 130
+    assert git(path, "fsck", "--full", "--strict") == ""
+    assert len(history(tmp_path)) == 150
+    again = SqliteStore(tmp_path, durable=False)
+    write(again, Change("d/0", PUT, b"goes on"))
+    assert files(tmp_path)["d/0"] == "goes on"
+    again.close()
+
+
+# ---- after trouble
+
+
+@needs_git
+@pytest.mark.parametrize("lost", ["all", "branch", "packs", "config"])
+def test_a_damaged_repository_is_made_whole_from_the_rows(tmp_path: Path, lost: str) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    shas = [write(store, Change(f"a/{n}", PUT, b"%d" % n)).sha for n in range(5)]
+    store.close()
+    path = repository(tmp_path)
+    damage = {
+        "all": lambda: shutil.rmtree(path),
+        "branch": lambda: (path / "refs" / "heads" / "main").write_text(""),
+        "packs": lambda: [each.unlink() for each in (path / "objects" / "pack").iterdir()],
+        "config": lambda: (path / "HEAD").unlink(),
+    }
+    damage[lost]()
+    again = SqliteStore(tmp_path, durable=False)
+    shas.append(write(again, Change("a/9", PUT, b"9")).sha)
+    assert history(tmp_path) == shas
+    again.close()
+
+
+@needs_git
+def test_building_anew_takes_out_what_the_rows_hold_no_more(store: SqliteStore, tmp_path: Path) -> None:
+    write(store, Change("a", PUT, b"a secret"))
+    old = write(store, Change("a", PUT, b"harmless"))
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.execute("UPDATE document_version SET content = x'' WHERE version = 1")
+    connection.close()
+    head = store.documents.reproject(TENANT)
+    assert head is not None
+    assert head.sha != old.sha
+    assert history(tmp_path)[-1] == head.sha
+    everything = git(repository(tmp_path), "cat-file", "--batch-all-objects", "--batch")
+    assert "harmless" in everything
+    assert "secret" not in everything
+    assert store.documents.history(TENANT, "a")[0].commit.sha == head.sha
+
+
+def test_a_second_process_is_refused(store: SqliteStore, tmp_path: Path) -> None:
+    write(store, Change("a", PUT, b"1"))
+    second = SqliteStore(tmp_path, durable=False)
+    with pytest.raises(Unavailable) as caught:
+        write(second, Change("a", PUT, b"2"))
+    assert caught.value.code == "DOCUMENTS_IN_USE"
+    assert second.documents.read(TENANT, "a").content == b"1"
+    second.close()
+
+
+WRITER = """
+import sys, threading
+from pathlib import Path
+from lamina.store.documents.ports import Change, ChangeKind, Write
+from lamina.store.sqlite import SqliteStore
+
+store = SqliteStore(Path(sys.argv[1]))
+
+def write(number):
+    turn = 0
+    while True:
+        turn += 1
+        changes = [Change(f"w{number}.jsonl", ChangeKind.APPEND, b"%d\\n" % turn),
+                   Change(f"d/{number}-{turn % 3}", ChangeKind.PUT, b"%d" % turn)]
+        one = Write(tenant_id="acme", author=f"agent:{number}", message=f"turn {turn}", changes=changes)
+        sys.stdout.write(store.documents.write([one])[0].commit.sha + "\\n")
+        sys.stdout.flush()
+
+for number in range(4):
+    threading.Thread(target=write, args=(number,)).start()
+"""
+
+
+@needs_git
+@pytest.mark.slow
+def test_after_a_kill_git_says_the_same_as_the_database(tmp_path: Path) -> None:
+    acknowledged: list[str] = []
+    for wait_s in (0.03, 0.11, 0.24):
+        acknowledged += killed_after(wait_s, tmp_path)
+        store = SqliteStore(tmp_path)
+        store.documents.recover()
+        commits = store.documents.commits(TENANT, 0, 100_000)
+        assert [each.commit.sha for each in commits] == history(tmp_path)
+        assert set(acknowledged) - set(history(tmp_path)) == set()
+        stood = {
+            each.path: each.content.decode() for each in store.documents.below(TENANT, "", with_content=True)
+        }
+        assert files(tmp_path) == stood
+        assert git(repository(tmp_path), "fsck", "--full", "--strict") == ""
+        store.close()
+
+
+def killed_after(wait_s: float, folder: Path) -> list[str]:
+    """Hashes that a writing process had acknowledged when it was killed, a while after its first."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    time.sleep(wait_s)
+    process.kill()
+    rest, _ = process.communicate(timeout=30)
+    return (first + rest).rpartition("\n")[0].split()

@@ -1,0 +1,122 @@
+"""Random writes of documents to both engines, against a plain dictionary: the same answers all along."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from given import NOON, CountedIds, ManualClock
+from lamina.errors import Conflict
+from lamina.store.documents.ports import Change, ChangeKind, Write
+from lamina.store.memory import MemoryStore
+from lamina.store.ports import Store
+from lamina.store.sqlite import SqliteStore
+
+STEPS = 150
+SEEDS = [int(os.environ["SIMULATION_SEED"])] if "SIMULATION_SEED" in os.environ else [1, 2, 3]
+PATHS = ["a", "a/b", "a/b/c", "a.b", "a0", "d/e", "d/f", "ü"]
+TENANTS = ["acme", "other"]
+
+Model = dict[tuple[str, str], bytes]
+"""What stands, by tenant and path."""
+
+
+def changes(rng: random.Random, versions: dict[tuple[str, str], int], tenant: str) -> list[Change]:
+    made = []
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        path = rng.choice(PATHS)
+        kind = rng.choice([ChangeKind.PUT, ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE])
+        expected = rng.choice([None, None, versions.get((tenant, path), 0), rng.randrange(4)])
+        content = b"" if kind is ChangeKind.REMOVE else rng.randbytes(rng.randrange(60)).hex().encode()
+        made.append(Change(path, kind, content, expected))
+    return made
+
+
+def landed(model: Model, versions: dict[tuple[str, str], int], write: Write) -> Model | None:
+    """What stands after a write, None where it is refused; an own statement of the rules."""
+    after, seen = dict(model), dict(versions)
+    for change in write.changes:
+        place = (write.tenant_id, change.path)
+        found = seen.get(place, 0) if place in after else 0
+        if change.expected_version not in (None, found):
+            return None
+        if change.kind is ChangeKind.REMOVE:
+            if place not in after:
+                return None
+            del after[place]
+        else:
+            others = [path for tenant, path in after if tenant == write.tenant_id]
+            near = any(
+                other.startswith(f"{change.path}/") or change.path.startswith(f"{other}/") for other in others
+            )
+            if place not in after and near:
+                return None
+            before = after.get(place, b"") if change.kind is ChangeKind.APPEND else b""
+            after[place] = before + change.content
+        seen[place] = seen.get(place, 0) + 1
+    versions.update(seen)
+    return after
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_both_engines_do_what_a_dictionary_does(seed: int, tmp_path: Path) -> None:
+    rng, clock = random.Random(seed), ManualClock()
+    stores: list[Store] = [
+        MemoryStore(clock=clock, ids=CountedIds()),
+        SqliteStore(tmp_path, clock=clock, ids=CountedIds(), durable=False),
+    ]
+    model: Model = {}
+    versions: dict[tuple[str, str], int] = {}
+    past: list[tuple[int, Model]] = []
+    for step in range(STEPS):
+        clock.at = NOON + step * 1_000_000
+        if rng.random() < 0.03:
+            stores[1].close()
+            stores[1] = SqliteStore(tmp_path, clock=clock, ids=CountedIds(), durable=False)
+        tenant = rng.choice(TENANTS)
+        write = Write(
+            tenant_id=tenant,
+            author=f"agent:{step}",
+            message=f"step {step}",
+            changes=changes(rng, versions, tenant),
+        )
+        answers = [attempt(store, write) for store in stores]
+        assert answers[0] == answers[1], f"seed {seed}, step {step}"
+        after = landed(model, versions, write)
+        assert (answers[0] == "refused") == (after is None), f"seed {seed}, step {step}: {write}"
+        model = model if after is None else after
+        past.append((clock.at, model))
+    for store in stores:
+        check(store, model, past)
+    ends = [[store.documents.history(t, p, limit=500) for t in TENANTS for p in PATHS] for store in stores]
+    assert ends[0] == ends[1]
+    heads = [[store.documents.head(tenant) for tenant in TENANTS] for store in stores]
+    rebuilt = [[store.documents.reproject(tenant) for tenant in TENANTS] for store in stores]
+    assert heads == rebuilt
+    stores[1].close()
+
+
+def attempt(store: Store, write: Write) -> object:
+    try:
+        (written,) = store.documents.write([write])
+    except Conflict:
+        return "refused"
+    return written
+
+
+def check(store: Store, model: Model, past: list[tuple[int, Model]]) -> None:
+    for tenant in TENANTS:
+        listed = store.documents.below(tenant, "", with_content=True)
+        assert {(tenant, each.path): each.content for each in listed} == {
+            place: content for place, content in model.items() if place[0] == tenant
+        }
+        assert {path: each.content for path, each in store.documents.read_many(tenant, PATHS).items()} == {
+            each.path: each.content for each in listed
+        }
+        for at, stood in past[::7]:
+            for path in PATHS:
+                document = store.documents.read(tenant, path, at=at)
+                assert (document and document.content) == stood.get((tenant, path))

@@ -1,0 +1,79 @@
+"""Paths from outside: what is accepted stays inside, and means one thing."""
+
+from __future__ import annotations
+
+import posixpath
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lamina import limits
+from lamina.errors import Conflict, Invalid
+from lamina.store.documents.paths import check_same_id, document_path, path_part
+
+HOSTILE = st.text(
+    st.one_of(st.sampled_from("./\\~ gitGIT\0\n\u200c\u0301é"), st.characters()), max_size=40
+) | st.lists(st.sampled_from(["..", ".", "", ".git", ".GIT", "a", "b.json", "git~1", " "]), max_size=6).map(
+    "/".join
+)
+
+
+def accepted(text: str) -> str | None:
+    try:
+        return document_path(text)
+    except Invalid:
+        return None
+
+
+@given(HOSTILE)
+def test_what_is_accepted_stays_inside(text: str) -> None:
+    path = accepted(text)
+    if path is None:
+        return
+    assert path == posixpath.normpath(path) == unicodedata.normalize("NFC", text)
+    assert not path.startswith(("/", "../"))
+    assert not {part.lower() for part in path.split("/")} & {"", ".", "..", ".git"}
+    assert not any(unicodedata.category(character) in ("Cc", "Cs") for character in path)
+    assert document_path(path) == path
+    assert len(path.encode()) <= limits.DOCUMENT_PATH_BYTES_MAX
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "/", "/etc/passwd", "a/", "a//b", ".", "..", "a/../b", "../../zz", "./a", ".git/config", "a/.GIT/x",
+        ".git.", ".git ", ".g\u200cit/hooks", "GIT~1/x", "a\0b", "a\nb", "a\\b", "C:\\x", "\ud800", "a" * 300,
+        "a/" * 40 + "a", "/".join(["a" * 100] * 12),
+    ],
+)  # fmt: skip
+def test_what_leads_elsewhere_is_refused(text: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        document_path(text)
+    assert caught.value.code == "INVALID_PATH"
+
+
+@pytest.mark.parametrize(
+    "text", ["memory/continuity/user-maya.json", "a", "...", ".gitignore", "journal/2026/ü.md", "a b", "-rf"]
+)
+def test_an_ordinary_path_is_itself(text: str) -> None:
+    assert document_path(text) == text
+
+
+def test_two_spellings_of_a_letter_are_one_path() -> None:
+    assert document_path("cafe\u0301") == document_path("caf\u00e9") == "caf\u00e9"
+
+
+@pytest.mark.parametrize("text", ["../../zz", "a/b", "", "..", "\n"])
+def test_an_id_is_one_part(text: str) -> None:
+    with pytest.raises(Invalid):
+        path_part(text)
+    assert path_part("task-1") == "task-1"
+
+
+def test_an_id_does_not_overwrite_another_that_leads_to_its_path() -> None:
+    check_same_id("memory/continuity/user-six.json", "six", "six")
+    with pytest.raises(Conflict) as caught:
+        check_same_id("memory/continuity/user-six.json", "six", "SIX!")
+    assert caught.value.code == "PATH_COLLISION"
