@@ -103,6 +103,14 @@ def test_a_request_id_is_echoed_and_its_older_header_understood(world: Any) -> N
     assert made["x-cortex-request-id"].startswith("req_")
 
 
+def test_what_happened_takes_a_time_of_day(world: Any) -> None:
+    body = envelope()
+    body["context"]["observed_at"] = "2026-05-13"
+    refused = world.call("POST", "/v1/experience", body=body)
+    assert (refused.status_code, refused.json()["error_code"]) == (422, "INVALID_TIMESTAMP")
+    assert world.call("GET", "/v1/events", scope=ALICE, since="2026-05-13").status_code == 200
+
+
 # ---- rate limits
 
 
