@@ -297,3 +297,11 @@ def test_a_crash_is_logged_without_what_it_said(
     assert "sleeping otter" not in text + answer.text
     assert answer.headers["x-cortex-policy"]
     assert world.store.audit.walk("acme", 0, 10)[0].draft.response_status == 500
+
+
+def test_every_error_says_what_helps(world: Any) -> None:
+    assert world.call("DELETE", "/v1/events").json()["details"]["hint"].startswith("/openapi.json")
+    assert "hint" in world.call("GET", "/v1/events").json()["details"]
+    world.policy.deny("scope.read.local")
+    denied = world.call("GET", "/v1/events", scope=ALICE).json()["details"]
+    assert "GET /v1/policy/effective" in denied["hint"]
