@@ -15,12 +15,16 @@ __all__ = ["CATALOGUE", "ErrorCode"]
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """One code. ``status`` differs from that of the class where it is given; ``part`` groups the codes."""
+    """One code. ``status`` differs from that of the class where it is given; ``part`` groups the codes.
+
+    ``hint`` says what helps where the place that raises the error says nothing nearer.
+    """
 
     kind: str
     part: str
     meaning: str
     status: int | None = None
+    hint: str | None = None
 
 
 _REQUESTS = "Requests"
@@ -81,6 +85,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Malformed",
         _REQUESTS,
         "The body is not JSON, or its content type is another one.",
+        hint="send one JSON object, as application/json; charset=utf-8",
     ),
     "INVALID_CURSOR": ErrorCode(
         "Invalid",
@@ -96,11 +101,13 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         _REQUESTS,
         "An experience breaks a rule of the envelope; `details.field` names the place. Nothing was stored.",
+        hint="details name the field and the reason; experience_envelope.schema.json has the shape",
     ),
     "INVALID_FILTER": ErrorCode(
         "Invalid",
         _REQUESTS,
         "The filter of a recall cannot be read; the message says where.",
+        hint='a filter is AND, OR, NOT over conditions such as {"confidence": {"gte": 0.6}}',
     ),
     "INVALID_ID": ErrorCode(
         "Invalid",
@@ -111,6 +118,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         _REQUESTS,
         "The members of a scope name nobody as owner, or an actor twice.",
+        hint="send the full list, each actor once, with at least one owner",
     ),
     "INVALID_PATH": ErrorCode(
         "Invalid",
@@ -123,11 +131,13 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _REQUESTS,
         "A policy document is wrong; `details.field` and `details.reason` say where. [The "
         "format](../policy.md) lists what fits.",
+        hint="details name the field; docs/reference/policy.md has the format",
     ),
     "INVALID_QUERY": ErrorCode(
         "Malformed",
         _REQUESTS,
         "A query parameter is given twice.",
+        hint="give every query parameter once; a list is separated by commas",
     ),
     "INVALID_RANGE": ErrorCode(
         "Invalid",
@@ -138,33 +148,39 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         _REQUESTS,
         "A field of the request is wrong or not known; `details.problems` lists all of them.",
+        hint="details name the field and the reason; /openapi.json has the shape",
     ),
     "INVALID_SCOPE_GRAMMAR": ErrorCode(
         "Invalid",
         _REQUESTS,
         "A scope path is malformed; `details.reason` says where.",
+        hint="write type:id segments with / between, such as org:acme/user:alice",
     ),
     "INVALID_TIMESTAMP": ErrorCode(
         "Invalid",
         _REQUESTS,
         "Not RFC 3339 with a time zone.",
+        hint="write RFC 3339 with a zone, for example 2026-05-13T15:42:00Z",
     ),
     "INVALID_TIME_RANGE": ErrorCode(
         "Invalid",
         _REQUESTS,
         "The temporal part of a recall contradicts itself: an interval ends before it begins, or two "
         "fields say which validity is wanted.",
+        hint="send two instants, the first before the second; the end is exclusive",
     ),
     "METHOD_NOT_ALLOWED": ErrorCode(
         "Unsupported",
         _REQUESTS,
         "The path exists, the verb does not.",
         405,
+        hint="/openapi.json names the verbs of every path",
     ),
     "MISSING_REQUIRED_FIELD": ErrorCode(
         "Malformed",
         _REQUESTS,
         "A required field is not there; `details.field` names it.",
+        hint="details name the field; /openapi.json has the shape",
     ),
     "RATE_LIMITED": ErrorCode(
         "Busy",
@@ -228,6 +244,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CALLERS,
         "A document of another server, such as the keys of an issuer, cannot be read. It shows in the log"
         " only: callers get `ISSUER_KEYS_UNAVAILABLE`.",
+        hint="check that the address answers from this machine, then try again",
     ),
     "EXPIRED_TOKEN": ErrorCode(
         "Unauthenticated",
@@ -263,6 +280,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CALLERS,
         "The scope, or the nearest registered one above it, has members, and the caller is none. Ask one "
         "of its owners.",
+        hint="ask an owner of the scope to make you a member",
     ),
     "PATH_NOT_ALLOWED": ErrorCode(
         "Forbidden",
@@ -276,6 +294,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "`details` names the capability that is missing and the tier that denied it: `deployment`, "
         "`tenant`, `scope`, `actor` or `token`, which is the caller's own token by its `caps` or "
         "`scopes`. `details.remediation` says what would help, where there is something.",
+        hint="details name the capability and the tier that denies it; GET /v1/policy/effective shows what you hold",
     ),
     "REVOCATION_LIST_FULL": ErrorCode(
         "TooLarge",
@@ -331,6 +350,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "NotFound",
         _STATE,
         "Nothing there that this caller may see; also for paths that do not exist.",
+        hint="check the id, or the path",
     ),
     "RESOURCE_DELETED": ErrorCode(
         "Gone",
@@ -427,6 +447,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         _SERVER,
         "The address and port cannot be used; another program may have them.",
+        hint="choose another port with --port, or stop what listens there",
     ),
     "CANNOT_OPEN_STORE": ErrorCode(
         "Unavailable",
@@ -438,11 +459,13 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Fault",
         _SERVER,
         "The server failed. Its log has the cause under the `request_id`.",
+        hint="send it again later; if it stays, give the operator the request id",
     ),
     "INVALID_HEAD": ErrorCode(
         "Invalid",
         _SERVER,
         "The file given to `lamina audit verify --head` is not what `lamina audit head` writes.",
+        hint="pass the file that lamina audit head wrote, or its output as -",
     ),
     "INVALID_ISSUERS": ErrorCode(
         "Invalid",
@@ -467,11 +490,13 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         _SERVER,
         "A setting has a value that is not accepted; the message lists those that are.",
+        hint="docs/reference/settings.md has every setting with what it accepts",
     ),
     "MIGRATION_REFUSED": ErrorCode(
         "Fault",
         _SERVER,
         "The database was written by a newer Lamina, or its migrations were edited. Nothing was changed.",
+        hint="use the version of Lamina that wrote the data, or restore a backup",
     ),
     "MODEL_FILE_DAMAGED": ErrorCode(
         "Fault",
@@ -521,6 +546,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CLIENTS,
         "The token provider of a `Client` answered with something else than a text. `AsyncClient` takes "
         "awaitables.",
+        hint="a token provider is a function without arguments that returns the token",
     ),
     "NO_EXAMPLE": ErrorCode(
         "NotFound",
@@ -531,6 +557,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "TooLarge",
         _CLIENTS,
         "One event of a stream is larger than anything that a Lamina server sends.",
+        hint="ask for less: a smaller limit or budget",
     ),
     "SERVER_UNREACHABLE": ErrorCode(
         "Unavailable",
@@ -547,6 +574,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Unsupported",
         _CLIENTS,
         "The answer does not have the shape that this client knows: compare the versions.",
+        hint="check that the address is that of a Lamina server and of this version",
     ),
     **{code: ErrorCode("Invalid", _REMINDERS, meaning) for code, meaning in _REMINDER_FIELDS.items()},
     **{code: ErrorCode("Conflict", _REMINDERS, meaning) for code, meaning in _REMINDER_STATES.items()},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import given
 from lamina.access.documents import CATALOGUE
 from lamina.http.routes import Route
 from lamina.kernel.events import Stage
-from lamina.kernel.operations import Effect
+from lamina.kernel.operations import Effect, Operation
 from lamina.kernel.scopes import Scope
 from lamina.store.ports import Writes
 from neighbours import ROOT, Neighbours
@@ -130,6 +131,12 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
 }
 
 
+OPEN = {"version"}
+"""Takes no caller."""
+PERSONAL = {"auth_whoami", "auth_revoke", "policy_effective", "policy_deployment"}
+"""For every known caller, about themselves; the handler asks for a capability where it is about others."""
+
+
 class Street(Neighbours):
     """A scope of Alice's alone that holds one of everything."""
 
@@ -186,14 +193,44 @@ def routes(street: Street) -> list[Route]:
     return sorted(rows, key=lambda row: list(ROWS).index(f"{row.verb} {row.path}"))
 
 
+def has_a_gate(operation: Operation[Any]) -> bool:
+    """Whether it takes a capability, or stands on the short list of what takes none."""
+    if operation.open or operation.personal:
+        return operation.name in (OPEN if operation.open else PERSONAL)
+    return operation.capability in CATALOGUE
+
+
 def test_every_operation_has_a_gate(street: Street) -> None:
     for operation in street.server.operations:
-        reads_own = operation.personal and operation.effect is Effect.READ
-        assert operation.capability in CATALOGUE or operation.open or reads_own, operation.name
+        assert has_a_gate(operation), f"{operation.name} asks nobody for anything"
         kind = "open" if operation.open else "own" if operation.personal else None
         named = [row for row in routes(street) if row.operation is operation]
         asked = [ROWS[f"{row.verb} {row.path}"][0] for row in named]
         assert {each.get("gate", each.get("kind")) for each in asked} == {kind}, operation.name
+
+
+def test_an_operation_that_hides_without_a_gate_is_found(street: Street) -> None:
+    whoami = next(each for each in street.server.operations if each.name == "auth_whoami")
+    assert has_a_gate(whoami)
+    for change in ({"personal": True}, {"open": True}, {"personal": False}):
+        assert not has_a_gate(replace(whoami, name="hidden", **change))
+    assert not has_a_gate(replace(whoami, personal=False))
+
+
+def test_what_takes_no_capability_tells_nothing_of_others(street: Street) -> None:
+    """Everybody may ask these: what Alice has, and what was said of her, is not in the answers to Eve."""
+    deny = {"deny": ["import.*"]}
+    street.said("PUT", "/v1/policy/actor/user:alice", deny, by=ROOT)
+    street.said("PUT", "/v1/policy/scope", deny, by=ROOT, path=CLOSED)
+    street.said("PUT", "/v1/policy/tenant/acme", {"administrators": ["user:alice"]}, by=ROOT)
+    found = {operation.name for operation in street.server.operations if operation.personal or operation.open}
+    assert found == OPEN | PERSONAL
+    for route in routes(street):
+        if route.operation.name in found and route.operation.effect is Effect.READ:
+            answer = street.call(route.verb, route.path, by="user:eve").text
+            for hidden in ("alice", CLOSED, *street.named.values()):
+                assert hidden not in answer, f"{route.path} tells of {hidden}"
+    assert street.code("GET", "/v1/policy/effective", by="user:eve", actor="user:alice") == DENIED
 
 
 def test_an_actor_that_was_denied_everything_is_told_so_everywhere(street: Street) -> None:

@@ -39,6 +39,18 @@ def test_a_code_has_the_class_that_the_catalogue_names():
     )
 
 
+def test_every_error_says_what_helps():
+    """A hint where it is raised, or else one in the catalogue for all that raise the code."""
+    missing = []
+    for module in MODULES:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CLASSES:
+                hinted = any(item.arg == "hint" for item in node.keywords)
+                codes = _texts(node.args[:1])
+                missing += [f"{module.name}: {c}" for c in codes if not hinted and not CATALOGUE[c].hint]
+    assert not missing, report("Give a hint, or its code one in src/lamina/catalogue.py:", sorted(missing))
+
+
 def _kinds(code: str) -> list[set[str]]:
     """The classes that modules raise a code with; all of them where it is given as ``invalid_code``."""
     found = []

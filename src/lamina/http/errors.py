@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.responses import Response
 
+from lamina.catalogue import CATALOGUE
 from lamina.errors import Invalid, LaminaError, Malformed, Unauthenticated, outcome_of
 
 __all__ = [
@@ -36,10 +37,12 @@ _BY_TYPE_IN_BODY = {"json_invalid": "INVALID_BODY", "missing": "MISSING_REQUIRED
 
 
 def envelope(error: LaminaError, request_id: str) -> dict[str, Any]:
-    """The error as the contract shows it; the hint travels inside ``details``."""
+    """The error as the contract shows it; a hint, its own or that of its code, travels inside ``details``."""
     details = dict(error.details)
-    if error.hint:
-        details["hint"] = error.hint
+    known = CATALOGUE.get(error.code)
+    hint = error.hint or (known.hint if known else None)
+    if hint:
+        details["hint"] = hint
     return {
         "error_code": error.code,
         "message": error.message,
