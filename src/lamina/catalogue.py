@@ -83,6 +83,11 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _REQUESTS,
         "The filter of a recall cannot be read; the message says where.",
     ),
+    "INVALID_GRANT": ErrorCode(
+        "Invalid",
+        _REQUESTS,
+        "A Relay token cannot be issued: its peer id, a scope or a namespace is not one.",
+    ),
     "INVALID_ID": ErrorCode(
         "Invalid",
         _REQUESTS,
@@ -233,6 +238,16 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CALLERS,
         "There is no `Authorization` header.",
     ),
+    "MISSING_SCOPE": ErrorCode(
+        "Forbidden",
+        _CALLERS,
+        "The Relay token does not carry the scope that `details.scope` names.",
+    ),
+    "NAMESPACE_DENIED": ErrorCode(
+        "Forbidden",
+        _CALLERS,
+        "The Relay token does not reach the folder of the path, or the path leads outside.",
+    ),
     "NOT_A_MEMBER": ErrorCode(
         "Forbidden",
         _CALLERS,
@@ -289,6 +304,11 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _STATE,
         "The document is not at the version that was named: somebody else wrote it, or it is not there. Read it again and "
         "repeat the change. Nothing was stored.",
+    ),
+    "TOKEN_EXISTS": ErrorCode(
+        "Conflict",
+        _STATE,
+        "There is a Relay token of that id.",
     ),
     "TENANT_NOT_EMPTY": ErrorCode(
         "Conflict",

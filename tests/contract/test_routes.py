@@ -11,6 +11,8 @@ import pytest
 
 from lamina.app import build_server
 from lamina.http.cortex import cortex_routes
+from lamina.http.errors import detail_response
+from lamina.http.relay import relay_routes
 from lamina.http.routes import Route
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
@@ -70,7 +72,7 @@ class Listed:
     issue: str
 
 
-def listed() -> list[Listed]:
+def listed(wanted: str = "cortex") -> list[Listed]:
     lines = (Path(__file__).parent / "routes.tsv").read_text(encoding="utf-8").splitlines()[1:]
     rows = [line.split("\t") for line in lines]
     return [
@@ -78,7 +80,7 @@ def listed() -> list[Listed]:
             f"{verb} {normalised(path.partition('?')[0])}", path.partition("?")[2], tier, capability, issue
         )
         for contract, verb, path, tier, capability, _, issue in rows
-        if contract == "cortex"
+        if contract == wanted
     ]
 
 
@@ -113,7 +115,16 @@ def test_every_other_page_of_the_server_is_named(served: dict[str, Route]) -> No
     assert isinstance(inner, Starlette)
     paths = {getattr(route, "path", "") for route in inner.routes}
     server.close()
-    assert paths - {row.path for row in served.values()} == PAGES
+    relay = {row.path for row in relay_routes(server.relay_operations)}
+    assert paths - {row.path for row in served.values()} - relay == PAGES
+
+
+def test_the_relay_door_has_no_route_that_the_list_lacks() -> None:
+    server = build_server(Settings(), store=MemoryStore())
+    rows = relay_routes(server.relay_operations)
+    server.close()
+    assert {f"{row.verb} {normalised(row.path)}" for row in rows} <= {row.route for row in listed("relay")}
+    assert {row.errors for row in rows} == {detail_response}
 
 
 @pytest.mark.parametrize("row", [r for r in listed() if not r.variant], ids=lambda row: row.route)
