@@ -18,6 +18,7 @@ from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
 from lamina.access.presets import load_preset, overruled
 from lamina.access.principals import Principals, UnsignedPrincipals
+from lamina.access.relay_tokens import ByForm, RelayPrincipals, issue, owner_grant
 from lamina.access.retention import Retention
 from lamina.access.rules import Rules, settings_defaults
 from lamina.access.tiers import TieredPolicy
@@ -47,6 +48,7 @@ from lamina.models.counter import WordPieceCounter
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.observe.health import operator_operations
 from lamina.observe.operations import observe_operations
+from lamina.observe.relay_health import relay_health_operations
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -88,6 +90,21 @@ class Server:
         """What deletes audit rows past their time."""
         return Retention(self.store, RandomIds(), SystemClock(), self.rules.audit_rules)
 
+    def first_token(self) -> str | None:
+        """A token of the owner, in ``dev_local`` and only when the tenant has none yet. It is kept nowhere."""
+        tenant_id = self.settings.tenant
+        if self.settings.preset != "dev_local" or self.store.relay_tokens.listed(tenant_id):
+            return None
+        return issue(
+            self.store.relay_tokens,
+            RandomIds(),
+            SystemClock().now(),
+            tenant_id=tenant_id,
+            peer_id="owner",
+            grant=owner_grant(),
+            description="made at the first start",
+        )
+
     def stop_streams(self) -> None:
         """End every open stream; a server that waits for its connections calls it first."""
         self.feed.close()
@@ -118,7 +135,9 @@ def build_server(
     clock, ids = clock or SystemClock(), RandomIds()
     if principals is None:
         signed = SignedPrincipals(issuers, kept.revocations, clock)
-        principals = UnsignedPrincipals(settings) if unsigned else signed
+        principals = ByForm(
+            UnsignedPrincipals(settings) if unsigned else signed, RelayPrincipals(kept.relay_tokens, clock)
+        )
     watch = Watch(kept)
     feed = Feed(kept)
     tiers = TieredPolicy(
@@ -144,6 +163,7 @@ def build_server(
         *continuity_operations(kept.documents),
         *schedule_operations(Reminding(kept.schedule, _windows(settings))),
         *bridge_operations(bridge),
+        *relay_health_operations(kept.documents, settings.tenant if unsigned else None),
     )
     relay_rows = relay_routes(relay)
     bridge.describe(relay_rows)

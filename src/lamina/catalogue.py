@@ -87,6 +87,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "The body is not JSON, or its content type is another one.",
         hint="send one JSON object, as application/json; charset=utf-8",
     ),
+    "INVALID_CLONE": ErrorCode(
+        "Invalid",
+        _CLIENTS,
+        "The folder is no git repository, has no commits, or has what documents cannot hold: merges, links, submodules or "
+        "paths that are not accepted. The message says which. Nothing was stored.",
+    ),
     "INVALID_CURSOR": ErrorCode(
         "Invalid",
         _REQUESTS,
@@ -108,6 +114,11 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _REQUESTS,
         "The filter of a recall cannot be read; the message says where.",
         hint='a filter is AND, OR, NOT over conditions such as {"confidence": {"gte": 0.6}}',
+    ),
+    "INVALID_GRANT": ErrorCode(
+        "Invalid",
+        _REQUESTS,
+        "A Relay token cannot be issued: its peer id, a scope or a namespace is not one.",
     ),
     "INVALID_ID": ErrorCode(
         "Invalid",
@@ -275,6 +286,16 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CALLERS,
         "There is no `Authorization` header.",
     ),
+    "MISSING_SCOPE": ErrorCode(
+        "Forbidden",
+        _CALLERS,
+        "The Relay token does not carry the scope that `details.scope` names.",
+    ),
+    "NAMESPACE_DENIED": ErrorCode(
+        "Forbidden",
+        _CALLERS,
+        "The Relay token does not reach the folder of the path, or the path leads outside.",
+    ),
     "NOT_A_MEMBER": ErrorCode(
         "Forbidden",
         _CALLERS,
@@ -339,6 +360,16 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _STATE,
         "The document is not at the version that was named: somebody else wrote it, or it is not there. Read it again and "
         "repeat the change. Nothing was stored.",
+    ),
+    "TOKEN_EXISTS": ErrorCode(
+        "Conflict",
+        _STATE,
+        "There is a Relay token of that id.",
+    ),
+    "TENANT_NOT_EMPTY": ErrorCode(
+        "Conflict",
+        _STATE,
+        "Documents are restored into a tenant that has none. Nothing was stored.",
     ),
     "PATH_COLLISION": ErrorCode(
         "Conflict",

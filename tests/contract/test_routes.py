@@ -54,7 +54,6 @@ EXPECTED_LATER = {
         "GET /v1/blobs/{}",
     },
     "E": {
-        "GET /health",
         "POST /v1/append",
         "POST /v1/context/retrieve",
         "POST /v1/context/snapshot",
