@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 from capsules import body, later, signal
+from lamina.language.temporal import find_times
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.worker import Worker
 
 ABOUT = {"subject_kind": "thread", "subject_id": "launch"}
 
@@ -101,3 +105,14 @@ def test_the_grants_of_the_scope_are_asked(world: Any) -> None:
     world.policy.deny("scope.write", "app:relay")
     assert _post(world, "upsert", capsule=body())[0] == 403
     assert _post(world, "read")[0] == 200
+
+
+@pytest.mark.model
+def test_a_capsule_is_recalled_and_no_fact_is_made_of_it(world: Any) -> None:
+    sent = body(continuity={"open_loops": ["the zeppelin licence is still missing"]})
+    _post(world, "upsert", capsule=sent)
+    deriver = Deriver(world.store, RulesExtractor(find_times, use_parser=False), None)
+    Worker(world.store, deriver, None, world.clock, "test").drain()
+    found = world.post("/v1/recall", {"query": "zeppelin licence", "scope": "app:relay"}).json()
+    assert "zeppelin licence" in str(found)
+    assert world.get("/v1/facts", scope="app:relay")["items"] == []
