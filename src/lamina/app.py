@@ -18,6 +18,7 @@ from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
 from lamina.access.presets import load_preset
 from lamina.access.principals import Principals, UnsignedPrincipals
+from lamina.access.relay_tokens import ByForm, RelayPrincipals, issue, owner_grant
 from lamina.access.retention import Retention
 from lamina.access.rules import rules_of
 from lamina.access.tiers import TieredPolicy
@@ -28,7 +29,7 @@ from lamina.access.tokens.verifier import SignedPrincipals
 from lamina.continuity.operations import continuity_operations
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
-from lamina.http.relay_continuity import continuity_rows
+from lamina.http.relay import relay_routes
 from lamina.http.server import create_application
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
@@ -41,6 +42,7 @@ from lamina.models.counter import WordPieceCounter
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.observe.health import operator_operations
 from lamina.observe.operations import observe_operations
+from lamina.observe.relay_health import relay_health_operations
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -66,12 +68,12 @@ _THREADS = 96  # a wait or a stream holds one; captures pass through quickly
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Everything that one server process holds. ``operations`` are those of Cortex, ``relay`` those of Relay."""
+    """Everything that one server process holds."""
 
     settings: Settings
     store: Store
     operations: tuple[Operation[Any], ...]
-    relay: tuple[Operation[Any], ...]
+    relay_operations: tuple[Operation[Any], ...]
     gateway: Gateway
     application: ASGIApp
     pool: ThreadPoolExecutor
@@ -80,6 +82,21 @@ class Server:
     def retention(self) -> Retention:
         """What deletes audit rows past their time."""
         return Retention(self.store, RandomIds(), SystemClock(), rules_of(self.settings))
+
+    def first_token(self) -> str | None:
+        """A token of the owner, in ``dev_local`` and only when the tenant has none yet. It is kept nowhere."""
+        tenant_id = self.settings.tenant
+        if self.settings.preset != "dev_local" or self.store.relay_tokens.listed(tenant_id):
+            return None
+        return issue(
+            self.store.relay_tokens,
+            RandomIds(),
+            SystemClock().now(),
+            tenant_id=tenant_id,
+            peer_id="owner",
+            grant=owner_grant(),
+            description="made at the first start",
+        )
 
     def stop_streams(self) -> None:
         """End every open stream; a server that waits for its connections calls it first."""
@@ -111,7 +128,9 @@ def build_server(
     clock, ids = clock or SystemClock(), RandomIds()
     if principals is None:
         signed = SignedPrincipals(issuers, kept.revocations, clock)
-        principals = UnsignedPrincipals(settings) if unsigned else signed
+        principals = ByForm(
+            UnsignedPrincipals(settings) if unsigned else signed, RelayPrincipals(kept.relay_tokens, clock)
+        )
     watch = Watch(kept)
     feed = Feed(kept)
     tiers = TieredPolicy(
@@ -132,6 +151,10 @@ def build_server(
         *observe_operations(),
         *operator_operations(kept),
     )
+    relay_operations = (
+        *relay_health_operations(kept.documents, settings.tenant if unsigned else None),
+        *continuity_operations(kept.documents),
+    )
     gateway = Gateway(
         principals=principals,
         policy=policy or tiers,
@@ -142,10 +165,13 @@ def build_server(
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
-    relay = tuple(continuity_operations(kept.documents))
-    routes = cortex_routes(operations) + continuity_rows({row.name: row for row in relay})
-    application = create_application(gateway, routes, pool=pool, hosts=_LOOPBACK if unsigned else None)
-    return Server(settings, kept, operations, relay, gateway, application, pool, feed)
+    application = create_application(
+        gateway,
+        [*cortex_routes(operations), *relay_routes(relay_operations)],
+        pool=pool,
+        hosts=_LOOPBACK if unsigned else None,
+    )
+    return Server(settings, kept, operations, relay_operations, gateway, application, pool, feed)
 
 
 def _sources() -> Sources:

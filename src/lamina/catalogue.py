@@ -58,6 +58,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _REQUESTS,
         "The body is not JSON, or its content type is another one.",
     ),
+    "INVALID_CLONE": ErrorCode(
+        "Invalid",
+        _CLIENTS,
+        "The folder is no git repository, has no commits, or has what documents cannot hold: merges, links, submodules or "
+        "paths that are not accepted. The message says which. Nothing was stored.",
+    ),
     "INVALID_CURSOR": ErrorCode(
         "Invalid",
         _REQUESTS,
@@ -77,6 +83,11 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         _REQUESTS,
         "The filter of a recall cannot be read; the message says where.",
+    ),
+    "INVALID_GRANT": ErrorCode(
+        "Invalid",
+        _REQUESTS,
+        "A Relay token cannot be issued: its peer id, a scope or a namespace is not one.",
     ),
     "INVALID_ID": ErrorCode(
         "Invalid",
@@ -228,17 +239,21 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CALLERS,
         "There is no `Authorization` header.",
     ),
+    "MISSING_SCOPE": ErrorCode(
+        "Forbidden",
+        _CALLERS,
+        "The Relay token does not carry the scope that `details.scope` names.",
+    ),
+    "NAMESPACE_DENIED": ErrorCode(
+        "Forbidden",
+        _CALLERS,
+        "The Relay token does not reach the folder of the path, or the path leads outside.",
+    ),
     "NOT_A_MEMBER": ErrorCode(
         "Forbidden",
         _CALLERS,
         "The scope, or the nearest registered one above it, has members, and the caller is none. Ask one "
         "of its owners.",
-    ),
-    "PATH_NOT_ALLOWED": ErrorCode(
-        "Forbidden",
-        _CALLERS,
-        "The caller's token does not list a folder of the repository that holds this path, `details.path`, for what "
-        "was asked, `details.mode`.",
     ),
     "POLICY_DENIED": ErrorCode(
         "Forbidden",
@@ -290,6 +305,16 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _STATE,
         "The document is not at the version that was named: somebody else wrote it, or it is not there. Read it again and "
         "repeat the change. Nothing was stored.",
+    ),
+    "TOKEN_EXISTS": ErrorCode(
+        "Conflict",
+        _STATE,
+        "There is a Relay token of that id.",
+    ),
+    "TENANT_NOT_EMPTY": ErrorCode(
+        "Conflict",
+        _STATE,
+        "Documents are restored into a tenant that has none. Nothing was stored.",
     ),
     "PATH_COLLISION": ErrorCode(
         "Conflict",

@@ -17,6 +17,7 @@ from lamina.access.idempotency import Replays, family_of
 from lamina.access.policy import Decision, Policy, PolicyPermits
 from lamina.access.principals import Credentials, Principals
 from lamina.access.ratelimit import RateLimiter
+from lamina.access.relay_tokens import RelayPermits, without_token
 from lamina.access.rules import Rules
 from lamina.errors import LaminaError, Unsupported
 from lamina.kernel.canonical import digest
@@ -147,6 +148,7 @@ class Gateway:
             permits=witness,
             body=inbound.body or b"null",
             audit_id=None if entry is None else entry.audit_id,
+            relay=self._relay(principal, witness),
         )
         if entry is None:
             return _reply(operation.handler(request, call), inbound)
@@ -165,6 +167,9 @@ class Gateway:
             if witness.decision is not None:
                 inbound.out["X-Cortex-Policy"] = _policy_header(witness.decision)
         return _reply(answer, inbound)
+
+    def _relay(self, principal: Principal, witness: Witness) -> RelayPermits:
+        return RelayPermits(principal, witness, PolicyPermits(self._policy, without_token(principal)))
 
     def _run(self, operation: Operation[Any], request: Any, inbound: Inbound, call: Call) -> Answer:
         if inbound.key is None or operation.keeps_keys or operation.effect is Effect.READ:

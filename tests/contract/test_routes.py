@@ -11,7 +11,8 @@ import pytest
 
 from lamina.app import build_server
 from lamina.http.cortex import cortex_routes
-from lamina.http.relay_continuity import continuity_rows
+from lamina.http.errors import detail_response
+from lamina.http.relay import relay_routes
 from lamina.http.routes import Route
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
@@ -71,7 +72,7 @@ class Listed:
     issue: str
 
 
-def listed() -> list[Listed]:
+def listed(wanted: str = "cortex") -> list[Listed]:
     lines = (Path(__file__).parent / "routes.tsv").read_text(encoding="utf-8").splitlines()[1:]
     rows = [line.split("\t") for line in lines]
     return [
@@ -79,7 +80,7 @@ def listed() -> list[Listed]:
             f"{verb} {normalised(path.partition('?')[0])}", path.partition("?")[2], tier, capability, issue
         )
         for contract, verb, path, tier, capability, _, issue in rows
-        if contract == "cortex"
+        if contract == wanted
     ]
 
 
@@ -113,18 +114,25 @@ def test_every_other_page_of_the_server_is_named(served: dict[str, Route]) -> No
     inner = getattr(server.application, "_application", server.application)
     assert isinstance(inner, Starlette)
     paths = {getattr(route, "path", "") for route in inner.routes}
-    relay = continuity_rows({row.name: row for row in server.relay})
     server.close()
-    assert paths - {row.path for row in (*served.values(), *relay)} == PAGES
+    relay = {row.path for row in relay_routes(server.relay_operations)}
+    assert paths - {row.path for row in served.values()} - relay == PAGES
+
+
+def test_the_relay_door_has_no_route_that_the_list_lacks() -> None:
+    server = build_server(Settings(), store=MemoryStore())
+    rows = relay_routes(server.relay_operations)
+    server.close()
+    assert {f"{row.verb} {normalised(row.path)}" for row in rows} <= {row.route for row in listed("relay")}
+    assert {row.errors for row in rows} == {detail_response}
 
 
 def test_every_route_of_continuity_is_there() -> None:
-    lines = (Path(__file__).parent / "routes.tsv").read_text(encoding="utf-8").splitlines()
-    wanted = {tuple(line.split("\t")[1:3]) for line in lines if "\t/v1/continuity/" in line}
+    wanted = {row.route for row in listed("relay") if " /v1/continuity/" in row.route}
     server = build_server(Settings(), store=MemoryStore())
-    rows = continuity_rows({row.name: row for row in server.relay})
+    rows = relay_routes(server.relay_operations)
     server.close()
-    assert {(row.verb, row.path) for row in rows} == wanted
+    assert wanted <= {f"{row.verb} {normalised(row.path)}" for row in rows}
 
 
 @pytest.mark.parametrize("row", [r for r in listed() if not r.variant], ids=lambda row: row.route)

@@ -28,6 +28,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "note_index_reset": "a replay rebuilds every tenant",
     "events_cancelled": "a replay rebuilds every tenant; each row names its own",
     "audit_tenants": "the list of tenants, for checking and retention",
+    "find_relay_token": "the hash of a token is how its tenant is found",
     "document_tenants": "the list of tenants, whose repositories are opened",
     "tenants": "the list of tenants, for replay and export",
     "last_seq": "the store's own row number; a number, no content",
@@ -98,6 +99,7 @@ HOT: Mapping[str, str] = {
     "last_seq": "INTEGER PRIMARY KEY|SEARCH event",
     "last_lifecycle": "SCAN lifecycle$",  # from its end, by the primary key, one row
     "find_idempotency": "PRIMARY KEY",
+    "find_relay_token": "relay_token_sha256",
     "find_revocation": r"PRIMARY KEY \(tenant_id=\? AND jti=\? AND issuer=\?",
     "prune_revocations": "revocation_expiry",
     "find_event": "event_id",

@@ -6,6 +6,7 @@ Commands import what they need when they run, so that ``lamina --help`` answers 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -75,6 +76,25 @@ def replay(data: Data = None) -> None:
 
     events = run_replay(load_settings(os.environ, data=data))
     typer.echo(f"replayed {events} events")
+
+
+@app.command()
+def restore(
+    clone: Annotated[Path, typer.Option("--from-git", help="A clone of a tenant's repository of documents.")],
+    data: Data = None,
+    tenant: Annotated[
+        str | None, typer.Option(help="Whose documents they are; LAMINA_TENANT's otherwise.")
+    ] = None,
+) -> None:
+    """Restore documents, with their history, from a clone of their repository. The server must not run."""
+    from lamina.cli.restore import run_restore
+
+    settings = load_settings(os.environ, data=data)
+    commits, same = run_restore(settings, clone, tenant or settings.tenant)
+    hashes = (
+        "with the hashes that they had" if same else "with other hashes, since another program wrote them"
+    )
+    typer.echo(f"restored {commits} commits {hashes}")
 
 
 @app.command()

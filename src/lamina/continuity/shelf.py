@@ -17,14 +17,11 @@ from lamina.continuity.subjects import KINDS, ROOT, Subject, check_same_subject
 from lamina.errors import Conflict, LaminaError, NotFound
 from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
 from lamina.kernel.operations import Call
-from lamina.kernel.scopes import Scope
+from lamina.kernel.relay import RELAY_SCOPE
 from lamina.store.documents.ports import Change, Commit, Document, Documents, Write
 from lamina.store.ports import Capture
 
-__all__ = ["RELAY", "Kept", "Shelf", "Standing", "retried"]
-
-RELAY = Scope("app:relay")
-"""The scope that what the Relay contract keeps belongs to."""
+__all__ = ["Kept", "Shelf", "Standing", "retried"]
 
 _ACTIVE = tuple(f"{ROOT}/{kind}-" for kind in KINDS)
 
@@ -164,7 +161,7 @@ class Shelf:
         actor = Party.of(principal.actor)
         return EventDraft(
             tenant_id=principal.tenant_id,
-            scope=RELAY,
+            scope=RELAY_SCOPE,
             caller=principal.actor,
             observed_actor=actor,
             subject=actor,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -12,6 +12,7 @@ from pydantic_core import from_json
 
 from lamina.kernel.canonical import digest
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.relay import NoRelayAccess, RelayAccess
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.tokens import TokenFacts
@@ -95,6 +96,8 @@ class Call:
     """The request as it came: JSON."""
     audit_id: str | None = None
     """The id of this call's audit row; None where the operation is open."""
+    relay: RelayAccess = field(default_factory=NoRelayAccess)
+    """What the caller may do with Relay's documents. Its operations are ``personal``: their handlers ask here."""
 
     def body_hash(self) -> str:
         """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same."""

@@ -17,6 +17,7 @@ from lamina.kernel.time import Axes, Instant
 from lamina.store.audit import Audit, Peppers
 from lamina.store.documents.ports import Documents
 from lamina.store.registry import Registry
+from lamina.store.relay_tokens import RelayTokens
 from lamina.store.revocations import Revocations
 from lamina.store.upkeep import Upkeep
 
@@ -531,6 +532,11 @@ class Store(Protocol):
     @property
     def documents(self) -> Documents:
         """Versioned documents, and their repository."""
+        ...
+
+    @property
+    def relay_tokens(self) -> RelayTokens:
+        """The opaque tokens of Relay peers."""
         ...
 
     @property

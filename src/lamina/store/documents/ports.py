@@ -6,12 +6,12 @@ and stands in the repository when it returns.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from lamina.errors import Conflict
+from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import Instant
 
 if TYPE_CHECKING:  # the store's port names this one
@@ -25,9 +25,12 @@ __all__ = [
     "Document",
     "DocumentVersion",
     "Documents",
+    "PastWrite",
     "Write",
     "Written",
     "changed",
+    "no_history",
+    "not_empty",
 ]
 
 
@@ -65,6 +68,14 @@ class Write:
     message: str
     changes: Sequence[Change]
     captures: Sequence[Capture] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PastWrite:
+    """A write as a repository remembers it, with its time."""
+
+    write: Write
+    committed_at: Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +143,14 @@ class Documents(Protocol):
         """
         ...
 
+    def restore(self, tenant_id: str, past: Iterable[PastWrite]) -> Commit:
+        """Land a tenant's whole history in one transaction; its newest commit.
+
+        The times are those of ``past``, a microsecond apart where they stand still. Raises ``Conflict``
+        (TENANT_NOT_EMPTY) when the tenant has documents, ``Invalid`` (INVALID_CLONE) when there is no history.
+        """
+        ...
+
     def read(self, tenant_id: str, path: str, *, at: Instant | None = None) -> Document | None:
         """What stands at a path now or at an instant; None where nothing does."""
         ...
@@ -167,6 +186,20 @@ class Documents(Protocol):
     def reproject(self, tenant_id: str) -> Commit | None:
         """Build the tenant's repository anew from the rows, and nothing else, and note the new hashes; its head."""
         ...
+
+
+def not_empty(tenant_id: str) -> Conflict:
+    """The refusal of every engine to restore over what is there."""
+    return Conflict(
+        "TENANT_NOT_EMPTY",
+        f"tenant {tenant_id} has documents",
+        hint="restore into an empty data folder, or another tenant",
+    )
+
+
+def no_history() -> Invalid:
+    """The refusal of every engine to restore nothing."""
+    return Invalid("INVALID_CLONE", "there is no commit to restore")
 
 
 def changed(path: str, expected: int | None, found: int) -> Conflict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from lamina.kernel.time import Clock, Instant
@@ -14,8 +14,11 @@ from lamina.store.documents.ports import (
     CommitChanges,
     Document,
     DocumentVersion,
+    PastWrite,
     Write,
     Written,
+    no_history,
+    not_empty,
 )
 from lamina.store.documents.standing import Standing, above, collision, stood_after
 from lamina.store.memory.log import MemoryLog
@@ -37,10 +40,23 @@ class MemoryDocuments:
         with self._memory.change() as tables:
             return [self._write(tables, write) for write in writes]
 
+    def restore(self, tenant_id: str, past: Iterable[PastWrite]) -> Commit:
+        """Mirrors ``Documents.restore``."""
+        with self._memory.change() as tables:
+            if _last_commit(tables, tenant_id) is not None:
+                raise not_empty(tenant_id)
+            landed = [self._land(tables, each.write, each.committed_at) for each in past]
+            if not landed:
+                raise no_history()
+            return landed[-1].commit
+
     def _write(self, tables: Tables, write: Write) -> Written:
         assert write.changes, "a write changes something"
+        return self._land(tables, write, self._clock.now())
+
+    def _land(self, tables: Tables, write: Write, now: Instant) -> Written:
         last = _last_commit(tables, write.tenant_id)
-        at = max(self._clock.now(), last.committed_at + 1 if last else 1)
+        at = max(now, last.committed_at + 1 if last else 1)
         commit = Commit(last.number + 1 if last else 1, "", write.author, write.message, at)
         versions = {change.path: _change(tables, write.tenant_id, change, commit) for change in write.changes}
         appended = self._log.append_within(tables, write.captures)

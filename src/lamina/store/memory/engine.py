@@ -15,6 +15,7 @@ from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
 from lamina.store.memory.records import MemoryRecords
 from lamina.store.memory.registry import MemoryRegistry
+from lamina.store.memory.relay_tokens import MemoryRelayTokens
 from lamina.store.memory.revocations import MemoryRevocations
 from lamina.store.memory.tables import Memory
 from lamina.store.memory.upkeep import MemoryUpkeep
@@ -41,6 +42,7 @@ class MemoryStore:
         self.peppers = MemoryPeppers(self._memory)
         self.upkeep = MemoryUpkeep(self._memory)
         self.documents = MemoryDocuments(self._memory, clock, self.log)
+        self.relay_tokens = MemoryRelayTokens(self._memory)
         self.revocations = MemoryRevocations(self._memory)
 
     def change_mark(self) -> int:

@@ -17,6 +17,7 @@ from lamina.store.documents.ports import ChangeKind, Commit
 from lamina.store.documents.standing import Standing
 from lamina.store.ports import IdempotencyKey, Remembered, ScopeRow, TextRow, VectorRow
 from lamina.store.registry import PolicyRow, ScopeState
+from lamina.store.relay_tokens import RelayToken
 from lamina.store.revocations import Revocation
 
 __all__ = ["JobRow", "Memory", "StoredVersion", "Tables"]
@@ -74,6 +75,7 @@ class Tables:
     versions: dict[tuple[str, str, int], StoredVersion] = field(default_factory=dict)
     commits_made: dict[tuple[str, int], Commit] = field(default_factory=dict)
     objects: dict[bytes, bytes] = field(default_factory=dict)
+    relay_tokens: dict[tuple[str, str], RelayToken] = field(default_factory=dict)
     last_row: int = 0
     commits: int = 0
     about: str | None = None

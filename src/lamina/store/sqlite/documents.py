@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import apsw
@@ -17,8 +18,11 @@ from lamina.store.documents.ports import (
     CommitChanges,
     Document,
     DocumentVersion,
+    PastWrite,
     Write,
     Written,
+    no_history,
+    not_empty,
 )
 from lamina.store.documents.standing import Standing, above, collision, stood_after
 from lamina.store.sqlite.codec import json_list
@@ -131,10 +135,31 @@ class SqliteDocuments:
         shas = self._projecting.stand(numbers)
         return [_standing_as(each, sha) for each, sha in zip(landed, shas, strict=True)]
 
+    def restore(self, tenant_id: str, past: Iterable[PastWrite]) -> Commit:
+        """Mirrors ``Documents.restore``."""
+        self._projecting.claim()
+
+        def work(connection: apsw.Connection) -> Commit:
+            if _last_commit(connection, tenant_id) != (0, 0):
+                raise not_empty(tenant_id)
+            last = None
+            for each in past:
+                last = self._land(connection, each.write, each.committed_at)
+            if last is None:
+                raise no_history()
+            return last.commit
+
+        commit = self._writer.write(work)
+        (sha,) = self._projecting.stand([(tenant_id, commit.number)])
+        return replace(commit, sha=sha)
+
     def _write(self, connection: apsw.Connection, write: Write) -> Written:
         assert write.changes, "a write changes something"
+        return self._land(connection, write, self._clock.now())
+
+    def _land(self, connection: apsw.Connection, write: Write, now: Instant) -> Written:
         number, previous_at = _last_commit(connection, write.tenant_id)
-        at = max(self._clock.now(), previous_at + 1)
+        at = max(now, previous_at + 1)
         commit = Commit(number + 1, "", write.author, write.message, at)
         connection.execute(
             _SQL["insert_commit"], (write.tenant_id, commit.number, commit.author, commit.message, at)
@@ -240,9 +265,7 @@ def _commit(row: Row) -> Commit:
 
 
 def _standing_as(written: Written, sha: str) -> Written:
-    commit = written.commit
-    made = Commit(commit.number, sha, commit.author, commit.message, commit.committed_at)
-    return Written(made, written.versions, written.event_ids)
+    return replace(written, commit=replace(written.commit, sha=sha))
 
 
 def _only_event(landed: Sequence[Written]) -> str | None:

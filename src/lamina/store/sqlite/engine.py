@@ -22,6 +22,7 @@ from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.records import SqliteRecords
 from lamina.store.sqlite.registry import SqliteRegistry
+from lamina.store.sqlite.relay_tokens import SqliteRelayTokens
 from lamina.store.sqlite.revocations import SqliteRevocations
 from lamina.store.sqlite.upkeep import SqliteUpkeep
 
@@ -102,6 +103,7 @@ class SqliteStore:
         self.documents = SqliteDocuments(
             self._writer, self._readers, clock, self.log, document_rows, self._projector
         )
+        self.relay_tokens = SqliteRelayTokens(self._writer, self._readers)
         self.revocations = SqliteRevocations(self._writer, self._readers)
 
     def change_mark(self) -> int:

@@ -1,0 +1,105 @@
+"""A clone's history as writes: what a repository of documents says is enough to have the documents again.
+
+Each commit is a write with its author, message and time. A history that this server made comes back with the same
+hashes. Another one (of another server of the same layout) is taken where every commit has one parent and every entry
+is a plain file; its hashes change where Git lets the same content be said in several ways. A put of the bytes that
+stood there already left no trace to restore.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pygit2
+
+from lamina.errors import Invalid
+from lamina.kernel.time import SECOND_US
+from lamina.store.documents.paths import document_path
+from lamina.store.documents.ports import Change, ChangeKind, PastWrite, Write
+
+__all__ = ["clone_head", "past_writes"]
+
+_FILES = (0o100644, 0o100755)
+
+
+def clone_head(clone: Path) -> str:
+    """The hash of the clone's newest commit; raises ``Invalid`` (INVALID_CLONE)."""
+    return str(_repository(clone).head.target)
+
+
+def past_writes(clone: Path, tenant_id: str) -> Iterator[PastWrite]:
+    """The clone's commits, oldest first, as writes of a tenant; raises ``Invalid`` (INVALID_CLONE)."""
+    git = _repository(clone)
+    before: Any = None  # a pygit2 tree
+    for commit in git.walk(
+        git.head.target, pygit2.enums.SortMode.TOPOLOGICAL | pygit2.enums.SortMode.REVERSE
+    ):
+        if len(commit.parent_ids) > 1:
+            raise _invalid(f"commit {commit.id} has several parents")
+        changes = _changes(git, before, commit.tree)
+        message = commit.message.removesuffix("\n")
+        write = Write(tenant_id=tenant_id, author=commit.author.name, message=message, changes=changes)
+        yield PastWrite(write, commit.commit_time * SECOND_US)
+        before = commit.tree
+
+
+def _repository(clone: Path) -> pygit2.Repository:
+    try:
+        git = pygit2.Repository(str(clone))
+    except pygit2.GitError as error:
+        raise _invalid(f"{clone} is no git repository") from error
+    if git.head_is_unborn:
+        raise _invalid(f"{clone} has no commits")
+    return git
+
+
+def _changes(git: pygit2.Repository, before: Any, after: Any) -> list[Change]:  # pygit2 trees
+    """What differs between two trees; what goes away first, since a folder may become a file."""
+    diff = after.diff_to_tree(swap=True) if before is None else before.diff_to_tree(after)
+    removed: list[Change] = []
+    written: list[Change] = []
+    for each in diff.deltas:
+        if each.status is pygit2.enums.DeltaStatus.DELETED:
+            removed.append(Change(_path(each.old_file), ChangeKind.REMOVE))
+            continue
+        if each.new_file.mode not in _FILES:
+            raise _invalid(f"{each.new_file.path!r} is no plain file")
+        content = _blob(git, each.new_file.id)
+        known = each.status is pygit2.enums.DeltaStatus.MODIFIED
+        written.append(
+            _written(_path(each.new_file), content, _blob(git, each.old_file.id) if known else b"")
+        )
+    return removed + written
+
+
+def _blob(git: pygit2.Repository, id_: pygit2.Oid) -> bytes:
+    content: bytes = git.odb.read(id_)[1]
+    return content
+
+
+def _written(path: str, content: bytes, before: bytes) -> Change:
+    """An append where the file only grew, so that a journal does not come back as a copy for each of its lines."""
+    if before and len(content) > len(before) and content.startswith(before):
+        return Change(path, ChangeKind.APPEND, content[len(before) :])
+    return Change(path, ChangeKind.PUT, content)
+
+
+def _path(file: Any) -> str:  # a pygit2 file of a difference
+    try:
+        text = file.raw_path.decode()
+        path = document_path(text)
+    except (UnicodeDecodeError, Invalid) as error:
+        raise _invalid(f"{file.path!r} is no path of a document") from error
+    if path != text:
+        raise _invalid(f"{file.path!r} is not in Unicode's NFC")
+    return path
+
+
+def _invalid(reason: str) -> Invalid:
+    return Invalid(
+        "INVALID_CLONE",
+        f"the documents cannot be restored: {reason}",
+        hint="name a clone of a documents repository",
+    )

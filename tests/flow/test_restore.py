@@ -1,0 +1,103 @@
+"""Documents come back from a clone of their repository, whole and with their hashes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from given import TENANT, ManualClock
+from lamina.cli.main import app
+from lamina.store.documents.ports import Change, ChangeKind, Write
+from lamina.store.documents.repository import folder_name
+from lamina.store.sqlite import SqliteStore
+
+PUT, APPEND, REMOVE = ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+
+def git(path: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(path), "-c", "user.name=x", "-c", "user.email=x@y.invalid", *arguments]
+    return subprocess.run(command, capture_output=True, check=True, timeout=60).stdout.decode()
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone of a tenant with a history of everything that there is."""
+    clock = ManualClock()
+    store = SqliteStore(tmp_path / "first", clock=clock, durable=False)
+    steps = [
+        [Change("memory/a.json", PUT, b"{}"), Change("log.jsonl", APPEND, b"1\n")],
+        [Change("log.jsonl", APPEND, b"2\n")],
+        [Change("memory/a.json", REMOVE), Change("memory", PUT, b"a file, \xff\0")],
+        [Change("memory", REMOVE), Change("memory/a.json", PUT, b"again")],
+        [Change("memory/a.json", PUT, b"again")],
+    ]
+    for number, changes in enumerate(steps):
+        clock.at += 400_000
+        write = Write(
+            tenant_id=TENANT, author=f"agent:n{number % 2}", message=f"step {number}", changes=changes
+        )
+        store.documents.write([write])
+    store.close()
+    git(tmp_path, "clone", "-q", str(tmp_path / "first" / "relay" / folder_name(TENANT)), "clone")
+    return tmp_path / "clone"
+
+
+def restored(clone: Path, data: Path) -> tuple[int, str]:
+    done = CliRunner().invoke(
+        app, ["restore", "--from-git", str(clone), "--data", str(data), "--tenant", TENANT]
+    )
+    return done.exit_code, done.output
+
+
+def test_a_clone_brings_everything_back_with_the_same_hashes(clone: Path, tmp_path: Path) -> None:
+    assert restored(clone, tmp_path / "second") == (0, "restored 5 commits with the hashes that they had\n")
+    stores = [SqliteStore(tmp_path / name, durable=False) for name in ("first", "second")]
+    first, second = ([c.commit.sha for c in store.documents.commits(TENANT, 0, 9)] for store in stores)
+    assert first == second
+    histories = [store.documents.history(TENANT, "log.jsonl") for store in stores]
+    assert [[(v.version, v.kind, v.size, v.commit.author) for v in each] for each in histories] == [
+        [(2, APPEND, 4, "agent:n1"), (1, kind, 2, "agent:n0")] for kind in (APPEND, PUT)
+    ]
+    documents = [store.documents.below(TENANT, "", with_content=True) for store in stores]
+    # A put of the same bytes is a version that a repository does not know of.
+    assert [[(d.path, d.version, d.content) for d in each] for each in documents] == [
+        [("log.jsonl", 2, b"1\n2\n"), ("memory/a.json", version, b"again")] for version in (4, 3)
+    ]
+    for store in stores:
+        store.close()
+
+
+def test_a_tenant_with_documents_is_refused(clone: Path, tmp_path: Path) -> None:
+    code, output = restored(clone, tmp_path / "first")
+    assert code == 5
+    assert "TENANT_NOT_EMPTY" in output
+
+
+def test_what_documents_cannot_hold_is_refused_whole(clone: Path, tmp_path: Path) -> None:
+    (clone / "link").symlink_to("log.jsonl")
+    git(clone, "add", "link")
+    git(clone, "commit", "-qm", "a link")
+    code, output = restored(clone, tmp_path / "second")
+    assert code == 2
+    assert "INVALID_CLONE" in output
+    git(clone, "reset", "-q", "--hard", "HEAD~1")
+    assert restored(clone, tmp_path / "second")[0] == 0
+    assert restored(tmp_path, tmp_path / "third")[0] == 2
+
+
+def test_a_history_by_another_hand_is_taken_and_said_so(clone: Path, tmp_path: Path) -> None:
+    (clone / "notes.md").write_text("by hand")
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "by hand", "-m", "and a body")
+    assert "other hashes" in restored(clone, tmp_path / "second")[1]
+    store = SqliteStore(tmp_path / "second", durable=False)
+    head = store.documents.head(TENANT)
+    assert head is not None
+    assert (head.author, head.message) == ("x", "by hand\n\nand a body")
+    store.close()
