@@ -482,3 +482,21 @@ def test_what_is_parsed_is_parsed_once_for_each_version(continuity: Continuity) 
     continuity.documents.read_many = reads
     _upsert(continuity, updated_at=later(), continuity={"open_loops": []})
     assert continuity("list")["capsules"][0]["resume_adequate"] is False
+
+
+def test_what_is_kept_parsed_is_bounded(continuity: Continuity, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lamina.limits.CAPSULE_BYTES_KEPT_MAX", 2000)
+    for number in range(9):
+        _upsert(continuity, f"s{number}")
+    assert [continuity("list")["count"] for _ in range(2)] == [9, 9]
+
+
+def test_an_error_that_is_kept_is_told_anew_each_time(continuity: Continuity) -> None:
+    continuity.documents.put(ACTIVE, b"{")
+    told = []
+    for _ in range(2):
+        with pytest.raises(Malformed) as refused:
+            continuity("read", **ABOUT)
+        told.append(refused.value)
+    assert told[0] is not told[1]
+    assert told[0].message == told[1].message
