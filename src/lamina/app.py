@@ -153,7 +153,7 @@ def build_server(
     )
     relay_operations = (
         *relay_health_operations(kept.documents, settings.tenant if unsigned else None),
-        *continuity_operations(kept.documents),
+        *continuity_operations(kept.documents, archive_days=settings.capsule_archive_days),
     )
     gateway = Gateway(
         principals=principals,

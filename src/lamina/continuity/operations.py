@@ -6,7 +6,7 @@ What a caller may is asked by the handlers, of the call: rights of Relay, docume
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -22,19 +22,16 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
 from lamina.store.documents.ports import Documents
 
-__all__ = ["ARCHIVE_DAYS", "continuity_operations"]
-
-ARCHIVE_DAYS: Final = 90
-"""After how many days an archive is stale, unless a setting says otherwise."""
+__all__ = ["continuity_operations"]
 
 
 def continuity_operations(
     documents: Documents,
     *,
     sections: Mapping[str, Section] | None = None,
-    archive_days: int = ARCHIVE_DAYS,
+    archive_days: int = 90,
 ) -> list[Operation[Any]]:
-    """Every operation over capsules. ``sections`` widen the startup view."""
+    """Every operation over capsules. ``sections`` widen the startup view; archives are stale past ``archive_days``."""
     shelf, uses = Shelf(documents), RecentUses()
     reading, writing = Reading(shelf, uses, sections), Writing(shelf)
     archiving, listing = Archiving(shelf), Listing(shelf, archive_days)
