@@ -40,7 +40,7 @@ def main() -> None:
     options = parser.parse_args()
     figures: dict[str, Any] = {}
     with temporary_folder() as folder:
-        about = machine(folder) | {"load": [round(each, 1) for each in os.getloadavg()]}
+        about = machine(folder)
         figures["disk_fsync"] = milliseconds(fsync_times(folder))
         for size in options.sizes:
             figures |= _beside(folder / str(size), size)
@@ -54,14 +54,24 @@ def main() -> None:
     headline = (
         f"write and commit p50 {alone}; {WRITERS} writers {together}/s; fsync {figures['disk_fsync']['p50']}"
     )
-    print(headline, f"(load {about['load']})")
-    publish("documents", headline, figures, about)
+    sizes = {
+        "documents": options.sizes,
+        "writes": WRITES,
+        "writers": WRITERS,
+        "each": EACH,
+        "bytes": CAPSULE_BYTES,
+    }
+    print("load before", about["load_before"], "after", [round(each, 1) for each in os.getloadavg()])
+    publish("documents", headline, figures, {"machine": about, "sizes": sizes})
 
 
 def _beside(folder: Path, size: int) -> dict[str, Any]:
     store = SqliteStore(folder)
     for start in range(0, size, 64):
         store.documents.write([_write(number) for number in range(start, min(start + 64, size))])
+    store.close()  # waits for the packs of the load to be gathered
+    store = SqliteStore(folder)
+    store.documents.write([_write(0)])
     alone = _timed(lambda number: store.documents.write([_write(number % size)]), WRITES)
     appends = _timed(lambda _: store.documents.write([_append()]), WRITES)
     taken: list[float] = []

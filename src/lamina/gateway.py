@@ -169,7 +169,8 @@ class Gateway:
         return _reply(answer, inbound)
 
     def _relay(self, principal: Principal, witness: Witness) -> RelayPermits:
-        return RelayPermits(principal, witness, PolicyPermits(self._policy, without_token(principal)))
+        bare = without_token(principal)
+        return RelayPermits(principal, witness if bare is principal else PolicyPermits(self._policy, bare))
 
     def _run(self, operation: Operation[Any], request: Any, inbound: Inbound, call: Call) -> Answer:
         if inbound.key is None or operation.keeps_keys or operation.effect is Effect.READ:

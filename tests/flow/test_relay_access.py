@@ -55,8 +55,7 @@ class Peers:
         policy = TieredPolicy(
             load_preset("on_prem_enterprise"), store.registry, store.change_mark, token_allows=token_allows
         )
-        own = PolicyPermits(policy, principal)
-        return RelayPermits(principal, own, PolicyPermits(policy, without_token(principal)))
+        return RelayPermits(principal, PolicyPermits(policy, without_token(principal)))
 
 
 @pytest.fixture
@@ -162,8 +161,7 @@ def test_a_policy_that_denies_the_actor_holds_for_its_token(peers: Peers) -> Non
 
 def test_callers_without_a_relay_token_hold_what_policy_says_of_the_scope() -> None:
     principal = Principal("acme", "user:alice", "http")
-    own = PolicyPermits(OpenPolicy(), principal)
-    permits = RelayPermits(principal, own, own)
+    permits = RelayPermits(principal, PolicyPermits(OpenPolicy(), principal))
     permits.require("write:journal", "write", "journal/x")
     permits.require("admin:peers", "read", "peers/registry.json")
     assert not permits.allows("read:files", "read", "../x")

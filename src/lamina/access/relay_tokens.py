@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Collection
 from typing import Final
 
-from lamina.access.policy import PolicyPermits
 from lamina.access.principals import Credentials, Principals
 from lamina.access.tokens.wire import bearer
 from lamina.errors import Forbidden, Invalid, Unauthenticated
@@ -180,12 +179,12 @@ class RelayPermits:
     Policy is asked either way, so that a document that denies an actor holds for its tokens too.
     """
 
-    def __init__(self, principal: Principal, permits: Permits, tiers: PolicyPermits) -> None:
-        """``permits`` are the call's own, ``tiers`` those of the caller ``without_token``."""
+    def __init__(self, principal: Principal, permits: Permits) -> None:
+        """``permits`` are those of the caller ``without_token``."""
         token = principal.token
         self._grant = token.relay if token is not None else None
         self._actor = principal.actor
-        self._permits: Permits = permits if self._grant is None else tiers
+        self._permits = permits
 
     @property
     def peer_id(self) -> str:
