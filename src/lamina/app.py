@@ -160,7 +160,7 @@ def build_server(
     )
     bridge = Bridge(LimitTable(GROUPS, [help_row(bound) for bound in BOUNDS.values()]))
     relay = (
-        *continuity_operations(kept.documents),
+        *continuity_operations(kept.documents, archive_days=settings.capsule_archive_days),
         *schedule_operations(Reminding(kept.schedule, _windows(settings))),
         *bridge_operations(bridge),
         *relay_health_operations(kept.documents, settings.tenant if unsigned else None),

@@ -303,12 +303,6 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "of its owners.",
         hint="ask an owner of the scope to make you a member",
     ),
-    "PATH_NOT_ALLOWED": ErrorCode(
-        "Forbidden",
-        _CALLERS,
-        "The caller's token does not list a folder of the repository that holds this path, `details.path`, for what "
-        "was asked, `details.mode`.",
-    ),
     "POLICY_DENIED": ErrorCode(
         "Forbidden",
         _CALLERS,

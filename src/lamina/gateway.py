@@ -23,6 +23,7 @@ from lamina.errors import LaminaError, Unsupported
 from lamina.kernel.canonical import digest
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
+from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
 from lamina.store.ports import IdempotencyKey, Store
 
@@ -129,7 +130,9 @@ class Gateway:
     ) -> Reply:
         """Check every grant that the operation names, then run its handler; its audit row lands either way."""
         now = self._clock.now()
-        witness = Witness(PolicyPermits(self._policy, principal))
+        # A Relay token's grant is asked by itself: policy says what the actor may.
+        asked_of = without_token(principal) if operation.relay else principal
+        witness = Witness(PolicyPermits(self._policy, asked_of))
         entry = None
         if not operation.open:
             entry = self._audit.entry(
@@ -148,14 +151,16 @@ class Gateway:
             permits=witness,
             body=inbound.body or b"null",
             audit_id=None if entry is None else entry.audit_id,
-            relay=self._relay(principal, witness),
+            relay=RelayPermits(principal, witness) if operation.relay else NoRelayAccess(),
         )
         if entry is None:
             return _reply(operation.handler(request, call), inbound)
 
         def run() -> Answer:
+            for need in operation.relay:
+                call.relay.require(need.right, need.mode, need.path)
             grants = operation.grants(request, principal)
-            if not grants and not operation.personal:
+            if not (grants or operation.personal or operation.relay):
                 grants = [Grant(operation.capability)]
             for grant in grants:
                 witness.require(grant)
@@ -167,10 +172,6 @@ class Gateway:
             if witness.decision is not None:
                 inbound.out["X-Cortex-Policy"] = _policy_header(witness.decision)
         return _reply(answer, inbound)
-
-    def _relay(self, principal: Principal, witness: Witness) -> RelayPermits:
-        bare = without_token(principal)
-        return RelayPermits(principal, witness if bare is principal else PolicyPermits(self._policy, bare))
 
     def _run(self, operation: Operation[Any], request: Any, inbound: Inbound, call: Call) -> Answer:
         if inbound.key is None or operation.keeps_keys or operation.effect is Effect.READ:

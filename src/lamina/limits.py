@@ -156,8 +156,8 @@ AUDIT_NOTE_LENGTH_MAX: Final = 1024
 EPISODE_EVENTS_MAX: Final = 50
 EPISODE_GAP_S: Final = 30 * 60
 
-# Continuity. A capsule has at most 20 KB, so what is parsed stays below some hundred megabytes.
-CAPSULES_KEPT_MAX: Final = 4096
+# Continuity. Parsed, a capsule takes some four times its bytes in memory.
+CAPSULE_BYTES_KEPT_MAX: Final = 32 * 1024 * 1024
 DOCUMENTS_PAGE: Final = 1000
 DOCUMENTS_READ_MAX: Final = 200
 DOCUMENT_TRIES_MAX: Final = 16  # as many writers of one capsule at once get through

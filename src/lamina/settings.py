@@ -52,6 +52,12 @@ class Settings:
     rate_limit_read: str = _setting("", "calls that read, per actor, such as 500/s, or unlimited")
     rate_limit_write: str = _setting("", "calls that write, per actor, such as 100/s, or unlimited")
     audit_retention: str = _setting("", "how long audit rows are kept, P90D to P7Y", unit="ISO 8601")
+    capsule_archive_days: int = _setting(
+        90,
+        "after how many days an archived capsule may go to cold storage",
+        unit="days",
+        names=("COGNIRELAY_CONTINUITY_RETENTION_ARCHIVE_DAYS",),
+    )
     audit_store_body_bytes: bool = _setting(True, "whether audit rows hold the size of the request's body")
     schedule_due_limit: int = _setting(
         10, "due reminders in an orientation, 1 to 100", names=("COGNIRELAY_SCHEDULE_DUE_LIMIT",)
@@ -85,6 +91,9 @@ class Settings:
             "host",
             self.host,
             "127.0.0.1, localhost or ::1, since dev_local believes every caller",
+        )
+        _require(
+            self.capsule_archive_days >= 1, "capsule_archive_days", self.capsule_archive_days, "1 or more"
         )
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))

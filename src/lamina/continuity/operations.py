@@ -1,47 +1,43 @@
-"""The operations of continuity. Three of them have no route of their own: operators run them as jobs."""
+"""The operations of continuity. Three of them have no route of their own: operators run them as jobs.
+
+What a caller may is asked by the handlers, of the call: rights of Relay, document by document.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from pydantic import BaseModel
 
 from lamina.continuity import requests, results
 from lamina.continuity.archiving import Archiving
 from lamina.continuity.listing import Listing
-from lamina.continuity.permission import AnyPath, PathsOf
+from lamina.continuity.permission import READS, WRITES
 from lamina.continuity.reading import Reading, Section
-from lamina.continuity.shelf import RELAY, Shelf
+from lamina.continuity.shelf import Shelf
 from lamina.continuity.upkeep import Upkeep
 from lamina.continuity.uses import RecentUses
 from lamina.continuity.writing import Writing
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
+from lamina.kernel.relay import RelayNeed
 from lamina.store.documents.ports import Documents
 
-__all__ = ["ARCHIVE_DAYS", "continuity_operations"]
-
-ARCHIVE_DAYS: Final = 90
-"""After how many days an archive is stale, unless a setting says otherwise."""
-
-_READ: Final = (Grant(Capability.SCOPE_READ_LOCAL, RELAY),)
-_WRITE: Final = (Grant(Capability.SCOPE_WRITE, RELAY),)
+__all__ = ["continuity_operations"]
 
 
 def continuity_operations(
     documents: Documents,
     *,
-    paths_of: PathsOf | None = None,
     sections: Mapping[str, Section] | None = None,
-    archive_days: int = ARCHIVE_DAYS,
+    archive_days: int = 90,
 ) -> list[Operation[Any]]:
-    """Every operation over capsules. ``paths_of`` narrows callers to folders, ``sections`` widen the startup view."""
-    asked: PathsOf = paths_of or (lambda call: AnyPath())  # noqa: ARG005 - every caller alike
+    """Every operation over capsules. ``sections`` widen the startup view; archives are stale past ``archive_days``."""
     shelf, uses = Shelf(documents), RecentUses()
-    reading, writing = Reading(shelf, asked, uses, sections), Writing(shelf, asked)
-    archiving, listing = Archiving(shelf, asked), Listing(shelf, asked, archive_days)
-    upkeep = Upkeep(shelf, asked, uses, archiving, archive_days)
+    reading, writing = Reading(shelf, uses, sections), Writing(shelf)
+    archiving, listing = Archiving(shelf), Listing(shelf, archive_days)
+    upkeep = Upkeep(shelf, uses, archiving, archive_days)
     return [
         _read("read", requests.Read, results.ReadCapsule, reading.read, "Read a capsule."),
         _read("compare", requests.Compare, results.Compared, reading.compare,
@@ -52,13 +48,13 @@ def continuity_operations(
         _write("lifecycle", requests.Lifecycle, results.Moved, writing.lifecycle,
                "Move a thread or task along its lifecycle."),
         _write("revalidate", requests.Revalidate, results.Revalidated, writing.revalidate,
-               "Judge a capsule against signals.", _READ),
-        _write("archive", requests.Archive, results.Archived, archiving.archive, "Put a capsule away.", _READ),
+               "Judge a capsule against signals."),
+        _write("archive", requests.Archive, results.Archived, archiving.archive, "Put a capsule away."),
         _write("delete", requests.Delete, results.Deleted, archiving.delete, "Remove what is kept of a subject."),
         _write("refresh_plan", requests.PlanRefresh, results.RefreshPlan, upkeep.plan_refresh,
-               "Plan which capsules to look at again.", _READ),
+               "Plan which capsules to look at again."),
         _write("retention_plan", requests.PlanRetention, results.RetentionPlan, upkeep.plan_retention,
-               "Plan which archives go to cold storage.", _READ),
+               "Plan which archives go to cold storage."),
         _write("retention_apply", requests.RetentionApply, results.Applied, upkeep.apply_retention,
                "Move stale archives to cold storage."),
         _write("cold_store", requests.ColdStore, results.ColdStored, archiving.cold_store,
@@ -81,9 +77,10 @@ def _read(
         capability=Capability.SCOPE_READ_LOCAL,
         effect=Effect.READ,
         tier=Tier.STABLE,
-        grants=_granting(_READ),
+        grants=_none,
         handler=handler,
         summary=summary,
+        relay=(RelayNeed(READS),),
     )
 
 
@@ -93,7 +90,6 @@ def _write(
     result: type[BaseModel],
     handler: _Handler,
     summary: str,
-    more: Sequence[Grant] = (),
 ) -> Operation[Any]:
     return Operation(
         name=f"continuity_{name}",
@@ -102,11 +98,12 @@ def _write(
         capability=Capability.SCOPE_WRITE,
         effect=Effect.WRITE,
         tier=Tier.STABLE,
-        grants=_granting((*more, *_WRITE)),
+        grants=_none,
         handler=handler,
         summary=summary,
+        relay=(RelayNeed(WRITES),),
     )
 
 
-def _granting(grants: Sequence[Grant]) -> Callable[[Any, Principal], Sequence[Grant]]:
-    return lambda request, principal: grants  # noqa: ARG005 - the same for every request
+def _none(request: Any, principal: Principal) -> Sequence[Grant]:  # noqa: ARG001 - the port's shape
+    return ()

@@ -21,6 +21,7 @@ __all__ = [
     "NoRelayAccess",
     "RelayAccess",
     "RelayGrant",
+    "RelayNeed",
     "RelayRight",
     "may",
     "namespace_of",
@@ -116,6 +117,15 @@ def write_right(path: str) -> RelayRight:
     first = (namespace_of(path) or "").partition("/")[0]
     named = {"journal": RelayRight.WRITE_JOURNAL, "messages": RelayRight.WRITE_MESSAGES}
     return named.get(first, RelayRight.WRITE_PROJECTS)
+
+
+@dataclass(frozen=True, slots=True)
+class RelayNeed:
+    """What an operation takes whatever it is asked for: a right, and where it always touches the same place, that too."""
+
+    right: RelayRight
+    mode: Mode | None = None
+    path: str | None = None
 
 
 class RelayAccess(Protocol):
