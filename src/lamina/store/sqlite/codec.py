@@ -103,16 +103,12 @@ def event_row(seq: int, position: int, event_id: str, recorded_at: int, draft: E
 
 def _parties(draft: EventDraft) -> str | None:
     """The parts of the two parties that their ids do not already say, or None."""
-    actor = _unsaid(draft.observed_actor)
-    subject = actor if draft.subject is draft.observed_actor else _unsaid(draft.subject)
-    said = {"actor": actor, "subject": subject}
-    kept = {key: value for key, value in said.items() if value is not None}
-    return compact(kept) if kept else None
-
-
-def _unsaid(party: Party) -> dict[str, Any] | None:
-    """What a party's id does not say of it."""
-    return None if party == Party.of(party.id) else {"type": party.type, "name": party.name}
+    said = {
+        key: {"type": party.type, "name": party.name}
+        for key, party in (("actor", draft.observed_actor), ("subject", draft.subject))
+        if party != Party.of(party.id)
+    }
+    return compact(said) if said else None
 
 
 def _party(actor_id: str, said: Mapping[str, Any] | None) -> Party:
@@ -120,8 +116,6 @@ def _party(actor_id: str, said: Mapping[str, Any] | None) -> Party:
 
 
 def _context(context: Context) -> str | None:
-    if context == Context(observed_at=context.observed_at):
-        return None
     said = {
         "source_recorded_at": context.source_recorded_at,
         "location": context.location,
@@ -129,7 +123,8 @@ def _context(context: Context) -> str | None:
         "intent": context.intent,
         "labels": list(context.labels) or None,
     }
-    return compact({key: value for key, value in said.items() if value is not None})
+    kept = {key: value for key, value in said.items() if value is not None}
+    return compact(kept) if kept else None
 
 
 def _directives(directives: Directives) -> str | None:

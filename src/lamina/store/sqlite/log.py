@@ -61,10 +61,12 @@ class SqliteLog:
         marks: dict[str, tuple[int, Instant]] = {}
         appended: list[Appended] = []
         rows: list[tuple[int, Capture, Event]] = []
-        seen = _find_keys(connection, {capture.key for capture in captures if capture.key}, now)
+        seen: dict[IdempotencyKey, Remembered] = {}
         stored: dict[str, Event] = {}
         for capture in captures:
             known = seen.get(capture.key) if capture.key else None
+            if capture.key and known is None:
+                known = find_key(connection, capture.key, now)
             if known is not None and known.event_id is not None:
                 check_same(known, capture.body_hash)
                 event = stored.get(known.event_id) or find_event(
@@ -222,25 +224,13 @@ def _cancel(connection: apsw.Connection, tenant_id: str, event_id: str) -> tuple
 
 def find_key(connection: apsw.Connection, key: IdempotencyKey, now: Instant) -> Remembered | None:
     """What a key was used for within its lifetime."""
-    return _find_keys(connection, [key], now).get(key)
-
-
-def _find_keys(
-    connection: apsw.Connection, keys: Collection[IdempotencyKey], now: Instant
-) -> dict[IdempotencyKey, Remembered]:
-    """Those of the keys that were used within their lifetime: one statement for the keys of a batch."""
-    families: dict[tuple[str, str, str], list[str]] = {}
-    for key in keys:
-        families.setdefault((key.tenant_id, key.caller, key.family), []).append(key.key)
-    found = {}
-    for family, names in families.items():
-        rows = connection.execute(_SQL["find_idempotency"], (*family, json_list(names)))
-        for name, body_hash, event_id, response, created_at in rows:
-            if created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US:
-                key = IdempotencyKey(*family, name)
-                answer = json.loads(response) if response else None
-                found[key] = Remembered(key, body_hash, created_at, event_id, answer)
-    return found
+    bindings = (key.tenant_id, key.caller, key.family, key.key)
+    for body_hash, event_id, response, created_at in connection.execute(_SQL["find_idempotency"], bindings):
+        if created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US:
+            return Remembered(
+                key, body_hash, created_at, event_id, json.loads(response) if response else None
+            )
+    return None
 
 
 def put_key(connection: apsw.Connection, entry: Remembered) -> None:

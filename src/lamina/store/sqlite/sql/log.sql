@@ -31,9 +31,9 @@ SELECT tenant_id, path, auto_provisioned, created_by, created_at FROM scope WHER
 SELECT path FROM scope WHERE tenant_id = ?1 AND (path = ?2 OR (path >= ?3 AND path < ?4)) ORDER BY path LIMIT ?5;
 
 -- name: find_idempotency
--- What keys of one caller and family were used for: ?4 is a JSON list.
-SELECT key, body_hash, event_id, response, created_at FROM idempotency
-WHERE tenant_id = ?1 AND caller = ?2 AND family = ?3 AND key IN (SELECT value FROM json_each(?4));
+-- What a key was used for.
+SELECT body_hash, event_id, response, created_at FROM idempotency
+WHERE tenant_id = ?1 AND caller = ?2 AND family = ?3 AND key = ?4;
 
 -- name: put_idempotency
 -- Remember a key; one that has expired is used anew.
