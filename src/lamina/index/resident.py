@@ -408,6 +408,10 @@ class ResidentIndexes:
             followed = {scope: self._follow((tenant_id, scope), each) for scope, each in held.items()}
             yield [followed[scope] for scope in scopes]
 
+    def nothing(self, tenant_id: str) -> ScopeIndex:
+        """An index without rows, for who may read none of the scopes that they asked for."""
+        return ScopeIndex(tenant_id, Scope(""), self._model, self._dimensions)
+
     def _held(self, key: tuple[str, Scope]) -> _Held:
         with self._lock:
             if key not in self._indexes:
