@@ -213,10 +213,13 @@ def _name(events: Sequence[Event], words: Counter[str], began: str) -> str:
     speakers = {term for event in events for term in analyse(event.observed_actor.display_name)}
     written: dict[str, str] = {}
     proper: set[str] = set()
+    terms_of: dict[str, list[str]] = {}
     for event in events:
         for sentence in split_sentences(text_of(event.content), count_max=8):
             for place, word in enumerate(re.findall(r"[^\W\d_][\w'’-]*", sentence.text)):
-                for term in analyse(word)[:1]:
+                if word not in terms_of:
+                    terms_of[word] = analyse(word)[:1]
+                for term in terms_of[word]:
                     written.setdefault(term, word)
                     if place > 0 and word[0].isupper():
                         proper.add(term)
