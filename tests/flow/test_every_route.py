@@ -140,6 +140,7 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "POST /v1/continuity/archive": ({"body": {**SUBJECT, "reason": "over"}}, NOT, 200),
     "POST /v1/continuity/delete": ({"body": {**SUBJECT, "delete_archive": True, "reason": "gone"}}, NOT, 200),
     "DELETE /v1/scopes": ({"query": {"path": CLOSED}}, NOT, 200),
+    "GET /health": ({"kind": "open"}, 200, 200),
     "GET /capabilities": ({"kind": "open"}, 200, 200),
     "GET /v1/capabilities": ({"kind": "open"}, 200, 200),
     "GET /v1/manifest": ({"kind": "open"}, 200, 200),
@@ -164,7 +165,7 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
 
 
 OPEN = {
-    "version", "relay_features", "relay_capabilities", "relay_manifest", "relay_discovery", "relay_tools", "relay_workflows",
+    "version", "relay_health", "relay_features", "relay_capabilities", "relay_manifest", "relay_discovery", "relay_tools", "relay_workflows",
     "relay_help", "relay_help_tool", "relay_help_topic", "relay_help_hooks", "relay_help_error", "relay_onboarding",
     "relay_onboarding_bootstrap", "relay_onboarding_section", "relay_limits", "relay_limit",
 }  # fmt: skip
