@@ -132,3 +132,8 @@ AUDIT_NOTE_LENGTH_MAX: Final = 1024
 # Episodes are sealed at this size, so that no derived row grows without bound.
 EPISODE_EVENTS_MAX: Final = 50
 EPISODE_GAP_S: Final = 30 * 60
+
+# Sessions (seed 003 and the mechanics behind it).
+SESSION_WINDOW_TURNS: Final = 12
+SESSION_GAP_S: Final = 30 * 60
+SESSION_IDLE_BATCH: Final = 20

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lamina.kernel.events import Event, EventDraft, LifecycleRow, Stage
 from lamina.kernel.records import Entity, Layer, Mention, Record, Support
@@ -18,6 +18,9 @@ from lamina.store.audit import Audit, Peppers
 from lamina.store.registry import Registry
 from lamina.store.revocations import Revocations
 from lamina.store.upkeep import Upkeep
+
+if TYPE_CHECKING:  # its values are made of those below
+    from lamina.store.sessions import Sessions
 
 __all__ = [
     "Appended",
@@ -535,6 +538,11 @@ class Store(Protocol):
     @property
     def revocations(self) -> Revocations:
         """Tokens that hold no more."""
+        ...
+
+    @property
+    def sessions(self) -> Sessions:
+        """Sittings, their windows and the outbox."""
         ...
 
     def change_mark(self) -> int:

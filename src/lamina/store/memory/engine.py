@@ -15,6 +15,7 @@ from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
 from lamina.store.memory.records import MemoryRecords
 from lamina.store.memory.registry import MemoryRegistry
 from lamina.store.memory.revocations import MemoryRevocations
+from lamina.store.memory.sessions import MemorySessions
 from lamina.store.memory.tables import Memory
 from lamina.store.memory.upkeep import MemoryUpkeep
 from lamina.store.sqlite.codec import record_row, support_row, text_row
@@ -40,6 +41,7 @@ class MemoryStore:
         self.peppers = MemoryPeppers(self._memory)
         self.upkeep = MemoryUpkeep(self._memory)
         self.revocations = MemoryRevocations(self._memory)
+        self.sessions = MemorySessions(self._memory, self.log)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

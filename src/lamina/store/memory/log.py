@@ -33,14 +33,19 @@ class MemoryLog:
 
     def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
         """Mirrors ``EventLog.append``."""
-        now = self._clock.now()
         with self._memory.change() as tables:
-            appended = [self._append_one(tables, capture, now) for capture in captures]
-            fresh = [entry.event for entry in appended if not entry.replayed]
-            put_lifecycle(tables, [captured_row(event) for event in fresh], self._clock, self._ids)
-            tables.about = appended[0].event.id if len(appended) == 1 else None
+            appended = self.put(tables, captures)
             if remember is not None:
                 tables.keys[remember.key] = remember
+        return appended
+
+    def put(self, tables: Tables, captures: Sequence[Capture]) -> list[Appended]:
+        """``append`` inside somebody's change."""
+        now = self._clock.now()
+        appended = [self._append_one(tables, capture, now) for capture in captures]
+        fresh = [entry.event for entry in appended if not entry.replayed]
+        put_lifecycle(tables, [captured_row(event) for event in fresh], self._clock, self._ids)
+        tables.about = appended[0].event.id if len(appended) == 1 else None
         return appended
 
     def _append_one(self, tables: Tables, capture: Capture, now: Instant) -> Appended:

@@ -16,6 +16,7 @@ from lamina.kernel.time import Instant
 from lamina.store.ports import IdempotencyKey, Remembered, ScopeRow, TextRow, VectorRow
 from lamina.store.registry import PolicyRow, ScopeState
 from lamina.store.revocations import Revocation
+from lamina.store.sessions import OutboxRow, Place, Sitting
 
 __all__ = ["JobRow", "Memory", "Tables"]
 
@@ -58,6 +59,9 @@ class Tables:
     anchors: dict[str, Anchor] = field(default_factory=dict)
     peppers: dict[tuple[str, int], Pepper] = field(default_factory=dict)
     revocations: dict[tuple[str, str, str], Revocation] = field(default_factory=dict)
+    sittings: dict[tuple[Place, int], Sitting] = field(default_factory=dict)
+    outbox: dict[int, OutboxRow] = field(default_factory=dict)
+    last_outbox: int = 0
     last_row: int = 0
     commits: int = 0
     about: str | None = None

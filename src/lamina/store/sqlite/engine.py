@@ -21,6 +21,7 @@ from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.records import SqliteRecords
 from lamina.store.sqlite.registry import SqliteRegistry
 from lamina.store.sqlite.revocations import SqliteRevocations
+from lamina.store.sqlite.sessions import SqliteSessions
 from lamina.store.sqlite.upkeep import SqliteUpkeep
 
 __all__ = ["SqliteStore", "make_folder"]
@@ -95,6 +96,7 @@ class SqliteStore:
         self.peppers = SqlitePeppers(self._writer, self._readers)
         self.upkeep = SqliteUpkeep(path, self._writer, self._readers)
         self.revocations = SqliteRevocations(self._writer, self._readers)
+        self.sessions = SqliteSessions(self._writer, self._readers, self.log)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""
