@@ -28,6 +28,7 @@ from lamina.access.tokens.verifier import SignedPrincipals
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.server import create_application
+from lamina.http.synapse import synapse_routes
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
@@ -50,6 +51,9 @@ from lamina.recall.operations import recall_operations
 from lamina.recall.recalling import Recalling
 from lamina.recall.retrieve import Retriever
 from lamina.remote.documents import fetch_document
+from lamina.session.brief import Briefing
+from lamina.session.ingest import Ingesting
+from lamina.session.operations import session_operations
 from lamina.settings import Settings
 from lamina.store.ports import Store
 from lamina.store.sqlite import SqliteStore
@@ -69,6 +73,7 @@ class Server:
     settings: Settings
     store: Store
     operations: tuple[Operation[Any], ...]
+    session_operations: tuple[Operation[Any], ...]
     gateway: Gateway
     application: ASGIApp
     pool: ThreadPoolExecutor
@@ -129,6 +134,7 @@ def build_server(
         *observe_operations(),
         *operator_operations(kept),
     )
+    session = session_operations(Ingesting(kept), Briefing(kept))
     gateway = Gateway(
         principals=principals,
         policy=policy or tiers,
@@ -140,9 +146,12 @@ def build_server(
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(
-        gateway, cortex_routes(operations), pool=pool, hosts=_LOOPBACK if unsigned else None
+        gateway,
+        [*cortex_routes(operations), *synapse_routes(session)],
+        pool=pool,
+        hosts=_LOOPBACK if unsigned else None,
     )
-    return Server(settings, kept, operations, gateway, application, pool, feed)
+    return Server(settings, kept, operations, tuple(session), gateway, application, pool, feed)
 
 
 def _sources() -> Sources:

@@ -182,7 +182,12 @@ def test_a_row_that_failed_before_names_its_next_attempt(store: Store) -> None:
     (row,) = claim(store)
     store.sessions.put_off(row.id, "x" * 9999, retry_at=NOON + 5, failed=False)
     (kept,) = store.sessions.outbox(TENANT, None, 9)
-    assert (kept.state, kept.attempts, kept.next_attempt_at, kept.lease_until) == ("pending", 1, NOON + 5, None)
+    assert (kept.state, kept.attempts, kept.next_attempt_at, kept.lease_until) == (
+        "pending",
+        1,
+        NOON + 5,
+        None,
+    )
     assert kept.last_error == "x" * limits.JOB_ERROR_LENGTH_MAX
 
 

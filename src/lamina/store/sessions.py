@@ -121,9 +121,7 @@ class Sessions(Protocol):
         """The sittings of a scope, those with the newest turns first."""
         ...
 
-    def close(
-        self, place: Place, at: Instant, *, untouched_since: Instant | None = None
-    ) -> Sitting | None:
+    def close(self, place: Place, at: Instant, *, untouched_since: Instant | None = None) -> Sitting | None:
         """Close the open sitting of a session, its whole window going into the outbox; None when none is open.
 
         With ``untouched_since`` only when no turn was recorded since then.

@@ -44,12 +44,12 @@ class MemorySessions:
 
     def newest(self, tenant_id: str, scope: Scope, limit: int) -> list[Sitting]:
         """Mirrors ``Sessions.newest``."""
-        found = [s for (place, _), s in self._memory.tables.sittings.items() if place[:2] == (tenant_id, scope)]
+        found = [
+            s for (place, _), s in self._memory.tables.sittings.items() if place[:2] == (tenant_id, scope)
+        ]
         return sorted(found, key=lambda sitting: -sitting.last_position)[:limit]
 
-    def close(
-        self, place: Place, at: Instant, *, untouched_since: Instant | None = None
-    ) -> Sitting | None:
+    def close(self, place: Place, at: Instant, *, untouched_since: Instant | None = None) -> Sitting | None:
         """Mirrors ``Sessions.close``."""
         with self._memory.change() as tables:
             held = _latest(tables, place)
@@ -92,8 +92,9 @@ class MemorySessions:
             if len(rows) != len(fold.ids) or any(row.folded_at is not None for row in rows):
                 return False
             for row in rows:
-                folded = replace(row, folded_at=fold.at)
-                tables.outbox[row.id] = _sent(folded, fold.at) if fold.sent else folded
+                folded = replace(row, folded_at=fold.at, next_attempt_at=None, last_error=None)
+                sent = _sent(folded, fold.at) if fold.sent else replace(folded, attempts=0)
+                tables.outbox[row.id] = sent
             held = tables.sittings[fold.place, fold.number]
             tables.sittings[fold.place, fold.number] = replace(
                 held,

@@ -38,9 +38,7 @@ class SqliteSessions:
             _move(connection, [entry.event for entry in appended if not entry.replayed])
             return appended
 
-        return self._writer.write(
-            work, event_of=lambda taken: taken[0].event.id if len(taken) == 1 else None
-        )
+        return self._writer.write(work, event_of=lambda taken: taken[0].event.id if len(taken) == 1 else None)
 
     def sitting(self, place: Place, number: int | None = None) -> Sitting | None:
         """Mirrors ``Sessions.sitting``."""
@@ -56,9 +54,7 @@ class SqliteSessions:
             _sitting(row) for row in self._readers.rows(_SQL["newest_sessions"], (tenant_id, scope, limit))
         ]
 
-    def close(
-        self, place: Place, at: Instant, *, untouched_since: Instant | None = None
-    ) -> Sitting | None:
+    def close(self, place: Place, at: Instant, *, untouched_since: Instant | None = None) -> Sitting | None:
         """Mirrors ``Sessions.close``."""
 
         def work(connection: apsw.Connection) -> Sitting | None:
@@ -135,7 +131,7 @@ class SqliteSessions:
 
     def _run(self, block: str, bindings: Sequence[object]) -> int:
         def work(connection: apsw.Connection) -> int:
-            connection.execute(_SQL[block], bindings)  # type: ignore[arg-type] # values that SQLite binds
+            connection.execute(_SQL[block], bindings)
             return connection.changes()
 
         return self._writer.write(work)

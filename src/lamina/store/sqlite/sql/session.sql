@@ -43,11 +43,12 @@ SELECT * FROM outbox WHERE state = 'pending' ORDER BY id;
 UPDATE outbox SET lease_until = ?2 WHERE id = ?1;
 
 -- name: fold_outbox
--- Note that rows are folded, sent too where ?5 says so: ?2 is a JSON list, rows folded before are left alone.
+-- Note that rows are folded, sent too where ?5 says so, else their attempts count anew: ?2 is a JSON list, rows folded
+-- before are left alone.
 UPDATE outbox
-SET folded_at = ?3, state = iif(?5, 'sent', state), sent_at = iif(?5, ?3, sent_at), attempts = attempts + ?5,
-    next_attempt_at = iif(?5, NULL, next_attempt_at), lease_until = iif(?5, NULL, lease_until),
-    last_error = iif(?5, NULL, last_error)
+SET folded_at = ?3, state = iif(?5, 'sent', state), sent_at = iif(?5, ?3, sent_at),
+    attempts = iif(?5, attempts + 1, 0), next_attempt_at = NULL, lease_until = iif(?5, NULL, lease_until),
+    last_error = NULL
 WHERE tenant_id = ?1 AND sitting = ?4 AND id IN (SELECT value FROM json_each(?2)) AND folded_at IS NULL;
 
 -- name: fold_session
