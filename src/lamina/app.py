@@ -51,6 +51,7 @@ from lamina.recall.operations import recall_operations
 from lamina.recall.recalling import Recalling
 from lamina.recall.retrieve import Retriever
 from lamina.remote.documents import fetch_document
+from lamina.session.associations import Associator
 from lamina.session.brief import Briefing
 from lamina.session.ingest import Ingesting
 from lamina.session.operations import session_operations
@@ -78,6 +79,7 @@ class Server:
     application: ASGIApp
     pool: ThreadPoolExecutor
     feed: Feed
+    associator: Associator
 
     def retention(self) -> Retention:
         """What deletes audit rows past their time."""
@@ -90,6 +92,7 @@ class Server:
     def close(self) -> None:
         """Finish what runs, then let go of the store."""
         self.stop_streams()
+        self.associator.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
         self.store.close()
 
@@ -123,10 +126,12 @@ def build_server(
         operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
         token_allows=token_allows,
     )
+    recalling = _recalling(kept, ids)
+    associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
     operations = (
         *capture_operations(Capturing(kept, watch, ids)),
         *layer_operations(kept),
-        *recall_operations(_recalling(kept, ids)),
+        *recall_operations(recalling),
         *lifecycle_operations(kept, feed, clock),
         *access_operations(tiers, kept.registry),
         *audit_operations(kept),
@@ -134,7 +139,7 @@ def build_server(
         *observe_operations(),
         *operator_operations(kept),
     )
-    session = session_operations(Ingesting(kept), Briefing(kept))
+    session = session_operations(Ingesting(kept), Briefing(kept, associator))
     gateway = Gateway(
         principals=principals,
         policy=policy or tiers,
@@ -151,7 +156,7 @@ def build_server(
         pool=pool,
         hosts=_LOOPBACK if unsigned else None,
     )
-    return Server(settings, kept, operations, tuple(session), gateway, application, pool, feed)
+    return Server(settings, kept, operations, tuple(session), gateway, application, pool, feed, associator)
 
 
 def _sources() -> Sources:
