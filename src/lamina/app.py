@@ -51,16 +51,20 @@ from lamina.recall.operations import recall_operations
 from lamina.recall.recalling import Recalling
 from lamina.recall.retrieve import Retriever
 from lamina.remote.documents import fetch_document
+from lamina.session.asking import Asking
 from lamina.session.associations import Associator
 from lamina.session.brief import Briefing
+from lamina.session.closing import Closing
+from lamina.session.drain import Drain
 from lamina.session.ingest import Ingesting
-from lamina.session.operations import session_operations
+from lamina.session.inside import Inside
+from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings
 from lamina.store.ports import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
 
-__all__ = ["Server", "build_server", "build_worker"]
+__all__ = ["Server", "build_drain", "build_server", "build_worker"]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EXPERIMENTAL = frozenset({"on_prem_enterprise", "dev_local"})  # seed 002, 2.4.3
@@ -139,7 +143,15 @@ def build_server(
         *observe_operations(),
         *operator_operations(kept),
     )
-    session = session_operations(Ingesting(kept), Briefing(kept, associator))
+    session = session_operations(
+        SessionHandlers(
+            Ingesting(kept),
+            Briefing(kept, associator),
+            Closing(kept),
+            Asking(kept, associator, watch),
+            Inside(kept, settings.internal_token),
+        )
+    )
     gateway = Gateway(
         principals=principals,
         policy=policy or tiers,
@@ -169,6 +181,11 @@ def _recalling(store: Store, ids: RandomIds) -> Recalling:
     indexes = ResidentIndexes(store.index, embedder.name, embedder.dim_pooled)
     retriever = Retriever(store, indexes, embedder)
     return Recalling(store, retriever, DerivedRecords(store, indexes), WordPieceCounter(), ids)
+
+
+def build_drain(settings: Settings, store: Store) -> Drain:  # noqa: ARG001 - what it asks is named by settings
+    """What empties the outbox of a store, with the model and the graph that the settings name."""
+    return Drain(store, SystemClock())
 
 
 def build_worker(settings: Settings, store: Store) -> Worker:

@@ -186,6 +186,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CALLERS,
         "The `exp` of the token is over. Ask its issuer for a new one.",
     ),
+    "INTERNAL_TOKEN_REQUIRED": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "The paths under `/internal` take the header `X-Internal-Token` with the deployment's `INTERNAL_TOKEN`. Where the "
+        "setting is empty they are closed to everybody.",
+    ),
     "INVALID_TOKEN_CLAIMS": ErrorCode(
         "Unauthenticated",
         _CALLERS,

@@ -12,6 +12,7 @@ import pytest
 from lamina.app import build_server
 from lamina.http.cortex import cortex_routes
 from lamina.http.routes import Route
+from lamina.http.synapse import synapse_routes
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
 
@@ -20,6 +21,16 @@ ALSO_IN_THE_QUERY = {
     "GET /v1/policy/scope",
     "PUT /v1/policy/scope",
 }  # a scope's path as ?path=, since it has slashes
+SESSION_CALLS_ADDED = {
+    "POST /session/close",
+    "POST /session/ingest",
+    "GET /session/startbrief",
+    "POST /memory/query",
+    "GET /memory/loops",
+    "GET /user/identity",
+    "PATCH /user/identity",
+    "POST /internal/outbox/revive",
+}
 ISSUES_DUE = ("A", "B")
 
 EXPECTED_LATER = {
@@ -70,7 +81,7 @@ class Listed:
     issue: str
 
 
-def listed() -> list[Listed]:
+def listed(wanted: str = "cortex") -> list[Listed]:
     lines = (Path(__file__).parent / "routes.tsv").read_text(encoding="utf-8").splitlines()[1:]
     rows = [line.split("\t") for line in lines]
     return [
@@ -78,7 +89,7 @@ def listed() -> list[Listed]:
             f"{verb} {normalised(path.partition('?')[0])}", path.partition("?")[2], tier, capability, issue
         )
         for contract, verb, path, tier, capability, _, issue in rows
-        if contract == "cortex"
+        if contract == wanted
     ]
 
 
@@ -113,7 +124,16 @@ def test_every_other_page_of_the_server_is_named(served: dict[str, Route]) -> No
     assert isinstance(inner, Starlette)
     paths = {getattr(route, "path", "") for route in inner.routes}
     server.close()
-    assert paths - {row.path for row in served.values()} == PAGES
+    beside = {row.path for row in synapse_routes(server.session_operations)}
+    assert paths - {row.path for row in served.values()} - beside == PAGES
+
+
+def test_the_session_contract_is_served_with_its_later_calls() -> None:
+    server = build_server(Settings(), store=MemoryStore())
+    paths = {f"{row.verb} {row.path}" for row in synapse_routes(server.session_operations)}
+    server.close()
+    assert paths - {row.route for row in listed("synapse")} == SESSION_CALLS_ADDED
+    assert {row.route for row in listed("synapse")} - paths == set()
 
 
 @pytest.mark.parametrize("row", [r for r in listed() if not r.variant], ids=lambda row: row.route)

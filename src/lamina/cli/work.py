@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from lamina.app import build_worker
+from lamina.app import build_drain, build_worker
 from lamina.errors import Conflict
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore, make_folder
@@ -21,6 +21,7 @@ from lamina.store.sqlite import SqliteStore, make_folder
 __all__ = ["run_replay", "run_worker"]
 
 _LOCK_TRIES = 5
+_DRAIN_STOP_S = 5.0  # a row that a model or a graph is slow to take is tried again after its lease
 _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 
 
@@ -33,7 +34,16 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
     with _alone(settings.data):
         store = SqliteStore(settings.data, durable=False)
         store.jobs.release()
-        build_worker(settings, store).run(lambda: stop.is_set() or parent not in (None, os.getppid()))
+
+        def stopping() -> bool:
+            return stop.is_set() or parent not in (None, os.getppid())
+
+        drain = threading.Thread(
+            target=build_drain(settings, store).run, args=(stopping,), name="lamina-drain", daemon=True
+        )
+        drain.start()
+        build_worker(settings, store).run(stopping)
+        drain.join(_DRAIN_STOP_S)
         store.close()
 
 

@@ -15,7 +15,7 @@ from lamina.session.names import actor_of_agent, actor_of_user, scope_of
 from lamina.session.requests import Ingest, Ingested, Role
 from lamina.store.ports import Capture, IdempotencyKey, Store
 
-__all__ = ["FAMILY", "Ingesting", "new_session", "turn_capture", "write_grants"]
+__all__ = ["FAMILY", "Ingesting", "new_session", "speaker", "turn_capture", "write_grants"]
 
 FAMILY = "/ingest"
 _DIRECTIVES = Directives()
@@ -34,9 +34,9 @@ def write_grants(scope: Scope, actors: Sequence[str], principal: Principal) -> l
     return grants
 
 
-def speaker(role: Role, user: str, persona: str) -> str:
+def speaker(role: Role, user: str, persona: str | None) -> str:
     """The actor of a turn."""
-    return actor_of_user(user) if role == "user" else actor_of_agent(persona)
+    return actor_of_user(user) if role == "user" else actor_of_agent(persona or "assistant")
 
 
 def turn_capture(
