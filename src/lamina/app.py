@@ -37,7 +37,9 @@ from lamina.language.temporal import find_times
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
 from lamina.models.counter import WordPieceCounter
+from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
+from lamina.models.ports import Generator
 from lamina.observe.health import operator_operations
 from lamina.observe.operations import observe_operations
 from lamina.pipeline.capture import Capturing
@@ -56,6 +58,7 @@ from lamina.session.associations import Associator
 from lamina.session.brief import Briefing
 from lamina.session.closing import Closing
 from lamina.session.drain import Drain
+from lamina.session.folders import GeneratingFolder
 from lamina.session.ingest import Ingesting
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
@@ -183,9 +186,18 @@ def _recalling(store: Store, ids: RandomIds) -> Recalling:
     return Recalling(store, retriever, DerivedRecords(store, indexes), WordPieceCounter(), ids)
 
 
-def build_drain(settings: Settings, store: Store) -> Drain:  # noqa: ARG001 - what it asks is named by settings
-    """What empties the outbox of a store, with the model and the graph that the settings name."""
-    return Drain(store, SystemClock())
+def build_drain(settings: Settings, store: Store) -> Drain:
+    """What empties the outbox of a store, with the model that the settings name."""
+    generator = _generator(settings)
+    return Drain(store, SystemClock(), folder=None if generator is None else GeneratingFolder(generator))
+
+
+def _generator(settings: Settings) -> Generator | None:
+    if not settings.llm_url:
+        return None
+    return OpenAiGenerator(
+        settings.llm_url, settings.llm_model, settings.llm_api_key, timeout_s=limits.OUTBOX_ROW_S
+    )
 
 
 def build_worker(settings: Settings, store: Store) -> Worker:

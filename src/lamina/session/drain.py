@@ -17,32 +17,17 @@ from lamina import limits
 from lamina.errors import Forbidden, Invalid, LaminaError, TooLarge, Unauthenticated, Unsupported
 from lamina.kernel.events import Event
 from lamina.kernel.time import SECOND_US, Clock
-from lamina.session.folding import Said, bridge_text, fold_turn, said_of
+from lamina.session.folders import Folder, RulesFolder
+from lamina.session.folding import bridge_text, said_of
 from lamina.store.ports import Store
 from lamina.store.sessions import Fold, OutboxRow, Sitting
 
-__all__ = ["Drain", "Folder", "RulesFolder", "Target", "backoff_us", "is_permanent"]
+__all__ = ["Drain", "Drained", "Target", "backoff_us", "is_permanent"]
 
 _LOG = logging.getLogger("lamina.session")
 _IDLE_S: Final = 0.2
 _CLOSE_EVERY_S: Final = 15.0
 _PERMANENT = (Invalid, Unauthenticated, Forbidden, TooLarge, Unsupported)
-
-
-class Folder(Protocol):
-    """Puts a turn into a summary."""
-
-    def fold(self, summary: str, turn: Said) -> str:
-        """The summary with the turn; raises ``LaminaError`` when it cannot be made now."""
-        ...
-
-
-class RulesFolder:
-    """Folds by rules alone: never waits, never fails."""
-
-    def fold(self, summary: str, turn: Said) -> str:
-        """Mirrors ``Folder.fold``."""
-        return fold_turn(summary, turn)
 
 
 class Target(Protocol):
