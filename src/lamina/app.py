@@ -59,6 +59,7 @@ from lamina.session.brief import Briefing
 from lamina.session.closing import Closing
 from lamina.session.drain import Drain
 from lamina.session.folders import GeneratingFolder
+from lamina.session.graph import GraphitiTarget, GraphModel
 from lamina.session.ingest import Ingesting
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
@@ -187,9 +188,18 @@ def _recalling(store: Store, ids: RandomIds) -> Recalling:
 
 
 def build_drain(settings: Settings, store: Store) -> Drain:
-    """What empties the outbox of a store, with the model that the settings name."""
+    """What empties the outbox of a store, with the model and the graph that the settings name."""
     generator = _generator(settings)
-    return Drain(store, SystemClock(), folder=None if generator is None else GeneratingFolder(generator))
+    target = None
+    if settings.graphiti:
+        model = GraphModel(settings.llm_url, settings.llm_model, settings.llm_api_key)
+        target = GraphitiTarget(settings.graphiti, model if settings.llm_url else None, MiniLmEmbedder())
+    return Drain(
+        store,
+        SystemClock(),
+        folder=None if generator is None else GeneratingFolder(generator),
+        target=target,
+    )
 
 
 def _generator(settings: Settings) -> Generator | None:

@@ -305,6 +305,17 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _SERVER,
         "The server failed. Its log has the cause under the `request_id`.",
     ),
+    "GRAPH_REFUSED": ErrorCode(
+        "Invalid",
+        _SERVER,
+        "The graph of `LAMINA_GRAPHITI` refuses a turn, or graphiti-core is not installed. Callers never see this: the row of "
+        "the outbox has failed and stays visible.",
+    ),
+    "GRAPH_UNAVAILABLE": ErrorCode(
+        "Unavailable",
+        _SERVER,
+        "The graph of `LAMINA_GRAPHITI` did not take a turn. Callers never see this: it is tried again.",
+    ),
     "INVALID_HEAD": ErrorCode(
         "Invalid",
         _SERVER,

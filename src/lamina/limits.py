@@ -141,6 +141,7 @@ OUTBOX_BATCH_MAX: Final = 64
 OUTBOX_LEASE_S: Final = 60.0  # longer than a batch may take: see the next two
 OUTBOX_BUDGET_S: Final = 20.0  # a batch that took so long gives back what it has not tried
 OUTBOX_ROW_S: Final = 8.0  # what one row may take of a model or a graph
+GRAPH_ROW_S: Final = 30.0  # graphiti asks its model several times for one turn
 SUMMARY_TOKENS_MAX: Final = 200
 OUTBOX_ATTEMPTS_MAX: Final = 5
 OUTBOX_BACKOFF_BASE_S: Final = 5.0

@@ -15,6 +15,7 @@ from typing import IO
 
 from lamina.app import build_drain, build_worker
 from lamina.errors import Conflict
+from lamina.models.minilm import MiniLmEmbedder
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore, make_folder
 
@@ -28,6 +29,9 @@ _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 def run_worker(settings: Settings, parent: int | None = None) -> None:
     """Derive until told to stop, or until ``parent``, the process that keeps this one, is gone."""
     os.nice(_NICENESS)
+    # Nothing leaves this machine unasked; the graph's vectors are those of the embedder here.
+    os.environ.setdefault("GRAPHITI_TELEMETRY_ENABLED", "false")
+    os.environ.setdefault("EMBEDDING_DIM", str(MiniLmEmbedder.dim_pooled))
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())

@@ -29,8 +29,8 @@ ENTITIES_MAX: Final = 5
 _FACTS_MAX: Final = 8
 _EVENTS_MAX: Final = 6
 _TEXT_CHARS_MAX: Final = 400
-_THREADS: Final = 4
-_IN_FLIGHT_MAX: Final = 16
+_THREADS: Final = 2
+_IN_FLIGHT_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
