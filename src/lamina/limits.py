@@ -138,6 +138,7 @@ SESSION_WINDOW_TURNS: Final = 12
 SESSION_GAP_S: Final = 30 * 60
 SESSION_IDLE_BATCH: Final = 20
 OUTBOX_BATCH_MAX: Final = 64
+OUTBOX_SESSION_ROWS_MAX: Final = 16  # of one session in a batch, so that a long one keeps nobody waiting
 OUTBOX_LEASE_S: Final = 60.0  # longer than a batch may take: see the next two
 OUTBOX_BUDGET_S: Final = 20.0  # a batch that took so long gives back what it has not tried
 OUTBOX_ROW_S: Final = 8.0  # what one row may take of a model or a graph

@@ -142,6 +142,15 @@ def test_nothing_overtakes_in_a_session(store: Store) -> None:
     assert [row.id for row in claim(store, NOON + 5)] == [1, 2, 3]
 
 
+def test_a_long_session_keeps_nobody_waiting(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "OUTBOX_SESSION_ROWS_MAX", 2)
+    take(store, 17)
+    for name in ("s-2", "s-3"):
+        take(store, 13, place=HOME._replace(session=name))
+    assert [row.id for row in claim(store, limit=3)] == [1, 2, 6]
+    assert [row.id for row in claim(store)] == [7]
+
+
 def test_a_lease_ends_by_time_or_when_given_back(store: Store) -> None:
     take(store, 13)
     rows = claim(store)

@@ -96,6 +96,14 @@ def test_a_key_of_the_callers_own_tells_repetitions(world):
     assert len(brief(world, userId="user_2")["workingMemory"]) == 1
 
 
+def test_a_key_may_come_in_the_header(world):
+    headers = {"X-Cortex-Idempotency-Key": "k1"}
+    assert world.call("POST", "/ingest", body=turn("first"), headers=headers).status_code == 200
+    again = world.call("POST", "/ingest", body=turn("first"), headers=headers)
+    assert again.headers["X-Cortex-Replay"] == "true"
+    assert world.call("POST", "/ingest", body=turn("other"), headers=headers).status_code == 409
+
+
 @pytest.mark.parametrize(
     ("at", "shown"),
     [

@@ -129,7 +129,8 @@ class Drain:
         now = self._clock.now()
         if now - self._looked_at > _CLOSE_EVERY_S * SECOND_US:
             self._looked_at = now
-            self.close_idle()
+            while self.close_idle() == limits.SESSION_IDLE_BATCH:
+                pass
 
 
 def _sitting_of(row: OutboxRow) -> tuple[str, ...]:

@@ -84,6 +84,10 @@ class OutboxRow:
     sent_at: Instant | None = None
     created_at: Instant
 
+    def is_due(self, now: Instant) -> bool:
+        """Whether nothing but an earlier row of its session keeps it from being claimed."""
+        return max(self.next_attempt_at or 0, self.lease_until or 0) <= now
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold:
@@ -133,7 +137,8 @@ class Sessions(Protocol):
         ...
 
     def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
-        """Lease up to ``limit`` due rows of every tenant, in order; within a session nothing overtakes."""
+        """Lease up to ``limit`` due rows of every tenant, sessions by their first row, at most
+        ``limits.OUTBOX_SESSION_ROWS_MAX`` of each. Within a session nothing overtakes."""
         ...
 
     def fold(self, fold: Fold) -> bool:

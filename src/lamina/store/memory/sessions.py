@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -73,15 +74,15 @@ class MemorySessions:
     def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
         """Mirrors ``Sessions.claim``."""
         with self._memory.change() as tables:
-            held_back: set[Place] = set()
-            claimed: list[OutboxRow] = []
+            waiting: dict[Place, list[OutboxRow]] = {}
             for row in sorted(tables.outbox.values(), key=lambda row: row.id):
-                if row.state != "pending" or row.place in held_back or len(claimed) == limit:
-                    continue
-                if max(row.next_attempt_at or 0, row.lease_until or 0) > now:
-                    held_back.add(row.place)
-                    continue
-                claimed.append(row)
+                if row.state == "pending":
+                    waiting.setdefault(row.place, []).append(row)
+            claimed: list[OutboxRow] = []
+            for rows in waiting.values():
+                most = min(limit - len(claimed), limits.OUTBOX_SESSION_ROWS_MAX)
+                claimed += itertools.takewhile(lambda row: row.is_due(now), rows[:most])
+            for row in claimed:
                 tables.outbox[row.id] = replace(row, lease_until=lease_until)
             return claimed
 

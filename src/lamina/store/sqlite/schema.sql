@@ -356,5 +356,5 @@ CREATE TABLE outbox (
   CHECK (state <> 'pending' OR attempts = 0 OR next_attempt_at IS NOT NULL)
 );
 CREATE UNIQUE INDEX outbox_event ON outbox (tenant_id, event_id);
-CREATE INDEX outbox_pending ON outbox (id) WHERE state = 'pending';
+CREATE INDEX outbox_pending ON outbox (tenant_id, scope, session, id) WHERE state = 'pending';
 CREATE INDEX outbox_left ON outbox (tenant_id, id) WHERE state <> 'sent';

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Collection, Sequence
 
@@ -76,10 +77,12 @@ class SqliteSessions:
         return [Place(tenant_id, Scope(scope), session) for tenant_id, scope, session in rows]
 
     def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
-        """Mirrors ``Sessions.claim``. Looks before it takes the write lock."""
-        if self._readers.row(_SQL["outbox_due"], (now,)) is None:
+        """Mirrors ``Sessions.claim``. Looks for sessions before it takes the write lock."""
+        heads = self._readers.rows(_SQL["outbox_heads"], (now, limit))
+        if not heads:
             return []
-        return self._writer.write(lambda connection: _claim(connection, limit, lease_until, now))
+        places = [Place(tenant_id, Scope(scope), session) for tenant_id, scope, session in heads]
+        return self._writer.write(lambda connection: _claim(connection, places, limit, lease_until, now))
 
     def fold(self, fold: Fold) -> bool:
         """Mirrors ``Sessions.fold``."""
@@ -169,19 +172,14 @@ def _evict(
     )
 
 
-def _claim(connection: apsw.Connection, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
-    held_back: set[Place] = set()
+def _claim(
+    connection: apsw.Connection, places: Sequence[Place], limit: int, lease_until: Instant, now: Instant
+) -> list[OutboxRow]:
     claimed: list[OutboxRow] = []
-    for raw in connection.execute(_SQL["outbox_in_order"]):
-        row = _outbox_row(raw)
-        if row.place in held_back:
-            continue
-        if max(row.next_attempt_at or 0, row.lease_until or 0) > now:
-            held_back.add(row.place)
-            continue
-        claimed.append(row)
-        if len(claimed) == limit:
-            break
+    for place in places:
+        most = min(limit - len(claimed), limits.OUTBOX_SESSION_ROWS_MAX)
+        rows = map(_outbox_row, connection.execute(_SQL["outbox_of_session"], (*place, most)))
+        claimed += itertools.takewhile(lambda row: row.is_due(now), rows)
     connection.executemany(_SQL["lease_outbox"], [(row.id, lease_until) for row in claimed])
     return claimed
 

@@ -28,15 +28,30 @@ WHERE closed_at IS NULL AND touched_at < ?1 ORDER BY touched_at LIMIT ?2;
 -- A turn that left its window.
 INSERT INTO outbox (tenant_id, scope, session, sitting, event_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
 
--- name: outbox_due
--- Whether a claim could find something.
-SELECT 1 FROM outbox
-WHERE state = 'pending' AND (next_attempt_at IS NULL OR next_attempt_at <= ?1)
-  AND (lease_until IS NULL OR lease_until <= ?1) LIMIT 1;
+-- name: outbox_heads
+-- The first pending row of each session, where it is due: it holds back all behind it. The index is skipped through from
+-- session to session, so that a long queue behind a target that is down costs nothing.
+WITH RECURSIVE head (id) AS (
+  SELECT * FROM (SELECT id FROM outbox INDEXED BY outbox_pending
+                 WHERE state = 'pending' ORDER BY tenant_id, scope, session, id LIMIT 1)
+  UNION ALL
+  SELECT coalesce(
+    (SELECT n.id FROM outbox AS n INDEXED BY outbox_pending WHERE n.state = 'pending'
+       AND n.tenant_id = o.tenant_id AND n.scope = o.scope AND n.session > o.session ORDER BY n.session, n.id LIMIT 1),
+    (SELECT n.id FROM outbox AS n INDEXED BY outbox_pending WHERE n.state = 'pending'
+       AND n.tenant_id = o.tenant_id AND n.scope > o.scope ORDER BY n.scope, n.session, n.id LIMIT 1),
+    (SELECT n.id FROM outbox AS n INDEXED BY outbox_pending WHERE n.state = 'pending'
+       AND n.tenant_id > o.tenant_id ORDER BY n.tenant_id, n.scope, n.session, n.id LIMIT 1))
+  FROM head CROSS JOIN outbox AS o ON o.id = head.id
+)
+SELECT o.tenant_id, o.scope, o.session FROM head CROSS JOIN outbox AS o ON o.id = head.id
+WHERE coalesce(o.next_attempt_at, 0) <= ?1 AND coalesce(o.lease_until, 0) <= ?1
+ORDER BY o.id LIMIT ?2;
 
--- name: outbox_in_order
--- Every pending row in the order of leaving: an earlier one of its session holds a row back.
-SELECT * FROM outbox WHERE state = 'pending' ORDER BY id;
+-- name: outbox_of_session
+-- The first pending rows of a session, in the order of leaving.
+SELECT * FROM outbox INDEXED BY outbox_pending
+WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND state = 'pending' ORDER BY id LIMIT ?4;
 
 -- name: lease_outbox
 -- Take a row.
