@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
+import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
@@ -35,6 +36,7 @@ class OpenAiGenerator:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.name = model
+        self._timeout_s = timeout_s
         self._url = f"{url.rstrip('/')}/chat/completions"
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._client = httpx.Client(
@@ -58,13 +60,19 @@ class OpenAiGenerator:
         if schema is not None:
             named = {"name": "answer", "schema": dict(schema), "strict": True}
             asked["response_format"] = {"type": "json_schema", "json_schema": named}
+        until = time.monotonic() + self._timeout_s
+        body = b""
         try:
-            response = self._client.post(self._url, json=asked)
+            with self._client.stream("POST", self._url, json=asked) as response:
+                if response.status_code != 200:
+                    raise _refused(response.status_code)
+                for chunk in response.iter_bytes():
+                    body += chunk
+                    if len(body) > _ANSWER_BYTES_MAX or time.monotonic() > until:
+                        raise _unavailable("its answer has no end")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise _unavailable(type(error).__name__) from error
-        if response.status_code != 200:
-            raise _refused(response.status_code)
-        return _read(response.content[:_ANSWER_BYTES_MAX])
+        return _read(body)
 
 
 @cache
