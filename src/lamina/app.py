@@ -37,6 +37,7 @@ from lamina.http.relay_bridge import Bridge, bridge_operations
 from lamina.http.relay_help import LimitTable
 from lamina.http.routes import Route
 from lamina.http.server import create_application
+from lamina.http.synapse import synapse_routes
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
@@ -45,7 +46,9 @@ from lamina.language.temporal import find_times
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
 from lamina.models.counter import WordPieceCounter
+from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
+from lamina.models.ports import Generator
 from lamina.observe.health import operator_operations
 from lamina.observe.operations import observe_operations
 from lamina.observe.relay_health import relay_health_operations
@@ -60,12 +63,22 @@ from lamina.recall.operations import recall_operations
 from lamina.recall.recalling import Recalling
 from lamina.recall.retrieve import Retriever
 from lamina.remote.documents import fetch_document
+from lamina.session.asking import Asking
+from lamina.session.associations import Associator
+from lamina.session.brief import Briefing
+from lamina.session.closing import Closing
+from lamina.session.drain import Drain
+from lamina.session.folders import GeneratingFolder
+from lamina.session.graph import GraphitiTarget, GraphModel
+from lamina.session.ingest import Ingesting
+from lamina.session.inside import Inside
+from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings
 from lamina.store.ports import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
 
-__all__ = ["Server", "build_server", "build_worker"]
+__all__ = ["Server", "build_drain", "build_server", "build_worker"]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EXPERIMENTAL = frozenset({"on_prem_enterprise", "dev_local"})  # seed 002, 2.4.3
@@ -85,6 +98,7 @@ class Server:
     pool: ThreadPoolExecutor
     feed: Feed
     rules: Rules
+    associator: Associator
 
     def retention(self) -> Retention:
         """What deletes audit rows past their time."""
@@ -112,6 +126,7 @@ class Server:
     def close(self) -> None:
         """Finish what runs, then let go of the store."""
         self.stop_streams()
+        self.associator.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
         self.store.close()
 
@@ -147,10 +162,12 @@ def build_server(
         operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
         token_allows=token_allows,
     )
+    recalling = _recalling(kept, ids)
+    associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *layer_operations(kept),
-        *recall_operations(_recalling(kept, ids)),
+        *recall_operations(recalling),
         *lifecycle_operations(kept, feed, clock),
         *access_operations(tiers, kept.registry),
         *audit_operations(kept),
@@ -167,7 +184,16 @@ def build_server(
     )
     relay_rows = relay_routes(relay)
     bridge.describe(relay_rows)
-    routes = (*cortex_routes(cortex), *relay_rows)
+    session = session_operations(
+        SessionHandlers(
+            Ingesting(kept),
+            Briefing(kept, associator),
+            Closing(kept),
+            Asking(kept, associator, watch),
+            Inside(kept, settings.internal_token),
+        )
+    )
+    routes = (*cortex_routes(cortex), *relay_rows, *synapse_routes(session))
     gateway = Gateway(
         principals=principals,
         policy=policy or tiers,
@@ -179,7 +205,18 @@ def build_server(
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
     application = create_application(gateway, routes, pool=pool, hosts=_LOOPBACK if unsigned else None)
-    return Server(settings, kept, (*cortex, *relay), routes, gateway, application, pool, feed, tiers)
+    return Server(
+        settings,
+        kept,
+        (*cortex, *relay, *session),
+        routes,
+        gateway,
+        application,
+        pool,
+        feed,
+        tiers,
+        associator,
+    )
 
 
 def _windows(settings: Settings) -> Windows:
@@ -198,6 +235,29 @@ def _recalling(store: Store, ids: RandomIds) -> Recalling:
     indexes = ResidentIndexes(store.index, embedder.name, embedder.dim_pooled)
     retriever = Retriever(store, indexes, embedder)
     return Recalling(store, retriever, DerivedRecords(store), WordPieceCounter(), ids)
+
+
+def build_drain(settings: Settings, store: Store) -> Drain:
+    """What empties the outbox of a store, with the model and the graph that the settings name."""
+    generator = _generator(settings)
+    target = None
+    if settings.graphiti:
+        model = GraphModel(settings.llm_url, settings.llm_model, settings.llm_api_key)
+        target = GraphitiTarget(settings.graphiti, model if settings.llm_url else None, MiniLmEmbedder())
+    return Drain(
+        store,
+        SystemClock(),
+        folder=None if generator is None else GeneratingFolder(generator),
+        target=target,
+    )
+
+
+def _generator(settings: Settings) -> Generator | None:
+    if not settings.llm_url:
+        return None
+    return OpenAiGenerator(
+        settings.llm_url, settings.llm_model, settings.llm_api_key, timeout_s=limits.OUTBOX_ROW_S
+    )
 
 
 def build_worker(settings: Settings, store: Store) -> Worker:

@@ -262,6 +262,12 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _CALLERS,
         "The `exp` of the token is over. Ask its issuer for a new one.",
     ),
+    "INTERNAL_TOKEN_REQUIRED": ErrorCode(
+        "Unauthenticated",
+        _CALLERS,
+        "The paths under `/internal` take the header `X-Internal-Token` with the deployment's `INTERNAL_TOKEN`. Where the "
+        "setting is empty they are closed to everybody.",
+    ),
     "INVALID_TOKEN_CLAIMS": ErrorCode(
         "Unauthenticated",
         _CALLERS,
@@ -486,6 +492,17 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         "The server failed. Its log has the cause under the `request_id`.",
         hint="send it again later; if it stays, give the operator the request id",
     ),
+    "GRAPH_REFUSED": ErrorCode(
+        "Invalid",
+        _SERVER,
+        "The graph of `LAMINA_GRAPHITI` refuses a turn, or graphiti-core is not installed. Callers never see this: the row of "
+        "the outbox has failed and stays visible.",
+    ),
+    "GRAPH_UNAVAILABLE": ErrorCode(
+        "Unavailable",
+        _SERVER,
+        "The graph of `LAMINA_GRAPHITI` did not take a turn. Callers never see this: it is tried again.",
+    ),
     "INVALID_HEAD": ErrorCode(
         "Invalid",
         _SERVER,
@@ -528,6 +545,18 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
         _SERVER,
         "A file of the embedding model is missing or is not the one that Lamina was measured with. "
         "Install the package again.",
+    ),
+    "MODEL_REFUSED": ErrorCode(
+        "Invalid",
+        _SERVER,
+        "The language model of `LAMINA_LLM_URL` refuses requests; key, model or address are wrong. Callers never see this: "
+        "summaries are worded by rules then, and the outbox shows it.",
+    ),
+    "MODEL_UNAVAILABLE": ErrorCode(
+        "Unavailable",
+        _SERVER,
+        "The language model of `LAMINA_LLM_URL` gave no answer in time. Callers never see this: what needs it is tried "
+        "again, and worded by rules in the end.",
     ),
     "PRESET_NEEDS_KEYS": ErrorCode(
         "Unsupported",

@@ -17,8 +17,10 @@ _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
 _PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")
 
 
-def _setting(default: Any, help_: str, *, unit: str = "", names: tuple[str, ...] = ()) -> Any:
-    return field(default=default, metadata={"help": help_, "unit": unit, "names": names})
+def _setting(
+    default: Any, help_: str, *, unit: str = "", names: tuple[str, ...] = (), secret: bool = False
+) -> Any:
+    return field(default=default, repr=not secret, metadata={"help": help_, "unit": unit, "names": names})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,22 @@ class Settings:
         names=("COGNIRELAY_SCHEDULE_UPCOMING_WINDOW_HOURS",),
     )
 
+    brief_deadline_ms: int = _setting(
+        150, "how long a brief waits for what is best effort, 0 to 10000", unit="ms"
+    )
+    internal_token: str = _setting(
+        "",
+        "what X-Internal-Token must be at /internal; empty closes it",
+        names=("INTERNAL_TOKEN",),
+        secret=True,
+    )
+    llm_url: str = _setting("", "the base URL of an OpenAI-compatible API that words summaries")
+    llm_model: str = _setting("", "the model to ask there")
+    llm_api_key: str = _setting("", "the key to show there", secret=True)
+    graphiti: str = _setting(
+        "", "the graph database to send folded turns to, as kuzu:PATH, falkordb://… or neo4j://…", secret=True
+    )
+
     def __post_init__(self) -> None:
         """Refuse values that would only fail later, naming the key and what is accepted."""
         own = self.preset.endswith((".yaml", ".yml"))
@@ -95,6 +113,14 @@ class Settings:
         _require(
             self.capsule_archive_days >= 1, "capsule_archive_days", self.capsule_archive_days, "1 or more"
         )
+        _require(
+            0 <= self.brief_deadline_ms <= 10_000, "brief_deadline_ms", self.brief_deadline_ms, "0 to 10000"
+        )
+        fits = not self.llm_url or (self.llm_url.startswith(("http://", "https://")) and self.llm_model != "")
+        _require(fits, "llm_url", self.llm_url, "http:// or https://, together with LAMINA_LLM_MODEL")
+        graphs = ("kuzu:", "falkordb://", "neo4j://", "neo4j+s://", "bolt://")
+        fits = not self.graphiti or self.graphiti.startswith(graphs)
+        _require(fits, "graphiti", "another kind of database", "one that begins with " + ", ".join(graphs))
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
         for name, least, greatest in (

@@ -36,11 +36,16 @@ EDIT = {
     "operations": [{"target": "continuity.open_loops", "action": "append", "value": "call back"}],
 }
 SIGNALS = [capsules.signal()]
+PERSON = {"tenantId": "acme", "userId": "alice"}
+SPEAKER = {**PERSON, "personaId": "kim", "sessionId": "s-1"}
+TURN = {"role": "user", "text": "hello there", "timestamp": "2026-05-13T11:00:00Z"}
+PERSONAL_SCOPE = Scope("org:acme/user:alice")
 REMINDER = {"kind": "reminder", "title": "call", "due_at": "2026-05-14T12:00:00Z", "schedule_id": "sched_a"}
 
 # Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
 # caller, ``own`` ones every caller; where only ``gate`` says so, for what is one's own. A row that asks no scope shows only what the caller may see.
 NOT = "NOT_A_MEMBER"
+SHUT = "INTERNAL_TOKEN_REQUIRED"
 DENIED = "POLICY_DENIED"
 ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "POST /v1/experience": ({"body": {"scope": CLOSED, **ITEM}}, NOT, 202),
@@ -139,6 +144,19 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "POST /v1/continuity/retention/plan": ({"body": {}}, NOT, 200),
     "POST /v1/continuity/archive": ({"body": {**SUBJECT, "reason": "over"}}, NOT, 200),
     "POST /v1/continuity/delete": ({"body": {**SUBJECT, "delete_archive": True, "reason": "gone"}}, NOT, 200),
+    "POST /ingest": ({"body": {**SPEAKER, **TURN}}, NOT, 200),
+    "POST /brief": ({"body": {**SPEAKER, "now": "2026-05-13T11:01:00Z", "mode": "in_session"}}, NOT, 200),
+    "POST /session/ingest": ({"body": {**PERSON, "sessionId": "s-2", "messages": [TURN]}}, NOT, 200),
+    "POST /session/close": ({"body": {**PERSON, "sessionId": "s-1"}}, NOT, 200),
+    "GET /session/startbrief": ({"query": {**PERSON, "now": "2026-05-13T11:01:00Z"}}, NOT, 200),
+    "POST /memory/query": ({"body": {**PERSON, "query": "hello"}}, NOT, 200),
+    "GET /memory/loops": ({"query": PERSON}, NOT, 200),
+    "GET /user/identity": ({"query": PERSON}, NOT, 200),
+    "PATCH /user/identity": ({"body": {**PERSON, "name": "Alice"}}, NOT, 200),
+    "GET /internal/debug/session": ({"query": {**PERSON, "sessionId": "s-1"}}, NOT, SHUT),
+    "GET /internal/debug/user": ({"query": PERSON}, NOT, SHUT),
+    "GET /internal/debug/outbox": ({"query": {"tenantId": "acme"}}, NOT, SHUT),
+    "POST /internal/outbox/revive": ({"query": {"tenantId": "acme"}, "body": {}}, NOT, SHUT),
     "DELETE /v1/scopes": ({"query": {"path": CLOSED}}, NOT, 200),
     "GET /health": ({"kind": "open"}, 200, 200),
     "GET /capabilities": ({"kind": "open"}, 200, 200),
@@ -181,6 +199,7 @@ class Street(Neighbours):
         super().__init__(preset)
         self.register(CLOSED, alice="owner")
         self.register(RELAY, alice="owner")
+        self.register(PERSONAL_SCOPE, alice="owner")
         records = [
             given.fact(scope=CLOSED),
             given.belief(scope=CLOSED),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lamina.kernel.events import Event, EventDraft, LifecycleRow, Stage
 from lamina.kernel.records import Entity, Layer, Mention, Record, Support
@@ -21,6 +21,9 @@ from lamina.store.relay_tokens import RelayTokens
 from lamina.store.revocations import Revocations
 from lamina.store.schedule import Schedule
 from lamina.store.upkeep import Upkeep
+
+if TYPE_CHECKING:  # its values are made of those below
+    from lamina.store.sessions import Sessions
 
 __all__ = [
     "LEASE_LOST",
@@ -560,6 +563,11 @@ class Store(Protocol):
     @property
     def schedule(self) -> Schedule:
         """One-shot reminders."""
+        ...
+
+    @property
+    def sessions(self) -> Sessions:
+        """Sittings, their windows and the outbox."""
         ...
 
     def change_mark(self) -> int:

@@ -18,6 +18,7 @@ from lamina.store.memory.registry import MemoryRegistry
 from lamina.store.memory.relay_tokens import MemoryRelayTokens
 from lamina.store.memory.revocations import MemoryRevocations
 from lamina.store.memory.schedule import MemorySchedule
+from lamina.store.memory.sessions import MemorySessions
 from lamina.store.memory.tables import Memory
 from lamina.store.memory.upkeep import MemoryUpkeep
 from lamina.store.sqlite.codec import record_row, support_row, text_row
@@ -46,6 +47,7 @@ class MemoryStore:
         self.relay_tokens = MemoryRelayTokens(self._memory)
         self.revocations = MemoryRevocations(self._memory)
         self.schedule = MemorySchedule(self._memory)
+        self.sessions = MemorySessions(self._memory, self.log)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

@@ -20,6 +20,7 @@ from lamina.store.registry import PolicyRow, ScopeState
 from lamina.store.relay_tokens import RelayToken
 from lamina.store.revocations import Revocation
 from lamina.store.schedule import ScheduleItem
+from lamina.store.sessions import OutboxRow, Place, Sitting
 
 __all__ = ["JobRow", "Memory", "StoredVersion", "Tables"]
 
@@ -78,6 +79,9 @@ class Tables:
     commits_made: dict[tuple[str, int], Commit] = field(default_factory=dict)
     objects: dict[bytes, bytes] = field(default_factory=dict)
     relay_tokens: dict[tuple[str, str], RelayToken] = field(default_factory=dict)
+    sittings: dict[tuple[Place, int], Sitting] = field(default_factory=dict)
+    outbox: dict[int, OutboxRow] = field(default_factory=dict)
+    last_outbox: int = 0
     last_row: int = 0
     commits: int = 0
     about: str | None = None
