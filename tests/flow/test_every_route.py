@@ -43,7 +43,7 @@ PERSONAL_SCOPE = Scope("org:acme/user:alice")
 REMINDER = {"kind": "reminder", "title": "call", "due_at": "2026-05-14T12:00:00Z", "schedule_id": "sched_a"}
 
 # Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
-# caller, ``own`` ones every caller; where only ``gate`` says so, for what is one's own. A row that asks no scope shows only what the caller may see.
+# caller, ``own`` ones every caller; ``shut`` ones stay so until a deployment sets their token; where only ``gate`` says so, for what is one's own. A row that asks no scope shows only what the caller may see.
 NOT = "NOT_A_MEMBER"
 SHUT = "INTERNAL_TOKEN_REQUIRED"
 DENIED = "POLICY_DENIED"
@@ -152,11 +152,11 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "POST /memory/query": ({"body": {**PERSON, "query": "hello"}}, NOT, 200),
     "GET /memory/loops": ({"query": PERSON}, NOT, 200),
     "GET /user/identity": ({"query": PERSON}, NOT, 200),
-    "PATCH /user/identity": ({"body": {**PERSON, "name": "Alice"}}, NOT, 200),
-    "GET /internal/debug/session": ({"query": {**PERSON, "sessionId": "s-1"}}, NOT, SHUT),
-    "GET /internal/debug/user": ({"query": PERSON}, NOT, SHUT),
-    "GET /internal/debug/outbox": ({"query": {"tenantId": "acme"}}, NOT, SHUT),
-    "POST /internal/outbox/revive": ({"query": {"tenantId": "acme"}, "body": {}}, NOT, SHUT),
+    "PATCH /user/identity": ({"body": {**PERSON, "name": "Alice"}}, NOT, 202),
+    "GET /internal/debug/session": ({"query": {**PERSON, "sessionId": "s-1"}, "shut": True}, SHUT, SHUT),
+    "GET /internal/debug/user": ({"query": PERSON, "shut": True}, SHUT, SHUT),
+    "GET /internal/debug/outbox": ({"query": {"tenantId": "acme"}, "shut": True}, SHUT, SHUT),
+    "POST /internal/outbox/revive": ({"query": {"tenantId": "acme"}, "body": {}, "shut": True}, SHUT, SHUT),
     "DELETE /v1/scopes": ({"query": {"path": CLOSED}}, NOT, 200),
     "GET /health": ({"kind": "open"}, 200, 200),
     "GET /capabilities": ({"kind": "open"}, 200, 200),
@@ -297,7 +297,7 @@ def test_an_actor_that_was_denied_everything_is_told_so_everywhere(street: Stree
     for route in routes(street):
         asked, outside, _ = ROWS[f"{route.verb} {route.path}"]
         code, details = street.answer(route, "user:eve")
-        if asked.get("kind"):
+        if asked.get("kind") or asked.get("shut"):
             assert code == outside, route
         elif details is None:
             assert code == DENIED, route  # Relay's errors say no more
