@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from capsules import NOW
 from given import ManualClock
-from lamina.continuity.landing import RELAY
-from lamina.continuity.permission import Paths
+from lamina.continuity.permission import READS, Reach
 from lamina.continuity.relay import Surroundings, relay_operations
 from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.operations import Call, Operation
+from lamina.kernel.relay import RELAY_SCOPE, RelayGrant, RelayRight
 from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
 from lamina.models.ports import Encoded, TokenMatrix
@@ -22,7 +22,7 @@ from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
 from lamina.store.memory import MemoryStore
-from shelves import AGENT, Everything
+from shelves import AGENT, OWNER, Everything, Granted
 
 DIMENSIONS = 8
 SUBJECTS = ("tea coffee drink", "boat ship sail", "code test bug")
@@ -46,21 +46,37 @@ class Meanings:
         return Encoded(pooled, [empty] * len(texts))
 
 
-class Library:
-    """The operations over memory files, called by name; ``at`` is now, ``paths`` what the caller may touch."""
+def folders(read: Collection[str] = (), write: Collection[str] = ()) -> RelayGrant:
+    """Every right but to administer, in these folders."""
+    return RelayGrant(
+        frozenset(set(RelayRight) - {RelayRight.ADMIN_PEERS}), frozenset(read), frozenset(write)
+    )
 
-    def __init__(self, paths: Paths | None = None) -> None:
+
+def call_by(grant: RelayGrant, at: int = NOW) -> Call:
+    """A call of an agent with a grant."""
+    return Call(principal=AGENT, request_id="r", now=at, permits=Everything(), relay=Granted(grant))
+
+
+def reach(grant: RelayGrant = OWNER) -> Reach:
+    """What an agent with a grant may read."""
+    return Reach(call_by(grant), READS)
+
+
+class Library:
+    """The operations over memory files, called by name; ``clock.at`` is now, ``grant`` what the caller may touch."""
+
+    def __init__(self, grant: RelayGrant = OWNER) -> None:
         self.clock = ManualClock(NOW)
         self.store = MemoryStore(clock=self.clock)
-        self.paths = paths
+        self.grant = grant
         embedder = Meanings()
         indexes = ResidentIndexes(self.store.index, embedder.name, embedder.dim_pooled)
-        self.finder = DocumentIndex(self.store.log, indexes, embedder, RELAY)
-        given: dict[str, Any] = {} if paths is None else {"paths_of": lambda call: self.paths}
+        self.finder = DocumentIndex(self.store.log, indexes, embedder, RELAY_SCOPE)
         around = Surroundings(
             self.finder, lambda subjects, call: {"about": [each.id for each in subjects]}, "1"
         )
-        rows = relay_operations(self.store.documents, around, **given)
+        rows = relay_operations(self.store.documents, around)
         self.operations: dict[str, Operation[Any]] = {row.name: row for row in rows}
         extractor = RulesExtractor(find_times, use_parser=False)
         self.worker = Worker(
@@ -69,7 +85,7 @@ class Library:
 
     def __call__(self, name: str, **body: Any) -> dict[str, Any]:
         operation = self.operations[name]
-        call = Call(principal=AGENT, request_id="r", now=self.clock.now(), permits=Everything())
+        call = call_by(self.grant, self.clock.now())
         answer = operation.handler(operation.request.model_validate(body), call)
         assert isinstance(answer.result, operation.result)
         result: dict[str, Any] = answer.result.model_dump(mode="json")

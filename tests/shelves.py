@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from capsules import NOW
 from given import ManualClock
 from lamina.continuity.operations import continuity_operations
-from lamina.continuity.permission import Mode, Paths
+from lamina.errors import Forbidden
 from lamina.kernel.events import EventDraft
 from lamina.kernel.operations import Call, Grant, Operation, Principal
+from lamina.kernel.relay import Mode, RelayGrant, RelayRight, may
 from lamina.kernel.scopes import Scope
 from lamina.store.documents.ports import Change, ChangeKind, Write, Written
 from lamina.store.memory import MemoryStore
@@ -68,31 +69,42 @@ class Everything:
         return self
 
 
-class Folders:
-    """May read and write below these folders only."""
+class Granted:
+    """What a Relay token with this grant may."""
 
-    def __init__(self, read: Collection[str] = (), write: Collection[str] = ()) -> None:
-        self._folders = {"read": read, "write": write}
+    peer_id = "kim"
+    admin = False
 
-    def may(self, mode: Mode, path: str) -> bool:
-        return any(path.startswith(folder) for folder in self._folders[mode])
+    def __init__(self, grant: RelayGrant) -> None:
+        self._grant = grant
+
+    def allows(self, right: str | None, mode: Mode | None = None, path: str | None = None) -> bool:
+        return may(self._grant, right, mode, path)
+
+    def require(self, right: str | None, mode: Mode | None = None, path: str | None = None) -> None:
+        if not self.allows(right, mode, path):
+            raise Forbidden("NAMESPACE_DENIED", f"{right} {mode} {path}")
+
+
+EVERYWHERE = frozenset({"*"})
+OWNER = RelayGrant(frozenset(RelayRight), EVERYWHERE, EVERYWHERE)
 
 
 class Continuity:
     """The operations over documents, called by name; ``at`` is now."""
 
-    def __init__(self, documents: Any = None, paths: Paths | None = None, **more: Any) -> None:
+    def __init__(self, documents: Any = None, grant: RelayGrant = OWNER, **more: Any) -> None:
         self.documents = documents or WatchedDocuments()
-        given = {} if paths is None else {"paths_of": lambda call: paths}
+        self.relay = Granted(grant)
         self.operations: dict[str, Operation[Any]] = {
             operation.name.removeprefix("continuity_"): operation
-            for operation in continuity_operations(self.documents, **given, **more)
+            for operation in continuity_operations(self.documents, **more)
         }
         self.at = NOW
 
     def __call__(self, name: str, **body: Any) -> dict[str, Any]:
         operation = self.operations[name]
-        call = Call(principal=AGENT, request_id="r", now=self.at, permits=Everything())
+        call = Call(principal=AGENT, request_id="r", now=self.at, permits=Everything(), relay=self.relay)
         answer = operation.handler(operation.request.model_validate(body), call)
         assert isinstance(answer.result, operation.result)
         result: dict[str, Any] = answer.result.model_dump(mode="json")

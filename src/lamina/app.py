@@ -18,6 +18,7 @@ from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
 from lamina.access.presets import load_preset, overruled
 from lamina.access.principals import Principals, UnsignedPrincipals
+from lamina.access.relay_tokens import ByForm, RelayPrincipals, issue, owner_grant
 from lamina.access.retention import Retention
 from lamina.access.rules import Rules, settings_defaults
 from lamina.access.tiers import TieredPolicy
@@ -25,29 +26,35 @@ from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
-from lamina.continuity.landing import RELAY
+from lamina.continuity.bounds import BOUNDS, GROUPS, help_row
 from lamina.continuity.relay import Surroundings, relay_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
-from lamina.http.relay_context import context_rows
-from lamina.http.relay_continuity import continuity_rows
-from lamina.http.relay_schedule import schedule_rows
+from lamina.http.relay import relay_routes
+from lamina.http.relay_bridge import Bridge, bridge_operations
+from lamina.http.relay_help import LimitTable
+from lamina.http.routes import Route
 from lamina.http.server import create_application
+from lamina.http.synapse import synapse_routes
 from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
+from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.time import Clock, SystemClock
 from lamina.language.temporal import find_times
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
 from lamina.models.counter import WordPieceCounter
+from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
+from lamina.models.ports import Generator
 from lamina.observe.health import operator_operations
 from lamina.observe.operations import observe_operations
+from lamina.observe.relay_health import relay_health_operations
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -59,12 +66,22 @@ from lamina.recall.operations import recall_operations
 from lamina.recall.recalling import Recalling
 from lamina.recall.retrieve import Retriever
 from lamina.remote.documents import fetch_document
+from lamina.session.asking import Asking
+from lamina.session.associations import Associator
+from lamina.session.brief import Briefing
+from lamina.session.closing import Closing
+from lamina.session.drain import Drain
+from lamina.session.folders import GeneratingFolder
+from lamina.session.graph import GraphitiTarget, GraphModel
+from lamina.session.ingest import Ingesting
+from lamina.session.inside import Inside
+from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings
 from lamina.store.ports import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
 
-__all__ = ["Server", "build_server", "build_worker"]
+__all__ = ["Server", "build_drain", "build_server", "build_worker"]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EXPERIMENTAL = frozenset({"on_prem_enterprise", "dev_local"})  # seed 002, 2.4.3
@@ -73,21 +90,37 @@ _THREADS = 96  # a wait or a stream holds one; captures pass through quickly
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Everything that one server process holds. ``operations`` are those of Cortex, ``relay`` those of Relay."""
+    """Everything that one server process holds."""
 
     settings: Settings
     store: Store
     operations: tuple[Operation[Any], ...]
-    relay: tuple[Operation[Any], ...]
+    routes: tuple[Route, ...]
     gateway: Gateway
     application: ASGIApp
     pool: ThreadPoolExecutor
     feed: Feed
     rules: Rules
+    associator: Associator
 
     def retention(self) -> Retention:
         """What deletes audit rows past their time."""
         return Retention(self.store, RandomIds(), SystemClock(), self.rules.audit_rules)
+
+    def first_token(self) -> str | None:
+        """A token of the owner, in ``dev_local`` and only when the tenant has none yet. It is kept nowhere."""
+        tenant_id = self.settings.tenant
+        if self.settings.preset != "dev_local" or self.store.relay_tokens.listed(tenant_id):
+            return None
+        return issue(
+            self.store.relay_tokens,
+            RandomIds(),
+            SystemClock().now(),
+            tenant_id=tenant_id,
+            peer_id="owner",
+            grant=owner_grant(),
+            description="made at the first start",
+        )
 
     def stop_streams(self) -> None:
         """End every open stream; a server that waits for its connections calls it first."""
@@ -96,6 +129,7 @@ class Server:
     def close(self) -> None:
         """Finish what runs, then let go of the store."""
         self.stop_streams()
+        self.associator.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
         self.store.close()
 
@@ -119,7 +153,9 @@ def build_server(
     clock, ids = clock or SystemClock(), RandomIds()
     if principals is None:
         signed = SignedPrincipals(issuers, kept.revocations, clock)
-        principals = UnsignedPrincipals(settings) if unsigned else signed
+        principals = ByForm(
+            UnsignedPrincipals(settings) if unsigned else signed, RelayPrincipals(kept.relay_tokens, clock)
+        )
     watch = Watch(kept)
     feed = Feed(kept)
     tiers = TieredPolicy(
@@ -131,12 +167,14 @@ def build_server(
     )
     embedder = MiniLmEmbedder()
     indexes = ResidentIndexes(kept.index, embedder.name, embedder.dim_pooled)
+    recalling = _recalling(kept, ids, embedder, indexes)
     reminding = Reminding(kept.schedule, _windows(settings))
-    reminders = schedule_operations(reminding)
+    finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
+    associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *layer_operations(kept),
-        *recall_operations(_recalling(kept, ids, embedder, indexes)),
+        *recall_operations(recalling),
         *lifecycle_operations(kept, feed, clock),
         *access_operations(tiers, kept.registry),
         *audit_operations(kept),
@@ -144,6 +182,29 @@ def build_server(
         *observe_operations(),
         *operator_operations(kept),
     )
+    bridge = Bridge(LimitTable(GROUPS, [help_row(bound) for bound in BOUNDS.values()]))
+    relay = (
+        *relay_operations(
+            kept.documents,
+            Surroundings(finder, reminders_of(reminding), __version__),
+            archive_days=settings.capsule_archive_days,
+        ),
+        *schedule_operations(reminding),
+        *bridge_operations(bridge),
+        *relay_health_operations(kept.documents, settings.tenant if unsigned else None),
+    )
+    relay_rows = relay_routes(relay)
+    bridge.describe(relay_rows)
+    session = session_operations(
+        SessionHandlers(
+            Ingesting(kept),
+            Briefing(kept, associator),
+            Closing(kept),
+            Asking(kept, associator, watch),
+            Inside(kept, settings.internal_token),
+        )
+    )
+    routes = (*cortex_routes(cortex), *relay_rows, *synapse_routes(session))
     gateway = Gateway(
         principals=principals,
         policy=policy or tiers,
@@ -154,19 +215,19 @@ def build_server(
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
-    finder = DocumentIndex(kept.log, indexes, embedder, RELAY)
-    relay = tuple(
-        relay_operations(kept.documents, Surroundings(finder, reminders_of(reminding), __version__))
-    )
-    relay_by_name = {operation.name: operation for operation in relay}
-    routes = [
-        *cortex_routes(cortex),
-        *schedule_rows({operation.name: operation for operation in reminders}),
-        *continuity_rows(relay_by_name),
-        *context_rows(relay_by_name),
-    ]
     application = create_application(gateway, routes, pool=pool, hosts=_LOOPBACK if unsigned else None)
-    return Server(settings, kept, (*cortex, *reminders), relay, gateway, application, pool, feed, tiers)
+    return Server(
+        settings,
+        kept,
+        (*cortex, *relay, *session),
+        routes,
+        gateway,
+        application,
+        pool,
+        feed,
+        tiers,
+        associator,
+    )
 
 
 def _windows(settings: Settings) -> Windows:
@@ -183,6 +244,29 @@ def _sources() -> Sources:
 def _recalling(store: Store, ids: RandomIds, embedder: MiniLmEmbedder, indexes: ResidentIndexes) -> Recalling:
     retriever = Retriever(store, indexes, embedder)
     return Recalling(store, retriever, DerivedRecords(store), WordPieceCounter(), ids)
+
+
+def build_drain(settings: Settings, store: Store) -> Drain:
+    """What empties the outbox of a store, with the model and the graph that the settings name."""
+    generator = _generator(settings)
+    target = None
+    if settings.graphiti:
+        model = GraphModel(settings.llm_url, settings.llm_model, settings.llm_api_key)
+        target = GraphitiTarget(settings.graphiti, model if settings.llm_url else None, MiniLmEmbedder())
+    return Drain(
+        store,
+        SystemClock(),
+        folder=None if generator is None else GeneratingFolder(generator),
+        target=target,
+    )
+
+
+def _generator(settings: Settings) -> Generator | None:
+    if not settings.llm_url:
+        return None
+    return OpenAiGenerator(
+        settings.llm_url, settings.llm_model, settings.llm_api_key, timeout_s=limits.OUTBOX_ROW_S
+    )
 
 
 def build_worker(settings: Settings, store: Store) -> Worker:

@@ -17,11 +17,13 @@ from lamina.access.idempotency import Replays, family_of
 from lamina.access.policy import Decision, Policy, PolicyPermits
 from lamina.access.principals import Credentials, Principals
 from lamina.access.ratelimit import RateLimiter
+from lamina.access.relay_tokens import RelayPermits, without_token
 from lamina.access.rules import Rules
 from lamina.errors import LaminaError, Unsupported
 from lamina.kernel.canonical import digest
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
+from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
 from lamina.store.ports import IdempotencyKey, Store
 
@@ -128,7 +130,9 @@ class Gateway:
     ) -> Reply:
         """Check every grant that the operation names, then run its handler; its audit row lands either way."""
         now = self._clock.now()
-        witness = Witness(PolicyPermits(self._policy, principal))
+        # A Relay token's grant is asked by itself: policy says what the actor may.
+        asked_of = without_token(principal) if operation.relay else principal
+        witness = Witness(PolicyPermits(self._policy, asked_of))
         entry = None
         if not operation.open:
             entry = self._audit.entry(
@@ -147,13 +151,16 @@ class Gateway:
             permits=witness,
             body=inbound.body or b"null",
             audit_id=None if entry is None else entry.audit_id,
+            relay=RelayPermits(principal, witness) if operation.relay else NoRelayAccess(),
         )
         if entry is None:
             return _reply(operation.handler(request, call), inbound)
 
         def run() -> Answer:
+            for need in operation.relay:
+                call.relay.require(need.right, need.mode, need.path)
             grants = operation.grants(request, principal)
-            if not grants and not operation.personal:
+            if not (grants or operation.personal or operation.relay):
                 grants = [Grant(operation.capability)]
             for grant in grants:
                 witness.require(grant)

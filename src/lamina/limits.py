@@ -156,8 +156,8 @@ AUDIT_NOTE_LENGTH_MAX: Final = 1024
 EPISODE_EVENTS_MAX: Final = 50
 EPISODE_GAP_S: Final = 30 * 60
 
-# Continuity. A capsule has at most 20 KB, so what is parsed stays below some hundred megabytes.
-CAPSULES_KEPT_MAX: Final = 4096
+# Continuity. Parsed, a capsule takes some four times its bytes in memory.
+CAPSULE_BYTES_KEPT_MAX: Final = 32 * 1024 * 1024
 DOCUMENTS_PAGE: Final = 1000
 DOCUMENTS_READ_MAX: Final = 200
 DOCUMENT_TRIES_MAX: Final = 16  # as many writers of one capsule at once get through
@@ -174,3 +174,20 @@ SEARCH_RECENT_MAX: Final = 500  # matches that are put in the order of time
 GRAPH_SOURCES_MAX: Final = 100_000  # tasks and capsules whose links are in memory, of all tenants together
 CONTEXT_SCAN_FILES_MAX: Final = 200  # that are looked through where nothing is indexed
 CONTEXT_SCAN_BYTES_MAX: Final = 4096  # of each of them
+# Sessions (seed 003 and the mechanics behind it).
+SESSION_WINDOW_TURNS: Final = 12
+SESSION_GAP_S: Final = 30 * 60
+SESSION_IDLE_BATCH: Final = 20
+OUTBOX_BATCH_MAX: Final = 64
+OUTBOX_SESSION_ROWS_MAX: Final = 16  # of one session in a batch, so that a long one keeps nobody waiting
+OUTBOX_LEASE_S: Final = 60.0  # longer than a batch may take: see the next two
+OUTBOX_BUDGET_S: Final = 20.0  # a batch that took so long gives back what it has not tried
+OUTBOX_ROW_S: Final = 8.0  # what one row may take of a model or a graph
+GRAPH_ROW_S: Final = 30.0  # graphiti asks its model several times for one turn
+SUMMARY_TOKENS_MAX: Final = 200
+OUTBOX_ATTEMPTS_MAX: Final = 5
+OUTBOX_BACKOFF_BASE_S: Final = 5.0
+OUTBOX_BACKOFF_S_MAX: Final = 300.0
+PARTICIPANT_ID_BYTES_MAX: Final = (
+    93  # whatever its characters, it fits the id of a scope's segment once encoded
+)

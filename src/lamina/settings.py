@@ -17,8 +17,10 @@ _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
 _PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")
 
 
-def _setting(default: Any, help_: str, *, unit: str = "", names: tuple[str, ...] = ()) -> Any:
-    return field(default=default, metadata={"help": help_, "unit": unit, "names": names})
+def _setting(
+    default: Any, help_: str, *, unit: str = "", names: tuple[str, ...] = (), secret: bool = False
+) -> Any:
+    return field(default=default, repr=not secret, metadata={"help": help_, "unit": unit, "names": names})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,12 @@ class Settings:
     rate_limit_read: str = _setting("", "calls that read, per actor, such as 500/s, or unlimited")
     rate_limit_write: str = _setting("", "calls that write, per actor, such as 100/s, or unlimited")
     audit_retention: str = _setting("", "how long audit rows are kept, P90D to P7Y", unit="ISO 8601")
+    capsule_archive_days: int = _setting(
+        90,
+        "after how many days an archived capsule may go to cold storage",
+        unit="days",
+        names=("COGNIRELAY_CONTINUITY_RETENTION_ARCHIVE_DAYS",),
+    )
     audit_store_body_bytes: bool = _setting(True, "whether audit rows hold the size of the request's body")
     schedule_due_limit: int = _setting(
         10, "due reminders in an orientation, 1 to 100", names=("COGNIRELAY_SCHEDULE_DUE_LIMIT",)
@@ -64,6 +72,22 @@ class Settings:
         "how far ahead a reminder is upcoming, 1 to 720",
         unit="hours",
         names=("COGNIRELAY_SCHEDULE_UPCOMING_WINDOW_HOURS",),
+    )
+
+    brief_deadline_ms: int = _setting(
+        150, "how long a brief waits for what is best effort, 0 to 10000", unit="ms"
+    )
+    internal_token: str = _setting(
+        "",
+        "what X-Internal-Token must be at /internal; empty closes it",
+        names=("INTERNAL_TOKEN",),
+        secret=True,
+    )
+    llm_url: str = _setting("", "the base URL of an OpenAI-compatible API that words summaries")
+    llm_model: str = _setting("", "the model to ask there")
+    llm_api_key: str = _setting("", "the key to show there", secret=True)
+    graphiti: str = _setting(
+        "", "the graph database to send folded turns to, as kuzu:PATH, falkordb://… or neo4j://…", secret=True
     )
 
     def __post_init__(self) -> None:
@@ -86,6 +110,17 @@ class Settings:
             self.host,
             "127.0.0.1, localhost or ::1, since dev_local believes every caller",
         )
+        _require(
+            self.capsule_archive_days >= 1, "capsule_archive_days", self.capsule_archive_days, "1 or more"
+        )
+        _require(
+            0 <= self.brief_deadline_ms <= 10_000, "brief_deadline_ms", self.brief_deadline_ms, "0 to 10000"
+        )
+        fits = not self.llm_url or (self.llm_url.startswith(("http://", "https://")) and self.llm_model != "")
+        _require(fits, "llm_url", self.llm_url, "http:// or https://, together with LAMINA_LLM_MODEL")
+        graphs = ("kuzu:", "falkordb://", "neo4j://", "neo4j+s://", "bolt://")
+        fits = not self.graphiti or self.graphiti.startswith(graphs)
+        _require(fits, "graphiti", "another kind of database", "one that begins with " + ", ".join(graphs))
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
         for name, least, greatest in (

@@ -32,7 +32,7 @@ from schemathesis.specs.openapi.checks import (
 import given
 from lamina import limits
 from lamina.app import build_server
-from lamina.http.cortex import cortex_routes
+from lamina.http.errors import error_response
 from lamina.http.openapi import openapi_document
 from lamina.kernel.events import Stage
 from lamina.kernel.scopes import Scope
@@ -55,7 +55,7 @@ ENDLESS = {"GET /v1/lifecycle/stream"}
 
 def _document() -> tuple[bytes, list[str]]:
     server = build_server(Settings(), store=MemoryStore())
-    routes = cortex_routes(server.operations)
+    routes = [route for route in server.routes if route.errors is error_response]
     server.close()
     labels = [f"{route.verb} {route.path.replace(':path}', '}')}" for route in routes]
     return openapi_document(routes), sorted(set(labels) - ENDLESS)

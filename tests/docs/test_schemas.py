@@ -17,7 +17,6 @@ from jsonschema import Draft202012Validator
 from issuing import claims
 from lamina.access.tokens.claims import TokenClaims
 from lamina.app import build_server
-from lamina.http.cortex import cortex_routes
 from lamina.http.routes import Route
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
@@ -51,7 +50,7 @@ SCRIPT = script()
 @pytest.fixture(scope="module", name="rows")
 def _rows() -> Iterator[dict[str, Route]]:
     server = build_server(Settings(), store=MemoryStore())
-    yield {route.operation.name: route for route in cortex_routes(server.operations)}
+    yield {route.operation.name: route for route in server.routes}
     server.close()
 
 

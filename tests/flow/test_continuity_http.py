@@ -7,6 +7,16 @@ from typing import Any
 import pytest
 
 from capsules import body, later, signal
+from lamina.access.relay_tokens import issue, owner_grant
+from lamina.app import build_server
+from lamina.kernel.ids import RandomIds
+from lamina.kernel.relay import TEMPLATES
+from lamina.language.temporal import find_times
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.worker import Worker
+from lamina.settings import Settings
+from lamina.store.memory import MemoryStore
 
 ABOUT = {"subject_kind": "thread", "subject_id": "launch"}
 
@@ -101,3 +111,42 @@ def test_the_grants_of_the_scope_are_asked(world: Any) -> None:
     world.policy.deny("scope.write", "app:relay")
     assert _post(world, "upsert", capsule=body())[0] == 403
     assert _post(world, "read")[0] == 200
+
+
+@pytest.mark.model
+def test_a_capsule_is_recalled_and_no_fact_is_made_of_it(world: Any) -> None:
+    sent = body(continuity={"open_loops": ["the zeppelin licence is still missing"]})
+    _post(world, "upsert", capsule=sent)
+    deriver = Deriver(world.store, RulesExtractor(find_times, use_parser=False), None)
+    Worker(world.store, deriver, None, world.clock, "test").drain()
+    found = world.post("/v1/recall", {"query": "zeppelin licence", "scope": "app:relay"}).json()
+    assert "zeppelin licence" in str(found)
+    assert world.get("/v1/facts", scope="app:relay")["items"] == []
+
+
+def test_a_collaborators_token_does_not_reach_capsules(make_world: Any) -> None:
+    world = make_world()
+    world.server.close()
+    server = build_server(Settings(tenant="acme"), store=MemoryStore())
+    world.application = server.application
+    tokens, ids = server.store.relay_tokens, RandomIds()
+    given = {"owner": owner_grant(), "kim": TEMPLATES["collaboration_peer"]}
+    headers = {
+        name: {
+            "Authorization": f"Bearer {issue(tokens, ids, 1, tenant_id='acme', peer_id=name, grant=grant)}"
+        }
+        for name, grant in given.items()
+    }
+    sent = ABOUT | {"capsule": body()}
+    assert world.call("POST", "/v1/continuity/upsert", body=sent, headers=headers["kim"]).status_code == 403
+    assert world.call("POST", "/v1/continuity/upsert", body=sent, headers=headers["owner"]).status_code == 200
+    refused = world.call("POST", "/v1/continuity/read", body=ABOUT, headers=headers["kim"])
+    assert refused.status_code == 403
+    assert refused.json()["detail"] == "Read path namespace not allowed: memory/continuity/thread-launch.json"
+    assert world.call("POST", "/v1/continuity/list", body={}, headers=headers["kim"]).json()["count"] == 0
+    assert world.call("POST", "/v1/continuity/list", body={}, headers=headers["owner"]).json()["count"] == 1
+    assert (
+        world.call("POST", "/v1/continuity/read", body={}, headers={"Authorization": "Bearer x"}).status_code
+        == 401
+    )
+    server.close()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +27,7 @@ from lamina.recall.wording import without_cancelled
 from lamina.store.ports import Capture, EventQuery, Job, LifecycleQuery, RecordQuery, Store
 from lamina.store.sqlite import SqliteStore
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "conversation.jsonl"
 MAYA = Party("user:maya", "user", "Maya")
 HOUR = 3600 * SECOND_US
 DAY = 24 * HOUR
@@ -407,3 +412,23 @@ def test_words_of_a_cancelled_event_are_shown_by_nothing_composed_from_it(lamina
     assert "cashews" not in words_shown(lamina)
     assert "Biscuit" in words_shown(lamina)
     assert "Leipzig" in words_shown(lamina)
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_another_process_derives_the_same(tmp_path: Path) -> None:
+    """Words in sets come in another order in each process: nothing that is derived may follow it."""
+    derivation = Derivation(tmp_path)
+    for number, line in enumerate(EXAMPLE.read_text(encoding="utf-8").splitlines()):
+        text = json.loads(line)["content"]["text"]
+        derivation.say(text, at=START + number * HOUR // 4, session=f"s{number // 12}")
+    derivation.store.close()
+    derived = []
+    for seed in ("1", "2"):
+        command = [sys.executable, "-m", "lamina", "replay", "--data", str(tmp_path)]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        store = SqliteStore(tmp_path, durable=False)
+        derived.append(list(store.snapshot()))
+        store.close()
+    assert derived[0] == derived[1]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+import capsules
 import given
 from lamina.access.documents import CATALOGUE
-from lamina.http.cortex import cortex_routes
-from lamina.http.relay_schedule import schedule_rows
 from lamina.http.routes import Route
 from lamina.kernel.events import Stage
-from lamina.kernel.operations import Effect
+from lamina.kernel.operations import Effect, Operation
 from lamina.kernel.scopes import Scope
 from lamina.store.ports import Writes
 from neighbours import ROOT, Neighbours
@@ -28,11 +28,24 @@ ITEM = {
 }
 MEMBERS = [{"actor": "user:alice", "role": "owner"}]
 RELAY = Scope("app:relay")
+SUBJECT = {"subject_kind": "thread", "subject_id": "launch"}
+CAPSULE = {**SUBJECT, "capsule": capsules.body(thread_descriptor={"label": "Launch"})}
+EDIT = {
+    **SUBJECT,
+    "updated_at": capsules.later(60),
+    "operations": [{"target": "continuity.open_loops", "action": "append", "value": "call back"}],
+}
+SIGNALS = [capsules.signal()]
+PERSON = {"tenantId": "acme", "userId": "alice"}
+SPEAKER = {**PERSON, "personaId": "kim", "sessionId": "s-1"}
+TURN = {"role": "user", "text": "hello there", "timestamp": "2026-05-13T11:00:00Z"}
+PERSONAL_SCOPE = Scope("org:acme/user:alice")
 REMINDER = {"kind": "reminder", "title": "call", "due_at": "2026-05-14T12:00:00Z", "schedule_id": "sched_a"}
 
 # Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
-# caller, ``own`` ones every caller; where only ``gate`` says so, for what is one's own. A row that asks no scope shows only what the caller may see.
+# caller, ``own`` ones every caller; ``shut`` ones stay so until a deployment sets their token; where only ``gate`` says so, for what is one's own. A row that asks no scope shows only what the caller may see.
 NOT = "NOT_A_MEMBER"
+SHUT = "INTERNAL_TOKEN_REQUIRED"
 DENIED = "POLICY_DENIED"
 ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "POST /v1/experience": ({"body": {"scope": CLOSED, **ITEM}}, NOT, 202),
@@ -108,8 +121,75 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         NOT,
         200,
     ),
+    "POST /v1/continuity/upsert": ({"body": CAPSULE}, NOT, 200),
+    "POST /v1/continuity/patch": ({"body": EDIT}, NOT, 200),
+    "POST /v1/continuity/lifecycle": (
+        {"body": {**SUBJECT, "transition": "suspend", "updated_at": capsules.later(120)}},
+        NOT,
+        200,
+    ),
+    "POST /v1/continuity/read": ({"body": SUBJECT}, NOT, 200),
+    "POST /v1/continuity/compare": (
+        {"body": {**SUBJECT, "candidate_capsule": CAPSULE["capsule"], "signals": SIGNALS}},
+        NOT,
+        200,
+    ),
+    "POST /v1/continuity/revalidate": (
+        {"body": {**SUBJECT, "outcome": "confirm", "signals": SIGNALS}},
+        NOT,
+        200,
+    ),
+    "POST /v1/continuity/list": ({"body": {}}, NOT, 200),
+    "POST /v1/continuity/refresh/plan": ({"body": {}}, NOT, 200),
+    "POST /v1/continuity/retention/plan": ({"body": {}}, NOT, 200),
+    "POST /v1/continuity/archive": ({"body": {**SUBJECT, "reason": "over"}}, NOT, 200),
+    "POST /v1/continuity/delete": ({"body": {**SUBJECT, "delete_archive": True, "reason": "gone"}}, NOT, 200),
+    "POST /ingest": ({"body": {**SPEAKER, **TURN}}, NOT, 200),
+    "POST /brief": ({"body": {**SPEAKER, "now": "2026-05-13T11:01:00Z", "mode": "in_session"}}, NOT, 200),
+    "POST /session/ingest": ({"body": {**PERSON, "sessionId": "s-2", "messages": [TURN]}}, NOT, 200),
+    "POST /session/close": ({"body": {**PERSON, "sessionId": "s-1"}}, NOT, 200),
+    "GET /session/startbrief": ({"query": {**PERSON, "now": "2026-05-13T11:01:00Z"}}, NOT, 200),
+    "POST /memory/query": ({"body": {**PERSON, "query": "hello"}}, NOT, 200),
+    "GET /memory/loops": ({"query": PERSON}, NOT, 200),
+    "GET /user/identity": ({"query": PERSON}, NOT, 200),
+    "PATCH /user/identity": ({"body": {**PERSON, "name": "Alice"}}, NOT, 202),
+    "GET /internal/debug/session": ({"query": {**PERSON, "sessionId": "s-1"}, "shut": True}, SHUT, SHUT),
+    "GET /internal/debug/user": ({"query": PERSON, "shut": True}, SHUT, SHUT),
+    "GET /internal/debug/outbox": ({"query": {"tenantId": "acme"}, "shut": True}, SHUT, SHUT),
+    "POST /internal/outbox/revive": ({"query": {"tenantId": "acme"}, "body": {}, "shut": True}, SHUT, SHUT),
     "DELETE /v1/scopes": ({"query": {"path": CLOSED}}, NOT, 200),
+    "GET /health": ({"kind": "open"}, 200, 200),
+    "GET /capabilities": ({"kind": "open"}, 200, 200),
+    "GET /v1/capabilities": ({"kind": "open"}, 200, 200),
+    "GET /v1/manifest": ({"kind": "open"}, 200, 200),
+    "GET /v1/discovery": ({"kind": "open"}, 200, 200),
+    "GET /v1/discovery/tools": ({"kind": "open"}, 200, 200),
+    "GET /v1/discovery/workflows": ({"kind": "open"}, 200, 200),
+    "GET /v1/help": ({"kind": "open"}, 200, 200),
+    "GET /v1/help/tools/{name}": ({"kind": "open", "in_path": "continuity.read"}, 200, 200),
+    "GET /v1/help/topics/{id}": ({"kind": "open", "in_path": "last-mile-adapter"}, 200, 200),
+    "GET /v1/help/hooks": ({"kind": "open"}, 200, 200),
+    "GET /v1/help/errors/{code}": ({"kind": "open", "in_path": "validation"}, 200, 200),
+    "GET /v1/help/onboarding": ({"kind": "open"}, 200, 200),
+    "GET /v1/help/onboarding/bootstrap": ({"kind": "open"}, 200, 200),
+    "GET /v1/help/onboarding/sections/{id}": ({"kind": "open", "in_path": "hooks"}, 200, 200),
+    "GET /v1/help/limits": ({"kind": "open"}, 200, 200),
+    "GET /v1/help/limits/{field_path:path}": (
+        {"kind": "open", "in_path": "continuity.open_loops"},
+        200,
+        200,
+    ),
 }
+
+
+OPEN = {
+    "version", "relay_health", "relay_features", "relay_capabilities", "relay_manifest", "relay_discovery", "relay_tools", "relay_workflows",
+    "relay_help", "relay_help_tool", "relay_help_topic", "relay_help_hooks", "relay_help_error", "relay_onboarding",
+    "relay_onboarding_bootstrap", "relay_onboarding_section", "relay_limits", "relay_limit",
+}  # fmt: skip
+"""Takes no caller."""
+PERSONAL = {"auth_whoami", "auth_revoke", "policy_effective", "policy_deployment"}
+"""For every known caller, about themselves; the handler asks for a capability where it is about others."""
 
 
 class Street(Neighbours):
@@ -119,6 +199,7 @@ class Street(Neighbours):
         super().__init__(preset)
         self.register(CLOSED, alice="owner")
         self.register(RELAY, alice="owner")
+        self.register(PERSONAL_SCOPE, alice="owner")
         records = [
             given.fact(scope=CLOSED),
             given.belief(scope=CLOSED),
@@ -148,7 +229,8 @@ class Street(Neighbours):
         response = self.call(route.verb, path, body, by=by, **query)
         if response.status_code < 300:
             return response.status_code, None
-        return response.json()["error_code"], response.json().get("details")
+        said = response.json()
+        return said.get("error_code") or said["error"]["code"], said.get("details")
 
 
 @pytest.fixture(params=PRESETS)
@@ -160,24 +242,54 @@ def street(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def routes(street: Street) -> list[Route]:
-    operations = street.server.operations
-    schedule = {each.name: each for each in operations if each.name.startswith("schedule_")}
-    rows = cortex_routes([each for each in operations if each.name not in schedule])
-    rows += schedule_rows(schedule)
+    rows = list(street.server.routes)
     unknown = [f"{row.verb} {row.path}" for row in rows if f"{row.verb} {row.path}" not in ROWS]
     assert not unknown, f"say in ROWS how these answer those who may not: {unknown}"
     # What drops the scope comes last.
     return sorted(rows, key=lambda row: list(ROWS).index(f"{row.verb} {row.path}"))
 
 
+def has_a_gate(operation: Operation[Any]) -> bool:
+    """Whether it takes a capability, or stands on the short list of what takes none."""
+    if operation.open or operation.personal:
+        return operation.name in (OPEN if operation.open else PERSONAL)
+    return operation.capability in CATALOGUE
+
+
 def test_every_operation_has_a_gate(street: Street) -> None:
     for operation in street.server.operations:
-        reads_own = operation.personal and operation.effect is Effect.READ
-        assert operation.capability in CATALOGUE or operation.open or reads_own, operation.name
+        assert has_a_gate(operation), f"{operation.name} asks nobody for anything"
         kind = "open" if operation.open else "own" if operation.personal else None
         named = [row for row in routes(street) if row.operation is operation]
         asked = [ROWS[f"{row.verb} {row.path}"][0] for row in named]
+        if not named:
+            assert kind is None, f"{operation.name} is run by operators, and takes no caller"
+            continue
         assert {each.get("gate", each.get("kind")) for each in asked} == {kind}, operation.name
+
+
+def test_an_operation_that_hides_without_a_gate_is_found(street: Street) -> None:
+    whoami = next(each for each in street.server.operations if each.name == "auth_whoami")
+    assert has_a_gate(whoami)
+    for change in ({"personal": True}, {"open": True}, {"personal": False}):
+        assert not has_a_gate(replace(whoami, name="hidden", **change))
+    assert not has_a_gate(replace(whoami, personal=False))
+
+
+def test_what_takes_no_capability_tells_nothing_of_others(street: Street) -> None:
+    """Everybody may ask these: what Alice has, and what was said of her, is not in the answers to Eve."""
+    deny = {"deny": ["import.*"]}
+    street.said("PUT", "/v1/policy/actor/user:alice", deny, by=ROOT)
+    street.said("PUT", "/v1/policy/scope", deny, by=ROOT, path=CLOSED)
+    street.said("PUT", "/v1/policy/tenant/acme", {"administrators": ["user:alice"]}, by=ROOT)
+    found = {operation.name for operation in street.server.operations if operation.personal or operation.open}
+    assert found == OPEN | PERSONAL
+    for route in routes(street):
+        if route.operation.name in found and route.operation.effect is Effect.READ:
+            answer = street.call(route.verb, route.path, by="user:eve").text
+            for hidden in ("alice", CLOSED, *street.named.values()):
+                assert hidden not in answer, f"{route.path} tells of {hidden}"
+    assert street.code("GET", "/v1/policy/effective", by="user:eve", actor="user:alice") == DENIED
 
 
 def test_an_actor_that_was_denied_everything_is_told_so_everywhere(street: Street) -> None:
@@ -185,7 +297,7 @@ def test_an_actor_that_was_denied_everything_is_told_so_everywhere(street: Stree
     for route in routes(street):
         asked, outside, _ = ROWS[f"{route.verb} {route.path}"]
         code, details = street.answer(route, "user:eve")
-        if asked.get("kind"):
+        if asked.get("kind") or asked.get("shut"):
             assert code == outside, route
         elif details is None:
             assert code == DENIED, route  # Relay's errors say no more

@@ -103,6 +103,14 @@ def test_a_request_id_is_echoed_and_its_older_header_understood(world: Any) -> N
     assert made["x-cortex-request-id"].startswith("req_")
 
 
+def test_what_happened_takes_a_time_of_day(world: Any) -> None:
+    body = envelope()
+    body["context"]["observed_at"] = "2026-05-13"
+    refused = world.call("POST", "/v1/experience", body=body)
+    assert (refused.status_code, refused.json()["error_code"]) == (422, "INVALID_TIMESTAMP")
+    assert world.call("GET", "/v1/events", scope=ALICE, since="2026-05-13").status_code == 200
+
+
 # ---- rate limits
 
 
@@ -289,3 +297,11 @@ def test_a_crash_is_logged_without_what_it_said(
     assert "sleeping otter" not in text + answer.text
     assert answer.headers["x-cortex-policy"]
     assert world.store.audit.walk("acme", 0, 10)[0].draft.response_status == 500
+
+
+def test_every_error_says_what_helps(world: Any) -> None:
+    assert world.call("DELETE", "/v1/events").json()["details"]["hint"].startswith("/openapi.json")
+    assert "hint" in world.call("GET", "/v1/events").json()["details"]
+    world.policy.deny("scope.read.local")
+    denied = world.call("GET", "/v1/events", scope=ALICE).json()["details"]
+    assert "GET /v1/policy/effective" in denied["hint"]

@@ -149,3 +149,27 @@ def test_a_preset_that_means_nothing_stops_the_start(tmp_path: Path, text: str) 
         with pytest.raises(Invalid) as caught:
             build_server(Settings(preset=name), store=MemoryStore(), principals=Believed())
         assert caught.value.code == "INVALID_PRESET"
+
+
+@pytest.mark.parametrize("preset", ["cloud_shared_saas", "cloud_private", "on_prem_enterprise", "dev_local"])
+@pytest.mark.parametrize("enabled", [False, True])
+def test_putting_policy_is_experimental_and_reading_it_is_not(
+    preset: str, enabled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 002, 2.4.3: outside of on_prem_enterprise and dev_local it takes CORTEX_ENABLE_EXPERIMENTAL=1."""
+    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+    here = Neighbours(preset, experimental=enabled)
+    here.write(HOME)
+    offered = enabled or preset in ("on_prem_enterprise", "dev_local")
+    for path in ("deployment", "tenant/acme", f"scope/{HOME.replace('/', '%2F')}", "actor/user:alice"):
+        put = here.call("PUT", f"/v1/policy/{path}", {}, by=ROOT)
+        assert (put.status_code, put.headers["x-cortex-stability"]) == (
+            200 if offered else 501,
+            "experimental",
+        )
+        assert "x-cortex-experimental-notice" in put.headers
+        if not offered:
+            assert put.json()["error_code"] == "EXPERIMENTAL_DISABLED"
+        read = here.call("GET", f"/v1/policy/{path}", by=ROOT)
+        assert (read.status_code, read.headers["x-cortex-stability"]) == (200, "stable")
+    here.close()

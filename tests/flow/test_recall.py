@@ -327,6 +327,7 @@ def test_a_key_brings_back_the_same_pack(memory: Memory) -> None:
     again = memory.http.post("/v1/recall", json=body, headers=HEADERS)
     assert first.json()["pack_id"] == again.json()["pack_id"]
     assert again.headers["X-Cortex-Replay"] == "true"
+    assert again.json()["request_id"] == again.headers["X-Cortex-Request-ID"] != first.json()["request_id"]
     assert "X-Cortex-Replay" not in first.headers
 
 
@@ -334,6 +335,8 @@ def test_a_key_belongs_to_one_question_and_one_caller(memory: Memory) -> None:
     body = {"scope": SCOPE, "query": "Who is Ines?", "idempotency_key": "ines-1"}
     first = memory.http.post("/v1/recall", json=body, headers=HEADERS).json()
     assert memory.refused(query="Who is Elif?", idempotency_key="ines-1") == (409, "IDEMPOTENCY_CONFLICT")
+    elsewhere = {**body, "scope": "org:elsewhere"}
+    assert memory.http.post("/v1/recall", json=elsewhere, headers=HEADERS).status_code == 409
     other = memory.http.post("/v1/recall", json=body, headers={"X-Cortex-Actor": "user:noor"}).json()
     assert other["pack_id"] != first["pack_id"]
 

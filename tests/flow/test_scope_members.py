@@ -178,6 +178,30 @@ def test_a_descent_shows_closed_scopes_as_counts(here: Neighbours) -> None:
     ]
 
 
+def test_recall_descends_past_closed_scopes_with_counts(
+    here: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 002, 18.2 item 4."""
+    here.write(ACME, "the plan is open")
+    here.write(OF_TEAM, "the plan is secret")
+    here.write(OF_TEAM, "the plan is still secret")
+    here.register(OF_TEAM, alice="owner")
+    asked = {"scope": ACME, "query": "what is the plan?", "view": "descend"}
+    answer = here.call("POST", "/v1/recall", asked, by="user:bob")
+    assert (answer.status_code, answer.headers["x-cortex-warning"]) == (200, "scopes_denied=1")
+    denied = {
+        "scope": OF_TEAM,
+        "denied": True,
+        "item_count": 2,
+        "denied_reason": "NOT_A_MEMBER: scope.read.local takes a member of the registered scope",
+    }
+    opened, closed = answer.json()["scopes_traversed"]
+    assert (opened["scope"], closed) == (ACME, denied)
+    assert "secret" not in answer.text
+    here.said("PUT", "/v1/policy/actor/user:bob", {"deny": ["scope.read.descend"]}, by=ROOT)
+    assert here.code("POST", "/v1/recall", asked, by="user:bob") == "POLICY_DENIED"
+
+
 def test_lists_show_what_the_caller_may_read_page_by_page(here: Neighbours) -> None:
     for name in ("a", "b", "c", "d", "e"):
         here.write(f"org:acme/user:{name}")

@@ -22,7 +22,7 @@ def test_codes_stand_in_the_catalogue():
     raised = _raised()
     missing = sorted(f"{code} ({where})" for code, where in raised.items() if code not in CATALOGUE)
     assert not missing, report(
-        "Explain each in src/lamina/catalogue.py, then run scripts/error_pages:", missing
+        "Explain each in src/lamina/catalogue/, then run scripts/error_pages:", missing
     )
     stale = sorted(CATALOGUE.keys() - raised.keys())
     assert not stale, report("Nothing raises these any more; take them out of the catalogue:", stale)
@@ -37,6 +37,18 @@ def test_a_code_has_the_class_that_the_catalogue_names():
     assert not wrong, report(
         "No module raises these with this class:", [f"{c}: {k}" for c, k in wrong.items()]
     )
+
+
+def test_every_error_says_what_helps():
+    """A hint where it is raised, or else one in the catalogue for all that raise the code."""
+    missing = []
+    for module in MODULES:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CLASSES:
+                hinted = any(item.arg == "hint" for item in node.keywords)
+                codes = _texts(node.args[:1])
+                missing += [f"{module.name}: {c}" for c in codes if not hinted and not CATALOGUE[c].hint]
+    assert not missing, report("Give a hint, or its code one in src/lamina/catalogue/:", sorted(missing))
 
 
 def _kinds(code: str) -> list[set[str]]:

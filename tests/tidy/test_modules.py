@@ -7,7 +7,10 @@ import ast
 from house import MODULES, Module, report
 
 LINES_MAX = 500
-LONGER = {"store/ports.py"}  # to be split by its second idea; add nothing
+LONGER = {
+    "store/ports.py",  # to be split by its second idea; add nothing
+    "catalogue.py",  # one idea: a row for every code
+}
 READS_ENVIRONMENT = ("settings.py", "cli/")
 PRINTS = ("cli/",)
 DOCUMENTED = ("kernel/", "store/ports.py", "gateway.py")

@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from capsules import STANCE, body
 from lamina.errors import Forbidden, LaminaError, Malformed, NotFound
-from libraries import Library
-from shelves import Folders
+from libraries import Library, folders
 
 LAUNCH = {"subject_kind": "thread", "subject_id": "launch"}
 DAY_US = 86_400_000_000
@@ -236,12 +235,12 @@ def test_age_is_said_and_hides_what_is_expired(context: Context) -> None:
 
 
 def test_what_the_caller_may_not_read_is_missing_for_them() -> None:
-    context = Context(Folders(read=["memory"], write=["memory"]))
+    context = Context(folders(read=["memory"], write=["memory"]))
     context.capsule()
     context.write("memory/core/identity.md", "I sail.")
     context.write("memory/secret/a.md", "launch plans")
     context.derive()
-    context.paths = Folders(read=["memory/core"])
+    context.grant = folders(read=["memory/core"])
     bundle = context.bundle("launch", **LAUNCH)
     state = bundle["continuity_state"]
     assert (state["present"], state["omitted_selectors"]) == (False, ["thread:launch"])
@@ -390,11 +389,11 @@ def test_a_state_that_is_not_there_is_refused(context: Context, as_of: dict[str,
 
 
 def test_a_snapshot_is_read_and_written_only_where_the_caller_may() -> None:
-    context = Context(Folders(write=["snapshots"]))
+    context = Context(folders(write=["snapshots"]))
     made = context("context_snapshot_create", task="x")
     with pytest.raises(Forbidden):
         context("context_snapshot_get", snapshot_id=made["snapshot_id"])
-    context.paths = Folders(read=["snapshots"])
+    context.grant = folders(read=["snapshots"])
     with pytest.raises(Forbidden):
         context("context_snapshot_create", task="x")
     for wrong in ("snap_20260513T120000Z_00000000", "../../memory/a", ""):

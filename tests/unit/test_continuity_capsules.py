@@ -99,6 +99,7 @@ WRONG: dict[str, dict[str, Any]] = {
     },
     "null documents": {"continuity": {"related_documents": None}},
     "a NUL in metadata": {"metadata": {"a": "\x00"}},
+    "a NUL in a document": {"continuity": {"related_documents": [DOCUMENT | {"label": "a\x00"}]}},
 }
 
 

@@ -23,10 +23,9 @@ from lamina.continuity.graph import (
     graph_warning,
 )
 from lamina.continuity.graph_sources import GraphSources
-from lamina.continuity.permission import AnyPath
 from lamina.continuity.subjects import Subject
-from libraries import Library
-from shelves import TENANT, Folders
+from libraries import Library, folders, reach
+from shelves import TENANT
 
 TASK, THREAD = Subject("task", "t-1"), Subject("thread", "launch")
 DOCUMENT = {"path": "docs/plan.md", "kind": "note", "label": "Plan"}
@@ -185,7 +184,7 @@ class Sources(Library):
         self("continuity_upsert", subject_kind="thread", subject_id=subject_id, capsule=capsule)
 
     def edges(self, subject: Subject, *read: str) -> list[tuple[str, str, str]]:
-        around = self.graph.around(TENANT, subject, Folders(read=read) if read else AnyPath())
+        around = self.graph.around(TENANT, subject, reach(folders(read)) if read else reach())
         return sorted((e.relationship, e.source_id, e.target_id) for e in edges_of(subject, around.sources))
 
 
@@ -200,27 +199,27 @@ def test_links_follow_every_write() -> None:
     assert sources.edges(TASK) == []
     everything = {"delete_active": True, "delete_fallback": True, "reason": "done"}
     sources("continuity_delete", subject_kind="thread", subject_id="launch", **everything)
-    assert not sources.graph.around(TENANT, THREAD, AnyPath()).exists
+    assert not sources.graph.around(TENANT, THREAD, reach()).exists
 
 
 def test_an_archived_thread_is_still_an_anchor() -> None:
     sources = Sources()
     sources.capsule(continuity={"related_documents": [DOCUMENT]})
     sources("continuity_archive", subject_kind="thread", subject_id="launch", reason="done")
-    assert sources.graph.around(TENANT, THREAD, AnyPath()).exists
+    assert sources.graph.around(TENANT, THREAD, reach()).exists
 
 
 def test_what_the_caller_may_not_read_is_left_out_and_named_by_its_class() -> None:
     sources = Sources()
     sources.capsule(continuity={"related_documents": [DOCUMENT]})
     sources.task("t-1", thread_id="launch")
-    around = sources.graph.around(TENANT, THREAD, Folders(read=["memory"]))
+    around = sources.graph.around(TENANT, THREAD, reach(folders(read=["memory"])))
     assert list(edges_of(THREAD, around.sources)) == []
     assert sorted(around.denied, key=lambda each: each.source_class) == [
         Denied("related_document", "docs/plan.md"),
         Denied("task_artifact"),
     ]
-    assert not sources.graph.around(TENANT, THREAD, Folders()).exists
+    assert not sources.graph.around(TENANT, THREAD, reach(folders())).exists
 
 
 def test_a_task_that_cannot_be_read_is_counted_and_skipped() -> None:
@@ -228,10 +227,10 @@ def test_a_task_that_cannot_be_read_is_counted_and_skipped() -> None:
     sources.write("tasks/open/bad.json", "{")
     sources.write("tasks/open/odd.json", '{"task_id": 1}')
     sources.task("t-1")
-    around = sources.graph.around(TENANT, TASK, AnyPath())
+    around = sources.graph.around(TENANT, TASK, reach())
     assert (around.exists, around.malformed) == (True, 2)
     sources.task("bad")
-    assert sources.graph.around(TENANT, TASK, AnyPath()).malformed == 1
+    assert sources.graph.around(TENANT, TASK, reach()).malformed == 1
 
 
 def test_only_what_changed_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:

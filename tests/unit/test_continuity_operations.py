@@ -12,8 +12,9 @@ from pydantic import ValidationError
 
 from capsules import BEFORE, NOW, body, later, rationale, signal
 from lamina.errors import Conflict, Forbidden, LaminaError, Malformed, NotFound
+from lamina.kernel.relay import RelayGrant
 from lamina.kernel.time import SECOND_US
-from shelves import TENANT, Continuity, Folders
+from shelves import EVERYWHERE, TENANT, Continuity
 
 ACTIVE = "memory/continuity/thread-launch.json"
 FALLBACK = "memory/continuity/fallback/thread-launch.json"
@@ -428,7 +429,9 @@ def test_folders_narrow_what_a_caller_may_touch() -> None:
     everything = Continuity()
     _upsert(everything)
     _upsert(everything, "mine", "task")
-    some = Continuity(everything.documents, Folders(read=["memory/continuity/task-"], write=[]))
+    rights = frozenset({"read:files", "write:projects"})
+    mine = frozenset({"memory/continuity/task-mine.json", "memory/coordination"})
+    some = Continuity(everything.documents, RelayGrant(rights, mine, mine))
     assert [row["subject_id"] for row in some("list", include_fallback=True)["capsules"]] == ["mine"]
     for name, more in (
         ("read", {}),
@@ -441,13 +444,33 @@ def test_folders_narrow_what_a_caller_may_touch() -> None:
     ):
         with pytest.raises(Forbidden) as refused:
             some(name, **ABOUT, **more)
-        assert _code(refused) == "PATH_NOT_ALLOWED"
+        assert _code(refused) == "NAMESPACE_DENIED"
     with pytest.raises(Forbidden):
         some("refresh_plan")
     assert (
         some("retention_apply", source_archive_paths=[ARCHIVE])["results"][0]["status"]
         == "failed_authorization"
     )
+
+
+def test_a_right_is_needed_beside_the_folder() -> None:
+    everything = Continuity()
+    _upsert(everything)
+    reader = Continuity(everything.documents, RelayGrant(frozenset({"read:files"}), EVERYWHERE, EVERYWHERE))
+    assert reader("list")["count"] == 1
+    writer = Continuity(
+        everything.documents, RelayGrant(frozenset({"write:projects"}), EVERYWHERE, EVERYWHERE)
+    )
+    assert _upsert(writer, updated_at=later())["updated"]
+    for one, name, more in (
+        (reader, "upsert", {"capsule": body(updated_at=later(5))}),
+        (reader, "refresh_plan", {}),
+        (writer, "read", {}),
+        (writer, "list", {}),
+        (writer, "refresh_plan", {}),
+    ):
+        with pytest.raises(Forbidden):
+            one(name, **ABOUT, **more)
 
 
 def test_what_is_parsed_is_parsed_once_for_each_version(continuity: Continuity) -> None:
@@ -459,3 +482,21 @@ def test_what_is_parsed_is_parsed_once_for_each_version(continuity: Continuity) 
     continuity.documents.read_many = reads
     _upsert(continuity, updated_at=later(), continuity={"open_loops": []})
     assert continuity("list")["capsules"][0]["resume_adequate"] is False
+
+
+def test_what_is_kept_parsed_is_bounded(continuity: Continuity, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lamina.limits.CAPSULE_BYTES_KEPT_MAX", 2000)
+    for number in range(9):
+        _upsert(continuity, f"s{number}")
+    assert [continuity("list")["count"] for _ in range(2)] == [9, 9]
+
+
+def test_an_error_that_is_kept_is_told_anew_each_time(continuity: Continuity) -> None:
+    continuity.documents.put(ACTIVE, b"{")
+    told = []
+    for _ in range(2):
+        with pytest.raises(Malformed) as refused:
+            continuity("read", **ABOUT)
+        told.append(refused.value)
+    assert told[0] is not told[1]
+    assert told[0].message == told[1].message

@@ -29,7 +29,7 @@ CLAIMS = [
     ("identity", "I'm originally from Sweden.", ["Alice from Sweden"]),
     ("identity", "I'm vegan.", ["Alice diet vegan"]),
     ("identity", "I've been allergic to peanuts since 2019.", ["Alice allergic_to peanuts"]),
-    ("identity", "Call me Al.", ["Alice known_as Al"]),
+    ("identity", "Call me Al.", ["Alice goes_by Al"]),
     ("identity", "My birthday is on May 3.", ["Alice birthday May 3"]),
     ("identity", "I speak Spanish and French.", ["Alice speaks Spanish", "Alice speaks French"]),
     (

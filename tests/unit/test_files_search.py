@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lamina.continuity.files.cards import front_matter, snippet_of
-from libraries import Library
-from shelves import Folders
+from libraries import Library, folders
 
 PAGE = """---
 type: decision
@@ -85,12 +84,12 @@ def test_many_versions_do_not_crowd_others_out(library: Library) -> None:
 
 
 def test_what_the_caller_may_not_read_takes_no_place() -> None:
-    library = Library(Folders(write=["memory"]))
+    library = Library(folders(write=["memory"]))
     for number in range(150):
         library.write(f"memory/secret/{number}.md", "tea tea tea")
     library.write("memory/open/one.md", "tea and much else besides it in a longer text")
     library.derive()
-    library.paths = Folders(read=["memory/open"])
+    library.grant = folders(read=["memory/open"])
     assert library.found("tea", limit=1) == library.newest(limit=1) == ["memory/open/one.md"]
 
 

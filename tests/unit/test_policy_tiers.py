@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given as holds
-from hypothesis import settings as examples
-from hypothesis import strategies as st
 
 from given import NOON, TENANT
-from lamina.access.documents import CATALOGUE, PolicyDocument, TenantDocument, matching
+from lamina.access.documents import CATALOGUE, PolicyDocument, TenantDocument
 from lamina.access.policy import PolicyPermits
 from lamina.access.presets import load_preset
 from lamina.access.tiers import TieredPolicy
 from lamina.errors import Forbidden, Invalid
-from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.store.memory import MemoryStore
@@ -226,47 +222,3 @@ def test_a_document_that_means_nothing_is_refused(document: dict[str, Any], code
     with pytest.raises(Invalid) as caught:
         PolicyDocument.model_validate(document)
     assert caught.value.code == code
-
-
-PATTERNS = st.sampled_from(
-    [*sorted(CATALOGUE), "*", "scope.*", "scope.read.*", "policy.*", "admin.*", "forget.*"]
-)
-LISTS = st.lists(PATTERNS, max_size=4)
-TARGETS = {
-    "deployment": [""],
-    "tenant": [TENANT],
-    "scope": ["org:acme", str(HOME)],
-    "actor": ["user:alice"],
-}
-STEPS = st.lists(st.tuples(st.sampled_from(sorted(TARGETS)), st.integers(0, 1), LISTS, LISTS), max_size=8)
-ORDER = ["deployment", "tenant", "scope", "actor"]
-
-
-@examples(max_examples=150, deadline=None)
-@holds(
-    preset=st.sampled_from(PRESETS), steps=STEPS, caps=st.none() | st.sets(st.sampled_from(sorted(CATALOGUE)))
-)
-def test_nothing_grants_what_a_tier_above_denies(preset: str, steps: Any, caps: set[str] | None) -> None:
-    world = World(preset, token_allows=lambda _, grant: caps is None or grant.capability in caps)
-    ceiling = load_preset(preset).rules
-    standing: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
-    for tier, number, allow, deny in steps:
-        target = TARGETS[tier][number % len(TARGETS[tier])]
-        world.put(tier, target, allow=allow, deny=deny)
-        standing[tier, target] = (allow, deny)
-        before = {each for each in CATALOGUE if world.tier(each, HOME) is None}
-        denied = {each for _, words in standing.values() for word in words for each in matching(word)}
-        assert not before & denied
-        assert before <= ceiling.allows | ceiling.tenant_decides
-        assert caps is None or before <= caps
-        opened = before & (ceiling.tenant_decides - ceiling.allows)
-        allowed = {each for word in standing.get(("tenant", TENANT), ([], []))[0] for each in matching(word)}
-        assert opened <= allowed
-        for capability in Capability:
-            named = world.tier(capability, HOME)
-            inner = [] if named not in ORDER else ORDER[: ORDER.index(named)]
-            for outer in inner:
-                lists = [words[1] for (at, _), words in standing.items() if at == outer]
-                assert capability not in {
-                    each for words in lists for word in words for each in matching(word)
-                }

@@ -13,6 +13,7 @@ import typer
 
 from lamina import __version__
 from lamina.cli.audit import audit_commands
+from lamina.cli.capsule import capsule_commands
 from lamina.cli.group import Commands
 from lamina.cli.memory import add_memory_commands
 from lamina.cli.options import AsJson, Data
@@ -30,6 +31,7 @@ app = typer.Typer(
 )
 
 app.add_typer(audit_commands, name="audit")
+app.add_typer(capsule_commands, name="capsule")
 
 
 def _version(asked: bool) -> None:

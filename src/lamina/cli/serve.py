@@ -36,6 +36,10 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
     server = build_server(settings)
     host, port = listener.getsockname()[:2]
     print(f"lamina serves http://{host}:{port} from {settings.data}", file=sys.stderr, flush=True)
+    server.store.documents.recover()
+    token = server.first_token()
+    if token is not None:
+        print(f"the owner's token, shown this once: {token}", file=sys.stderr, flush=True)
     config = uvicorn.Config(
         server.application,
         log_level=settings.log_level,

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from lamina.app import build_worker
+from lamina.app import build_drain, build_worker
 from lamina.errors import Conflict
+from lamina.models.minilm import MiniLmEmbedder
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore, make_folder
 
@@ -22,19 +23,32 @@ __all__ = ["require_no_worker", "run_replay", "run_worker"]
 
 _LOCK_TRIES = 5
 _HANDOVER_S = 10.0  # the worker of a server that was killed ends after the batch at hand
+_DRAIN_STOP_S = 5.0  # a row that a model or a graph is slow to take is tried again after its lease
 _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 
 
 def run_worker(settings: Settings, parent: int | None = None) -> None:
     """Derive until told to stop, or until ``parent``, the process that keeps this one, is gone."""
     os.nice(_NICENESS)
+    # Nothing leaves this machine unasked; the graph's vectors are those of the embedder here.
+    os.environ.setdefault("GRAPHITI_TELEMETRY_ENABLED", "false")
+    os.environ.setdefault("EMBEDDING_DIM", str(MiniLmEmbedder.dim_pooled))
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
     with _alone(settings.data):
         store = SqliteStore(settings.data, durable=False)
         store.jobs.release()
-        build_worker(settings, store).run(lambda: stop.is_set() or parent not in (None, os.getppid()))
+
+        def stopping() -> bool:
+            return stop.is_set() or parent not in (None, os.getppid())
+
+        drain = threading.Thread(
+            target=build_drain(settings, store).run, args=(stopping,), name="lamina-drain", daemon=True
+        )
+        drain.start()
+        build_worker(settings, store).run(stopping)
+        drain.join(_DRAIN_STOP_S)
         store.close()
 
 

@@ -20,6 +20,7 @@ from lamina.client.async_layers import (
     AsyncFacts,
     AsyncUnderstanding,
 )
+from lamina.client.capsules import capsule_ask
 from lamina.client.identity import Identity
 from lamina.client.options import (
     BulkOptions,
@@ -28,7 +29,7 @@ from lamina.client.options import (
     RecallOptions,
     Stage,
 )
-from lamina.client.results import Chunk, LifecycleEvent, Stored
+from lamina.client.results import Chunk, LifecycleEvent, Said, Stored
 from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, new_key
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.client.synchronous import DEFAULT_URL
@@ -146,6 +147,13 @@ class AsyncClient:
     async def lifecycle_of(self, event_id: str) -> MemoryEventState:
         """Mirrors ``Client.lifecycle_of``."""
         return await self._send(reads.state_ask(event_id))
+
+    async def continuity(self, operation: str, request: Mapping[str, Any]) -> Said:
+        """What ``POST /v1/continuity/{operation}`` answers: read, upsert, patch, lifecycle, list and so on.
+
+        A patch carries an idempotency key. An upsert may be sent again as it is: the same words change nothing.
+        """
+        return await self._send(capsule_ask(operation, request))
 
     async def version(self) -> Version:
         """Mirrors ``Client.version``."""

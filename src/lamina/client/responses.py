@@ -80,11 +80,12 @@ def failure_of(response: httpx.Response) -> Failure:
     try:
         sent = from_json(response.content)
         details = dict(sent.get("details") or {})
-        hint = details.pop("hint", None)
-        error = kind(sent["error_code"], sent["message"], hint=hint, details=details)
+        hint = details.pop("hint", None) or sent.get("hint")
+        message = sent["message"] if "message" in sent else _detail(sent["detail"])
+        error = kind(sent["error_code"], message, hint=hint, details=details)
         error.request_id = sent.get("request_id")
         retriable = bool(sent.get("retriable", kind.retriable))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         error = kind(
             "UNEXPECTED_STATUS",
             f"{response.request.url.path} answered {response.status_code} without an error envelope",
@@ -92,6 +93,14 @@ def failure_of(response: httpx.Response) -> Failure:
         )
         retriable = kind.retriable
     return Failure(_stamped(error, response), retriable, retry_after_s)
+
+
+def _detail(detail: Any) -> str:  # Any: what stands there is whatever the server sent
+    """The message of an error in the style of Relay: a text, or the first of a list of problems."""
+    if isinstance(detail, str):
+        return detail
+    problem = detail[0]
+    return f"{'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}"
 
 
 def _class_of(status: int) -> type[LaminaError]:

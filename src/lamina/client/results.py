@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from lamina.kernel.wire import Result
 from lamina.lifecycle.requests import StreamedRow
@@ -25,11 +25,18 @@ __all__ = [
     "LifecycleEvent",
     "PlanChunk",
     "ProvenanceChunk",
+    "Said",
     "Stored",
     "chunk_of",
 ]
 
 Ranked = RankedEvent | RankedEpisode | RankedFact | RankedBelief | RankedConcept
+
+
+class Said(Result):
+    """An answer as it came: its keys are attributes, and ``model_dump()`` gives the whole of it."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class Stored(Result):

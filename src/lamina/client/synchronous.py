@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from lamina.client import reads, writes
 from lamina.client.asks import Ask
+from lamina.client.capsules import capsule_ask
 from lamina.client.identity import Identity
 from lamina.client.layers import Beliefs, Episodes, Events, Facts, Understanding
 from lamina.client.options import (
@@ -22,7 +23,7 @@ from lamina.client.options import (
     RecallOptions,
     Stage,
 )
-from lamina.client.results import Chunk, LifecycleEvent, Stored
+from lamina.client.results import Chunk, LifecycleEvent, Said, Stored
 from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, new_key
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.errors import Invalid
@@ -164,6 +165,13 @@ class Client:
     def lifecycle_of(self, event_id: str) -> MemoryEventState:
         """How far an event has come, and what rests on it."""
         return self._send(reads.state_ask(event_id))
+
+    def continuity(self, operation: str, request: Mapping[str, Any]) -> Said:
+        """What ``POST /v1/continuity/{operation}`` answers: read, upsert, patch, lifecycle, list and so on.
+
+        A patch carries an idempotency key. An upsert may be sent again as it is: the same words change nothing.
+        """
+        return self._send(capsule_ask(operation, request))
 
     def version(self) -> Version:
         """Which build answers."""

@@ -8,7 +8,7 @@ from lamina.continuity import requests, results
 from lamina.continuity.cold import archive_of, packed, stub_text, unpacked
 from lamina.continuity.envelopes import archive_bytes, archived
 from lamina.continuity.landing import retried
-from lamina.continuity.permission import PathsOf, require
+from lamina.continuity.permission import WRITES, require
 from lamina.continuity.shelf import Shelf
 from lamina.continuity.subjects import ArchiveName, Subject, archive_name, check_same_subject
 from lamina.errors import Conflict, Malformed, NotFound
@@ -24,16 +24,14 @@ _SUBJECT_LINE_MAX: Final = 120
 class Archiving:
     """Archive, delete, cold store and rehydrate."""
 
-    def __init__(self, shelf: Shelf, paths_of: PathsOf) -> None:
+    def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
-        self._paths_of = paths_of
 
     def archive(self, request: requests.Archive, call: Call) -> Answer:
         """Put the capsule into an envelope. The snapshot of its last good write stays."""
-        subject, paths = request.subject, self._paths_of(call)
-        for mode in ("read", "write"):
-            require(paths, mode, subject.active_path)
-        require(paths, "write", subject.archive_path(call.now))
+        subject = request.subject
+        require(call, WRITES, "read", subject.active_path)
+        require(call, WRITES, "write", subject.active_path, subject.archive_path(call.now))
         return Answer(retried(lambda: self._archive(request, call)))
 
     def delete(self, request: requests.Delete, call: Call) -> Answer:
@@ -43,7 +41,7 @@ class Archiving:
     def cold_store(self, request: requests.ColdStore, call: Call) -> Answer:
         """Compress an archive and leave a stub that can be read."""
         name = archive_named(request.source_archive_path)
-        require(self._paths_of(call), "write", name.path, name.cold_path, name.stub_path)
+        require(call, WRITES, "write", name.path, name.cold_path, name.stub_path)
         return Answer(retried(lambda: self.stored_cold(name, call)))
 
     def cold_rehydrate(self, request: requests.ColdRehydrate, call: Call) -> Answer:
@@ -52,7 +50,7 @@ class Archiving:
             name = archive_of(request.cold_stub_path)
         else:
             name = archive_named(request.source_archive_path or "")
-        require(self._paths_of(call), "write", name.path, name.cold_path, name.stub_path)
+        require(call, WRITES, "write", name.path, name.cold_path, name.stub_path)
         return Answer(retried(lambda: self._rehydrated(name, call)))
 
     def stored_cold(self, name: ArchiveName, call: Call) -> results.ColdStored:
@@ -115,9 +113,9 @@ class Archiving:
         single = [subject.active_path] if request.delete_active else []
         single += [subject.fallback_path] if request.delete_fallback else []
         archives = self._archives(tenant_id, subject) if request.delete_archive else []
-        require(self._paths_of(call), "write", *single, *archives)
+        require(call, WRITES, "write", *single, *archives)
         if request.delete_archive:
-            require(self._paths_of(call), "write", subject.archive_path(call.now))
+            require(call, WRITES, "write", subject.archive_path(call.now))
         self._check_own(tenant_id, subject)
         standing = self._shelf.documents(tenant_id, [*single, *archives])
         gone = [path for path in (*single, *archives) if path in standing]

@@ -1,29 +1,31 @@
-"""How the operations of this slice are declared: a read asks to read the scope of Relay, a write to write it.
+"""How the operations of this slice are declared: each by the right of Relay that it takes, whatever it is asked for.
 
-Which documents of it a caller may touch is asked beside, for each path (``permission.py``).
+Which documents a caller may touch is asked by the handlers, for each path (``permission.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from pydantic import BaseModel
 
-from lamina.continuity.landing import RELAY
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
+from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
+from lamina.kernel.relay import RelayNeed, RelayRight
 
 __all__ = ["reads", "writes"]
-
-_READ: Final = Grant(Capability.SCOPE_READ_LOCAL, RELAY)
-_WRITE: Final = Grant(Capability.SCOPE_WRITE, RELAY)
 
 _Handler = Callable[[Any, Call], Answer]  # Any: requests of several types
 
 
 def reads(
-    name: str, request: type[BaseModel], result: type[BaseModel], handler: _Handler, summary: str
+    right: RelayRight,
+    name: str,
+    request: type[BaseModel],
+    result: type[BaseModel],
+    handler: _Handler,
+    summary: str,
 ) -> Operation[Any]:
     """An operation that changes nothing."""
     return Operation(
@@ -33,23 +35,25 @@ def reads(
         capability=Capability.SCOPE_READ_LOCAL,
         effect=Effect.READ,
         tier=Tier.STABLE,
-        grants=lambda request, principal: (_READ,),  # noqa: ARG005 - the same for every request
+        grants=_none,
         handler=handler,
         summary=summary,
+        relay=(RelayNeed(right),),
     )
 
 
 def writes(
+    right: RelayRight | None,
     name: str,
     request: type[BaseModel],
     result: type[BaseModel],
     handler: _Handler,
     summary: str,
     *,
-    reading_too: bool = False,
+    also: RelayRight | None = None,
 ) -> Operation[Any]:
-    """An operation that changes documents; ``reading_too`` where its answer shows others than it wrote."""
-    grants = (_READ, _WRITE) if reading_too else (_WRITE,)
+    """An operation that changes documents; ``also`` where its answer shows others than it wrote."""
+    more = () if also is None else (RelayNeed(also),)
     return Operation(
         name=name,
         request=request,
@@ -57,7 +61,12 @@ def writes(
         capability=Capability.SCOPE_WRITE,
         effect=Effect.WRITE,
         tier=Tier.STABLE,
-        grants=lambda request, principal: grants,  # noqa: ARG005 - the same for every request
+        grants=_none,
         handler=handler,
         summary=summary,
+        relay=(*more, RelayNeed(right, "write" if right is None else None)),
     )
+
+
+def _none(request: Any, principal: Principal) -> Sequence[Grant]:  # noqa: ARG001 - the port's shape
+    return ()

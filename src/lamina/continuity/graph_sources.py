@@ -18,7 +18,7 @@ from lamina.continuity.envelopes import archived, fallback
 from lamina.continuity.files.directory import Directory, Listing
 from lamina.continuity.graph import Around, CapsuleLinks, Denied, TaskLinks
 from lamina.continuity.loading import loaded, object_in
-from lamina.continuity.permission import Paths
+from lamina.continuity.permission import Reach
 from lamina.continuity.subjects import ARCHIVE, COLD_INDEX, FALLBACK, KINDS, ROOT, Subject
 from lamina.errors import LaminaError
 from lamina.kernel.time import Instant
@@ -73,13 +73,13 @@ class GraphSources:
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._lock = threading.Lock()
 
-    def around(self, tenant_id: str, subject: Subject, paths: Paths) -> Around:
+    def around(self, tenant_id: str, subject: Subject, reach: Reach) -> Around:
         """What the caller may know of what is around a subject."""
         with self._lock:
             known = self._followed(tenant_id)
             found = known.standing((subject.kind, subject.id))
             malformed = [path for path in known.malformed if path in known.listing.updated_at]
-        return _around(subject, found, paths, sum(paths.may("read", path) for path in malformed))
+        return _around(subject, found, reach, sum(reach.reads(path) for path in malformed))
 
     def _followed(self, tenant_id: str) -> _Known:
         listing = self._directory.of(tenant_id)
@@ -170,13 +170,13 @@ def _subjects(links: Links | None) -> Iterator[tuple[str, str]]:
             yield (links.kind, links.superseded_by)
 
 
-def _around(subject: Subject, found: Sequence[Links], paths: Paths, malformed: int) -> Around:
+def _around(subject: Subject, found: Sequence[Links], reach: Reach, malformed: int) -> Around:
     sources: list[Links] = []
     denied: list[Denied] = []
     own: list[CapsuleLinks] = []
     exists = False
     for links in found:
-        if not paths.may("read", links.path):
+        if not reach.reads(links.path):
             denied.append(Denied(links.source_class))
         elif isinstance(links, CapsuleLinks) and (links.kind, links.subject_id) == (subject.kind, subject.id):
             own.append(links)
@@ -186,7 +186,7 @@ def _around(subject: Subject, found: Sequence[Links], paths: Paths, malformed: i
     speaks = min(own, key=lambda links: _STANDING.index(links.source_class), default=None)
     if speaks is not None:
         exists = True
-        open_documents = tuple(_readable(speaks.documents, paths, denied))
+        open_documents = tuple(_readable(speaks.documents, reach, denied))
         sources.append(
             CapsuleLinks(
                 speaks.path,
@@ -205,9 +205,9 @@ def _own_task(task: TaskLinks, subject: Subject) -> bool:
     return subject.id == (task.task_id if subject.kind == "task" else task.thread_id)
 
 
-def _readable(documents: Iterable[str], paths: Paths, denied: list[Denied]) -> Iterator[str]:
+def _readable(documents: Iterable[str], reach: Reach, denied: list[Denied]) -> Iterator[str]:
     for path in documents:
-        if paths.may("read", path):
+        if reach.reads(path):
             yield path
         else:
             denied.append(Denied("related_document", path))

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from lamina import limits
 from lamina.errors import Conflict
 from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
 from lamina.kernel.operations import Call
-from lamina.kernel.scopes import Scope
+from lamina.kernel.relay import RELAY_SCOPE
 from lamina.store.documents.ports import Change, ChangeKind, Commit, Documents, Write
 from lamina.store.ports import Capture
 
-__all__ = ["RELAY", "Told", "landed", "retried"]
-
-RELAY: Final = Scope("app:relay")
-"""The scope that what the Relay contract keeps belongs to."""
+__all__ = ["Told", "landed", "retried"]
 
 T = TypeVar("T")
 
@@ -64,7 +61,7 @@ def _draft(call: Call, changes: Sequence[Change], told: Told) -> EventDraft:
         content["change"] = ChangeKind.APPEND.value
     return EventDraft(
         tenant_id=principal.tenant_id,
-        scope=RELAY,
+        scope=RELAY_SCOPE,
         caller=principal.actor,
         observed_actor=actor,
         subject=actor,

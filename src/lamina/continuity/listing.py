@@ -10,11 +10,11 @@ from lamina.continuity import requests, results
 from lamina.continuity.capsules import CapsuleObject
 from lamina.continuity.cold import Stub
 from lamina.continuity.freshness import freshness
-from lamina.continuity.permission import Paths, PathsOf
+from lamina.continuity.permission import READS, sees
 from lamina.continuity.planning import is_stale
 from lamina.continuity.salience import Salience, salience, salience_metadata
 from lamina.continuity.shelf import Shelf
-from lamina.continuity.subjects import ARCHIVE, COLD_INDEX, FALLBACK, Subject
+from lamina.continuity.subjects import ARCHIVE, COLD_INDEX, FALLBACK, ROOT, Subject
 from lamina.continuity.transitions import ACTIVE
 from lamina.continuity.trust import health, resume_adequate, verification_status
 from lamina.kernel.operations import Answer, Call
@@ -47,13 +47,13 @@ class _Found:
 class Listing:
     """List what is kept, silently without what the caller may not read."""
 
-    def __init__(self, shelf: Shelf, paths_of: PathsOf, archive_days: int) -> None:
+    def __init__(self, shelf: Shelf, archive_days: int) -> None:
         self._shelf = shelf
-        self._paths_of = paths_of
         self._archive_days = archive_days
 
     def list(self, request: requests.ListCapsules, call: Call) -> Answer:
         """The rows that match, in the order that was asked for."""
+        call.relay.require(READS)
         found, filtered = list(self._found(request, call)), _filters(request)
         if filtered:
             found = [one for one in found if _matches(one, request)]
@@ -80,44 +80,48 @@ class Listing:
         )
 
     def _found(self, request: requests.ListCapsules, call: Call) -> Iterator[_Found]:
-        tenant_id, paths, kind = call.principal.tenant_id, self._paths_of(call), request.subject_kind
-        yield from self._active(tenant_id, paths, kind)
+        kind = request.subject_kind
+        yield from self._active(call, kind)
         if request.include_fallback:
-            yield from self._fallbacks(tenant_id, paths, kind)
+            yield from self._fallbacks(call, kind)
         if request.include_archived:
-            yield from self._archives(tenant_id, paths, kind, call.now)
+            yield from self._archives(call, kind)
         if request.include_cold and not _filters(request):
-            yield from self._cold(tenant_id, paths, kind)
+            yield from self._cold(call, kind)
 
-    def _active(self, tenant_id: str, paths: Paths, kind: str | None) -> Iterator[_Found]:
+    def _active(self, call: Call, kind: str | None) -> Iterator[_Found]:
+        tenant_id, seen = call.principal.tenant_id, sees(call, ROOT)
         documents = self._shelf.active_documents(tenant_id, kind)
         for path, loaded in self._shelf.capsules(tenant_id, documents).items():
-            if paths.may("read", path):
+            if seen(path):
                 yield _of_capsule(loaded.capsule, "active", path, "active")
 
-    def _fallbacks(self, tenant_id: str, paths: Paths, kind: str | None) -> Iterator[_Found]:
+    def _fallbacks(self, call: Call, kind: str | None) -> Iterator[_Found]:
+        tenant_id, seen = call.principal.tenant_id, sees(call, FALLBACK)
         documents = self._shelf.beginning(tenant_id, f"{FALLBACK}/")
         for path, loaded in self._shelf.fallbacks(tenant_id, documents).items():
-            if paths.may("read", path) and kind in (None, loaded.capsule["subject_kind"]):
+            if seen(path) and kind in (None, loaded.capsule["subject_kind"]):
                 yield _of_capsule(loaded.capsule, "fallback", path, "fallback")
 
-    def _archives(self, tenant_id: str, paths: Paths, kind: str | None, now: Instant) -> Iterator[_Found]:
+    def _archives(self, call: Call, kind: str | None) -> Iterator[_Found]:
+        tenant_id, seen = call.principal.tenant_id, sees(call, ARCHIVE)
         documents = self._shelf.beginning(tenant_id, f"{ARCHIVE}/")
         for path, archive in self._shelf.archives(tenant_id, documents).items():
             capsule = archive.capsule
-            if not paths.may("read", path) or kind not in (None, capsule["subject_kind"]):
+            if not seen(path) or kind not in (None, capsule["subject_kind"]):
                 continue
-            stale = is_stale(archive.archived_at, now, self._archive_days)
+            stale = is_stale(archive.archived_at, call.now, self._archive_days)
             active_path = Subject(capsule["subject_kind"], capsule["subject_id"]).active_path
             more = {"archive_path": path, "archived_at": archive.archived_at_text}
             yield _of_capsule(
                 capsule, "archived", active_path, "archive_stale" if stale else "archive_recent", more
             )
 
-    def _cold(self, tenant_id: str, paths: Paths, kind: str | None) -> Iterator[_Found]:
+    def _cold(self, call: Call, kind: str | None) -> Iterator[_Found]:
+        tenant_id, seen = call.principal.tenant_id, sees(call, COLD_INDEX)
         documents = self._shelf.beginning(tenant_id, f"{COLD_INDEX}/")
         for path, stub in self._shelf.stubs(tenant_id, documents).items():
-            if paths.may("read", path) and kind in (None, stub.name.kind):
+            if seen(path) and kind in (None, stub.name.kind):
                 subject_id = stub.fields["subject_id"] or stub.name.slug
                 active_path = Subject(stub.name.kind, stub.name.slug).active_path
                 yield _Found(stub.name.kind, subject_id, "cold", active_path, "cold", stub=stub)

@@ -1,15 +1,18 @@
-"""The operations of continuity. Three of them have no route of their own: operators run them as jobs."""
+"""The operations of continuity. Three of them have no route of their own: operators run them as jobs.
+
+What a caller may is asked by the handlers, of the call: rights of Relay, document by document.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from lamina.continuity import requests, results
 from lamina.continuity.archiving import Archiving
 from lamina.continuity.declaring import reads, writes
 from lamina.continuity.listing import Listing
-from lamina.continuity.permission import AnyPath, PathsOf
+from lamina.continuity.permission import READS, WRITES
 from lamina.continuity.reading import Reading, Section
 from lamina.continuity.shelf import Shelf
 from lamina.continuity.upkeep import Upkeep
@@ -18,51 +21,46 @@ from lamina.continuity.writing import Writing
 from lamina.kernel.operations import Operation
 from lamina.store.documents.ports import Documents
 
-__all__ = ["ARCHIVE_DAYS", "continuity_operations"]
-
-ARCHIVE_DAYS: Final = 90
-"""After how many days an archive is stale, unless a setting says otherwise."""
+__all__ = ["continuity_operations"]
 
 
 def continuity_operations(
     documents: Documents,
     *,
-    paths_of: PathsOf | None = None,
     sections: Mapping[str, Section] | None = None,
-    archive_days: int = ARCHIVE_DAYS,
+    archive_days: int = 90,
     shelf: Shelf | None = None,
     uses: RecentUses | None = None,
 ) -> list[Operation[Any]]:
-    """Every operation over capsules. ``paths_of`` narrows callers to folders, ``sections`` widen the startup view.
+    """Every operation over capsules. ``sections`` widen the startup view; archives are stale past ``archive_days``.
 
     ``shelf`` and ``uses`` are given where others share them.
     """
-    asked: PathsOf = paths_of or (lambda call: AnyPath())  # noqa: ARG005 - every caller alike
     shelf, uses = shelf or Shelf(documents), uses or RecentUses()
-    reading, writing = Reading(shelf, asked, uses, sections), Writing(shelf, asked)
-    archiving, listing = Archiving(shelf, asked), Listing(shelf, asked, archive_days)
-    upkeep = Upkeep(shelf, asked, uses, archiving, archive_days)
+    reading, writing = Reading(shelf, uses, sections), Writing(shelf)
+    archiving, listing = Archiving(shelf), Listing(shelf, archive_days)
+    upkeep = Upkeep(shelf, uses, archiving, archive_days)
     return [
-        reads("continuity_read", requests.Read, results.ReadCapsule, reading.read, "Read a capsule."),
-        reads("continuity_compare", requests.Compare, results.Compared, reading.compare,
+        reads(READS, "continuity_read", requests.Read, results.ReadCapsule, reading.read, "Read a capsule."),
+        reads(READS, "continuity_compare", requests.Compare, results.Compared, reading.compare,
               "Compare a candidate with a capsule."),
-        reads("continuity_list", requests.ListCapsules, results.Listed, listing.list, "List capsules."),
-        writes("continuity_upsert", requests.Upsert, results.Upserted, writing.upsert, "Write a capsule."),
-        writes("continuity_patch", requests.Patch, results.Patched, writing.patch, "Change items of a capsule's lists."),
-        writes("continuity_lifecycle", requests.Lifecycle, results.Moved, writing.lifecycle,
+        reads(READS, "continuity_list", requests.ListCapsules, results.Listed, listing.list, "List capsules."),
+        writes(WRITES, "continuity_upsert", requests.Upsert, results.Upserted, writing.upsert, "Write a capsule."),
+        writes(WRITES, "continuity_patch", requests.Patch, results.Patched, writing.patch, "Change items of a capsule's lists."),
+        writes(WRITES, "continuity_lifecycle", requests.Lifecycle, results.Moved, writing.lifecycle,
                "Move a thread or task along its lifecycle."),
-        writes("continuity_revalidate", requests.Revalidate, results.Revalidated, writing.revalidate,
-               "Judge a capsule against signals.", reading_too=True),
-        writes("continuity_archive", requests.Archive, results.Archived, archiving.archive, "Put a capsule away.", reading_too=True),
-        writes("continuity_delete", requests.Delete, results.Deleted, archiving.delete, "Remove what is kept of a subject."),
-        writes("continuity_refresh_plan", requests.PlanRefresh, results.RefreshPlan, upkeep.plan_refresh,
-               "Plan which capsules to look at again.", reading_too=True),
-        writes("continuity_retention_plan", requests.PlanRetention, results.RetentionPlan, upkeep.plan_retention,
-               "Plan which archives go to cold storage.", reading_too=True),
-        writes("continuity_retention_apply", requests.RetentionApply, results.Applied, upkeep.apply_retention,
+        writes(WRITES, "continuity_revalidate", requests.Revalidate, results.Revalidated, writing.revalidate,
+               "Judge a capsule against signals."),
+        writes(WRITES, "continuity_archive", requests.Archive, results.Archived, archiving.archive, "Put a capsule away."),
+        writes(WRITES, "continuity_delete", requests.Delete, results.Deleted, archiving.delete, "Remove what is kept of a subject."),
+        writes(WRITES, "continuity_refresh_plan", requests.PlanRefresh, results.RefreshPlan, upkeep.plan_refresh,
+               "Plan which capsules to look at again."),
+        writes(WRITES, "continuity_retention_plan", requests.PlanRetention, results.RetentionPlan, upkeep.plan_retention,
+               "Plan which archives go to cold storage."),
+        writes(WRITES, "continuity_retention_apply", requests.RetentionApply, results.Applied, upkeep.apply_retention,
                "Move stale archives to cold storage."),
-        writes("continuity_cold_store", requests.ColdStore, results.ColdStored, archiving.cold_store,
+        writes(WRITES, "continuity_cold_store", requests.ColdStore, results.ColdStored, archiving.cold_store,
                "Move an archive to cold storage."),
-        writes("continuity_cold_rehydrate", requests.ColdRehydrate, results.Rehydrated, archiving.cold_rehydrate,
+        writes(WRITES, "continuity_cold_rehydrate", requests.ColdRehydrate, results.Rehydrated, archiving.cold_rehydrate,
                "Bring an archive back from cold storage."),
     ]  # fmt: skip

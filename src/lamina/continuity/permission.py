@@ -1,45 +1,47 @@
-"""Which paths of the repository a caller may touch: asked for every document beside the grants of an operation."""
+"""Which documents a caller may touch: asked of the call for every one of them, on behalf of one right of Relay."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Final
 
-from lamina.errors import Forbidden
 from lamina.kernel.operations import Call
+from lamina.kernel.relay import Mode, RelayRight, write_right
 
-__all__ = ["AnyPath", "Mode", "Paths", "PathsOf", "require"]
+__all__ = ["READS", "WRITES", "Reach", "require", "sees"]
 
-Mode = Literal["read", "write"]
-
-
-class Paths(Protocol):
-    """What a caller may do below the folders of the repository."""
-
-    def may(self, mode: Mode, path: str) -> bool:
-        """Whether the caller may read or write a path."""
-        ...
+READS: Final = RelayRight.READ_FILES
+WRITES: Final = RelayRight.WRITE_PROJECTS
 
 
-PathsOf = Callable[[Call], Paths]
-"""The paths of the caller of a call."""
+def require(call: Call, right: RelayRight, mode: Mode, *paths: str) -> None:
+    """Nothing when the caller holds the right at every path; ``Forbidden`` otherwise."""
+    for path in paths:
+        call.relay.require(right, mode, path)
 
 
-class AnyPath:
-    """Every path: for callers whose grants are all that is asked."""
+def sees(call: Call, folder: str) -> Callable[[str], bool]:
+    """Whether the caller may read a path of a folder. Who may read the folder is not asked for each path."""
+    if call.relay.allows(READS, "read", folder):
+        return lambda path: True  # noqa: ARG005 - every path alike
+    return lambda path: call.relay.allows(READS, "read", path)
 
-    def may(self, mode: Mode, path: str) -> bool:  # noqa: ARG002 - the port's shape
-        """Mirrors ``Paths.may``."""
-        return True
 
+class Reach:
+    """Which paths the caller of a call may touch: reading on behalf of one right, writing by the right of the path."""
 
-def require(paths: Paths, mode: Mode, *wanted: str) -> None:
-    """Nothing, or ``Forbidden`` (PATH_NOT_ALLOWED) for the first path that the caller may not touch."""
-    for path in wanted:
-        if not paths.may(mode, path):
-            raise Forbidden(
-                "PATH_NOT_ALLOWED",
-                f"{mode.capitalize()} path namespace not allowed: {path}",
-                hint="the token lists the folders that it may read and write",
-                details={"mode": mode, "path": path},
-            )
+    def __init__(self, call: Call, right: RelayRight) -> None:
+        self._relay = call.relay
+        self._right = right
+        self._open: dict[str, bool] = {}
+
+    def reads(self, path: str) -> bool:
+        """Whether a path may be read. Who may read its first folder is not asked for each path."""
+        folder = path.partition("/")[0]
+        if folder not in self._open:
+            self._open[folder] = self._relay.allows(self._right, "read", folder)
+        return self._open[folder] or self._relay.allows(self._right, "read", path)
+
+    def require(self, mode: Mode, path: str) -> None:
+        """Nothing when the caller may read or write at a path; ``Forbidden`` otherwise."""
+        self._relay.require(write_right(path) if mode == "write" else self._right, mode, path)

@@ -9,7 +9,7 @@ from lamina.continuity import requests, results
 from lamina.continuity.capsules import CapsuleObject
 from lamina.continuity.judging import candidate_of, compared
 from lamina.continuity.loading import Loaded
-from lamina.continuity.permission import PathsOf, require
+from lamina.continuity.permission import READS, require
 from lamina.continuity.recovery import (
     ACTIVE_INVALID,
     ACTIVE_MISSING,
@@ -42,20 +42,17 @@ class Reading:
     def __init__(
         self,
         shelf: Shelf,
-        paths_of: PathsOf,
         uses: RecentUses,
         sections: Mapping[str, Section] | None = None,
     ) -> None:
         self._shelf = shelf
-        self._paths_of = paths_of
         self._uses = uses
         self._sections = dict(sections or {})
 
     def read(self, request: requests.Read, call: Call) -> Answer:
         """A capsule with its trust signals; with ``allow_fallback`` its snapshot where the capsule cannot be read."""
         subject, tenant_id = request.subject, call.principal.tenant_id
-        paths = self._paths_of(call)
-        require(paths, "read", subject.active_path)
+        require(call, READS, "read", subject.active_path)
         path, state, warnings = subject.active_path, "active", list[str]()
         found: Loaded | None = None
         try:
@@ -64,7 +61,7 @@ class Reading:
             if not request.allow_fallback:
                 raise
             warnings.append(ACTIVE_MISSING if isinstance(failure, NotFound) else ACTIVE_INVALID)
-            require(paths, "read", subject.fallback_path)
+            require(call, READS, "read", subject.fallback_path)
             found = self._shelf.fallback(tenant_id, subject)
             warnings.append(FALLBACK_MISSING if found is None else FALLBACK_USED)
             state = "missing" if found is None else "fallback"
@@ -93,7 +90,7 @@ class Reading:
     def compare(self, request: requests.Compare, call: Call) -> Answer:
         """How a candidate differs from the capsule that stands."""
         subject = request.subject
-        require(self._paths_of(call), "read", subject.active_path)
+        require(call, READS, "read", subject.active_path)
         candidate = candidate_of(request.candidate_capsule, subject)
         found = compared(self.active(call.principal.tenant_id, subject).capsule, candidate, request.signals)
         return Answer(

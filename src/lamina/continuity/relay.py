@@ -15,8 +15,7 @@ from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.operations import file_operations
 from lamina.continuity.files.ports import Finder
 from lamina.continuity.graph_sources import GraphSources
-from lamina.continuity.operations import ARCHIVE_DAYS, continuity_operations
-from lamina.continuity.permission import AnyPath, PathsOf
+from lamina.continuity.operations import continuity_operations
 from lamina.continuity.reading import Reading
 from lamina.continuity.shelf import Shelf
 from lamina.continuity.subjects import Subject
@@ -37,30 +36,25 @@ class Surroundings:
 
 
 def relay_operations(
-    documents: Documents,
-    around: Surroundings,
-    *,
-    paths_of: PathsOf | None = None,
-    archive_days: int = ARCHIVE_DAYS,
+    documents: Documents, around: Surroundings, *, archive_days: int = 90
 ) -> list[Operation[Any]]:
-    """Every operation. ``paths_of`` narrows callers to folders."""
-    asked: PathsOf = paths_of or (lambda call: AnyPath())  # noqa: ARG005 - every caller alike
+    """Every operation; archives are stale past ``archive_days``."""
     shelf, uses, directory = Shelf(documents), RecentUses(), Directory(documents)
-    finding = Finding(documents, directory, around.finder, asked)
-    graphing = Graphing(GraphSources(documents, directory), asked)
+    finding = Finding(documents, directory, around.finder)
+    graphing = Graphing(GraphSources(documents, directory))
 
     def due(subject: Subject, call: Call) -> Mapping[str, Any]:
         return around.reminders([subject], call)
 
     sections = {"graph_summary": graphing.summary, "schedule_context": due}
-    reading = Reading(shelf, asked, uses, sections)
+    reading = Reading(shelf, uses, sections)
     orienting = Orienting(shelf, reading, uses)
-    retrieving = Retrieving(documents, finding, orienting, graphing, around.reminders, asked)
+    retrieving = Retrieving(documents, finding, orienting, graphing, around.reminders)
     groups: Sequence[list[Operation[Any]]] = (
         continuity_operations(
-            documents, paths_of=asked, sections=sections, archive_days=archive_days, shelf=shelf, uses=uses
+            documents, sections=sections, archive_days=archive_days, shelf=shelf, uses=uses
         ),
-        file_operations(documents, finding, paths_of=asked),
-        context_operations(retrieving, Snapshots(documents, finding, asked, around.version)),
+        file_operations(documents, finding),
+        context_operations(retrieving, Snapshots(documents, finding, around.version)),
     )
     return [operation for group in groups for operation in group]

@@ -41,16 +41,20 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What parsing a document at one version led to: a value, or the error that it is."""
+    """What parsing a document at one version led to: a value, or the error that it is. ``size`` is the document's."""
 
     version: int
+    size: int
     value: Any  # Any: what the reader of the path makes of it
     error: LaminaError | None = None
 
     def got(self) -> Any:
         """The value; raises what parsing raised."""
         if self.error is not None:
-            raise self.error
+            # A new one each time: an exception that is raised again carries the frames of every caller along.
+            raise type(self.error)(
+                self.error.code, self.error.message, hint=self.error.hint, details=self.error.details
+            )
         return self.value
 
 
@@ -60,6 +64,7 @@ class Shelf:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._parsed: OrderedDict[tuple[str, str], Kept] = OrderedDict()
+        self._bytes = 0
         self._lock = threading.Lock()
 
     def document(self, tenant_id: str, path: str) -> Document | None:
@@ -174,18 +179,21 @@ class Shelf:
                 return kept
         kept = _parsed(document, parse)
         with self._lock:
+            before = self._parsed.pop(key, None)
             self._parsed[key] = kept
-            self._parsed.move_to_end(key)
-            while len(self._parsed) > limits.CAPSULES_KEPT_MAX:
-                self._parsed.popitem(last=False)
+            self._bytes += kept.size - (before.size if before else 0)
+            while self._bytes > limits.CAPSULE_BYTES_KEPT_MAX:
+                _, oldest = self._parsed.popitem(last=False)
+                self._bytes -= oldest.size
         return kept
 
 
 def _parsed(document: Document, parse: Callable[[Document], Any]) -> Kept:
+    size = len(document.content)
     try:
-        return Kept(document.version, parse(document))
+        return Kept(document.version, size, parse(document))
     except LaminaError as error:
-        return Kept(document.version, None, error)
+        return Kept(document.version, size, None, error)
 
 
 def _active(document: Document) -> Loaded:

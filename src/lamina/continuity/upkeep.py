@@ -9,7 +9,7 @@ from lamina.continuity import requests, results
 from lamina.continuity.archiving import Archiving
 from lamina.continuity.capsules import CapsuleObject
 from lamina.continuity.landing import retried
-from lamina.continuity.permission import Paths, PathsOf, require
+from lamina.continuity.permission import READS, WRITES, require, sees
 from lamina.continuity.planning import (
     is_stale,
     refresh_candidate,
@@ -24,6 +24,7 @@ from lamina.continuity.subjects import (
     FALLBACK,
     REFRESH_PLAN,
     RETENTION_PLAN,
+    ROOT,
     ArchiveName,
     Subject,
     archive_name,
@@ -41,21 +42,18 @@ __all__ = ["Upkeep"]
 class Upkeep:
     """Plan a refresh, plan retention, apply retention. A plan is kept as a document of its own."""
 
-    def __init__(
-        self, shelf: Shelf, paths_of: PathsOf, uses: RecentUses, archiving: Archiving, archive_days: int
-    ) -> None:
+    def __init__(self, shelf: Shelf, uses: RecentUses, archiving: Archiving, archive_days: int) -> None:
         self._shelf = shelf
-        self._paths_of = paths_of
         self._uses = uses
         self._archiving = archiving
         self._archive_days = archive_days
 
     def plan_refresh(self, request: requests.PlanRefresh, call: Call) -> Answer:
         """The capsules that somebody should look at again, and why."""
-        paths = self._paths_of(call)
-        require(paths, "write", REFRESH_PLAN)
+        call.relay.require(READS)
+        require(call, WRITES, "write", REFRESH_PLAN)
         rows = refresh_order(
-            self._refresh_rows(request.subject_kind, call, paths), include_healthy=request.include_healthy
+            self._refresh_rows(request.subject_kind, call), include_healthy=request.include_healthy
         )[: request.limit]
         at = rfc3339(call.now)
         plan = {
@@ -72,10 +70,10 @@ class Upkeep:
 
     def plan_retention(self, request: requests.PlanRetention, call: Call) -> Answer:
         """The archives that are old enough for cold storage, the oldest first."""
-        paths = self._paths_of(call)
-        require(paths, "write", RETENTION_PLAN)
+        call.relay.require(READS)
+        require(call, WRITES, "write", RETENTION_PLAN)
         warnings: list[str] = []
-        rows = self._stale(request.subject_kind, call, paths, warnings)
+        rows = self._stale(request.subject_kind, call, warnings)
         shown, at = rows[: request.limit], rfc3339(call.now)
         said = {
             "count": len(shown),
@@ -118,13 +116,13 @@ class Upkeep:
             )
         )
 
-    def _refresh_rows(self, kind: str | None, call: Call, paths: Paths) -> list[dict[str, Any]]:
-        tenant_id = call.principal.tenant_id
+    def _refresh_rows(self, kind: str | None, call: Call) -> list[dict[str, Any]]:
+        tenant_id, seen = call.principal.tenant_id, sees(call, ROOT)
         active = self._shelf.capsules(tenant_id, self._shelf.active_documents(tenant_id, kind))
         rows = [
             self._row(found.capsule, call, fallback_only=False)
             for path, found in active.items()
-            if paths.may("read", path)
+            if seen(path)
         ]
         snapshots = self._shelf.fallbacks(tenant_id, self._shelf.beginning(tenant_id, f"{FALLBACK}/"))
         for path, found in snapshots.items():
@@ -132,7 +130,7 @@ class Upkeep:
             subject = Subject(capsule["subject_kind"], capsule["subject_id"])
             if subject.active_path in active or kind not in (None, subject.kind):
                 continue
-            if paths.may("read", path):
+            if seen(path):
                 rows.append(self._row(capsule, call, fallback_only=True))
         return rows
 
@@ -141,9 +139,9 @@ class Upkeep:
         used = self._uses.recent(call.principal.tenant_id, subject, call.now)
         return refresh_candidate(capsule, call.now, used=used, fallback_only=fallback_only)
 
-    def _stale(self, kind: str | None, call: Call, paths: Paths, warnings: list[str]) -> list[dict[str, Any]]:
-        tenant_id = call.principal.tenant_id
-        documents = [d for d in self._shelf.beginning(tenant_id, f"{ARCHIVE}/") if paths.may("read", d.path)]
+    def _stale(self, kind: str | None, call: Call, warnings: list[str]) -> list[dict[str, Any]]:
+        tenant_id, seen = call.principal.tenant_id, sees(call, ARCHIVE)
+        documents = [d for d in self._shelf.beginning(tenant_id, f"{ARCHIVE}/") if seen(d.path)]
         archives = self._shelf.archives(tenant_id, documents)
         cold = {
             d.path for folder in (COLD, COLD_INDEX) for d in self._shelf.beginning(tenant_id, f"{folder}/")
@@ -174,7 +172,7 @@ class Upkeep:
                 path, None, "failed_invalid_archive", "the path is not that of an archived capsule"
             )
         try:
-            require(self._paths_of(call), "write", name.path, name.cold_path, name.stub_path)
+            require(call, WRITES, "write", name.path, name.cold_path, name.stub_path)
             return retried(lambda: self._applied(name, call))
         except Forbidden as error:
             return _outcome(path, name, "failed_authorization", error.message)

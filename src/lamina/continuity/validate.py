@@ -66,6 +66,8 @@ def check_capsule(capsule: CapsuleObject) -> None:
 
 def check_parts(capsule: CapsuleObject) -> None:
     """The rules of each part by itself: those that a capsule must keep before stored parts are merged into it."""
+    if _holds_nul(capsule):
+        raise invalid("capsule", "must not hold the character NUL")
     _check_moments(capsule)
     for path, most in _EACH.items():
         _check_texts(path, at(capsule, path), 1 if path in _NOT_EMPTY else 0, most)
@@ -108,6 +110,14 @@ def at(capsule: CapsuleObject, path: str) -> list[Any]:
 def invalid(field: str, reason: str) -> Malformed:
     """The error for a field that breaks a rule."""
     return Malformed("INVALID_CAPSULE", f"{field} {reason}", details={"field": field, "reason": reason})
+
+
+def _holds_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, dict):
+        return any(_holds_nul(item) for item in value.values())
+    return isinstance(value, list) and any(_holds_nul(item) for item in value)
 
 
 def _check_moments(capsule: CapsuleObject) -> None:
@@ -156,8 +166,6 @@ def _check_metadata(metadata: dict[str, Any]) -> None:
             raise invalid("metadata", "must hold scalar values only")
         if isinstance(value, float) and not math.isfinite(value):
             raise invalid("metadata", "must hold finite numbers only")
-        if isinstance(value, str) and "\x00" in value:
-            raise invalid("metadata", "must not hold the character NUL")
 
 
 def _check_preferences(capsule: CapsuleObject) -> None:

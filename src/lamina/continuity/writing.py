@@ -14,7 +14,7 @@ from lamina.continuity.envelopes import fallback_bytes
 from lamina.continuity.judging import check_revalidation, revalidated
 from lamina.continuity.landing import retried
 from lamina.continuity.patch import check_operations
-from lamina.continuity.permission import Paths, PathsOf, require
+from lamina.continuity.permission import WRITES, require
 from lamina.continuity.shelf import Shelf, Standing
 from lamina.continuity.subjects import Subject
 from lamina.continuity.transitions import check_request
@@ -31,32 +31,31 @@ __all__ = ["Writing"]
 class Writing:
     """Upsert, patch, lifecycle and revalidate."""
 
-    def __init__(self, shelf: Shelf, paths_of: PathsOf) -> None:
+    def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
-        self._paths_of = paths_of
 
     def upsert(self, request: requests.Upsert, call: Call) -> Answer:
         """Write a capsule. One that stands already just so, with the same time, is left as it is."""
-        require(self._paths(call), "write", request.subject.active_path)
+        require(call, WRITES, "write", request.subject.active_path)
         check_upsert(request)
         return Answer(retried(lambda: self._upsert(request, call)))
 
     def patch(self, request: requests.Patch, call: Call) -> Answer:
         """Change items of lists, all or nothing."""
-        require(self._paths(call), "write", request.subject.active_path)
+        require(call, WRITES, "write", request.subject.active_path)
         check_operations(request.operations)
         return Answer(retried(lambda: self._patch(request, call)))
 
     def lifecycle(self, request: requests.Lifecycle, call: Call) -> Answer:
         """Move a thread or task along its lifecycle."""
-        require(self._paths(call), "write", request.subject.active_path)
+        require(call, WRITES, "write", request.subject.active_path)
         check_request(request.subject_kind, request.transition, request.superseded_by)
         return Answer(retried(lambda: self._lifecycle(request, call)))
 
     def revalidate(self, request: requests.Revalidate, call: Call) -> Answer:
         """Judge a capsule anew, or correct it."""
-        for mode in ("read", "write"):
-            require(self._paths(call), mode, request.subject.active_path)
+        require(call, WRITES, "read", request.subject.active_path)
+        require(call, WRITES, "write", request.subject.active_path)
         check_revalidation(request)
         return Answer(retried(lambda: self._revalidate(request, call)))
 
@@ -145,9 +144,6 @@ class Writing:
             Change(subject.fallback_path, ChangeKind.PUT, fallback_bytes(changed.capsule)),
         )
         return self._shelf.land(call, message, changes, in_words(changed.capsule)).sha
-
-    def _paths(self, call: Call) -> Paths:
-        return self._paths_of(call)
 
 
 def _sha256(content: bytes) -> str:

@@ -9,12 +9,12 @@ from lamina.coordination import requests
 from lamina.coordination.reminding import Reminding
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
-from lamina.kernel.scopes import Scope
+from lamina.kernel.relay import RelayNeed, RelayRight
 
 __all__ = ["schedule_operations"]
 
-_RELAY: Final = Scope("app:relay")
-"""One scope holds all that agents keep through the Relay contract."""
+_PLACE: Final = "memory/schedule/schedule.db"
+"""Where the contract has the reminders: namespaces are compared with it. Nothing stands there."""
 
 
 def schedule_operations(reminding: Reminding) -> list[Operation[Any]]:
@@ -36,8 +36,8 @@ def schedule_operations(reminding: Reminding) -> list[Operation[Any]]:
 _Handler = Callable[[Any, Call], Answer]  # Any: requests of several types
 
 
-def _granting(capability: Capability) -> Callable[[Any, object], Sequence[Grant]]:
-    return lambda request, principal: [Grant(capability, _RELAY)]  # noqa: ARG005 - the port's shape
+def _none(request: Any, principal: object) -> Sequence[Grant]:  # noqa: ARG001 - the port's shape
+    return ()
 
 
 def _reading(name: str, request: Any, result: Any, handler: _Handler, summary: str) -> Operation[Any]:
@@ -48,9 +48,10 @@ def _reading(name: str, request: Any, result: Any, handler: _Handler, summary: s
         capability=Capability.SCOPE_READ_LOCAL,
         effect=Effect.READ,
         tier=Tier.STABLE,
-        grants=_granting(Capability.SCOPE_READ_LOCAL),
+        grants=_none,
         handler=handler,
         summary=summary,
+        relay=(RelayNeed(RelayRight.READ_FILES, "read", _PLACE),),
     )
 
 
@@ -64,9 +65,10 @@ def _writing(
         capability=Capability.SCOPE_WRITE,
         effect=Effect.WRITE,
         tier=Tier.STABLE,
-        grants=_granting(Capability.SCOPE_WRITE),
+        grants=_none,
         handler=handler,
         summary=summary,
+        relay=(RelayNeed(RelayRight.WRITE_PROJECTS, "write", _PLACE),),
         keeps_keys=creates,
         commits_with=201 if creates else 200,
     )

@@ -14,9 +14,18 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.responses import Response
 
+from lamina.catalogue import CATALOGUE
 from lamina.errors import Invalid, LaminaError, Malformed, Unauthenticated, outcome_of
 
-__all__ = ["DOCUMENTATION", "ErrorStyle", "detail_response", "envelope", "error_response", "from_validation"]
+__all__ = [
+    "DOCUMENTATION",
+    "ErrorStyle",
+    "detail_response",
+    "envelope",
+    "error_response",
+    "from_validation",
+    "help_response",
+]
 
 ErrorStyle = Callable[[LaminaError, str, Mapping[str, str]], Response]
 """The response of an error, given the request's id and the headers that the answer would have carried."""
@@ -28,10 +37,12 @@ _BY_TYPE_IN_BODY = {"json_invalid": "INVALID_BODY", "missing": "MISSING_REQUIRED
 
 
 def envelope(error: LaminaError, request_id: str) -> dict[str, Any]:
-    """The error as the contract shows it; the hint travels inside ``details``."""
+    """The error as the contract shows it; a hint, its own or that of its code, travels inside ``details``."""
     details = dict(error.details)
-    if error.hint:
-        details["hint"] = error.hint
+    known = CATALOGUE.get(error.code)
+    hint = error.hint or (known.hint if known else None)
+    if hint:
+        details["hint"] = hint
     return {
         "error_code": error.code,
         "message": error.message,
@@ -71,6 +82,22 @@ def detail_response(
         body["hint"] = error.hint
     usual = outcome_of(error).status if problems is None else 422
     return _response(error, status or usual, body, headers)
+
+
+def help_response(error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
+    """An error in the style of the Relay help: what its closed lists do not have is shown with those that they have."""
+    if "allowed_values" not in error.details:
+        return detail_response(error, request_id, headers)
+    problem = {
+        "field": error.details["field"],
+        "area": "request.path",
+        "reason": "unsupported_value",
+        "limit": None,
+        "allowed_values": error.details["allowed_values"],
+        "correction_hint": error.hint,
+    }
+    body = {"error": {"code": "validation", "detail": error.message, "validation_hints": [problem]}}
+    return _response(error, outcome_of(error).status, body, headers)
 
 
 def _response(

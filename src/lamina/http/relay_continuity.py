@@ -9,7 +9,12 @@ from lamina.http.errors import detail_response
 from lamina.http.routes import Route
 from lamina.kernel.operations import Operation
 
-__all__ = ["continuity_rows"]
+__all__ = ["CONTINUITY_JOBS", "continuity_rows"]
+
+CONTINUITY_JOBS: Final = frozenset(
+    {"continuity_cold_store", "continuity_cold_rehydrate", "continuity_retention_apply"}
+)
+"""Operations without a path of their own: operators run them by name."""
 
 _PATHS: Final = (
     "upsert",

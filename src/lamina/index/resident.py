@@ -410,6 +410,10 @@ class ResidentIndexes:
             nothing = ScopeIndex(tenant_id, Scope(), self._model, self._dimensions)
             yield [followed[scope] for scope in scopes] or [nothing]
 
+    def nothing(self, tenant_id: str) -> ScopeIndex:
+        """An index without rows, for who may read none of the scopes that they asked for."""
+        return ScopeIndex(tenant_id, Scope(""), self._model, self._dimensions)
+
     def _held(self, key: tuple[str, Scope]) -> _Held:
         with self._lock:
             if key not in self._indexes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -12,6 +12,7 @@ from pydantic_core import from_json
 
 from lamina.kernel.canonical import digest
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.relay import NoRelayAccess, RelayAccess, RelayNeed
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.tokens import TokenFacts
@@ -95,6 +96,8 @@ class Call:
     """The request as it came: JSON."""
     audit_id: str | None = None
     """The id of this call's audit row; None where the operation is open."""
+    relay: RelayAccess = field(default_factory=NoRelayAccess)
+    """What the caller may do with Relay's documents; handlers ask it for every path that they learn on the way."""
 
     def body_hash(self) -> str:
         """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same."""
@@ -128,7 +131,8 @@ class Operation(Generic[RequestT]):
 
     ``grants`` names what the caller must hold, read from the request; a handler asks ``call.permits`` for what
     it learns only on the way. An ``open`` operation asks nobody who they are and nothing of policy. A
-    ``personal`` one is for every known caller: where it names no grant, only its handler asks for some. A write
+    ``personal`` one is for every known caller: where it names no grant, only its handler asks for some. One over
+    Relay's documents names in ``relay`` what it takes, in place of grants. A write
     ``keeps_keys`` when it lands its idempotency keys itself, with what they led to; ``commits_with`` is the status
     that the audit row of a write carries, since that row lands before the answer is made. ``deprecated`` links to
     what takes the operation's place.
@@ -149,6 +153,7 @@ class Operation(Generic[RequestT]):
     summary: str
     open: bool = False
     personal: bool = False
+    relay: tuple[RelayNeed, ...] = ()
     keeps_keys: bool = False
     commits_with: int = 200
     deprecated: str | None = None

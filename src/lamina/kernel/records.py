@@ -16,6 +16,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 
 __all__ = [
+    "LOOPS_OPEN",
     "Belief",
     "Concept",
     "Edge",
@@ -23,7 +24,11 @@ __all__ = [
     "Episode",
     "EpisodeRole",
     "Fact",
+    "Horizon",
     "Layer",
+    "Loop",
+    "LoopStatus",
+    "LoopType",
     "Mention",
     "ObjectValue",
     "Record",
@@ -158,6 +163,50 @@ class Fact(Record):
     def claim_key(self) -> str:
         """Equal for facts that say the same of the same subject."""
         return f"{self.subject.id}|{self.predicate}|{self.object.key}|{int(self.negated)}"
+
+
+class LoopType(StrEnum):
+    """What somebody left open (Synapse contract)."""
+
+    COMMITMENT = "commitment"
+    DECISION = "decision"
+    FRICTION = "friction"
+    HABIT = "habit"
+    THREAD = "thread"
+
+
+class LoopStatus(StrEnum):
+    """How a loop stands. Whether an active one has gone stale is a question of the clock that asks."""
+
+    ACTIVE = "active"
+    COMPLETED = "completed"
+    DROPPED = "dropped"
+    SNOOZED = "snoozed"
+
+
+Horizon = Literal["today", "this_week", "ongoing"]
+LOOPS_OPEN = "loops.open"
+"""The topic under which open loops are found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop(Fact):
+    """Something a person left open: a fact with a state. Its predicate is its type, its object the words of it.
+
+    ``salience`` is 1 to 5 and rises each time it is said again; ``seen_at`` is when that was last. ``valid_to`` is when
+    it was completed or dropped. ``due_at`` is the end of the day or time that was named.
+    """
+
+    status: LoopStatus
+    salience: int
+    horizon: Horizon
+    due_at: Instant | None
+    seen_at: Instant
+
+    @property
+    def topic(self) -> str | None:
+        """What it is found under while it is open."""
+        return LOOPS_OPEN if self.status in (LoopStatus.ACTIVE, LoopStatus.SNOOZED) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lamina.kernel.relay import RelayGrant
 from lamina.kernel.scopes import Scope
 
 __all__ = ["ScopeLimit", "TokenFacts"]
@@ -27,7 +28,8 @@ class TokenFacts:
     """A token that was verified. It can only narrow what policy allows, never widen it.
 
     ``exp`` is in Unix seconds, as in the token. ``caps`` None means that the token does not narrow capabilities;
-    empty means none. ``scopes`` restrict the capabilities that they name, and no other.
+    empty means none. ``scopes`` restrict the capabilities that they name, and no other. ``relay`` is what an opaque
+    token of a Relay peer grants.
     """
 
     jti: str
@@ -35,3 +37,4 @@ class TokenFacts:
     exp: int
     caps: frozenset[str] | None = None
     scopes: tuple[ScopeLimit, ...] = ()
+    relay: RelayGrant | None = None

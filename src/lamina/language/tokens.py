@@ -80,6 +80,8 @@ def content_terms(terms: Sequence[str]) -> list[str]:
 
 
 def _normalise(text: str) -> str:
+    if text.isascii():
+        return _THOUSANDS.sub("", text.lower())  # what follows would leave it as it is
     folded = unicodedata.normalize("NFKD", text.replace("\u2019", "'")).lower()
     # Only Latin-style accents go: the voicing marks of kana are combining characters too, and carry meaning.
     plain = unicodedata.normalize("NFKC", _LATIN_ACCENTS.sub("", folded))

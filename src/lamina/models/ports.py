@@ -7,9 +7,9 @@ Vectors are derived state: an embedder's ``name`` identifies the model *and* eve
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,39 @@ class Embedder(Protocol):
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         """Vectors of ``texts`` in the same order; long texts are read up to the model's token cap."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: ``role`` is ``system``, ``user`` or ``assistant``."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What the model wrote, with the tokens that it counted; 0 where it did not say."""
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Generator(Protocol):
+    """Writes text. ``name`` identifies the model."""
+
+    @property
+    def name(self) -> str: ...
+
+    def complete(
+        self, messages: Sequence[Message], *, tokens_max: int, schema: Mapping[str, Any] | None = None
+    ) -> Generated:
+        """The model's answer, JSON of the ``schema`` where one is given.
+
+        Raises ``Unavailable`` (MODEL_UNAVAILABLE) when it may answer later, ``Invalid`` (MODEL_REFUSED) when it will not.
+        """
         ...
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
-from lamina.kernel.records import Concept, Edge, Fact, Layer, Stance, Subject, Support
+from lamina.kernel.records import Concept, Edge, Fact, Layer, Loop, Stance, Subject, Support
 from lamina.pipeline.view import View
 from lamina.store.ports import Closing, Writes
 
@@ -72,7 +72,7 @@ class ConceptSynthesizer:
 
     def _facts(self, subject: Subject) -> list[Fact]:
         found = self._view.query(Layer.FACTS, subject=subject.id, limit=FACTS_CONSULTED_MAX * 4)
-        return [record for record in found if isinstance(record, Fact)]
+        return [record for record in found if isinstance(record, Fact) and not isinstance(record, Loop)]
 
     def _update(
         self, event: Event, subject: Subject, topic: str, facts: Sequence[Fact], writes: Writes

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lamina.kernel.events import Event, Stage
-from lamina.kernel.records import Fact
+from lamina.kernel.events import Event, Stage, text_of
+from lamina.kernel.records import Fact, Loop
+from lamina.kernel.time import to_datetime
+from lamina.language.temporal import find_times
 from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.concepts import ConceptSynthesizer
@@ -20,6 +22,8 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.indexing import event_row, record_row, vector_rows
+from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
+from lamina.pipeline.loops.reading import read_loops
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.view import View
 from lamina.store.ports import Job, LifecycleDraft, Store, Writes
@@ -66,7 +70,14 @@ class Deriver:
             extraction = extracted.get(event.id) or direct_extraction(event)
             view = View(self._store, event)
             writes = FactResolver(view).resolve(extraction or Extraction(), self._extractor.name)
-            new_facts = [r for r in writes.records if isinstance(r, Fact) and r.event_id == event.id]
+            if raises_loops(event) and event.directives.wants("facts"):
+                said_at = to_datetime(event.context.observed_at)
+                LoopKeeper(view).keep(read_loops(text_of(event.content), said_at, find_times), writes)
+            new_facts = [
+                r
+                for r in writes.records
+                if isinstance(r, Fact) and not isinstance(r, Loop) and r.event_id == event.id
+            ]
             derived = {"facts": len(new_facts), "entities": len(writes.entities), "beliefs": 0, "episodes": 0}
             writes.lifecycle.append(_happened(event, Stage.EXTRACTED, {"derived": derived}))
             yield [(job, writes)]

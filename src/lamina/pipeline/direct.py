@@ -7,6 +7,7 @@ from typing import Any
 from lamina.kernel.events import Event
 from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Span, Triple
+from lamina.pipeline.extract.vocabulary import PREDICATES
 
 __all__ = ["direct_extraction"]
 
@@ -18,7 +19,8 @@ def direct_extraction(event: Event) -> Extraction | None:
     """The claim of a ``triple`` content: ``{subject, predicate, object}``; None when it is none.
 
     Subject and object are names, or objects with a ``name``; an object may also be a number, a boolean, or a
-    literal of the form ``{"value": ..., "datatype": ..., "unit": ...}``. A number of a claim supersedes the last.
+    literal of the form ``{"value": ..., "datatype": ..., "unit": ...}``. A number of a claim supersedes the last, as
+    does every value of a predicate that is known to have one at a time.
     """
     content = event.content
     if content.get("kind") != "triple":
@@ -27,14 +29,17 @@ def direct_extraction(event: Event) -> Extraction | None:
     value = _value(content.get("object"))
     if subject is None or value is None or not isinstance(predicate, str) or not predicate.strip():
         return None
+    name = "_".join(predicate.casefold().split())[:_NAME_MAX]
+    known = PREDICATES.get(name)
     triple = Triple(
         subject=subject,
-        predicate="_".join(predicate.casefold().split())[:_NAME_MAX],
+        predicate=name,
         object=value,
         kind="attribute",
         confidence=_STATED_CONFIDENCE,
         evidence=Span(0, 0),
-        single_valued=isinstance(value, LiteralValue) and value.datatype in ("integer", "number", "boolean"),
+        single_valued=(known is not None and known.single_valued)
+        or (isinstance(value, LiteralValue) and value.datatype in ("integer", "number", "boolean")),
     )
     return Extraction(triples=(triple,))
 

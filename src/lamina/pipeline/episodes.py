@@ -167,8 +167,9 @@ class EpisodeBuilder:
         words = Counter(
             term
             for event in own
-            for term in set(analyse(text_of(event.content))) - STOP_TERMS
-            if len(term) > 2
+            # In the order of the words: a set's order changes from process to process, and a replay is another one.
+            for term in dict.fromkeys(analyse(text_of(event.content)))
+            if len(term) > 2 and term not in STOP_TERMS
         )
         began = rfc3339(episode.started_at)[:10]
         name, summary = _name(own, words, began), _summary(own, words)
@@ -213,17 +214,20 @@ def _name(events: Sequence[Event], words: Counter[str], began: str) -> str:
     speakers = {term for event in events for term in analyse(event.observed_actor.display_name)}
     written: dict[str, str] = {}
     proper: set[str] = set()
+    terms_of: dict[str, list[str]] = {}
     for event in events:
         for sentence in split_sentences(text_of(event.content), count_max=8):
             for place, word in enumerate(re.findall(r"[^\W\d_][\w'’-]*", sentence.text)):
-                for term in analyse(word)[:1]:
+                if word not in terms_of:
+                    terms_of[word] = analyse(word)[:1]
+                for term in terms_of[word]:
                     written.setdefault(term, word)
                     if place > 0 and word[0].isupper():
                         proper.add(term)
     told = [term for term in words if term in written and term not in speakers | _CALENDAR]
     # Names tell episodes apart better than what everybody talks about; of those, longer words say more.
     weights = {term: words[term] * (3 if term in proper else 1) * min(len(term), 8) for term in told}
-    best = sorted(told, key=lambda term: (-weights[term], told.index(term)))[:_NAME_TERMS]
+    best = sorted(told, key=lambda term: -weights[term])[:_NAME_TERMS]
     named = ", ".join(written[term] for term in best)
     return f"{named} ({began})" if named else f"Conversation of {began}"
 

@@ -101,25 +101,26 @@ class Recalling:
             )
         view: View = request.view if request.view in ("holistic", "descend") else "local"
         reach = reach_of(self._store.scopes, call, request.scope, view)
-        key = None
+        key, removals = None, 0
         if request.idempotency_key is not None:
-            key = self._key(request.idempotency_key, reach.scopes, call)
-            known = self._packs.find(key, call.body_hash(), call.now)
+            key = PackKey(call.principal.tenant_id, call.principal.actor, request.idempotency_key)
+            removals = self._removals(reach.scopes, call)
+            known = self._packs.find(key, call.body_hash(), removals, call.now)
             if known is not None and _still_open(known, reach):
+                known = known.model_copy(update={"request_id": call.request_id})
                 return Answer(as_stream(known) if request.stream else known, replayed=True)
         now = present(self._store.log, call, reach.scopes)
         plan = plan_recall(request, call.principal, reach.scopes, now)
         pack_ = self._pack(request, plan, call, reach)
         if key is not None:
-            self._packs.keep(key, call.body_hash(), call.now, pack_)
+            self._packs.keep(key, call.body_hash(), removals, call.now, pack_)
         return Answer(
             as_stream(pack_) if request.stream else pack_, warnings=(*reach.warnings, *plan.warnings)
         )
 
-    def _key(self, key: str, scopes: Sequence[Scope], call: Call) -> PackKey:
-        principal = call.principal
-        removals = sum(self._store.index.changes(principal.tenant_id, scope) for scope in scopes)
-        return PackKey(principal.tenant_id, principal.actor, key, removals)
+    def _removals(self, scopes: Sequence[Scope], call: Call) -> int:
+        tenant_id = call.principal.tenant_id
+        return sum(self._store.index.changes(tenant_id, scope) for scope in scopes)
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
         trail = _Trail.begin()

@@ -98,8 +98,9 @@ class Retriever:
         width = 1
         while True:
             with self._indexes.reading(plan.tenant_id, plan.scopes) as indexes:
-                drawn = _draw(plan, indexes, encoded.pooled[0], width)
-                words = _records(plan, indexes)
+                searched = indexes or [self._indexes.nothing(plan.tenant_id)]
+                drawn = _draw(plan, searched, encoded.pooled[0], width)
+                words = _records(plan, searched)
             if plan.filter:
                 drawn = drawn.kept(self._passing(plan, drawn.rows.record_ids))
             enough = drawn.exhausted or len(drawn.spots) >= wanted or width >= WIDEN_MAX

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lamina.kernel.events import Event, EventDraft, LifecycleRow, Stage
 from lamina.kernel.records import Entity, Layer, Mention, Record, Support
@@ -17,9 +17,13 @@ from lamina.kernel.time import Axes, Instant
 from lamina.store.audit import Audit, Peppers
 from lamina.store.documents.ports import Documents
 from lamina.store.registry import Registry
+from lamina.store.relay_tokens import RelayTokens
 from lamina.store.revocations import Revocations
 from lamina.store.schedule import Schedule
 from lamina.store.upkeep import Upkeep
+
+if TYPE_CHECKING:  # its values are made of those below
+    from lamina.store.sessions import Sessions
 
 __all__ = [
     "LEASE_LOST",
@@ -542,6 +546,11 @@ class Store(Protocol):
         ...
 
     @property
+    def relay_tokens(self) -> RelayTokens:
+        """The opaque tokens of Relay peers."""
+        ...
+
+    @property
     def upkeep(self) -> Upkeep:
         """What operators ask."""
         ...
@@ -554,6 +563,11 @@ class Store(Protocol):
     @property
     def schedule(self) -> Schedule:
         """One-shot reminders."""
+        ...
+
+    @property
+    def sessions(self) -> Sessions:
+        """Sittings, their windows and the outbox."""
         ...
 
     def change_mark(self) -> int:

@@ -12,7 +12,7 @@ from lamina.continuity.files.cards import card_of, snippet_of, text_of
 from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.names import CORE, folder_of, is_text
 from lamina.continuity.files.requests import Row
-from lamina.continuity.permission import Paths
+from lamina.continuity.permission import Reach
 from lamina.continuity.subjects import COLD, ROOT
 from lamina.kernel.operations import Call
 from lamina.kernel.time import SECOND_US, Instant, rfc3339
@@ -43,10 +43,10 @@ _WORD: Final = re.compile(r"[\w-]{2,}")
 
 
 def core_memory(
-    documents: Documents, tenant_id: str, paths: Paths, at: Instant | None = None
+    documents: Documents, tenant_id: str, reach: Reach, at: Instant | None = None
 ) -> list[dict[str, str]]:
     """The core files that the caller may read, each with its beginning as it is, or was at an instant."""
-    wanted = [path for path in CORE if paths.may("read", path)]
+    wanted = [path for path in CORE if reach.reads(path)]
     found = (documents.read(tenant_id, path, at=at) for path in wanted)
     return [
         {"path": each.path, "snippet": text_of(each.content)[:_CORE_LENGTH]}
@@ -56,11 +56,11 @@ def core_memory(
 
 
 def related(
-    documents: Documents, tenant_id: str, capsule: CapsuleObject | None, paths: Paths
+    documents: Documents, tenant_id: str, capsule: CapsuleObject | None, reach: Reach
 ) -> list[dict[str, Any]]:
     """The related documents of a capsule that stand and that the caller may read, in the capsule's order."""
     named = [] if capsule is None else capsule["continuity"].get("related_documents", [])
-    wanted = [each["path"] for each in named if paths.may("read", each["path"])]
+    wanted = [each["path"] for each in named if reach.reads(each["path"])]
     found = documents.read_many(tenant_id, wanted)
     return [_shown(found[path], 0.0, _RELATED_LENGTH) for path in dict.fromkeys(wanted) if path in found]
 

@@ -8,7 +8,9 @@ from lamina.continuity.context import requests
 from lamina.continuity.context.retrieving import Retrieving
 from lamina.continuity.context.snapshots import Snapshots
 from lamina.continuity.declaring import reads, writes
+from lamina.continuity.permission import READS, WRITES
 from lamina.kernel.operations import Operation
+from lamina.kernel.relay import RelayRight
 
 __all__ = ["context_operations"]
 
@@ -16,10 +18,10 @@ __all__ = ["context_operations"]
 def context_operations(retrieving: Retrieving, snapshots: Snapshots) -> list[Operation[Any]]:
     """Every operation of context."""
     return [
-        reads("context_retrieve", requests.Retrieve, requests.Retrieved, retrieving.retrieve,
+        reads(RelayRight.SEARCH, "context_retrieve", requests.Retrieve, requests.Retrieved, retrieving.retrieve,
               "Give what is known for a task."),
-        writes("context_snapshot_create", requests.Snapshot, requests.SnapshotMade, snapshots.create,
-               "Keep what is known for a task.", reading_too=True),
-        reads("context_snapshot_get", requests.ReadSnapshot, requests.SnapshotRead, snapshots.read,
+        writes(WRITES, "context_snapshot_create", requests.Snapshot, requests.SnapshotMade, snapshots.create,
+               "Keep what is known for a task.", also=RelayRight.SEARCH),
+        reads(READS, "context_snapshot_get", requests.ReadSnapshot, requests.SnapshotRead, snapshots.read,
               "Read a snapshot."),
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from lamina.continuity.context.requests import Retrieve
 from lamina.continuity.context.selecting import Selection, label
 from lamina.continuity.freshness import freshness
 from lamina.continuity.loading import Loaded
-from lamina.continuity.permission import Paths
+from lamina.continuity.permission import Reach
 from lamina.continuity.reading import Reading
 from lamina.continuity.recovery import (
     ACTIVE_INVALID,
@@ -87,7 +87,7 @@ class Orienting:
         self._reading = reading
         self._uses = uses
 
-    def state(self, request: Retrieve, selection: Selection, paths: Paths, call: Call) -> Oriented:
+    def state(self, request: Retrieve, selection: Selection, reach: Reach, call: Call) -> Oriented:
         """The block for what was selected.
 
         Raises ``NotFound`` (CAPSULE_NOT_FOUND) where capsules are required and there are none, ``Malformed``
@@ -98,7 +98,7 @@ class Orienting:
             return Oriented(_state(request, None, [], [], notes), {})
         held = []
         for subject in selection.taken:
-            one = self._held(request, selection, subject, paths, call, notes)
+            one = self._held(request, selection, subject, reach, call, notes)
             if one is not None:
                 held.append(one)
         shown = _shown(_ranked(request, held), request.max_tokens_estimate, call.now, notes)
@@ -117,11 +117,11 @@ class Orienting:
         request: Retrieve,
         selection: Selection,
         subject: Subject,
-        paths: Paths,
+        reach: Reach,
         call: Call,
         notes: _Notes,
     ) -> _Held | None:
-        found, source_state = self._found(request, selection, subject, paths, call, notes)
+        found, source_state = self._found(request, selection, subject, reach, call, notes)
         if found is None:
             return None
         self._uses.note(call.principal.tenant_id, subject, call.now)
@@ -143,12 +143,12 @@ class Orienting:
         request: Retrieve,
         selection: Selection,
         subject: Subject,
-        paths: Paths,
+        reach: Reach,
         call: Call,
         notes: _Notes,
     ) -> tuple[Loaded | None, str]:
         """The capsule or its snapshot. What the caller may not read is missing for them."""
-        if not paths.may("read", subject.active_path):
+        if not reach.reads(subject.active_path):
             notes.recovered(subject, ACTIVE_MISSING + _OWNER_ONLY)
             return None, "missing"
         tenant_id = call.principal.tenant_id
@@ -162,7 +162,7 @@ class Orienting:
             notes.recovered(subject, ACTIVE_INVALID)
         if request.continuity_resilience_policy == "require_active":
             return None, "missing"
-        if not paths.may("read", subject.fallback_path):
+        if not reach.reads(subject.fallback_path):
             notes.recovered(subject, FALLBACK_MISSING + _OWNER_ONLY)
             return None, "missing"
         found = self._shelf.fallback(tenant_id, subject)

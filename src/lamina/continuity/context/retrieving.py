@@ -12,9 +12,10 @@ from lamina.continuity.context.selecting import Selection, selected
 from lamina.continuity.files.finding import Finding
 from lamina.continuity.graph import CONTEXT_CAPS, SUMMARY_CAPS, empty_block, graph_block
 from lamina.continuity.graph_sources import GraphSources
-from lamina.continuity.permission import Paths, PathsOf
+from lamina.continuity.permission import READS, Reach
 from lamina.continuity.subjects import Subject
 from lamina.kernel.operations import Answer, Call
+from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import rfc3339
 from lamina.store.documents.ports import Documents
 
@@ -36,20 +37,21 @@ _UNEXPECTED = (AttributeError, KeyError, TypeError, ValueError)
 class Graphing:
     """The blocks of the graph. Whatever goes wrong in one stays inside it."""
 
-    def __init__(self, sources: GraphSources, paths_of: PathsOf) -> None:
+    def __init__(self, sources: GraphSources) -> None:
         self._sources = sources
-        self._paths_of = paths_of
 
     def summary(self, subject: Subject, call: Call) -> Mapping[str, Any]:
         """The block of a startup view."""
-        return self.block(subject, call, SUMMARY_CAPS)
+        return self.block(subject, call, Reach(call, READS), SUMMARY_CAPS)
 
-    def block(self, anchor: Subject | None, call: Call, caps: Mapping[str, int]) -> Mapping[str, Any]:
+    def block(
+        self, anchor: Subject | None, call: Call, reach: Reach, caps: Mapping[str, int]
+    ) -> Mapping[str, Any]:
         """The block about an anchor."""
         try:
             around = None
             if anchor is not None and anchor.kind in _GRAPHED:
-                around = self._sources.around(call.principal.tenant_id, anchor, self._paths_of(call))
+                around = self._sources.around(call.principal.tenant_id, anchor, reach)
             return graph_block(anchor, around, caps)
         except _UNEXPECTED:
             return empty_block("graph_derivation_failed", caps, reason="helper_exception")
@@ -65,32 +67,30 @@ class Retrieving:
         orienting: Orienting,
         graphing: Graphing,
         reminders: Reminders,
-        paths_of: PathsOf,
     ) -> None:
         self._documents = documents
         self._finding = finding
         self._orienting = orienting
         self._graphing = graphing
         self._reminders = reminders
-        self._paths_of = paths_of
 
     def retrieve(self, request: Retrieve, call: Call) -> Answer:
         """The bundle for a task."""
-        paths, selection = self._paths_of(call), selected(request)
-        oriented = self._orienting.state(request, selection, paths, call)
-        rows, said = self._rows(request, selection, dict(oriented.found), paths, call)
+        reach, selection = Reach(call, RelayRight.SEARCH), selected(request)
+        oriented = self._orienting.state(request, selection, reach, call)
+        rows, said = self._rows(request, selection, dict(oriented.found), reach, call)
         oriented.state["recovery_warnings"] += said
         bundle: dict[str, Any] = {
             "task": request.task,
             "generated_at": rfc3339(call.now),
-            "core_memory": core_memory(self._documents, call.principal.tenant_id, paths),
+            "core_memory": core_memory(self._documents, call.principal.tenant_id, reach),
             "recent_relevant": rows,
             "open_questions": open_questions(rows),
             "token_budget_hint": request.max_tokens_estimate,
             "time_window_days": request.time_window_days,
             "notes": list(NOTES),
             "continuity_state": oriented.state,
-            "graph_context": self._graph(request, selection, call),
+            "graph_context": self._graph(request, selection, call, reach),
         }
         if selection.explicit:
             bundle["schedule_context"] = self._reminders(selection.explicit, call)
@@ -101,7 +101,7 @@ class Retrieving:
         request: Retrieve,
         selection: Selection,
         found: Mapping[Subject, dict[str, Any]],
-        paths: Paths,
+        reach: Reach,
         call: Call,
     ) -> tuple[list[dict[str, Any]], list[str]]:
         shown = {subject.active_path for subject in selection.taken}
@@ -117,13 +117,13 @@ class Retrieving:
             )
             return packed(rows, shown), said
         # For a thread or a task its own documents come first, then what is found under its name, whatever its age.
-        own = related(self._documents, call.principal.tenant_id, found.get(primary), paths)
+        own = related(self._documents, call.principal.tenant_id, found.get(primary), reach)
         known = shown | {row["path"] for row in own}
         rows, _ = relevant(self._finding, call, primary.id, request.limit + len(known))
         return [*own, *(row for row in packed(rows, known))][: request.limit], []
 
-    def _graph(self, request: Retrieve, selection: Selection, call: Call) -> Mapping[str, Any]:
+    def _graph(self, request: Retrieve, selection: Selection, call: Call, reach: Reach) -> Mapping[str, Any]:
         if request.continuity_mode == "off":
             return empty_block("graph_suppressed_by_continuity_mode", CONTEXT_CAPS)
         anchor = selection.taken[0] if selection.taken else None
-        return self._graphing.block(anchor, call, CONTEXT_CAPS)
+        return self._graphing.block(anchor, call, reach, CONTEXT_CAPS)

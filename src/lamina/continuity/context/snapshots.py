@@ -16,10 +16,11 @@ from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.names import is_text
 from lamina.continuity.landing import Told, landed
 from lamina.continuity.moments import moment
-from lamina.continuity.permission import Paths, PathsOf, require
+from lamina.continuity.permission import READS, Reach
 from lamina.errors import Malformed, NotFound
 from lamina.kernel.canonical import digest
 from lamina.kernel.operations import Answer, Call
+from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import Instant, rfc3339, to_datetime
 from lamina.store.documents.ports import Change, ChangeKind, Commit, Document, Documents
 
@@ -35,10 +36,9 @@ _ITEM: Final = ("path", "type", "snippet", "importance", "score")
 class Snapshots:
     """Take and read snapshots."""
 
-    def __init__(self, documents: Documents, finding: Finding, paths_of: PathsOf, version: str) -> None:
+    def __init__(self, documents: Documents, finding: Finding, version: str) -> None:
         self._documents = documents
         self._finding = finding
-        self._paths_of = paths_of
         self._version = version
 
     def create(self, request: Snapshot, call: Call) -> Answer:
@@ -47,15 +47,15 @@ class Snapshots:
         Raises ``Malformed`` (INVALID_AS_OF) where the state cannot be named so, ``NotFound`` (COMMIT_NOT_FOUND) where
         there was nothing yet.
         """
-        paths, tenant_id = self._paths_of(call), call.principal.tenant_id
+        reach, tenant_id = Reach(call, RelayRight.SEARCH), call.principal.tenant_id
         snapshot_id = _snapshot_id(call)
         path = f"{_FOLDER}/{snapshot_id}.json"
-        require(paths, "write", path)
+        reach.require("write", path)
         commit = self._commit(tenant_id, request.as_of)
         as_of = {"mode": request.as_of.mode, "value": None if commit is None else commit.sha}
         at = None if commit is None else commit.committed_at
         items = (
-            self._found(request, call) if commit is None else self._stood(request, commit, paths, tenant_id)
+            self._found(request, call) if commit is None else self._stood(request, commit, reach, tenant_id)
         )
         kept = {
             "schema_version": "1.0",
@@ -68,7 +68,7 @@ class Snapshots:
                 "limit": request.limit,
                 "include_core": request.include_core,
             },
-            "core_memory": core_memory(self._documents, tenant_id, paths, at) if request.include_core else [],
+            "core_memory": core_memory(self._documents, tenant_id, reach, at) if request.include_core else [],
             "items": items,
             "open_questions": open_questions(items),
             "provenance": {"source": "context_snapshot_create", "service_version": self._version},
@@ -89,7 +89,7 @@ class Snapshots:
         path = f"{_FOLDER}/{request.snapshot_id}.json"
         document = None
         if _ID.fullmatch(request.snapshot_id):
-            require(self._paths_of(call), "read", path)
+            Reach(call, READS).require("read", path)
             document = self._documents.read(call.principal.tenant_id, path)
         if document is None:
             raise NotFound("SNAPSHOT_NOT_FOUND", f"there is no snapshot {request.snapshot_id[:64]}")
@@ -126,13 +126,13 @@ class Snapshots:
         rows = self._finding.rows(call, request.task, request.limit, request.include_types, None)
         return [{name: getattr(row, name) for name in _ITEM} | {"source_ref": "working_tree"} for row in rows]
 
-    def _stood(self, request: Snapshot, commit: Commit, paths: Paths, tenant_id: str) -> list[dict[str, Any]]:
+    def _stood(self, request: Snapshot, commit: Commit, reach: Reach, tenant_id: str) -> list[dict[str, Any]]:
         """Every text that stood then, those that share words with the task first."""
         terms = set(_WORD.findall(request.task.lower()))
         items = (
             _item(document, terms, commit.sha)
             for document in self._standing(tenant_id, commit.committed_at)
-            if is_text(document.path) and paths.may("read", document.path)
+            if is_text(document.path) and reach.reads(document.path)
         )
         wanted = (
             item for item in items if not request.include_types or item["type"] in request.include_types

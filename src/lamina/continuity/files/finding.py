@@ -22,9 +22,10 @@ from lamina.continuity.files.requests import (
     Row,
     Search,
 )
-from lamina.continuity.permission import Paths, PathsOf
+from lamina.continuity.permission import Reach
 from lamina.index.documents import Coverage
 from lamina.kernel.operations import Answer, Call
+from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
 from lamina.store.documents.ports import Document, Documents
 
@@ -37,11 +38,10 @@ _CHUNK: Final = 64
 class Finding:
     """Search, recent, and the routes of the index."""
 
-    def __init__(self, documents: Documents, directory: Directory, finder: Finder, paths_of: PathsOf) -> None:
+    def __init__(self, documents: Documents, directory: Directory, finder: Finder) -> None:
         self._documents = documents
         self._directory = directory
         self._finder = finder
-        self._paths_of = paths_of
 
     def search(self, request: Search, call: Call) -> Answer:
         """The files that match, best first, or newest first among the best."""
@@ -105,11 +105,11 @@ class Finding:
         """The best rows for words that the caller may read."""
         if not query.strip():
             return []
-        tenant_id, paths = call.principal.tenant_id, self._paths_of(call)
+        tenant_id, reach = call.principal.tenant_id, Reach(call, RelayRight.SEARCH)
         listing = self._directory.of(tenant_id)
 
         def passing(found: Sequence[str]) -> Collection[str]:
-            return self._passing(tenant_id, listing, paths, found, types, since)
+            return self._passing(tenant_id, listing, reach, found, types, since)
 
         found = self._finder.find(tenant_id, query, limit, passing)
         cards = self._directory.cards(tenant_id, listing, [each.path for each in found])
@@ -147,11 +147,11 @@ class Finding:
     def _newest(
         self, listing: Listing, call: Call, limit: int, types: Collection[str], since: Instant | None
     ) -> list[str]:
-        tenant_id, paths = call.principal.tenant_id, self._paths_of(call)
+        tenant_id, reach = call.principal.tenant_id, Reach(call, RelayRight.SEARCH)
         chosen: list[str] = []
         for start in range(0, len(listing.newest_first), _CHUNK):
             part = listing.newest_first[start : start + _CHUNK]
-            passed = self._passing(tenant_id, listing, paths, part, types, since)
+            passed = self._passing(tenant_id, listing, reach, part, types, since)
             chosen += [path for path in part if path in passed]
             if len(chosen) >= limit or (since is not None and listing.updated_at[part[-1]] < since):
                 break
@@ -161,7 +161,7 @@ class Finding:
         self,
         tenant_id: str,
         listing: Listing,
-        paths: Paths,
+        reach: Reach,
         found: Sequence[str],
         types: Collection[str],
         since: Instant | None,
@@ -172,7 +172,7 @@ class Finding:
             if (at := listing.updated_at.get(path)) is not None
             and (since is None or at >= since)
             and is_text(path)
-            and paths.may("read", path)
+            and reach.reads(path)
         ]
         if not types:
             return set(kept)

@@ -8,7 +8,7 @@ from lamina import limits
 from lamina.continuity.files.names import check_open_day, file_path
 from lamina.continuity.files.requests import AppendRecord, ReadFile, ReadText, WriteFile, Written
 from lamina.continuity.landing import Told, landed, retried
-from lamina.continuity.permission import PathsOf, require
+from lamina.continuity.permission import READS, Reach
 from lamina.errors import Malformed, NotFound, TooLarge
 from lamina.kernel.canonical import canonical
 from lamina.kernel.operations import Answer, Call
@@ -22,21 +22,20 @@ _LABEL = "file"
 class Keeping:
     """Write, read and append."""
 
-    def __init__(self, documents: Documents, paths_of: PathsOf) -> None:
+    def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._paths_of = paths_of
 
     def write(self, request: WriteFile, call: Call) -> Answer:
         """Write a file as a whole. One that holds these very bytes already is left as it is."""
         path = file_path(request.path)
-        require(self._paths_of(call), "write", path)
+        Reach(call, READS).require("write", path)
         _check_size(request)
         return Answer(retried(lambda: self._write(path, request, call)))
 
     def read(self, request: ReadFile, call: Call) -> Answer:
         """A file's text."""
         path = file_path(request.path)
-        require(self._paths_of(call), "read", path)
+        Reach(call, READS).require("read", path)
         document = self._documents.read(call.principal.tenant_id, path)
         if document is None:
             raise NotFound("FILE_NOT_FOUND", f"there is no file at {path}", details={"path": path})
@@ -50,7 +49,7 @@ class Keeping:
     def append(self, request: AppendRecord, call: Call) -> Answer:
         """Add a record at a file's end, as a line of JSON; the file begins with it where there is none."""
         path = file_path(request.path)
-        require(self._paths_of(call), "write", path)
+        Reach(call, READS).require("write", path)
         _check_size(request)
         check_open_day(path, call.now)
         return Answer(retried(lambda: self._append(path, request, call)))

@@ -8,33 +8,30 @@ from lamina.continuity.declaring import reads, writes
 from lamina.continuity.files import requests
 from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.keeping import Keeping
-from lamina.continuity.permission import AnyPath, PathsOf
+from lamina.continuity.permission import READS
 from lamina.kernel.operations import Operation
+from lamina.kernel.relay import RelayRight
 from lamina.store.documents.ports import Documents
 
 __all__ = ["file_operations"]
 
 
-def file_operations(
-    documents: Documents, finding: Finding, *, paths_of: PathsOf | None = None
-) -> list[Operation[Any]]:
-    """Every operation over memory files. ``paths_of`` narrows callers to folders."""
-    asked: PathsOf = paths_of or (lambda call: AnyPath())  # noqa: ARG005 - every caller alike
-    keeping = Keeping(documents, asked)
+def file_operations(documents: Documents, finding: Finding) -> list[Operation[Any]]:
+    """Every operation over memory files. Writing takes the right of the folder, which the handler asks."""
+    keeping = Keeping(documents)
     return [
-        writes("file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file."),
-        reads("file_read", requests.ReadFile, requests.ReadText, keeping.read, "Read a file."),
-        writes(
-            "file_append",
+        writes(None, "file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file."),
+        reads(READS, "file_read", requests.ReadFile, requests.ReadText, keeping.read, "Read a file."),
+        writes(None, "file_append",
             requests.AppendRecord,
             requests.Written,
             keeping.append,
             "Append a record to a file.",
         ),
-        reads("file_search", requests.Search, requests.FoundFiles, finding.search, "Find files."),
-        reads("file_recent", requests.Recent, requests.RecentFiles, finding.recent, "List the newest files."),
-        reads("index_status", requests.RebuildIndex, requests.IndexStatus, finding.status, "How far the index is."),
-        reads("index_rebuild", requests.RebuildIndex, requests.Rebuilt, finding.rebuild, "Bring the index up to date."),
-        reads("index_rebuild_incremental", requests.RebuildIndex, requests.RebuiltIncrementally,
+        reads(RelayRight.SEARCH, "file_search", requests.Search, requests.FoundFiles, finding.search, "Find files."),
+        reads(RelayRight.SEARCH, "file_recent", requests.Recent, requests.RecentFiles, finding.recent, "List the newest files."),
+        reads(RelayRight.READ_INDEX, "index_status", requests.RebuildIndex, requests.IndexStatus, finding.status, "How far the index is."),
+        reads(RelayRight.READ_INDEX, "index_rebuild", requests.RebuildIndex, requests.Rebuilt, finding.rebuild, "Bring the index up to date."),
+        reads(RelayRight.READ_INDEX, "index_rebuild_incremental", requests.RebuildIndex, requests.RebuiltIncrementally,
               finding.rebuild_incremental, "Bring the index up to date, and say how much that was."),
     ]  # fmt: skip

@@ -10,7 +10,16 @@ from typing import Final
 
 from lamina.language.wordsets import word_set
 
-__all__ = ["base_form", "gerund", "in_past", "is_plural", "plural", "third_person", "with_article"]
+__all__ = [
+    "base_form",
+    "gerund",
+    "in_past",
+    "is_plural",
+    "past_forms",
+    "plural",
+    "third_person",
+    "with_article",
+]
 
 _PAST: Final[dict[str, str]] = dict(
     pair.split(":")
@@ -166,6 +175,11 @@ def in_past(base: str) -> str:
     if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
         return f"{base[:-1]}ied"
     return f"{base}{base[-1]}ed" if base in _DOUBLED else f"{base}ed"
+
+
+def past_forms() -> dict[str, str]:
+    """The base form of every irregular past that is known: "sent" to "send"."""
+    return {past: base for base, past in _PAST.items()}
 
 
 def third_person(base: str) -> str:

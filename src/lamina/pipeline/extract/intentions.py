@@ -163,4 +163,4 @@ class Intentions(Emitter):
         ):
             names = [t for t in self.parse.tokens[root.i + 1 : root.i + 3] if t.is_name]
             if names and self.parse.tokens[root.i + 1].lower == "me":
-                self._emit(clause, speaker, "known_as", LiteralValue("string", names[0].text))
+                self._emit(clause, speaker, "goes_by", LiteralValue("string", names[0].text))

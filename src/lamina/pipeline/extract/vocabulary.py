@@ -39,6 +39,8 @@ PREDICATES: Final[dict[str, Predicate]] = {
     # identity
     "name_is": _P("identity", True, phrase="'s name is"),
     "known_as": _P("identity", phrase="is known as"),
+    "goes_by": _P("identity", True, phrase="goes by"),
+    "timezone": _P("identity", True, phrase="'s timezone is"),
     "age": _P("identity", True, phrase="'s age is"),
     "born_on": _P("identity", True, phrase="was born on"),
     "birthday": _P("identity", True, phrase="'s birthday is"),

@@ -6,15 +6,17 @@ written as its difference from it, which for a folder of thousands of documents 
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import struct
 import uuid
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from lamina.store.documents.objects import GitObject
 
@@ -26,6 +28,7 @@ _DEPTH_MAX = 50  # of differences on differences: Git's own default
 _RECENT_MAX = 64
 _DELTA_BYTES_MIN = 64
 _STORED_BYTES_MIN = 64 * 1024  # past it a tree is mostly hashes, which deflating does not shrink for its cost
+_BLOCK = 1024
 _COPY_MAX = 0xFFFFFF
 _OFFSET_MAX = 0x7FFFFFFF
 
@@ -46,47 +49,72 @@ def write_pack(
     ``quick`` leaves large trees undeflated: a later gathering makes them small.
     """
     name = uuid.uuid4().hex
-    temporary = folder / f"tmp_pack_{name}"
-    entries: list[_Entry] = []
-    with temporary.open("xb") as file:
-        digest = hashlib.sha1(usedforsecurity=False)
-        file.write(header := b"PACK" + struct.pack(">II", 2, count))
-        digest.update(header)
-        offset = len(header)
-        recent: OrderedDict[bytes, tuple[_Entry, bytes]] = OrderedDict()
-        for each in objects:
-            packed, depth = _packed(each, offset, recent, quick)
-            entry = _Entry(each.id, offset, zlib.crc32(packed), depth)
-            entries.append(entry)
-            file.write(packed)
-            digest.update(packed)
-            offset += len(packed)
-            if each.kind != "commit":
-                recent[each.id] = (entry, each.data)
-                if len(recent) > _RECENT_MAX:
-                    recent.popitem(last=False)
-        assert len(entries) == count, "the header says how many objects follow"
-        assert offset <= _OFFSET_MAX, "batches are bounded far below two gigabytes"
-        file.write(checksum := digest.digest())
-        _flushed(file.fileno(), durable, file.flush)
-    index = folder / f"tmp_idx_{name}"
-    with index.open("xb") as file:
-        file.write(_index(entries, checksum))
-        _flushed(file.fileno(), durable, file.flush)
-    final = folder / f"pack-{checksum.hex()}.pack"
-    temporary.rename(final)
-    # Last: whoever sees the index finds the pack.
-    index.rename(final.with_suffix(".idx"))
-    if durable:
-        sync_folder(folder)
+    temporary, temporary_index = folder / f"tmp_pack_{name}", folder / f"tmp_idx_{name}"
+    with temporary.open("xb") as pack, temporary_index.open("xb") as index:
+        entries, checksum = _write_entries(pack, objects, count, quick)
+        pack.flush()
+        index.write(_index(entries, checksum))
+        index.flush()
+        final = folder / f"pack-{checksum.hex()}.pack"
+        temporary.rename(final)
+        # Last: whoever sees the index finds the pack. Nothing points at what is in it before this returns.
+        temporary_index.rename(final.with_suffix(".idx"))
+        if durable:
+            _flushed(pack, index)
     return final
 
 
-def _flushed(descriptor: int, durable: bool, flush: object) -> None:
-    assert callable(flush), "a file's own method"
-    flush()
-    if durable:
-        os.fsync(descriptor)
+def _write_entries(
+    file: BinaryIO, objects: Iterable[GitObject], count: int, quick: bool
+) -> tuple[list[_Entry], bytes]:
+    """The pack's content; where each object went, and the checksum at its end."""
+    entries: list[_Entry] = []
+    digest = hashlib.sha1(usedforsecurity=False)
+    file.write(header := b"PACK" + struct.pack(">II", 2, count))
+    digest.update(header)
+    offset = len(header)
+    recent: OrderedDict[bytes, tuple[_Entry, bytes]] = OrderedDict()
+    for each in objects:
+        packed, depth = _packed(each, offset, recent, quick)
+        entry = _Entry(each.id, offset, zlib.crc32(packed), depth)
+        entries.append(entry)
+        file.write(packed)
+        digest.update(packed)
+        offset += len(packed)
+        if each.kind != "commit":
+            recent[each.id] = (entry, each.data)
+            if len(recent) > _RECENT_MAX:
+                recent.popitem(last=False)
+    assert len(entries) == count, "the header says how many objects follow"
+    assert offset <= _OFFSET_MAX, "batches are bounded far below two gigabytes"
+    file.write(digest.digest())
+    return entries, digest.digest()
+
+
+def _flushed(pack: BinaryIO, index: BinaryIO) -> None:
+    """Put both files and their names on disk with one flush, as Git does with ``core.fsyncMethod=batch``.
+
+    The pack's pages go to the disk first; the flush of the index then ends the journal's transaction, which has the
+    names and sizes of both. Where that call is not there, the pack has a flush of its own.
+    """
+    if _WRITE_OUT is None or _WRITE_OUT(pack.fileno(), 0, 0, _WRITE_AND_WAIT) != 0:
+        os.fsync(pack.fileno())
+    os.fsync(index.fileno())
+
+
+def _write_out() -> Callable[[int, int, int, int], int] | None:
+    """Linux's ``sync_file_range``, which the standard library lacks."""
+    try:
+        function = ctypes.CDLL(None).sync_file_range
+    except (OSError, AttributeError, TypeError):
+        return None
+    function.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint]
+    function.restype = ctypes.c_int
+    return function
+
+
+_WRITE_OUT = _write_out()
+_WRITE_AND_WAIT = 7  # SYNC_FILE_RANGE_WAIT_BEFORE, _WRITE and _WAIT_AFTER
 
 
 def sync_folder(folder: Path) -> None:
@@ -134,9 +162,8 @@ def _distance(distance: int) -> bytes:
 
 def delta(base: bytes, target: bytes) -> bytes:
     """The instructions that make ``target`` of ``base``: its beginning, what is new, its end."""
-    start = _common(base, target)
-    rest = min(len(base), len(target)) - start
-    end = _common(base[len(base) - rest :][::-1], target[len(target) - rest :][::-1]) if rest else 0
+    start = _common_start(base, target)
+    end = _common_end(base, target, min(len(base), len(target)) - start)
     middle = target[start : len(target) - end]
     out = bytearray(_varint(len(base)) + _varint(len(target)))
     out += _copies(0, start)
@@ -148,16 +175,29 @@ def delta(base: bytes, target: bytes) -> bytes:
     return bytes(out)
 
 
-def _common(left: bytes, right: bytes) -> int:
-    """How many bytes are the same from the start on."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+def _common_start(left: bytes, right: bytes) -> int:
+    """How many bytes are the same from the start on: whole blocks first, which compare as fast as memory is read."""
+    size, at = min(len(left), len(right)), 0
+    while at < size and left[at : at + _BLOCK] == right[at : at + _BLOCK]:
+        at += _BLOCK
+    at = min(at, size)
+    end = min(at + _BLOCK, size)
+    while at < end and left[at] == right[at]:
+        at += 1
+    return at
+
+
+def _common_end(left: bytes, right: bytes, most: int) -> int:
+    """How many bytes are the same at the end, at most ``most``."""
+    count, a, b = 0, len(left), len(right)
+    while (
+        count + _BLOCK <= most
+        and left[a - count - _BLOCK : a - count] == right[b - count - _BLOCK : b - count]
+    ):
+        count += _BLOCK
+    while count < most and left[a - count - 1] == right[b - count - 1]:
+        count += 1
+    return count
 
 
 def _copies(offset: int, size: int) -> bytes:

@@ -59,7 +59,7 @@ class MemoryDocuments:
         at = max(now, last.committed_at + 1 if last else 1)
         commit = Commit(last.number + 1 if last else 1, "", write.author, write.message, at)
         versions = {change.path: _change(tables, write.tenant_id, change, commit) for change in write.changes}
-        appended = self._log.append_within(tables, write.captures)
+        appended = self._log.put(tables, write.captures)
         parent = bytes.fromhex(last.sha) if last else None
         commit = replace(commit, sha=_hashed(tables, write.tenant_id, commit, parent))
         tables.commits_made[write.tenant_id, commit.number] = commit

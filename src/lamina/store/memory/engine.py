@@ -15,8 +15,10 @@ from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
 from lamina.store.memory.records import MemoryRecords
 from lamina.store.memory.registry import MemoryRegistry
+from lamina.store.memory.relay_tokens import MemoryRelayTokens
 from lamina.store.memory.revocations import MemoryRevocations
 from lamina.store.memory.schedule import MemorySchedule
+from lamina.store.memory.sessions import MemorySessions
 from lamina.store.memory.tables import Memory
 from lamina.store.memory.upkeep import MemoryUpkeep
 from lamina.store.sqlite.codec import record_row, support_row, text_row
@@ -42,8 +44,10 @@ class MemoryStore:
         self.peppers = MemoryPeppers(self._memory)
         self.upkeep = MemoryUpkeep(self._memory)
         self.documents = MemoryDocuments(self._memory, clock, self.log)
+        self.relay_tokens = MemoryRelayTokens(self._memory)
         self.revocations = MemoryRevocations(self._memory)
         self.schedule = MemorySchedule(self._memory)
+        self.sessions = MemorySessions(self._memory, self.log)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

@@ -34,13 +34,13 @@ class MemoryLog:
     def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
         """Mirrors ``EventLog.append``."""
         with self._memory.change() as tables:
-            appended = self.append_within(tables, captures)
+            appended = self.put(tables, captures)
             if remember is not None:
                 tables.keys[remember.key] = remember
         return appended
 
-    def append_within(self, tables: Tables, captures: Sequence[Capture]) -> list[Appended]:
-        """Append as part of a change that somebody else makes."""
+    def put(self, tables: Tables, captures: Sequence[Capture]) -> list[Appended]:
+        """``append`` inside somebody's change."""
         now = self._clock.now()
         appended = [self._append_one(tables, capture, now) for capture in captures]
         fresh = [entry.event for entry in appended if not entry.replayed]

@@ -17,8 +17,10 @@ from lamina.store.documents.ports import ChangeKind, Commit
 from lamina.store.documents.standing import Standing
 from lamina.store.ports import IdempotencyKey, Remembered, ScopeRow, TextRow, VectorRow
 from lamina.store.registry import PolicyRow, ScopeState
+from lamina.store.relay_tokens import RelayToken
 from lamina.store.revocations import Revocation
 from lamina.store.schedule import ScheduleItem
+from lamina.store.sessions import OutboxRow, Place, Sitting
 
 __all__ = ["JobRow", "Memory", "StoredVersion", "Tables"]
 
@@ -71,11 +73,15 @@ class Tables:
     anchors: dict[str, Anchor] = field(default_factory=dict)
     peppers: dict[tuple[str, int], Pepper] = field(default_factory=dict)
     revocations: dict[tuple[str, str, str], Revocation] = field(default_factory=dict)
+    schedule: dict[tuple[str, str], ScheduleItem] = field(default_factory=dict)
     documents: dict[tuple[str, str], Standing] = field(default_factory=dict)
     versions: dict[tuple[str, str, int], StoredVersion] = field(default_factory=dict)
     commits_made: dict[tuple[str, int], Commit] = field(default_factory=dict)
     objects: dict[bytes, bytes] = field(default_factory=dict)
-    schedule: dict[tuple[str, str], ScheduleItem] = field(default_factory=dict)
+    relay_tokens: dict[tuple[str, str], RelayToken] = field(default_factory=dict)
+    sittings: dict[tuple[Place, int], Sitting] = field(default_factory=dict)
+    outbox: dict[int, OutboxRow] = field(default_factory=dict)
+    last_outbox: int = 0
     last_row: int = 0
     commits: int = 0
     about: str | None = None

@@ -27,6 +27,8 @@ from lamina.kernel.records import (
     Episode,
     Fact,
     Layer,
+    Loop,
+    LoopStatus,
     ObjectValue,
     Record,
     Stance,
@@ -256,7 +258,14 @@ def _claim_body(record: Fact | Belief) -> dict[str, Any]:
 
 def _write_fact(record: Any) -> _Written:
     fact: Fact = record
-    return {**_claim_columns(fact), "slot": fact.slot, "claim_key": fact.claim_key}, {
+    columns = {**_claim_columns(fact), "slot": fact.slot, "claim_key": fact.claim_key}
+    loop: dict[str, Any] = {}
+    if isinstance(fact, Loop):
+        columns["topic"] = fact.topic
+        state = [fact.status.value, fact.salience, fact.horizon, fact.due_at, fact.seen_at]
+        loop = {"loop": state}
+    return columns, {
+        **loop,
         **_claim_body(fact),
         "event_id": fact.event_id,
         "kind": fact.kind,
@@ -340,17 +349,7 @@ def read_record(row: Row) -> Record:
     said = _parsed(body)
     match Layer(layer):
         case Layer.FACTS:
-            return Fact(
-                **common,
-                **_read_claim(subject, predicate, said),
-                event_id=said["event_id"],
-                kind=said["kind"],
-                text=said["text"],
-                external=said["external"],
-                extractor=said["extractor"],
-                slot=slot,
-                supersedes=said["supersedes"],
-            )
+            return _read_fact(said, slot, {**common, **_read_claim(subject, predicate, said)})
         case Layer.BELIEFS:
             return Belief(
                 **common,
@@ -371,6 +370,24 @@ def read_record(row: Row) -> Record:
             return Concept(**common, topic=topic, stance=Stance(stance), **said)
         case Layer.EVENTS:
             raise AssertionError("events are not derived")
+
+
+def _read_fact(said: Mapping[str, Any], slot: str | None, claimed: dict[str, Any]) -> Fact:
+    values = {
+        **claimed,
+        "event_id": said["event_id"],
+        "kind": said["kind"],
+        "text": said["text"],
+        "external": said["external"],
+        "extractor": said["extractor"],
+        "slot": slot,
+        "supersedes": said["supersedes"],
+    }
+    if "loop" not in said:
+        return Fact(**values)
+    status, salience, horizon, due_at, seen_at = said["loop"]
+    state = {"salience": salience, "horizon": horizon, "due_at": due_at, "seen_at": seen_at}
+    return Loop(**values, **state, status=LoopStatus(status))
 
 
 def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[str, Any]:

@@ -167,7 +167,7 @@ class SqliteDocuments:
         versions = {
             change.path: _change(connection, write.tenant_id, change, commit) for change in write.changes
         }
-        appended = self._log.append_within(connection, write.captures)
+        appended = self._log.put(connection, write.captures)
         return Written(commit, versions, tuple(each.event.id for each in appended))
 
     def read(self, tenant_id: str, path: str, *, at: Instant | None = None) -> Document | None:

@@ -22,8 +22,10 @@ from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.records import SqliteRecords
 from lamina.store.sqlite.registry import SqliteRegistry
+from lamina.store.sqlite.relay_tokens import SqliteRelayTokens
 from lamina.store.sqlite.revocations import SqliteRevocations
 from lamina.store.sqlite.schedule import SqliteSchedule
+from lamina.store.sqlite.sessions import SqliteSessions
 from lamina.store.sqlite.upkeep import SqliteUpkeep
 
 __all__ = ["SqliteStore", "make_folder"]
@@ -103,8 +105,10 @@ class SqliteStore:
         self.documents = SqliteDocuments(
             self._writer, self._readers, clock, self.log, document_rows, self._projector
         )
+        self.relay_tokens = SqliteRelayTokens(self._writer, self._readers)
         self.revocations = SqliteRevocations(self._writer, self._readers)
         self.schedule = SqliteSchedule(self._writer, self._readers)
+        self.sessions = SqliteSessions(self._writer, self._readers, self.log)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

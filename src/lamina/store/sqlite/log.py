@@ -50,16 +50,13 @@ class SqliteLog:
     def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
         """Mirrors ``EventLog.append``."""
         return self._writer.write(
-            lambda connection: self._append(connection, captures, remember), event_of=_only_event
+            lambda connection: self.put(connection, captures, remember), event_of=_only_event
         )
 
-    def append_within(self, connection: apsw.Connection, captures: Sequence[Capture]) -> list[Appended]:
-        """Append inside a transaction of the writer that somebody else runs."""
-        return self._append(connection, captures, None)
-
-    def _append(
-        self, connection: apsw.Connection, captures: Sequence[Capture], remember: Remembered | None
+    def put(
+        self, connection: apsw.Connection, captures: Sequence[Capture], remember: Remembered | None = None
     ) -> list[Appended]:
+        """``append`` inside somebody's transaction."""
         now = self._clock.now()
         seq = _value(connection, _SQL["last_seq"])
         marks: dict[str, tuple[int, Instant]] = {}

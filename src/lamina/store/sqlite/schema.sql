@@ -312,6 +312,38 @@ CREATE TABLE pepper (
   PRIMARY KEY (tenant_id, version)
 ) WITHOUT ROWID;
 
+-- One-shot reminders. `identity` is what an item was created with, in canonical JSON; it never changes.
+CREATE TABLE schedule_item (
+  tenant_id          TEXT    NOT NULL,
+  schedule_id        TEXT    NOT NULL,
+  kind               TEXT    NOT NULL,
+  status             TEXT    NOT NULL,
+  title              TEXT    NOT NULL,
+  note               TEXT,
+  due_at             INTEGER NOT NULL,
+  task_id            TEXT,
+  thread_id          TEXT,
+  subject_kind       TEXT,
+  subject_id         TEXT,
+  idempotency_key    TEXT,
+  metadata           TEXT    NOT NULL,
+  identity           TEXT    NOT NULL,
+  identity_hash      TEXT    NOT NULL,
+  version            INTEGER NOT NULL,
+  created_at         INTEGER NOT NULL,
+  created_by         TEXT    NOT NULL,
+  updated_at         INTEGER NOT NULL,
+  updated_by         TEXT    NOT NULL,
+  terminal_at        INTEGER,
+  terminal_by        TEXT,
+  terminal_reason    TEXT,
+  PRIMARY KEY (tenant_id, schedule_id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX schedule_item_key ON schedule_item (tenant_id, idempotency_key);
+CREATE INDEX schedule_item_due ON schedule_item (tenant_id, due_at, schedule_id);
+CREATE INDEX schedule_item_task ON schedule_item (tenant_id, task_id, due_at);
+CREATE INDEX schedule_item_thread ON schedule_item (tenant_id, thread_id, due_at);
+CREATE INDEX schedule_item_subject ON schedule_item (tenant_id, subject_kind, subject_id, due_at);
 -- Versioned documents: what stands at a path or stood there last. Its content is the rows `base` to `version` of
 -- `document_version`, joined, so that an append is a row of its own; `base` is 0 where the document was taken away.
 CREATE TABLE document (
@@ -351,35 +383,67 @@ CREATE TABLE document_commit (
   PRIMARY KEY (tenant_id, number)
 ) WITHOUT ROWID;
 
--- One-shot reminders. `identity` is what an item was created with, in canonical JSON; it never changes.
-CREATE TABLE schedule_item (
+-- Opaque tokens of Relay peers, by the SHA-256 of their text. Lists are JSON; an empty one grants nothing.
+CREATE TABLE relay_token (
   tenant_id          TEXT    NOT NULL,
-  schedule_id        TEXT    NOT NULL,
-  kind               TEXT    NOT NULL,
-  status             TEXT    NOT NULL,
-  title              TEXT    NOT NULL,
-  note               TEXT,
-  due_at             INTEGER NOT NULL,
-  task_id            TEXT,
-  thread_id          TEXT,
-  subject_kind       TEXT,
-  subject_id         TEXT,
-  idempotency_key    TEXT,
-  metadata           TEXT    NOT NULL,
-  identity           TEXT    NOT NULL,
-  identity_hash      TEXT    NOT NULL,
-  version            INTEGER NOT NULL,
-  created_at         INTEGER NOT NULL,
-  created_by         TEXT    NOT NULL,
-  updated_at         INTEGER NOT NULL,
-  updated_by         TEXT    NOT NULL,
-  terminal_at        INTEGER,
-  terminal_by        TEXT,
-  terminal_reason    TEXT,
-  PRIMARY KEY (tenant_id, schedule_id)
+  id                 TEXT    NOT NULL,
+  sha256             TEXT    NOT NULL,
+  peer_id            TEXT    NOT NULL,
+  rights             TEXT    NOT NULL,
+  read_namespaces    TEXT    NOT NULL,
+  write_namespaces   TEXT    NOT NULL,
+  issued_at          INTEGER NOT NULL,
+  expires_at         INTEGER,
+  revoked_at         INTEGER,
+  revoked_reason     TEXT,
+  trust              TEXT    NOT NULL,
+  description        TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, id)
 ) WITHOUT ROWID;
-CREATE UNIQUE INDEX schedule_item_key ON schedule_item (tenant_id, idempotency_key);
-CREATE INDEX schedule_item_due ON schedule_item (tenant_id, due_at, schedule_id);
-CREATE INDEX schedule_item_task ON schedule_item (tenant_id, task_id, due_at);
-CREATE INDEX schedule_item_thread ON schedule_item (tenant_id, thread_id, due_at);
-CREATE INDEX schedule_item_subject ON schedule_item (tenant_id, subject_kind, subject_id, due_at);
+CREATE UNIQUE INDEX relay_token_sha256 ON relay_token (sha256);
+-- Sittings: stretches of a session without a long gap. Their turns are events: `window_events` names the newest of
+-- them, `folded` of the `turns` are told of in `summary`.
+CREATE TABLE session (
+  tenant_id          TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  session            TEXT    NOT NULL,
+  number             INTEGER NOT NULL,
+  window_events      TEXT    NOT NULL,
+  turns              INTEGER NOT NULL,
+  folded             INTEGER NOT NULL,
+  summary            TEXT    NOT NULL,
+  bridge             TEXT,
+  opened_at          INTEGER NOT NULL,
+  touched_at         INTEGER NOT NULL,
+  last_turn_at       INTEGER NOT NULL,
+  last_position      INTEGER NOT NULL,
+  closed_at          INTEGER,
+  PRIMARY KEY (tenant_id, scope, session, number),
+  CHECK (json_array_length(window_events) <= 12),
+  CHECK (folded <= turns)
+) WITHOUT ROWID;
+CREATE INDEX session_newest ON session (tenant_id, scope, last_position);
+CREATE INDEX session_open ON session (touched_at) WHERE closed_at IS NULL;
+
+-- Turns that left their window, until everything behind the two calls has had them; in the order of leaving.
+CREATE TABLE outbox (
+  id                 INTEGER PRIMARY KEY AUTOINCREMENT,
+  tenant_id          TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  session            TEXT    NOT NULL,
+  sitting            INTEGER NOT NULL,
+  event_id           TEXT    NOT NULL,
+  state              TEXT    NOT NULL DEFAULT 'pending',
+  attempts           INTEGER NOT NULL DEFAULT 0,
+  next_attempt_at    INTEGER,
+  lease_until        INTEGER,
+  last_error         TEXT,
+  folded_at          INTEGER,
+  sent_at            INTEGER,
+  created_at         INTEGER NOT NULL,
+  CHECK (state IN ('pending', 'sent', 'failed')),
+  CHECK (state <> 'pending' OR attempts = 0 OR next_attempt_at IS NOT NULL)
+);
+CREATE UNIQUE INDEX outbox_event ON outbox (tenant_id, event_id);
+CREATE INDEX outbox_pending ON outbox (tenant_id, scope, session, id) WHERE state = 'pending';
+CREATE INDEX outbox_left ON outbox (tenant_id, id) WHERE state <> 'sent';

@@ -1,0 +1,239 @@
+"""Opaque bearer tokens of Relay peers: issued once, kept by their hash, and what a caller with one may do."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Collection
+from typing import Final
+
+from lamina.access.principals import Credentials, Principals
+from lamina.access.tokens.wire import bearer
+from lamina.errors import Forbidden, Invalid, Unauthenticated
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.operations import Grant, Permits, Principal
+from lamina.kernel.relay import EVERYWHERE, RELAY_SCOPE, Mode, RelayGrant, RelayRight, may, namespace_of
+from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.kernel.tokens import ScopeLimit, TokenFacts
+from lamina.store.relay_tokens import RelayToken, RelayTokens
+
+__all__ = ["ByForm", "RelayPermits", "RelayPrincipals", "issue", "owner_grant", "without_token"]
+
+_ISSUER: Final = "relay"
+_SIGNED: Final = re.compile(r"v\d+\..*|[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*.*")
+_PEER: Final = re.compile(r"[A-Za-z0-9_\-.@+]{1,128}")
+_NEVER_S: Final = 253_402_300_799  # the last second of the year 9999
+_READS: Final = frozenset({RelayRight.READ_FILES, RelayRight.READ_INDEX, RelayRight.SEARCH})
+_WRITES: Final = frozenset({RelayRight.WRITE_JOURNAL, RelayRight.WRITE_MESSAGES, RelayRight.WRITE_PROJECTS})
+
+
+# ---- issuing
+
+
+def owner_grant() -> RelayGrant:
+    """Every right in every folder."""
+    everywhere = frozenset({EVERYWHERE})
+    return RelayGrant(frozenset(RelayRight), everywhere, everywhere)
+
+
+def issue(
+    tokens: RelayTokens,
+    ids: IdSource,
+    now: Instant,
+    *,
+    tenant_id: str,
+    peer_id: str,
+    grant: RelayGrant,
+    expires_at: Instant | None = None,
+    description: str = "",
+) -> str:
+    """A new token's text, which nobody can read again; raises ``Invalid`` (INVALID_GRANT).
+
+    What is left empty grants nothing.
+    """
+    if not _PEER.fullmatch(peer_id):
+        raise Invalid("INVALID_GRANT", f"the peer id {peer_id[:64]!r} is not made of A-Za-z0-9_-.@+")
+    unknown = grant.rights - set(RelayRight)
+    if unknown:
+        raise Invalid("INVALID_GRANT", f"there is no scope {sorted(unknown)[0][:64]!r}")
+    text = f"cgr_{secrets.token_hex(20)}"
+    tokens.add(
+        RelayToken(
+            tenant_id=tenant_id,
+            id=ids.stamped(Prefix.TOKEN, now),
+            sha256=_hash(text),
+            peer_id=peer_id,
+            grant=RelayGrant(grant.rights, _folders(grant.read_namespaces), _folders(grant.write_namespaces)),
+            issued_at=now,
+            expires_at=expires_at,
+            description=description,
+        )
+    )
+    return text
+
+
+def _folders(namespaces: Collection[str]) -> frozenset[str]:
+    """Namespaces as they are compared: without slashes at their ends, and none that leads outside."""
+    folders = {each if each == EVERYWHERE else namespace_of(each) for each in namespaces}
+    found = {folder for folder in folders if folder is not None}
+    if len(found) != len(folders):
+        raise Invalid(
+            "INVALID_GRANT", "a namespace is no folder", hint="name folders such as memory/coordination"
+        )
+    return frozenset(found)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# ---- signing in
+
+
+class RelayPrincipals:
+    """``Principals`` of callers with a Relay token."""
+
+    waits = False  # a look-up by key takes microseconds
+
+    def __init__(self, tokens: RelayTokens, clock: Clock) -> None:
+        self._tokens = tokens
+        self._clock = clock
+
+    def identify(self, credentials: Credentials) -> Principal:
+        """Mirrors ``Principals.identify``."""
+        token = self._tokens.find(_hash(bearer(credentials.authorization)))
+        if token is None:
+            raise Unauthenticated(
+                "INVALID_TOKEN_SIGNATURE",
+                "the token is not known here",
+                hint="send a token that this server or one of its issuers gave out",
+            )
+        if token.revoked_at is not None:
+            raise Unauthenticated("REVOKED_TOKEN", "the token was revoked", hint="ask for a new one")
+        if token.expires_at is not None and token.expires_at <= self._clock.now():
+            raise Unauthenticated("EXPIRED_TOKEN", "the token has expired", hint="ask for a new one")
+        actor = f"agent:{token.peer_id}"
+        if credentials.actor not in (None, actor):
+            raise Unauthenticated(
+                "ACTOR_MISMATCH", "X-Cortex-Actor names somebody else than the token", hint="leave it out"
+            )
+        return Principal(token.tenant_id, actor, credentials.channel, _facts(token))
+
+
+def _facts(token: RelayToken) -> TokenFacts:
+    grant = token.grant if token.trust != "untrusted" else RelayGrant()
+    capabilities = _capabilities(grant)
+    limits = tuple(ScopeLimit(each, RELAY_SCOPE, below=False) for each in sorted(capabilities))
+    exp = _NEVER_S if token.expires_at is None else token.expires_at // SECOND_US
+    return TokenFacts(token.id, _ISSUER, exp, frozenset(capabilities), limits, grant)
+
+
+def _capabilities(grant: RelayGrant) -> set[str]:
+    """What the token holds outside of Relay's own operations: reading or writing the one scope as a whole.
+
+    A grant that is narrowed to folders holds none of it: events know nothing of folders.
+    """
+    held: set[str] = set()
+    if grant.admin or (grant.rights & _READS and EVERYWHERE in grant.read_namespaces):
+        held.add(Capability.SCOPE_READ_LOCAL.value)
+    if grant.admin or (grant.rights >= _WRITES and EVERYWHERE in grant.write_namespaces):
+        held.add(Capability.SCOPE_WRITE.value)
+    return held
+
+
+class ByForm:
+    """``Principals`` for every caller: signed tokens by their form, other tokens Relay's, and those without any."""
+
+    def __init__(self, signed: Principals, relay: RelayPrincipals) -> None:
+        """``signed`` answers for PASETO, JWT and callers without a token."""
+        self._signed = signed
+        self._relay = relay
+
+    @property
+    def waits(self) -> bool:
+        """Mirrors ``Principals.waits``."""
+        return self._signed.waits
+
+    def identify(self, credentials: Credentials) -> Principal:
+        """Mirrors ``Principals.identify``."""
+        shown = credentials.authorization
+        if shown is None or not shown.strip() or _SIGNED.fullmatch(bearer(shown)):
+            return self._signed.identify(credentials)
+        return self._relay.identify(credentials)
+
+
+# ---- what they may
+
+
+def without_token(principal: Principal) -> Principal:
+    """The caller without what a Relay token narrows: ``RelayPermits`` asks the grant itself."""
+    relays = principal.token is not None and principal.token.relay is not None
+    return Principal(principal.tenant_id, principal.actor, principal.channel) if relays else principal
+
+
+class RelayPermits:
+    """``RelayAccess`` of one caller: the grant of a Relay token, or for others what policy says of the scope.
+
+    Policy is asked either way, so that a document that denies an actor holds for its tokens too.
+    """
+
+    def __init__(self, principal: Principal, permits: Permits) -> None:
+        """``permits`` are those of the caller ``without_token``."""
+        token = principal.token
+        self._grant = token.relay if token is not None else None
+        self._actor = principal.actor
+        self._permits = permits
+
+    @property
+    def peer_id(self) -> str:
+        """Mirrors ``RelayAccess.peer_id``: an agent by its bare name."""
+        return self._actor.removeprefix("agent:")
+
+    @property
+    def admin(self) -> bool:
+        """Mirrors ``RelayAccess.admin``."""
+        if self._grant is not None:
+            return self._grant.admin
+        return self._permits.allows(Grant(Capability.POLICY_ADMINISTER_SCOPE, RELAY_SCOPE))
+
+    def allows(self, right: str | None, mode: Mode | None = None, path: str | None = None) -> bool:
+        """Mirrors ``RelayAccess.allows``."""
+        return self._granted(right, mode, path) is None and self._permits.allows(_needed(right, mode))
+
+    def require(self, right: str | None, mode: Mode | None = None, path: str | None = None) -> None:
+        """Mirrors ``RelayAccess.require``."""
+        refusal = self._granted(right, mode, path)
+        if refusal is not None:
+            raise refusal
+        self._permits.require(_needed(right, mode))
+
+    def _granted(self, right: str | None, mode: Mode | None, path: str | None) -> Forbidden | None:
+        """What the grant refuses. Callers without one hold the rights of their capabilities, in every folder."""
+        everywhere = frozenset({EVERYWHERE})
+        held = frozenset({right} - {None, RelayRight.ADMIN_PEERS})
+        if right == RelayRight.ADMIN_PEERS and self.admin:
+            held = frozenset({right})
+        grant = self._grant
+        if grant is None:
+            grant = RelayGrant(frozenset(str(each) for each in held), everywhere, everywhere)
+        if not may(grant, right):
+            return Forbidden("MISSING_SCOPE", f"Missing scope: {right}", details={"scope": str(right)})
+        if not may(grant, right, mode, path):
+            place = namespace_of(path or "") or path
+            named = "Write" if mode == "write" else "Read"
+            return Forbidden(
+                "NAMESPACE_DENIED",
+                f"{named} path namespace not allowed: {place}",
+                details={"path": str(place)[:256], "mode": mode},
+            )
+        return None
+
+
+def _needed(right: str | None, mode: Mode | None) -> Grant:
+    """The capability on the scope of Relay that stands behind a right."""
+    writes = mode == "write" or (
+        mode is None and right in {*_WRITES, RelayRight.COMPACT_TRIGGER, RelayRight.REPLICATION_SYNC}
+    )
+    return Grant(Capability.SCOPE_WRITE if writes else Capability.SCOPE_READ_LOCAL, RELAY_SCOPE)

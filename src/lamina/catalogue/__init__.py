@@ -1,0 +1,17 @@
+"""Every error code: its class, what it means, and what helps. The pages of the reference are written from here.
+
+``scripts/error_pages`` writes ``docs/reference/errors/``, one page for each code: what an error's ``documentation``
+links to. A test compares the codes here with those that the source raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from lamina.catalogue import core, relay, session
+from lamina.catalogue.entries import ErrorCode
+
+__all__ = ["CATALOGUE", "ErrorCode"]
+
+CATALOGUE: Final[Mapping[str, ErrorCode]] = {**core.CODES, **relay.CODES, **session.CODES}

@@ -1,0 +1,39 @@
+"""The codes of sessions and of what stands behind their outbox."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from lamina.catalogue.entries import CALLERS, SERVER, ErrorCode
+
+__all__ = ["CODES"]
+
+CODES: Final[Mapping[str, ErrorCode]] = {
+    "INTERNAL_TOKEN_REQUIRED": ErrorCode(
+        "Unauthenticated",
+        CALLERS,
+        "The paths under `/internal` take the header `X-Internal-Token` with the deployment's `INTERNAL_TOKEN`. Where the "
+        "setting is empty they are closed to everybody.",
+    ),
+    "GRAPH_REFUSED": ErrorCode(
+        "Invalid",
+        SERVER,
+        "The graph of `LAMINA_GRAPHITI` refuses a turn, or graphiti-core is not installed. Callers never see this: the row of "
+        "the outbox has failed and stays visible.",
+        hint="the row's `last_error` has the class; `POST /internal/outbox/revive` tries it again once mended",
+    ),
+    "GRAPH_UNAVAILABLE": ErrorCode(
+        "Unavailable",
+        SERVER,
+        "The graph of `LAMINA_GRAPHITI` did not take a turn. Callers never see this: it is tried again.",
+        hint="rows are tried again by themselves",
+    ),
+    "MODEL_UNAVAILABLE": ErrorCode(
+        "Unavailable",
+        SERVER,
+        "The language model of `LAMINA_LLM_URL` gave no answer in time. Callers never see this: what needs it is tried "
+        "again, and worded by rules in the end.",
+        hint="the summary is worded later; see that LAMINA_LLM_URL answers",
+    ),
+}

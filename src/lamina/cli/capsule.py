@@ -1,0 +1,203 @@
+"""``lamina capsule``: the continuity capsules of a running server, for people and scripts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lamina.cli.options import DEFAULT_URL, Actor, AsJson, Url
+from lamina.errors import Invalid, Malformed
+
+if TYPE_CHECKING:
+    from lamina.client.results import Said
+
+__all__ = ["capsule_commands"]
+
+capsule_commands = typer.Typer(
+    help="Read and write what an agent keeps across its resets.", no_args_is_help=True
+)
+
+_Kind = Annotated[str, typer.Argument(help="user, peer, thread or task.")]
+_Id = Annotated[str, typer.Argument(help="The subject's id.")]
+_File = Annotated[str, typer.Argument(help="A file with the JSON, or - to read it from standard input.")]
+_Message = Annotated[str | None, typer.Option("--message", help="The subject line of the commit.")]
+
+
+@capsule_commands.command()
+def read(
+    kind: _Kind,
+    subject_id: _Id,
+    fallback: Annotated[
+        bool, typer.Option("--fallback", help="Take an older copy where the capsule is missing.")
+    ] = False,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Show a capsule, and what can be said of it."""
+    from lamina.cli import show, show_capsule
+
+    said = _asked(url, actor, "read", {**_subject(kind, subject_id), "allow_fallback": fallback})
+    return show.json(said) if as_json else show_capsule.capsule(said.model_dump())
+
+
+@capsule_commands.command()
+def startup(
+    kind: _Kind, subject_id: _Id, actor: Actor = None, url: Url = DEFAULT_URL, as_json: AsJson = False
+) -> None:
+    """Show what a new session needs first: where it stands, what is open, how far it can be trusted."""
+    from lamina.cli import show, show_capsule
+
+    body = {**_subject(kind, subject_id), "view": "startup", "allow_fallback": True}
+    said = _asked(url, actor, "read", body)
+    return show.json(said) if as_json else show_capsule.startup(said.model_dump())
+
+
+@capsule_commands.command()
+def upsert(
+    file: _File,
+    preserve: Annotated[
+        bool, typer.Option("--preserve", help="Keep what the capsule leaves out, instead of replacing all.")
+    ] = False,
+    message: _Message = None,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Store a capsule. The JSON is the capsule, or a whole request with the capsule in it."""
+    from lamina.cli import show, show_capsule
+
+    given = _json_object(file)
+    body = given
+    if "capsule" not in given:
+        body = {name: given[name] for name in given if name in ("subject_kind", "subject_id")}
+        body["capsule"] = given
+    body |= {"merge_mode": "preserve"} if preserve else {}
+    body |= {"commit_message": message} if message else {}
+    said = _asked(url, actor, "upsert", body)
+    return show.json(said) if as_json else show_capsule.written(said.model_dump())
+
+
+@capsule_commands.command()
+def patch(
+    kind: _Kind,
+    subject_id: _Id,
+    append: Annotated[
+        list[str] | None,
+        typer.Option(help='TARGET=VALUE, such as "continuity.open_loops=Who signs"; may be given again.'),
+    ] = None,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option(help="TARGET=ITEM: its text, or the tag or decision of an object; may be given again."),
+    ] = None,
+    at: Annotated[str | None, typer.Option(help="The new updated_at; now by default.")] = None,
+    message: _Message = None,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Change single items of a capsule's lists, all or none. A value that begins with { is JSON."""
+    from lamina.cli import show, show_capsule
+
+    body = {
+        **_subject(kind, subject_id),
+        "updated_at": at or datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "operations": [*_removals(remove or []), *_additions(append or [])],
+    }
+    body |= {"commit_message": message} if message else {}
+    said = _asked(url, actor, "patch", body)
+    return show.json(said) if as_json else show_capsule.written(said.model_dump())
+
+
+@capsule_commands.command(name="list")
+def list_(
+    kind: Annotated[str | None, typer.Option(help="Only user, peer, thread or task.")] = None,
+    limit: Annotated[int, typer.Option(help="How many at most, 1 to 200.")] = 50,
+    lifecycle: Annotated[
+        str | None, typer.Option(help="Only active, suspended, concluded or superseded.")
+    ] = None,
+    keyword: Annotated[str | None, typer.Option(help="Only threads and tasks with this keyword.")] = None,
+    scope_anchor: Annotated[str | None, typer.Option(help="Only those with this scope anchor.")] = None,
+    salience: Annotated[
+        bool, typer.Option("--salience", help="The most salient first, instead of by subject.")
+    ] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Also older copies, archives and cold storage.")
+    ] = False,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """List capsules, one line each."""
+    from lamina.cli import show, show_capsule
+
+    filters = {"subject_kind": kind, "lifecycle": lifecycle, "keyword": keyword, "scope_anchor": scope_anchor}
+    body: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
+    body["limit"] = limit
+    body |= {"sort": "salience"} if salience else {}
+    body |= dict.fromkeys(("include_fallback", "include_archived", "include_cold"), True) if all_ else {}
+    said = _asked(url, actor, "list", body)
+    return show.json(said) if as_json else show_capsule.listed(said.model_dump())
+
+
+def _asked(url: str, actor: str | None, what: str, body: dict[str, Any]) -> Said:
+    from lamina.cli.remote import connected
+
+    with connected(url, actor, None) as client:
+        return client.continuity(what, body)
+
+
+def _subject(kind: str, subject_id: str) -> dict[str, Any]:
+    return {"subject_kind": kind, "subject_id": subject_id}
+
+
+def _additions(given: list[str]) -> Iterator[dict[str, Any]]:
+    for text in given:
+        target, value = _split(text, "--append")
+        yield {"target": target, "action": "append", "value": _value(value)}
+
+
+def _removals(given: list[str]) -> Iterator[dict[str, Any]]:
+    for text in given:
+        target, match = _split(text, "--remove")
+        yield {"target": target, "action": "remove", "match": match}
+
+
+def _split(text: str, option: str) -> tuple[str, str]:
+    target, sign, value = text.partition("=")
+    if not sign or not target:
+        raise Invalid("INVALID_REQUEST", f"{option} {text!r} is not TARGET=VALUE")
+    return target, value
+
+
+def _value(text: str) -> Any:  # Any: a text, or whatever its JSON holds
+    return _parsed(text, "--append") if text.startswith("{") else text
+
+
+def _json_object(file: str) -> dict[str, Any]:
+    text = sys.stdin.read() if file == "-" else _text_of(Path(file))
+    given = _parsed(text, file)
+    if not isinstance(given, dict):
+        raise Invalid("INVALID_REQUEST", f"{file} holds no JSON object")
+    return given
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid("INVALID_REQUEST", f"{path} cannot be read: {type(error).__name__}") from error
+
+
+def _parsed(text: str, where: str) -> Any:  # Any: whatever JSON can hold
+    from pydantic_core import from_json
+
+    try:
+        return from_json(text)
+    except ValueError as error:
+        raise Malformed("INVALID_BODY", f"{where} is not JSON: {error}") from error

@@ -1,0 +1,162 @@
+"""What ``lamina capsule`` prints: a page for people. Fields that an answer lacks are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from rich.console import Console
+from rich.text import Text
+
+from lamina.cli.show import console, plain, table
+
+__all__ = ["capsule", "listed", "startup", "written"]
+
+Plain = Mapping[str, Any]
+"""A JSON object of an answer."""
+
+_LISTS: Final = (
+    ("Priorities", "top_priorities"),
+    ("Constraints", "active_constraints"),
+    ("Open", "open_loops"),
+    ("Decided against", "negative_decisions"),
+    ("Reasons", "rationale_entries"),
+    ("Concerns", "active_concerns"),
+    ("Drift", "drift_signals"),
+    ("Hypotheses", "working_hypotheses"),
+    ("Commitments", "long_horizon_commitments"),
+    ("This session", "session_trajectory"),
+    ("Notes", "trailing_notes"),
+    ("To look into", "curiosity_queue"),
+)
+_COLUMNS: Final = ("subject", "state", "lifecycle", "health", "phase", "updated")
+
+
+def capsule(said: Plain) -> None:
+    """A whole capsule."""
+    out = console()
+    found = said.get("capsule")
+    _where(out, said, said.get("recovery_warnings") or ())
+    if found is None:
+        return
+    _heading(out, found)
+    _fields(out, found.get("continuity") or {})
+    _preferences(out, found.get("stable_preferences"))
+    _trust(out, said.get("trust_signals"))
+
+
+def startup(said: Plain) -> None:
+    """The startup view; without a summary, the capsule itself."""
+    summary = said.get("startup_summary")
+    if summary is None:
+        return capsule(said)
+    out = console()
+    _where(out, said, summary["recovery"]["recovery_warnings"])
+    if said.get("capsule") is None:
+        return None
+    _heading(out, said["capsule"])
+    _fields(out, {**(summary["orientation"] or {}), **(summary["context"] or {})})
+    _preferences(out, summary.get("stable_preferences"))
+    _due(out, said.get("schedule_context"))
+    return _trust(out, summary.get("trust_signals"))
+
+
+def written(said: Plain) -> None:
+    """Where a write went, and what was done otherwise than asked."""
+    out = console()
+    changed = said.get("created") or said.get("updated")
+    done = "created" if said.get("created") else "updated" if changed else "stands already"
+    commit = said.get("latest_commit")
+    out.print(f"{plain(said['path'])} {done}" + (f" at {commit[:12]}" if commit else ""))
+    for name in said.get("normalizations_applied") or ():
+        out.print(f"  normalised: {plain(name)}", style="dim")
+    _warned(out, said.get("recovery_warnings") or ())
+
+
+def listed(said: Plain) -> None:
+    """One line for each capsule."""
+    out = console()
+    if not said["capsules"]:
+        out.print("(nothing)", style="dim")
+        return
+    out.print(table(*_COLUMNS, rows=[_row(entry) for entry in said["capsules"]]))
+
+
+def _row(entry: Plain) -> Sequence[str | Text]:
+    descriptor = entry.get("thread_descriptor") or {}
+    cells = (
+        descriptor.get("lifecycle"),
+        entry.get("health_status"),
+        entry.get("phase"),
+        entry.get("updated_at"),
+    )
+    subject = f"{entry['subject_kind']} {entry['subject_id']}"
+    return [subject, str(entry["artifact_state"]), *(str(cell or "-") for cell in cells)]
+
+
+def _where(out: Console, said: Plain, warnings: Iterable[str]) -> None:
+    state = said.get("source_state")
+    if state == "missing":
+        out.print("Nothing is stored of this subject.", style="yellow")
+    elif state == "fallback":
+        out.print("This is an older copy: the capsule itself is missing or damaged.", style="yellow")
+    _warned(out, warnings)
+
+
+def _warned(out: Console, warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        out.print(f"warning: {plain(str(warning))}", style="yellow")
+
+
+def _heading(out: Console, found: Plain) -> None:
+    label = (found.get("thread_descriptor") or {}).get("label")
+    subject = f"{found['subject_kind']} {found['subject_id']}"
+    title = f"{subject}: {label}" if label else subject
+    out.print(Text.assemble((plain(title), "bold"), (f"  {plain(str(found['updated_at']))}", "dim")))
+
+
+def _fields(out: Console, state: Plain) -> None:
+    if state.get("stance_summary"):
+        out.print(plain(state["stance_summary"]))
+    for title, name in _LISTS:
+        _bullets(out, title, [_worded(item) for item in state.get(name) or ()])
+
+
+def _preferences(out: Console, preferences: Sequence[Plain] | None) -> None:
+    _bullets(out, "Preferences", [f"{each['tag']}: {each['content']}" for each in preferences or ()])
+
+
+def _due(out: Console, schedule: Plain | None) -> None:
+    items = (schedule or {}).get("due", {}).get("items", ())
+    _bullets(out, "Due", [f"{item['title']} ({item['due_at']})" for item in items])
+
+
+def _trust(out: Console, signals: Plain | None) -> None:
+    if signals is None:
+        return
+    said = (
+        signals.get("recency", {}).get("phase"),
+        signals.get("integrity", {}).get("health_status"),
+        signals.get("integrity", {}).get("verification_status"),
+        None if signals.get("completeness", {}).get("orientation_adequate") else "orientation is thin",
+    )
+    out.print()
+    out.print("Trust: " + ", ".join(plain(str(word)) for word in said if word), style="dim")
+
+
+def _bullets(out: Console, title: str, lines: Sequence[str]) -> None:
+    if not lines:
+        return
+    out.print()
+    out.print(Text(f"{title}:", style="bold"))
+    for line in lines:
+        out.print(Text(f"- {plain(line)}"))
+
+
+def _worded(item: str | Plain) -> str:
+    """A line for an item: a text, a decision not to act, or a reason."""
+    if isinstance(item, str):
+        return item
+    if "decision" in item:
+        return f"{item['decision']}: {item['rationale']}"
+    return f"{item['summary']} ({item['kind']}, {item['status']}): {item['reasoning']}"

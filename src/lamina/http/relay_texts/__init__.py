@@ -1,0 +1,1 @@
+"""The texts of the Relay help, as YAML."""

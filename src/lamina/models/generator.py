@@ -1,0 +1,107 @@
+"""Asking a language model: any endpoint that speaks the OpenAI chat API. Never needed, never without a bound on time."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import time
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+import httpx
+
+from lamina.errors import Invalid, LaminaError, Unavailable
+from lamina.models.ports import Generated, Message
+
+__all__ = ["OpenAiGenerator"]
+
+_ANSWER_BYTES_MAX: Final = 1024 * 1024
+_BUSY: Final = frozenset({408, 409, 425, 429})
+"""Statuses below 500 that say "later" and not "never"."""
+
+_CONNECT_S: Final = 2.0
+
+
+class OpenAiGenerator:
+    """``Generator`` over ``POST <url>/chat/completions``. Safe to use from any thread."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        api_key: str = "",
+        *,
+        timeout_s: float,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.name = model
+        self._timeout_s = timeout_s
+        self._url = f"{url.rstrip('/')}/chat/completions"
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._client = httpx.Client(
+            headers=headers,
+            timeout=httpx.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s)),
+            verify=_trusted(),
+            trust_env=False,
+            transport=transport,
+        )
+
+    def complete(
+        self, messages: Sequence[Message], *, tokens_max: int, schema: Mapping[str, Any] | None = None
+    ) -> Generated:
+        """Mirrors ``Generator.complete``."""
+        asked: dict[str, Any] = {
+            "model": self.name,
+            "messages": [{"role": message.role, "content": message.text} for message in messages],
+            "max_tokens": tokens_max,
+            "temperature": 0,
+        }
+        if schema is not None:
+            named = {"name": "answer", "schema": dict(schema), "strict": True}
+            asked["response_format"] = {"type": "json_schema", "json_schema": named}
+        until = time.monotonic() + self._timeout_s
+        body = b""
+        try:
+            with self._client.stream("POST", self._url, json=asked) as response:
+                if response.status_code != 200:
+                    raise _refused(response.status_code)
+                for chunk in response.iter_bytes():
+                    body += chunk
+                    if len(body) > _ANSWER_BYTES_MAX or time.monotonic() > until:
+                        raise _unavailable("its answer has no end")
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise _unavailable(type(error).__name__) from error
+        return _read(body)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def _read(body: bytes) -> Generated:
+    try:
+        answer = json.loads(body)
+        text = answer["choices"][0]["message"]["content"]
+        usage = answer.get("usage") or {}
+        counts = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise _unavailable("its answer cannot be read") from error
+    if not isinstance(text, str) or not text.strip():
+        raise _unavailable("its answer is empty")
+    return Generated(text.strip(), *counts)
+
+
+def _refused(status: int) -> LaminaError:
+    if status >= 500 or status in _BUSY:
+        return _unavailable(f"it answered {status}")
+    return Invalid(
+        "MODEL_REFUSED",
+        f"the language model refused the request with {status}",
+        hint="check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY",
+    )
+
+
+def _unavailable(reason: str) -> Unavailable:
+    return Unavailable("MODEL_UNAVAILABLE", f"the language model gave no answer: {reason}")

@@ -1,0 +1,43 @@
+"""What a turn says about loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lamina.kernel.records import Horizon, LoopType
+from lamina.kernel.time import Instant
+
+__all__ = ["Ending", "LoopDraft", "LoopReading"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopDraft:
+    """Something that a turn leaves open."""
+
+    type: LoopType
+    wording: str
+    confidence: float
+    salience: int
+    horizon: Horizon = "ongoing"
+    due_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Words that may end a loop: of what was done, or of what was given up.
+
+    Empty words speak of what was just asked. ``stated`` ones tell how a thing is now, not what the speaker did.
+    """
+
+    words: str
+    completed: bool
+    confidence: float
+    stated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoopReading:
+    """All of it, in the order of the words."""
+
+    drafts: tuple[LoopDraft, ...] = field(default=())
+    endings: tuple[Ending, ...] = field(default=())

@@ -1,0 +1,1 @@
+"""Sessions: the two calls of a chat's turn, over the one log."""

@@ -1,0 +1,151 @@
+"""Tier 2: what recall finds on the query, if it finds it in time. A late answer is dropped, a full house not waited for."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as LateError
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from lamina.errors import LaminaError
+from lamina.kernel.operations import Call
+from lamina.kernel.scopes import Scope
+from lamina.language.entities import normalise_name
+from lamina.recall.recalling import Recalling
+from lamina.recall.requests import Budgets, Pack, Recall
+from lamina.session.requests import EntitySeen, Remembered
+from lamina.store.ports import Records
+
+__all__ = ["NOTHING", "Associations", "Associator"]
+
+_LOG = logging.getLogger("lamina.session")
+
+CONTEXT_MAX: Final = 10
+ENTITIES_MAX: Final = 5
+_FACTS_MAX: Final = 8
+_EVENTS_MAX: Final = 6
+_TEXT_CHARS_MAX: Final = 400
+_THREADS: Final = 2
+_IN_FLIGHT_MAX: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Associations:
+    """What a query brings to mind."""
+
+    context: Sequence[Remembered] = ()
+    entities: Sequence[EntitySeen] = ()
+
+
+NOTHING: Final = Associations()
+
+
+class Associator:
+    """Asks recall on a thread of its own."""
+
+    def __init__(
+        self, recalling: Recalling, records: Records, *, deadline_s: float, recall: Any = None
+    ) -> None:
+        self._recall: Callable[[Recall, Call], Any] = recall or recalling.recall
+        self._records = records
+        self._deadline_s = deadline_s
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-brief")
+        self._room = threading.BoundedSemaphore(_IN_FLIGHT_MAX)
+
+    def begin(
+        self, query: str | None, scope: Scope, call: Call, *, known: Sequence[str] = ()
+    ) -> Callable[[], Associations]:
+        """Start asking, and give what waits for the rest of the deadline. ``known`` events are not told again."""
+        if query is None or not query.strip() or not self._room.acquire(blocking=False):
+            return lambda: NOTHING
+        until = time.monotonic() + self._deadline_s
+        # What goes on after the call has permits of its own.
+        later = replace(call, permits=call.permits.renewed())
+        try:
+            future = self._pool.submit(self.ask, query, scope, later, known)
+        except RuntimeError:  # the server is stopping
+            self._room.release()
+            return lambda: NOTHING
+        future.add_done_callback(lambda _: self._room.release())
+        return lambda: self._taken(future, until)
+
+    def _taken(self, future: Future[Associations], until: float) -> Associations:
+        try:
+            return future.result(timeout=max(0.0, until - time.monotonic()))
+        except LateError:
+            future.cancel()
+        except LaminaError as error:
+            _LOG.warning("a brief goes without its second tier: %s", error.code)
+        except Exception as error:
+            # The class and not the message: a message may quote the memory.
+            _LOG.error("a brief goes without its second tier: %s", type(error).__name__)
+        return NOTHING
+
+    def ask(
+        self, query: str, scope: Scope, call: Call, known: Sequence[str] = (), limit: int = CONTEXT_MAX
+    ) -> Associations:
+        """What recall finds, without a deadline."""
+        request = Recall(
+            scope=scope,
+            query=query,
+            view="local",
+            include=["facts", "events"],
+            budgets=Budgets(
+                max_tokens=1500,
+                per_layer_limits={"facts": max(_FACTS_MAX, limit), "events": max(_EVENTS_MAX, limit // 2)},
+            ),
+            citation_mode="none",
+        )
+        pack: Pack = self._recall(request, call).result
+        return Associations(_context(pack, known, limit), self._entities(pack, call.principal.tenant_id))
+
+    def _entities(self, pack: Pack, tenant_id: str) -> list[EntitySeen]:
+        told: dict[str, tuple[str, list[str]]] = {}
+        for fact in pack.layers.facts:
+            if fact.kind == "loop" or fact.text is None:
+                continue
+            for part in (fact.subject, fact.object):
+                if part.type == "entity" and part.name:
+                    told.setdefault(part.id, (part.name, []))[1].append(fact.text)
+        kinds = self._records.entities(tenant_id, [normalise_name(name) for name, _ in told.values()])
+        by_id = {entity.id: entity.type for entity in kinds.values()}
+        return [
+            EntitySeen(summary=_summary(name, texts), type=by_id.get(entity_id), uuid=entity_id)
+            for entity_id, (name, texts) in list(told.items())[:ENTITIES_MAX]
+        ]
+
+    def close(self) -> None:
+        """Start nothing more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _summary(name: str, texts: Sequence[str]) -> str:
+    return f"{name}: {' '.join(dict.fromkeys(text.rstrip('.') + '.' for text in texts[:2]))}"
+
+
+def _context(pack: Pack, known: Sequence[str], limit: int) -> list[Remembered]:
+    facts = [
+        Remembered(text=fact.text, relevance=_share(fact.score), source=fact.id)
+        for fact in pack.layers.facts
+        if fact.text is not None and fact.kind != "loop"
+    ]
+    events = [
+        Remembered(text=_quoted(event.content), relevance=_share(event.score), source=event.id)
+        for event in pack.layers.events
+        if event.id not in known and event.content is not None
+    ]
+    return [*facts[: max(1, limit - min(len(events), limit // 2))], *events][:limit]
+
+
+def _share(score: float) -> float:
+    return round(min(1.0, max(0.0, score)), 4)
+
+
+def _quoted(content: Mapping[str, Any]) -> str:
+    text = " ".join(str(content.get("text") or "").split())
+    cut = text if len(text) <= _TEXT_CHARS_MAX else f"{text[: _TEXT_CHARS_MAX - 1]}…"
+    return f'{content.get("role", "user")}: "{cut}"'

@@ -1,0 +1,64 @@
+"""The brief: Tier 1 from local state, and beside it what recall finds before the deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.operations import Answer, Call, Grant, Principal
+from lamina.kernel.scopes import Scope
+from lamina.session.associations import NOTHING, Associations, Associator
+from lamina.session.identity import identity_of
+from lamina.session.loops import active_loops
+from lamina.session.names import actor_of_user, scope_of
+from lamina.session.requests import Brief, BriefAsked
+from lamina.session.tier_one import SessionState, SessionStates
+from lamina.store.ports import Store
+
+__all__ = ["Briefing"]
+
+
+class Briefing:
+    """Handler of the read."""
+
+    def __init__(self, store: Store, associator: Associator | None = None) -> None:
+        self._store = store
+        self._states = SessionStates(store)
+        self._associator = associator
+
+    def grants(self, request: BriefAsked, principal: Principal) -> list[Grant]:  # noqa: ARG002 - the shape of grants
+        """What a brief takes."""
+        return [Grant(Capability.SCOPE_READ_LOCAL, scope_of(request.tenant_id, request.user_id))]
+
+    def brief(self, request: BriefAsked, call: Call) -> Answer:
+        """The memory for a turn."""
+        tenant_id, now = call.principal.tenant_id, request.now
+        scope = scope_of(request.tenant_id, request.user_id)
+        state = self._states.state(tenant_id, scope, request.session_id)
+        taken = self._asked(request, scope, call, state)
+        starts = request.mode == "session_start" or (request.mode is None and state.starts(now))
+        records = self._store.records
+        identity = identity_of(records, tenant_id, scope, actor_of_user(request.user_id))
+        loops = active_loops(records, tenant_id, scope, now)
+        bridge = self._states.bridge(tenant_id, scope, now) if starts else ""
+        found = taken()
+        return Answer(
+            Brief(
+                identity=identity,
+                temporal_authority=state.authority(now),
+                working_memory=list(state.turns),
+                rolling_summary=state.summary,
+                active_loops=loops,
+                semantic_context=list(found.context),
+                entities=list(found.entities),
+                episode_bridge=bridge,
+            )
+        )
+
+    def _asked(
+        self, request: BriefAsked, scope: Scope, call: Call, state: SessionState
+    ) -> Callable[[], Associations]:
+        if self._associator is None:
+            return lambda: NOTHING
+        known = state.sitting.buffered if state.sitting is not None else ()
+        return self._associator.begin(request.query, scope, call, known=known)

@@ -1,0 +1,125 @@
+"""Whole sessions: closing one, and taking one in that happened elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lamina import limits
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.operations import Answer, Call, Grant, Principal
+from lamina.kernel.wire import InstantText
+from lamina.session.ingest import speaker, turn_capture, write_grants
+from lamina.session.names import scope_of
+from lamina.session.requests import Name, Role, SessionName, SessionRequest, SessionResult, TurnText
+from lamina.store.ports import Store
+from lamina.store.sessions import Place
+
+__all__ = ["Close", "Closed", "Closing", "SessionTaken", "TakeSession"]
+
+_OPEN_LOOKED_AT = 32
+
+
+class Close(SessionRequest):
+    """Which session is over: the one named, or the user's newest open one."""
+
+    tenant_id: Name
+    user_id: Name
+    persona_id: Name | None = None
+    session_id: SessionName | None = None
+
+
+class Closed(SessionResult):
+    """Whether a session was closed, and which; ``reason`` says why none was."""
+
+    closed: bool
+    session_id: str | None = None
+    reason: str | None = None
+
+
+class Message(SessionRequest):
+    """A turn of a session taken in as a whole."""
+
+    role: Role
+    text: TurnText
+    timestamp: InstantText
+
+
+class TakeSession(SessionRequest):
+    """A session that happened elsewhere. Turns that are known already are stored once; with ``endedAt`` it is closed."""
+
+    tenant_id: Name
+    user_id: Name
+    persona_id: Name | None = None
+    session_id: SessionName
+    started_at: InstantText | None = None
+    ended_at: InstantText | None = None
+    messages: Annotated[list[Message], Field(max_length=limits.BULK_ITEMS_MAX)]
+
+
+class SessionTaken(SessionResult):
+    """The turns are on disk; ``graphitiAdded`` is false, since a graph has them later if at all."""
+
+    status: Literal["ingested", "skipped_empty_transcript"]
+    session_id: str
+    graphiti_added: bool = False
+
+
+class Closing:
+    """Handlers of whole sessions."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def close_grants(self, request: Close, principal: Principal) -> list[Grant]:  # noqa: ARG002 - the shape of grants
+        """What closing takes."""
+        return [Grant(Capability.SCOPE_WRITE, scope_of(request.tenant_id, request.user_id))]
+
+    def close(self, request: Close, call: Call) -> Answer:
+        """Close a session: what is left in its window goes the way of all turns, and its bridge is written."""
+        scope = scope_of(request.tenant_id, request.user_id)
+        tenant_id = call.principal.tenant_id
+        names: Sequence[str | None] = [request.session_id]
+        if request.session_id is None:
+            newest = self._store.sessions.newest(tenant_id, scope, _OPEN_LOOKED_AT)
+            names = [sitting.place.session for sitting in newest if sitting.closed_at is None][:1]
+        for name in filter(None, names):
+            ended = self._store.sessions.close(Place(tenant_id, scope, name), call.now)
+            if ended is not None:
+                return Answer(Closed(closed=True, session_id=name))
+        return Answer(Closed(closed=False, session_id=request.session_id, reason="no_open_session"))
+
+    def take_grants(self, request: TakeSession, principal: Principal) -> list[Grant]:
+        """What taking a session in takes."""
+        actors = {speaker(message.role, request.user_id, request.persona_id) for message in request.messages}
+        return write_grants(scope_of(request.tenant_id, request.user_id), sorted(actors), principal)
+
+    def take(self, request: TakeSession, call: Call) -> Answer:
+        """Store the turns of a session in the order of their times, all or none."""
+        scope = scope_of(request.tenant_id, request.user_id)
+        captures = [
+            turn_capture(
+                call.principal,
+                scope,
+                actor=speaker(message.role, request.user_id, request.persona_id),
+                persona=request.persona_id,
+                role=message.role,
+                text=message.text,
+                at=message.timestamp,
+                session=request.session_id,
+                named=request.session_id,
+            )
+            for message in sorted(request.messages, key=lambda message: message.timestamp)
+        ]
+        if not captures:
+            return Answer(SessionTaken(status="skipped_empty_transcript", session_id=request.session_id))
+        taken = self._store.sessions.take(captures)
+        if request.ended_at is not None:
+            place = Place(call.principal.tenant_id, scope, request.session_id)
+            self._store.sessions.close(place, call.now)
+        return Answer(
+            SessionTaken(status="ingested", session_id=request.session_id),
+            replayed=all(entry.replayed for entry in taken),
+        )

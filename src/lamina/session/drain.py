@@ -1,0 +1,250 @@
+"""What happens behind the two calls: turns that left a window are folded, delivered, and sessions that fell silent closed.
+
+Nothing here is awaited by a caller. A row is folded once, in order inside its session; a target that is down costs its
+rows attempts and nobody else anything.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from lamina import limits
+from lamina.errors import Forbidden, Invalid, LaminaError, TooLarge, Unauthenticated, Unsupported
+from lamina.kernel.events import Event
+from lamina.kernel.time import SECOND_US, Clock
+from lamina.session.folders import Folder, RulesFolder
+from lamina.session.folding import bridge_text, said_of
+from lamina.store.ports import Store
+from lamina.store.sessions import Fold, OutboxRow, Sitting
+
+__all__ = ["Drain", "Drained", "Target", "backoff_us", "is_permanent"]
+
+_LOG = logging.getLogger("lamina.session")
+_IDLE_S: Final = 0.2
+_CLOSE_EVERY_S: Final = 15.0
+_PERMANENT = (Invalid, Unauthenticated, Forbidden, TooLarge, Unsupported)
+
+
+class Target(Protocol):
+    """Somebody who wants every turn once it has left its window."""
+
+    def send(self, row: OutboxRow, event: Event) -> None:
+        """Deliver a turn, the same one perhaps again; raises ``LaminaError`` when it was not taken."""
+        ...
+
+
+def backoff_us(attempts: int) -> int:
+    """How long a row waits after its ``attempts``-th failure: 5, 10, 20, 40 s and so on, 300 s at most."""
+    return int(
+        min(limits.OUTBOX_BACKOFF_BASE_S * 2 ** (attempts - 1), limits.OUTBOX_BACKOFF_S_MAX) * SECOND_US
+    )
+
+
+def is_permanent(error: LaminaError) -> bool:
+    """Whether the same delivery will be refused again: the target understood it and said no."""
+    return isinstance(error, _PERMANENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """What one batch did."""
+
+    claimed: int = 0
+    folded: int = 0
+    sent: int = 0
+    failed: int = 0
+
+
+class Drain:
+    """Empties the outbox of a store."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        *,
+        folder: Folder | None = None,
+        target: Target | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._rules = RulesFolder()
+        self._folder: Folder = folder or self._rules
+        self._target = target
+        self._sleep = sleep
+        self._looked_at = 0
+
+    def run(self, stopping: Callable[[], bool]) -> None:
+        """Work until told to stop. What fails here is logged, and tried again."""
+        while not stopping():
+            try:
+                busy = self.step().claimed
+                self._close_now_and_then()
+            except LaminaError:
+                _LOG.exception("the outbox could not be drained and is tried again")
+                busy = 0
+            if not busy:
+                self._sleep(_IDLE_S)
+
+    def drain(self) -> Drained:
+        """Work until nothing is due; the sum of what was done."""
+        done = Drained()
+        while (step := self.step()).claimed:
+            done = Drained(*(a + b for a, b in zip(_counts(done), _counts(step), strict=True)))
+        return done
+
+    def step(self) -> Drained:
+        """One batch."""
+        now = self._clock.now()
+        rows = self._store.sessions.claim(
+            limit=limits.OUTBOX_BATCH_MAX,
+            lease_until=now + int(limits.OUTBOX_LEASE_S * SECOND_US),
+            now=now,
+        )
+        deadline = time.monotonic() + limits.OUTBOX_BUDGET_S
+        folded = sent = failed = 0
+        # Sorting is stable: the rows of a sitting stay in the order in which they left it.
+        for _, group in itertools.groupby(sorted(rows, key=_sitting_of), key=_sitting_of):
+            batch = _Batch(self, list(group), deadline)
+            batch.run()
+            folded, sent, failed = folded + batch.folded, sent + batch.sent, failed + batch.failed
+        return Drained(len(rows), folded, sent, failed)
+
+    def close_idle(self) -> int:
+        """Close the sessions that nobody has spoken in for longer than the gap; how many."""
+        before = self._clock.now() - limits.SESSION_GAP_S * SECOND_US
+        closed = 0
+        for place in self._store.sessions.idle(before, limits.SESSION_IDLE_BATCH):
+            ended = self._store.sessions.close(place, self._clock.now(), untouched_since=before)
+            closed += ended is not None
+        return closed
+
+    def _close_now_and_then(self) -> None:
+        now = self._clock.now()
+        if now - self._looked_at > _CLOSE_EVERY_S * SECOND_US:
+            self._looked_at = now
+            while self.close_idle() == limits.SESSION_IDLE_BATCH:
+                pass
+
+
+def _sitting_of(row: OutboxRow) -> tuple[str, ...]:
+    return (*row.place, f"{row.sitting:09}")
+
+
+def _counts(drained: Drained) -> tuple[int, ...]:
+    return drained.claimed, drained.folded, drained.sent, drained.failed
+
+
+class _Batch:
+    """The claimed rows of one sitting, in order."""
+
+    def __init__(self, drain: Drain, rows: list[OutboxRow], deadline: float) -> None:
+        self._store = drain._store
+        self._clock = drain._clock
+        self._folder, self._rules, self._target = drain._folder, drain._rules, drain._target
+        self._rows = rows
+        self._deadline = deadline
+        self.folded = self.sent = self.failed = 0
+
+    def run(self) -> None:
+        """Fold what is not folded, then deliver; what was not tried is given back."""
+        place, number = self._rows[0].place, self._rows[0].sitting
+        sitting = self._store.sessions.sitting(place, number)
+        assert sitting is not None, "a row of the outbox has a sitting"
+        events = self._store.log.get(place.tenant_id, [row.event_id for row in self._rows])
+        ready = self._fold(sitting, events)
+        tried = self._deliver(ready, events) if self._target is not None else len(ready)
+        left = [row.id for row in self._rows if row not in ready[:tried] and row.id not in self._put_off]
+        if left:
+            self._store.sessions.release(left)
+
+    def _fold(self, sitting: Sitting, events: dict[str, Event]) -> Sequence[OutboxRow]:
+        """Land the fold of the rows up to the first that cannot be folded now; the rows that are folded by then."""
+        self._put_off: set[int] = set()
+        summary = sitting.summary
+        fresh: list[OutboxRow] = []
+        ready: list[OutboxRow] = []
+        for row in self._rows:
+            if row.folded_at is None:
+                worded = self._worded(row, summary, events.get(row.event_id))
+                if worded is None:
+                    break
+                summary = worded
+                fresh.append(row)
+            ready.append(row)
+        if not fresh:
+            return ready
+        complete = sitting.closed_at is not None and sitting.folded + len(fresh) == sitting.turns
+        landed = self._store.sessions.fold(
+            Fold(
+                place=sitting.place,
+                number=sitting.number,
+                ids=tuple(row.id for row in fresh),
+                summary=summary,
+                bridge=bridge_text(summary, ()) if complete else None,
+                at=self._clock.now(),
+                sent=self._target is None,
+            )
+        )
+        if not landed:
+            return []  # somebody whose lease had run out was there first: what is left is claimed again
+        self.folded += len(fresh)
+        self.sent += len(fresh) if self._target is None else 0
+        return ready
+
+    def _worded(self, row: OutboxRow, summary: str, event: Event | None) -> str | None:
+        """The summary with a row's turn, None when that has to wait. The last attempt is made by rules."""
+        if event is None or event.excluded:
+            return summary
+        if time.monotonic() > self._deadline:
+            return None
+        turn = said_of(event)
+        try:
+            return self._folder.fold(summary, turn)
+        except LaminaError as error:
+            if row.attempts + 1 >= limits.OUTBOX_ATTEMPTS_MAX or is_permanent(error):
+                return self._rules.fold(summary, turn)
+            self._retry(row, error)
+            return None
+
+    def _deliver(self, rows: Sequence[OutboxRow], events: dict[str, Event]) -> int:
+        """Send rows in order, up to the first that has to wait; how many were tried."""
+        assert self._target is not None, "asked only where there is one"
+        for tried, row in enumerate(rows):
+            event = events.get(row.event_id)
+            if time.monotonic() > self._deadline:
+                return tried
+            try:
+                if event is not None and not event.excluded:
+                    self._target.send(row, event)
+            except LaminaError as error:
+                # What was folded just now counts its attempts anew.
+                attempts = row.attempts if row.folded_at is not None else 0
+                if is_permanent(error) or attempts + 1 >= limits.OUTBOX_ATTEMPTS_MAX:
+                    retry_at = None if is_permanent(error) else self._next(attempts + 1)
+                    self._store.sessions.put_off(row.id, _shown(error), retry_at=retry_at, failed=True)
+                    self.failed += 1
+                    continue
+                self._retry(row, error, attempts)
+                return tried + 1
+            self._store.sessions.sent([row.id], self._clock.now())
+            self.sent += 1
+        return len(rows)
+
+    def _retry(self, row: OutboxRow, error: LaminaError, attempts: int | None = None) -> None:
+        count = (row.attempts if attempts is None else attempts) + 1
+        self._store.sessions.put_off(row.id, _shown(error), retry_at=self._next(count), failed=False)
+        self._put_off.add(row.id)
+
+    def _next(self, attempts: int) -> int:
+        return self._clock.now() + backoff_us(attempts)
+
+
+def _shown(error: LaminaError) -> str:
+    return f"{error.code}: {error.message}"

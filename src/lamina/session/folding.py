@@ -1,0 +1,105 @@
+"""Folding: what a summary tells once one more turn has left the window. Plain functions of texts.
+
+Without a language model a summary is made of the conversation's own sentences, each on a line with who said it. A
+sentence stays while there is room, the more the more it says: plans, dates, names, numbers, and words of the user's
+before those of the assistant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from lamina.kernel.events import Event, text_of
+from lamina.language.sentences import split_sentences
+from lamina.language.tokens import analyse, content_terms
+
+__all__ = ["SUMMARY_CHARS_MAX", "Said", "bridge_text", "fold_turn", "said_of"]
+
+SUMMARY_CHARS_MAX: Final = 800
+_LINE_CHARS_MAX: Final = 200
+_SENTENCES_PER_TURN: Final = 2
+_WORTH_FROM: Final = 1.0
+_SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
+_INTENT = re.compile(
+    r"\b(?:need|have to|must|should|will|i'll|we'll|going to|plan|decided?|want|remind|promise|prefer|love|hate|"
+    r"worried|anxious|deadline|due|waiting|booked|bought|finished|started|moved|named?|because)\b",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r"\b(?:i|i'm|i've|i'll|my|we|our|me)\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<=[\w,;:] )[A-Z][a-z]+")
+_NUMBER = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn's words: ``role`` is ``user`` or ``assistant``."""
+
+    role: str
+    text: str
+
+
+def said_of(event: Event) -> Said:
+    """The words of a turn of the log."""
+    role = event.content.get("role")
+    return Said(role if role in ("user", "assistant") else "user", text_of(event.content))
+
+
+def fold_turn(summary: str, turn: Said) -> str:
+    """The summary with what is worth telling of one more turn, within ``SUMMARY_CHARS_MAX`` characters.
+
+    >>> fold_turn("", Said("user", "Hi there! I need to book the dentist before Friday."))
+    'User: I need to book the dentist before Friday.'
+    """
+    held = [line for line in summary.split("\n") if line]
+    known = {_words(line) for line in held}
+    lines = held + [line for line in _lines(turn) if _words(line) not in known]
+    while len(lines) > 1 and sum(map(len, lines)) + len(lines) - 1 > SUMMARY_CHARS_MAX:
+        # Of two that say as much the older goes: it has been told for longer.
+        lines.pop(min(range(len(lines)), key=lambda place: (_worth_of_line(lines[place]), place)))
+    return "\n".join(lines)
+
+
+def bridge_text(summary: str, turns: Iterable[Said]) -> str:
+    """What to know of a sitting that is over: its summary, and what was said after the summary ends."""
+    for turn in turns:
+        summary = fold_turn(summary, turn)
+    return f"Last session:\n{summary}" if summary else ""
+
+
+def _lines(turn: Said) -> list[str]:
+    sentences = [_SPACE.sub(" ", s.text).strip() for s in split_sentences(turn.text, count_max=60)]
+    worth = {sentence: _worth(turn.role, sentence) for sentence in sentences if sentence}
+    best = sorted(worth, key=lambda sentence: -worth[sentence])[:_SENTENCES_PER_TURN]
+    told = [sentence for sentence in worth if sentence in best and worth[sentence] >= _WORTH_FROM]
+    return [f"{turn.role.capitalize()}: {_cut(sentence)}" for sentence in told]
+
+
+def _cut(sentence: str) -> str:
+    if len(sentence) <= _LINE_CHARS_MAX:
+        return sentence
+    return sentence[: _LINE_CHARS_MAX - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _words(line: str) -> str:
+    return " ".join(analyse(line))
+
+
+def _worth_of_line(line: str) -> float:
+    role, _, sentence = line.partition(": ")
+    return _worth(role.lower(), sentence)
+
+
+def _worth(role: str, sentence: str) -> float:
+    """How much a sentence says, from 0: its content words, weighed by what makes it worth knowing later."""
+    terms = set(content_terms(analyse(sentence)))
+    if not terms:
+        return 0.0
+    worth = min(len(terms), 8) / 4
+    worth += 1.0 * bool(_INTENT.search(sentence)) + 0.5 * bool(_FIRST.search(sentence))
+    worth += 0.5 * bool(_NAME.search(sentence)) + 0.5 * bool(_NUMBER.search(sentence))
+    if sentence.endswith("?"):
+        worth *= 0.5
+    return worth if role == "user" else worth * 0.6

@@ -1,0 +1,91 @@
+"""Who the user is: from what the user said, never from what was said to them.
+
+Identity is not kept apart: it is the facts that the user's own turns gave, so each value has its events, and a later
+word of the user's corrects it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from lamina.kernel.events import Party
+from lamina.kernel.records import Fact, Layer, Support
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Axes
+from lamina.language.entities import normalise_name
+from lamina.pipeline.facts import entity_id
+from lamina.session.requests import Identity
+from lamina.store.ports import RecordQuery, Records
+
+__all__ = ["CORRECTABLE", "EVERYTHING", "identity_of"]
+
+EVERYTHING: Final = Axes(seen_at=1 << 62)
+"""What is held now, whatever the clock of the caller says."""
+
+CORRECTABLE: Final[Mapping[str, str]] = {
+    "home": "lives_in",
+    "from": "from",
+    "age": "age",
+    "birthday": "birthday",
+    "occupation": "works_as",
+    "employer": "works_at",
+    "pronouns": "pronouns",
+    "relationship": "relationship_status",
+}
+"""The keys of ``facts``, and the predicate behind each."""
+
+_NAMES: Final = ("goes_by", "name_is")
+_TIMEZONE: Final = "timezone"
+_CHAIN_MAX: Final = 16
+
+
+def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str) -> Identity:
+    """The user's name, timezone and lasting facts, each as the user last said it; None or absent where unknown."""
+    subject = entity_id(tenant_id, normalise_name(Party.of(actor).display_name))
+    chains = {
+        predicate: _chain(records, tenant_id, scope, f"{subject}|{predicate}")
+        for predicate in (*_NAMES, _TIMEZONE, *CORRECTABLE.values())
+    }
+    ids = [fact.id for chain in chains.values() for fact in chain]
+    supports = records.supports_of(tenant_id, ids)
+    said = {predicate: _last_said(chain, supports, actor) for predicate, chain in chains.items()}
+    known = {key: said[predicate] for key, predicate in CORRECTABLE.items()}
+    return Identity(
+        name=next((str(said[name]) for name in _NAMES if said[name] is not None), None),
+        timezone=None if said[_TIMEZONE] is None else str(said[_TIMEZONE]),
+        facts={key: value for key, value in known.items() if value is not None},
+    )
+
+
+def _chain(records: Records, tenant_id: str, scope: Scope, slot: str) -> list[Fact]:
+    query = RecordQuery(
+        tenant_id=tenant_id,
+        layer=Layer.FACTS,
+        scopes=[scope],
+        axes=EVERYTHING,
+        slot=slot,
+        limit=_CHAIN_MAX,
+    )
+    found = records.query(query)
+    return [fact for fact in found if isinstance(fact, Fact) and not (fact.negated or fact.external)]
+
+
+def _last_said(
+    chain: Sequence[Fact], supports: Mapping[str, Sequence[Support]], actor: str
+) -> Any:  # Any: a JSON scalar
+    """The value that the user said last, None if they took it back. Others' words neither set nor end one."""
+    said = {
+        fact.id: max(
+            ((s.ordinal, s.recorded_at) for s in supports.get(fact.id, ()) if s.role == actor), default=None
+        )
+        for fact in chain
+    }
+    own = [(at, fact) for fact in chain if (at := said[fact.id]) is not None]
+    if not own:
+        return None
+    fact = max(own, key=lambda item: item[0])[1]
+    by_another = fact.superseded_by in said and said[fact.superseded_by] is None
+    if fact.valid_to is not None and fact.valid_to > fact.valid_from and not by_another:
+        return None
+    return fact.object.value if fact.object.type == "literal" else fact.object.name

@@ -1,0 +1,84 @@
+"""Open loops as the clock of the caller sees them. Reading them changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from lamina.kernel.records import LOOPS_OPEN, Layer, Loop
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
+from lamina.session.identity import EVERYTHING
+from lamina.session.requests import ActiveLoop
+from lamina.store.ports import RecordQuery, Records
+
+__all__ = ["BRIEF_LOOPS_MAX", "active_loops", "loop_row", "open_loops", "shown", "status_at"]
+
+BRIEF_LOOPS_MAX: Final = 5
+_READ_MAX: Final = 200
+_HOUR_US: Final = 3600 * SECOND_US
+_STALE_AFTER: Final = {
+    "today": ("stale", 48 * _HOUR_US),
+    "this_week": ("stale", 10 * 24 * _HOUR_US),
+    "ongoing": ("needs_review", 21 * 24 * _HOUR_US),
+}
+
+
+def status_at(loop: Loop, now: Instant) -> str:
+    """The status of a loop: an active one that nobody spoke of for long, and whose day is past, is stale or to be
+    reviewed."""
+    if loop.status != "active":
+        return loop.status.value
+    status, after_us = _STALE_AFTER[loop.horizon]
+    last = max(loop.seen_at, loop.due_at or loop.seen_at)
+    return status if now - last > after_us else "active"
+
+
+def open_loops(records: Records, tenant_id: str, scope: Scope) -> list[Loop]:
+    """The loops of a scope that nothing has ended, those spoken of last first."""
+    query = RecordQuery(
+        tenant_id=tenant_id,
+        layer=Layer.FACTS,
+        scopes=[scope],
+        axes=EVERYTHING,
+        topic=LOOPS_OPEN,
+        limit=_READ_MAX,
+    )
+    found = [record for record in records.query(query) if isinstance(record, Loop)]
+    return sorted(found, key=lambda loop: (-loop.seen_at, -loop.salience, loop.id))
+
+
+def active_loops(records: Records, tenant_id: str, scope: Scope, now: Instant) -> list[ActiveLoop]:
+    """The few loops for a brief: active or to be reviewed."""
+    found = open_loops(records, tenant_id, scope)
+    wanted = [loop for loop in found if status_at(loop, now) in ("active", "needs_review")]
+    return [shown(loop, now) for loop in wanted[:BRIEF_LOOPS_MAX]]
+
+
+def shown(loop: Loop, now: Instant) -> ActiveLoop:
+    """A loop as the brief shows it."""
+    return ActiveLoop(
+        id=loop.id,
+        type=loop.predicate,
+        status=status_at(loop, now),
+        text=str(loop.object.value),
+        salience=loop.salience,
+    )
+
+
+def loop_row(loop: Loop, now: Instant) -> dict[str, Any]:
+    """A loop in full, for those who look behind the scenes."""
+    due = None if loop.due_at is None else rfc3339(loop.due_at - 1)[:10]
+    return {
+        "id": loop.id,
+        "type": loop.predicate,
+        "status": status_at(loop, now),
+        "text": str(loop.object.value),
+        "confidence": loop.confidence,
+        "salience": loop.salience,
+        "time_horizon": loop.horizon,
+        "due_date": due,
+        "source_event_id": loop.event_id,
+        "created_at": rfc3339(loop.valid_from),
+        "last_seen_at": rfc3339(loop.seen_at),
+        "completed_at": rfc3339_or_none(loop.valid_to),
+    }

@@ -1,0 +1,91 @@
+"""The part of a brief that is always there: a few indexed reads of local state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lamina import limits
+from lamina.kernel.events import Event, text_of
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US, Instant, duration_text
+from lamina.session.folding import bridge_text, said_of
+from lamina.session.requests import TemporalAuthority, WorkingTurn
+from lamina.store.ports import Store
+from lamina.store.sessions import Place, Sitting
+
+__all__ = ["SessionState", "SessionStates", "is_over"]
+
+_SITTINGS_READ: Final = 8
+_GAP_US: Final = limits.SESSION_GAP_S * SECOND_US
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """Where a session stands: its window, its summary, and when the user was last heard of."""
+
+    sitting: Sitting | None
+    turns: Sequence[WorkingTurn]
+    summary: str
+    last_turn_at: Instant | None
+
+    def authority(self, now: Instant) -> TemporalAuthority:
+        """The clock of the answer."""
+        last = self.last_turn_at
+        return TemporalAuthority(
+            now=now,
+            last_interaction_time=last,
+            time_since_last_interaction=None if last is None else duration_text(now - last),
+        )
+
+    def starts(self, now: Instant) -> bool:
+        """Whether a turn now would begin a session or come after a gap."""
+        return self.sitting is None or is_over(self.sitting, now)
+
+
+def is_over(sitting: Sitting, now: Instant) -> bool:
+    """Whether a sitting is closed, or a turn now would close it."""
+    return sitting.closed_at is not None or now - sitting.last_turn_at > _GAP_US
+
+
+class SessionStates:
+    """Reads sessions of the log."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def state(self, tenant_id: str, scope: Scope, session: str | None) -> SessionState:
+        """A session as it stands. One without turns knows when its user was last heard of in another."""
+        sitting = None
+        if session is not None:
+            sitting = self._store.sessions.sitting(Place(tenant_id, scope, session))
+        if sitting is None:
+            newest = self._store.sessions.newest(tenant_id, scope, 1)
+            return SessionState(None, (), "", newest[0].last_turn_at if newest else None)
+        turns = [_turn(event) for event in self.events(tenant_id, sitting.buffered)]
+        return SessionState(sitting, turns, sitting.summary, sitting.last_turn_at)
+
+    def bridge(self, tenant_id: str, scope: Scope, now: Instant) -> str:
+        """What to know of the user's last sitting that is over; empty when there is none.
+
+        Written when the sitting was closed and folded. Before that it is worded here, of the summary and the turns
+        that it does not tell of yet: a bridge does not wait for anybody.
+        """
+        for sitting in self._store.sessions.newest(tenant_id, scope, _SITTINGS_READ):
+            if is_over(sitting, now):
+                if sitting.bridge is not None:
+                    return sitting.bridge
+                left = self.events(tenant_id, sitting.unfolded)
+                return bridge_text(sitting.summary, map(said_of, left))
+        return ""
+
+    def events(self, tenant_id: str, event_ids: Sequence[str]) -> list[Event]:
+        """The events of a window, in its order, without those that were cancelled or are gone."""
+        found = self._store.log.get(tenant_id, event_ids)
+        return [found[key] for key in event_ids if key in found and not found[key].excluded]
+
+
+def _turn(event: Event) -> WorkingTurn:
+    role = event.content.get("role")
+    return WorkingTurn(role=str(role), text=text_of(event.content), timestamp=event.context.observed_at)

@@ -1,0 +1,49 @@
+"""Relay tokens in memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lamina.kernel.time import Instant
+from lamina.store.memory.tables import Memory
+from lamina.store.relay_tokens import RelayToken, token_exists
+
+__all__ = ["MemoryRelayTokens"]
+
+
+class MemoryRelayTokens:
+    """``RelayTokens`` over a dictionary."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def add(self, token: RelayToken) -> None:
+        """Mirrors ``RelayTokens.add``."""
+        with self._memory.change() as tables:
+            known = tables.relay_tokens
+            if (token.tenant_id, token.id) in known or any(
+                each.sha256 == token.sha256 for each in known.values()
+            ):
+                raise token_exists(token.id)
+            known[token.tenant_id, token.id] = token
+
+    def find(self, sha256: str) -> RelayToken | None:
+        """Mirrors ``RelayTokens.find``."""
+        tokens = self._memory.tables.relay_tokens.values()
+        return next((token for token in tokens if token.sha256 == sha256), None)
+
+    def listed(self, tenant_id: str) -> list[RelayToken]:
+        """Mirrors ``RelayTokens.listed``."""
+        tokens = [
+            token for (tenant, _), token in self._memory.tables.relay_tokens.items() if tenant == tenant_id
+        ]
+        return sorted(tokens, key=lambda token: (-token.issued_at, token.id))
+
+    def revoke(self, tenant_id: str, token_id: str, at: Instant, reason: str | None) -> bool:
+        """Mirrors ``RelayTokens.revoke``."""
+        with self._memory.change() as tables:
+            known = tables.relay_tokens.get((tenant_id, token_id))
+            if known is None or known.revoked_at is not None:
+                return False
+            tables.relay_tokens[tenant_id, token_id] = replace(known, revoked_at=at, revoked_reason=reason)
+            return True

@@ -1,0 +1,189 @@
+"""Sittings and the outbox in memory."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from lamina import limits
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.store.memory.log import MemoryLog
+from lamina.store.memory.tables import Memory, Tables
+from lamina.store.ports import Appended, Capture
+from lamina.store.sessions import Fold, OutboxRow, Place, Sitting, advance, closed
+
+__all__ = ["MemorySessions"]
+
+
+class MemorySessions:
+    """``Sessions`` over dictionaries."""
+
+    def __init__(self, memory: Memory, log: MemoryLog) -> None:
+        self._memory = memory
+        self._log = log
+
+    def take(self, turns: Sequence[Capture]) -> list[Appended]:
+        """Mirrors ``Sessions.take``."""
+        with self._memory.change() as tables:
+            appended = self._log.put(tables, turns)
+            for event in (entry.event for entry in appended if not entry.replayed):
+                assert event.session is not None, "a turn names its session"
+                place = Place(event.tenant_id, event.scope, event.session)
+                step = advance(_latest(tables, place), event)
+                for sitting in filter(None, (step.closed, step.sitting)):
+                    tables.sittings[place, sitting.number] = sitting
+                _evict(tables, place, step.evicted, event.recorded_at)
+            return appended
+
+    def sitting(self, place: Place, number: int | None = None) -> Sitting | None:
+        """Mirrors ``Sessions.sitting``."""
+        tables = self._memory.tables
+        return _latest(tables, place) if number is None else tables.sittings.get((place, number))
+
+    def newest(self, tenant_id: str, scope: Scope, limit: int) -> list[Sitting]:
+        """Mirrors ``Sessions.newest``."""
+        found = [
+            s for (place, _), s in self._memory.tables.sittings.items() if place[:2] == (tenant_id, scope)
+        ]
+        return sorted(found, key=lambda sitting: -sitting.last_position)[:limit]
+
+    def close(self, place: Place, at: Instant, *, untouched_since: Instant | None = None) -> Sitting | None:
+        """Mirrors ``Sessions.close``."""
+        with self._memory.change() as tables:
+            held = _latest(tables, place)
+            if held is None or held.closed_at is not None:
+                return None
+            if untouched_since is not None and held.touched_at >= untouched_since:
+                return None
+            ended = tables.sittings[place, held.number] = closed(held, at)
+            _evict(tables, place, [(held.number, event_id) for event_id in held.window], at)
+            return ended
+
+    def idle(self, before: Instant, limit: int) -> list[Place]:
+        """Mirrors ``Sessions.idle``."""
+        found = [
+            sitting
+            for sitting in self._memory.tables.sittings.values()
+            if sitting.closed_at is None and sitting.touched_at < before
+        ]
+        return [sitting.place for sitting in sorted(found, key=lambda sitting: sitting.touched_at)[:limit]]
+
+    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
+        """Mirrors ``Sessions.claim``."""
+        with self._memory.change() as tables:
+            waiting: dict[Place, list[OutboxRow]] = {}
+            for row in sorted(tables.outbox.values(), key=lambda row: row.id):
+                if row.state == "pending":
+                    waiting.setdefault(row.place, []).append(row)
+            claimed: list[OutboxRow] = []
+            for rows in waiting.values():
+                most = min(limit - len(claimed), limits.OUTBOX_SESSION_ROWS_MAX)
+                claimed += itertools.takewhile(lambda row: row.is_due(now), rows[:most])
+            for row in claimed:
+                tables.outbox[row.id] = replace(row, lease_until=lease_until)
+            return claimed
+
+    def fold(self, fold: Fold) -> bool:
+        """Mirrors ``Sessions.fold``."""
+        with self._memory.change() as tables:
+            rows = [tables.outbox[row_id] for row_id in fold.ids if row_id in tables.outbox]
+            if len(rows) != len(fold.ids) or any(row.folded_at is not None for row in rows):
+                return False
+            for row in rows:
+                folded = replace(row, folded_at=fold.at, next_attempt_at=None, last_error=None)
+                sent = _sent(folded, fold.at) if fold.sent else replace(folded, attempts=0)
+                tables.outbox[row.id] = sent
+            held = tables.sittings[fold.place, fold.number]
+            tables.sittings[fold.place, fold.number] = replace(
+                held,
+                summary=fold.summary,
+                folded=held.folded + len(rows),
+                bridge=held.bridge if fold.bridge is None else fold.bridge,
+            )
+            return True
+
+    def sent(self, ids: Collection[int], at: Instant) -> None:
+        """Mirrors ``Sessions.sent``."""
+        with self._memory.change() as tables:
+            for row_id in ids:
+                if tables.outbox[row_id].state != "sent":
+                    tables.outbox[row_id] = _sent(tables.outbox[row_id], at)
+
+    def put_off(self, row_id: int, error: str, *, retry_at: Instant | None, failed: bool) -> None:
+        """Mirrors ``Sessions.put_off``."""
+        with self._memory.change() as tables:
+            row = tables.outbox[row_id]
+            if row.state == "pending":
+                tables.outbox[row_id] = replace(
+                    row,
+                    attempts=row.attempts + 1,
+                    last_error=error[: limits.JOB_ERROR_LENGTH_MAX],
+                    next_attempt_at=retry_at,
+                    lease_until=None,
+                    state="failed" if failed else "pending",
+                )
+
+    def release(self, ids: Collection[int]) -> None:
+        """Mirrors ``Sessions.release``."""
+        with self._memory.change() as tables:
+            for row_id in ids:
+                tables.outbox[row_id] = replace(tables.outbox[row_id], lease_until=None)
+
+    def revive(self, tenant_id: str, within: Scope) -> int:
+        """Mirrors ``Sessions.revive``."""
+        with self._memory.change() as tables:
+            failed = [
+                row
+                for row in tables.outbox.values()
+                if row.state == "failed"
+                and row.place.tenant_id == tenant_id
+                and within.contains(row.place.scope)
+            ]
+            for row in failed:
+                tables.outbox[row.id] = replace(row, state="pending", attempts=0, next_attempt_at=None)
+            return len(failed)
+
+    def outbox(self, tenant_id: str, within: Scope | None, limit: int) -> list[OutboxRow]:
+        """Mirrors ``Sessions.outbox``."""
+        found = [
+            row
+            for row in self._memory.tables.outbox.values()
+            if row.state != "sent"
+            and row.place.tenant_id == tenant_id
+            and (within is None or within.contains(row.place.scope))
+        ]
+        return sorted(found, key=lambda row: -row.id)[:limit]
+
+    def outbox_counts(self, tenant_id: str | None = None) -> dict[str, int]:
+        """Mirrors ``Sessions.outbox_counts``."""
+        rows = self._memory.tables.outbox.values()
+        counted = Counter(row.state for row in rows if tenant_id in (None, row.place.tenant_id))
+        return {state: counted[state] for state in ("pending", "sent", "failed")}
+
+
+def _latest(tables: Tables, place: Place) -> Sitting | None:
+    found = [sitting for (held, _), sitting in tables.sittings.items() if held == place]
+    return max(found, key=lambda sitting: sitting.number, default=None)
+
+
+def _evict(tables: Tables, place: Place, evicted: Sequence[tuple[int, str]], at: Instant) -> None:
+    for number, event_id in evicted:
+        row_id = tables.last_outbox = tables.last_outbox + 1
+        tables.outbox[row_id] = OutboxRow(
+            id=row_id, place=place, sitting=number, event_id=event_id, created_at=at
+        )
+
+
+def _sent(row: OutboxRow, at: Instant) -> OutboxRow:
+    return replace(
+        row,
+        state="sent",
+        attempts=row.attempts + 1,
+        sent_at=at,
+        next_attempt_at=None,
+        lease_until=None,
+        last_error=None,
+    )

@@ -1,0 +1,57 @@
+"""What the rest of Lamina asks of a store about Relay tokens; part of the port ``Store``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from lamina.errors import Conflict
+from lamina.kernel.relay import RelayGrant
+from lamina.kernel.time import Instant
+
+__all__ = ["RelayToken", "RelayTokens", "token_exists"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayToken:
+    """A token by the SHA-256 of its text, in hex: the text itself is kept nowhere.
+
+    ``trust`` is what the operator thinks of the peer; a token of an ``untrusted`` one holds nothing.
+    """
+
+    tenant_id: str
+    id: str
+    sha256: str
+    peer_id: str
+    grant: RelayGrant
+    issued_at: Instant
+    expires_at: Instant | None = None
+    revoked_at: Instant | None = None
+    revoked_reason: str | None = None
+    trust: str = "trusted"
+    description: str = ""
+
+
+class RelayTokens(Protocol):
+    """The opaque tokens of Relay peers."""
+
+    def add(self, token: RelayToken) -> None:
+        """Keep a token, durably; raises ``Conflict`` (TOKEN_EXISTS) when its id or its hash is known."""
+        ...
+
+    def find(self, sha256: str) -> RelayToken | None:
+        """The token of a hash, whatever its state; the hash says of which tenant it is."""
+        ...
+
+    def listed(self, tenant_id: str) -> list[RelayToken]:
+        """A tenant's tokens, newest first."""
+        ...
+
+    def revoke(self, tenant_id: str, token_id: str, at: Instant, reason: str | None) -> bool:
+        """Take a token back, durably and for every process; False when it was not held."""
+        ...
+
+
+def token_exists(token_id: str) -> Conflict:
+    """The refusal of every engine."""
+    return Conflict("TOKEN_EXISTS", f"there is a token {token_id}", hint="choose another id")

@@ -1,0 +1,223 @@
+"""What the rest of Lamina asks of a store about sessions; part of the port ``Store``.
+
+A session is a view over the log: its turns are events, and the store keeps which of them stand in the window, which
+left it, and what was told of those that did. A *sitting* is a stretch of a session that no long gap interrupts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, Protocol
+
+from lamina import limits
+from lamina.kernel.events import Event
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US, Instant
+from lamina.store.ports import Appended, Capture
+
+__all__ = ["Advance", "Fold", "OutboxRow", "OutboxState", "Place", "Sessions", "Sitting", "advance", "closed"]
+
+OutboxState = Literal["pending", "sent", "failed"]
+
+_GAP_US = limits.SESSION_GAP_S * SECOND_US
+
+
+class Place(NamedTuple):
+    """Which session: two tenants, or two users of one, may use the same id."""
+
+    tenant_id: str
+    scope: Scope
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sitting:
+    """A stretch of a session.
+
+    ``window`` names the events of its newest turns, oldest first, at most ``limits.SESSION_WINDOW_TURNS``; it stays
+    when the sitting is closed, and then all of them have left it. ``folded`` of the ``turns`` are in ``summary``.
+    ``last_turn_at`` is the latest of the turns' own times, ``touched_at`` when the newest was recorded.
+    """
+
+    place: Place
+    number: int
+    window: tuple[str, ...]
+    turns: int
+    folded: int
+    summary: str
+    bridge: str | None
+    opened_at: Instant
+    touched_at: Instant
+    last_turn_at: Instant
+    last_position: int
+    closed_at: Instant | None = None
+
+    @property
+    def buffered(self) -> tuple[str, ...]:
+        """The events that stand in the window now: none once the sitting is closed."""
+        return self.window if self.closed_at is None else ()
+
+    @property
+    def unfolded(self) -> tuple[str, ...]:
+        """The events among the newest that the summary does not tell of yet."""
+        return self.window[max(0, len(self.window) - (self.turns - self.folded)) :]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxRow:
+    """A turn that left its window, until everything behind the two calls has had it.
+
+    ``failed`` is for good; a pending row that was tried before has a ``next_attempt_at``.
+    """
+
+    id: int
+    place: Place
+    sitting: int
+    event_id: str
+    state: OutboxState = "pending"
+    attempts: int = 0
+    next_attempt_at: Instant | None = None
+    lease_until: Instant | None = None
+    last_error: str | None = None
+    folded_at: Instant | None = None
+    sent_at: Instant | None = None
+    created_at: Instant
+
+    def is_due(self, now: Instant) -> bool:
+        """Whether nothing but an earlier row of its session keeps it from being claimed."""
+        return max(self.next_attempt_at or 0, self.lease_until or 0) <= now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """The next turns of a sitting, folded: ``summary`` tells of them too. ``bridge`` once nothing is left to fold.
+
+    ``sent`` says that nobody else waits for them.
+    """
+
+    place: Place
+    number: int
+    ids: tuple[int, ...]
+    summary: str
+    bridge: str | None
+    at: Instant
+    sent: bool
+
+
+class Sessions(Protocol):
+    """Sittings with their windows, and the outbox of the turns that left them."""
+
+    def take(self, turns: Sequence[Capture]) -> list[Appended]:
+        """Append turns as ``EventLog.append`` does, and move each session's window, in one transaction.
+
+        Every draft names its session. A turn that comes more than ``limits.SESSION_GAP_S`` after the last closes
+        the sitting and opens the next; a turn too many puts the oldest into the outbox. A replayed capture moves
+        nothing.
+        """
+        ...
+
+    def sitting(self, place: Place, number: int | None = None) -> Sitting | None:
+        """A sitting of a session, the latest unless its number is given; None when there is none."""
+        ...
+
+    def newest(self, tenant_id: str, scope: Scope, limit: int) -> list[Sitting]:
+        """The sittings of a scope, those with the newest turns first."""
+        ...
+
+    def close(self, place: Place, at: Instant, *, untouched_since: Instant | None = None) -> Sitting | None:
+        """Close the open sitting of a session, its whole window going into the outbox; None when none is open.
+
+        With ``untouched_since`` only when no turn was recorded since then.
+        """
+        ...
+
+    def idle(self, before: Instant, limit: int) -> list[Place]:
+        """Sessions of every tenant with an open sitting and no turn since ``before``, longest first."""
+        ...
+
+    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
+        """Lease up to ``limit`` due rows of every tenant, sessions by their first row, at most
+        ``limits.OUTBOX_SESSION_ROWS_MAX`` of each. Within a session nothing overtakes."""
+        ...
+
+    def fold(self, fold: Fold) -> bool:
+        """Land a fold, and with it that its rows are folded; False, with nothing done, if one of them is already."""
+        ...
+
+    def sent(self, ids: Collection[int], at: Instant) -> None:
+        """Everybody has had these rows."""
+        ...
+
+    def put_off(self, row_id: int, error: str, *, retry_at: Instant | None, failed: bool) -> None:
+        """Note a failed attempt: due again at ``retry_at``, or failed for good and visible. Its lease ends."""
+        ...
+
+    def release(self, ids: Collection[int]) -> None:
+        """Give leases back without an attempt."""
+        ...
+
+    def revive(self, tenant_id: str, within: Scope) -> int:
+        """Make rows that failed for good due again; how many."""
+        ...
+
+    def outbox(self, tenant_id: str, within: Scope | None, limit: int) -> list[OutboxRow]:
+        """Rows that are pending or failed, newest first."""
+        ...
+
+    def outbox_counts(self, tenant_id: str | None = None) -> dict[str, int]:
+        """How many rows stand in each state, of one tenant or of all."""
+        ...
+
+
+class Advance(NamedTuple):
+    """What a turn does to its session: the sitting it is in now, one that it closed, and what left a window."""
+
+    sitting: Sitting
+    closed: Sitting | None
+    evicted: tuple[tuple[int, str], ...]
+    """(sitting's number, event id), in the order of leaving."""
+
+
+def advance(held: Sitting | None, event: Event) -> Advance:
+    """The rule of the window, for every engine; ``held`` is the session's latest sitting."""
+    assert event.session is not None, "a turn names its session"
+    at = event.context.observed_at
+    ended: Sitting | None = None
+    evicted: list[tuple[int, str]] = []
+    number = 1 if held is None else held.number + 1
+    if held is not None and held.closed_at is None and at - held.last_turn_at > _GAP_US:
+        ended = closed(held, event.recorded_at)
+        evicted += [(held.number, event_id) for event_id in held.window]
+        held = None
+    if held is None or held.closed_at is not None:
+        held = Sitting(
+            place=Place(event.tenant_id, event.scope, event.session),
+            number=number,
+            window=(),
+            turns=0,
+            folded=0,
+            summary="",
+            bridge=None,
+            opened_at=event.recorded_at,
+            touched_at=event.recorded_at,
+            last_turn_at=at,
+            last_position=event.position,
+        )
+    window = (*held.window, event.id)
+    over = max(0, len(window) - limits.SESSION_WINDOW_TURNS)
+    evicted += [(held.number, event_id) for event_id in window[:over]]
+    sitting = replace(
+        held,
+        window=window[over:],
+        turns=held.turns + 1,
+        touched_at=event.recorded_at,
+        last_turn_at=max(held.last_turn_at, at),
+        last_position=event.position,
+    )
+    return Advance(sitting, ended, tuple(evicted))
+
+
+def closed(sitting: Sitting, at: Instant) -> Sitting:
+    """The sitting once it is over."""
+    return replace(sitting, closed_at=at)

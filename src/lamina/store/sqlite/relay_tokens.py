@@ -1,0 +1,90 @@
+"""Relay tokens in SQLite."""
+
+from __future__ import annotations
+
+import json
+
+import apsw
+
+from lamina.kernel.relay import RelayGrant
+from lamina.kernel.time import Instant
+from lamina.store.blocks import load_blocks
+from lamina.store.relay_tokens import RelayToken, token_exists
+from lamina.store.sqlite.codec import json_list
+from lamina.store.sqlite.connection import Readers, Row, Writer
+
+__all__ = ["SqliteRelayTokens"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+
+
+class SqliteRelayTokens:
+    """``RelayTokens`` over its table."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    def add(self, token: RelayToken) -> None:
+        """Mirrors ``RelayTokens.add``."""
+        grant = token.grant
+        row = (
+            token.tenant_id,
+            token.id,
+            token.sha256,
+            token.peer_id,
+            *(
+                json_list(sorted(part))
+                for part in (grant.rights, grant.read_namespaces, grant.write_namespaces)
+            ),
+            token.issued_at,
+            token.expires_at,
+            token.revoked_at,
+            token.revoked_reason,
+            token.trust,
+            token.description,
+        )
+
+        def work(connection: apsw.Connection) -> None:
+            try:
+                connection.execute(_SQL["insert_relay_token"], row)
+            except apsw.ConstraintError as error:
+                raise token_exists(token.id) from error
+
+        self._writer.write(work)
+
+    def find(self, sha256: str) -> RelayToken | None:
+        """Mirrors ``RelayTokens.find``."""
+        row = self._readers.row(_SQL["find_relay_token"], (sha256,))
+        return None if row is None else _token(row)
+
+    def listed(self, tenant_id: str) -> list[RelayToken]:
+        """Mirrors ``RelayTokens.listed``."""
+        return [_token(row) for row in self._readers.rows(_SQL["relay_tokens"], (tenant_id,))]
+
+    def revoke(self, tenant_id: str, token_id: str, at: Instant, reason: str | None) -> bool:
+        """Mirrors ``RelayTokens.revoke``."""
+
+        def work(connection: apsw.Connection) -> bool:
+            connection.execute(_SQL["revoke_relay_token"], (tenant_id, token_id, at, reason))
+            return connection.changes() > 0
+
+        return self._writer.write(work)
+
+
+def _token(row: Row) -> RelayToken:
+    tenant_id, id_, sha256, peer_id, rights, reads, writes, issued_at, *rest = row
+    expires_at, revoked_at, revoked_reason, trust, description = rest
+    return RelayToken(
+        tenant_id=tenant_id,
+        id=id_,
+        sha256=sha256,
+        peer_id=peer_id,
+        grant=RelayGrant(*(frozenset(json.loads(part)) for part in (rights, reads, writes))),
+        issued_at=issued_at,
+        expires_at=expires_at,
+        revoked_at=revoked_at,
+        revoked_reason=revoked_reason,
+        trust=trust,
+        description=description,
+    )

@@ -1,0 +1,239 @@
+"""Sittings and the outbox in SQLite."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Collection, Sequence
+
+import apsw
+
+from lamina import limits
+from lamina.kernel.events import Event
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.store.blocks import load_blocks
+from lamina.store.ports import Appended, Capture
+from lamina.store.sessions import Fold, OutboxRow, Place, Sitting, advance, closed
+from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.log import SqliteLog
+
+__all__ = ["SqliteSessions"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+
+
+class SqliteSessions:
+    """``Sessions`` over the ``session`` and ``outbox`` tables."""
+
+    def __init__(self, writer: Writer, readers: Readers, log: SqliteLog) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._log = log
+
+    def take(self, turns: Sequence[Capture]) -> list[Appended]:
+        """Mirrors ``Sessions.take``."""
+
+        def work(connection: apsw.Connection) -> list[Appended]:
+            appended = self._log.put(connection, turns)
+            _move(connection, [entry.event for entry in appended if not entry.replayed])
+            return appended
+
+        return self._writer.write(work, event_of=lambda taken: taken[0].event.id if len(taken) == 1 else None)
+
+    def sitting(self, place: Place, number: int | None = None) -> Sitting | None:
+        """Mirrors ``Sessions.sitting``."""
+        if number is None:
+            row = self._readers.row(_SQL["latest_session"], place)
+        else:
+            row = self._readers.row(_SQL["find_session"], (*place, number))
+        return None if row is None else _sitting(row)
+
+    def newest(self, tenant_id: str, scope: Scope, limit: int) -> list[Sitting]:
+        """Mirrors ``Sessions.newest``."""
+        return [
+            _sitting(row) for row in self._readers.rows(_SQL["newest_sessions"], (tenant_id, scope, limit))
+        ]
+
+    def close(self, place: Place, at: Instant, *, untouched_since: Instant | None = None) -> Sitting | None:
+        """Mirrors ``Sessions.close``."""
+
+        def work(connection: apsw.Connection) -> Sitting | None:
+            held = _latest(connection, place)
+            if held is None or held.closed_at is not None:
+                return None
+            if untouched_since is not None and held.touched_at >= untouched_since:
+                return None
+            ended = closed(held, at)
+            _evict(connection, place, [(held.number, event_id) for event_id in held.window], at)
+            connection.execute(_SQL["put_session"], _row(ended))
+            return ended
+
+        return self._writer.write(work)
+
+    def idle(self, before: Instant, limit: int) -> list[Place]:
+        """Mirrors ``Sessions.idle``."""
+        rows = self._readers.rows(_SQL["idle_sessions"], (before, limit))
+        return [Place(tenant_id, Scope(scope), session) for tenant_id, scope, session in rows]
+
+    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
+        """Mirrors ``Sessions.claim``. Looks for sessions before it takes the write lock."""
+        heads = self._readers.rows(_SQL["outbox_heads"], (now, limit))
+        if not heads:
+            return []
+        places = [Place(tenant_id, Scope(scope), session) for tenant_id, scope, session in heads]
+        return self._writer.write(lambda connection: _claim(connection, places, limit, lease_until, now))
+
+    def fold(self, fold: Fold) -> bool:
+        """Mirrors ``Sessions.fold``."""
+        count = len(fold.ids)
+
+        def work(connection: apsw.Connection) -> bool:
+            ids = json.dumps(fold.ids)
+            connection.execute(
+                _SQL["fold_outbox"], (fold.place.tenant_id, ids, fold.at, fold.number, int(fold.sent))
+            )
+            if connection.changes() != count:
+                raise _FoldedBefore
+            connection.execute(
+                _SQL["fold_session"], (*fold.place, fold.number, fold.summary, count, fold.bridge)
+            )
+            return True
+
+        try:
+            return self._writer.write(work)
+        except _FoldedBefore:
+            return False
+
+    def sent(self, ids: Collection[int], at: Instant) -> None:
+        """Mirrors ``Sessions.sent``."""
+        self._run("send_outbox", (json.dumps(list(ids)), at))
+
+    def put_off(self, row_id: int, error: str, *, retry_at: Instant | None, failed: bool) -> None:
+        """Mirrors ``Sessions.put_off``."""
+        self._run("put_off_outbox", (row_id, error[: limits.JOB_ERROR_LENGTH_MAX], retry_at, failed))
+
+    def release(self, ids: Collection[int]) -> None:
+        """Mirrors ``Sessions.release``."""
+        self._run("release_outbox", (json.dumps(list(ids)),))
+
+    def revive(self, tenant_id: str, within: Scope) -> int:
+        """Mirrors ``Sessions.revive``."""
+        return self._run("revive_outbox", (tenant_id, within, f"{within}/", f"{within}0"))
+
+    def outbox(self, tenant_id: str, within: Scope | None, limit: int) -> list[OutboxRow]:
+        """Mirrors ``Sessions.outbox``."""
+        bounds = (None, None, None) if within is None else (within, f"{within}/", f"{within}0")
+        rows = self._readers.rows(_SQL["outbox_left"], (tenant_id, *bounds, limit))
+        return [_outbox_row(row) for row in rows]
+
+    def outbox_counts(self, tenant_id: str | None = None) -> dict[str, int]:
+        """Mirrors ``Sessions.outbox_counts``."""
+        rows = self._readers.rows(_SQL["count_outbox"], (tenant_id,))
+        return {"pending": 0, "sent": 0, "failed": 0} | dict(rows)
+
+    def _run(self, block: str, bindings: Sequence[object]) -> int:
+        def work(connection: apsw.Connection) -> int:
+            connection.execute(_SQL[block], bindings)
+            return connection.changes()
+
+        return self._writer.write(work)
+
+
+class _FoldedBefore(Exception):
+    """Takes the fold back."""
+
+
+def _move(connection: apsw.Connection, events: Sequence[Event]) -> None:
+    """Let fresh turns move the windows of their sessions."""
+    held: dict[Place, Sitting] = {}
+    for event in events:
+        assert event.session is not None, "a turn names its session"
+        place = Place(event.tenant_id, event.scope, event.session)
+        step = advance(held.get(place) or _latest(connection, place), event)
+        if step.closed is not None:
+            connection.execute(_SQL["put_session"], _row(step.closed))
+        _evict(connection, place, step.evicted, event.recorded_at)
+        held[place] = step.sitting
+    connection.executemany(_SQL["put_session"], [_row(sitting) for sitting in held.values()])
+
+
+def _latest(connection: apsw.Connection, place: Place) -> Sitting | None:
+    for row in connection.execute(_SQL["latest_session"], place):
+        return _sitting(row)
+    return None
+
+
+def _evict(
+    connection: apsw.Connection, place: Place, evicted: Sequence[tuple[int, str]], at: Instant
+) -> None:
+    connection.executemany(
+        _SQL["insert_outbox"], [(*place, number, event_id, at) for number, event_id in evicted]
+    )
+
+
+def _claim(
+    connection: apsw.Connection, places: Sequence[Place], limit: int, lease_until: Instant, now: Instant
+) -> list[OutboxRow]:
+    claimed: list[OutboxRow] = []
+    for place in places:
+        most = min(limit - len(claimed), limits.OUTBOX_SESSION_ROWS_MAX)
+        rows = map(_outbox_row, connection.execute(_SQL["outbox_of_session"], (*place, most)))
+        claimed += itertools.takewhile(lambda row: row.is_due(now), rows)
+    connection.executemany(_SQL["lease_outbox"], [(row.id, lease_until) for row in claimed])
+    return claimed
+
+
+def _row(sitting: Sitting) -> Row:
+    return (
+        *sitting.place,
+        sitting.number,
+        json.dumps(sitting.window),
+        sitting.turns,
+        sitting.folded,
+        sitting.summary,
+        sitting.bridge,
+        sitting.opened_at,
+        sitting.touched_at,
+        sitting.last_turn_at,
+        sitting.last_position,
+        sitting.closed_at,
+    )
+
+
+def _sitting(row: Row) -> Sitting:
+    (tenant_id, scope, session, number, window, turns, folded, summary, bridge, opened_at, touched_at,
+     last_turn_at, last_position, closed_at) = row  # fmt: skip
+    return Sitting(
+        place=Place(tenant_id, Scope(scope), session),
+        number=number,
+        window=tuple(json.loads(window)),
+        turns=turns,
+        folded=folded,
+        summary=summary,
+        bridge=bridge,
+        opened_at=opened_at,
+        touched_at=touched_at,
+        last_turn_at=last_turn_at,
+        last_position=last_position,
+        closed_at=closed_at,
+    )
+
+
+def _outbox_row(row: Row) -> OutboxRow:
+    (row_id, tenant_id, scope, session, sitting, event_id, state, attempts, next_attempt_at, lease_until,
+     last_error, folded_at, sent_at, created_at) = row  # fmt: skip
+    return OutboxRow(
+        id=row_id,
+        place=Place(tenant_id, Scope(scope), session),
+        sitting=sitting,
+        event_id=event_id,
+        state=state,
+        attempts=attempts,
+        next_attempt_at=next_attempt_at,
+        lease_until=lease_until,
+        last_error=last_error,
+        folded_at=folded_at,
+        sent_at=sent_at,
+        created_at=created_at,
+    )

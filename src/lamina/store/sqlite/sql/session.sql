@@ -1,0 +1,103 @@
+-- name: latest_session
+-- The latest sitting of a session.
+SELECT * FROM session WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 ORDER BY number DESC LIMIT 1;
+
+-- name: find_session
+-- One sitting.
+SELECT * FROM session WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4;
+
+-- name: put_session
+-- A sitting as it stands now.
+INSERT INTO session (tenant_id, scope, session, number, window_events, turns, folded, summary, bridge, opened_at,
+                     touched_at, last_turn_at, last_position, closed_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+ON CONFLICT (tenant_id, scope, session, number) DO UPDATE
+SET window_events = excluded.window_events, turns = excluded.turns, touched_at = excluded.touched_at,
+    last_turn_at = excluded.last_turn_at, last_position = excluded.last_position, closed_at = excluded.closed_at;
+
+-- name: newest_sessions
+-- The sittings of a scope, those with the newest turns first.
+SELECT * FROM session WHERE tenant_id = ?1 AND scope = ?2 ORDER BY last_position DESC LIMIT ?3;
+
+-- name: idle_sessions
+-- Open sittings without a turn since an instant, longest first.
+SELECT tenant_id, scope, session FROM session
+WHERE closed_at IS NULL AND touched_at < ?1 ORDER BY touched_at LIMIT ?2;
+
+-- name: insert_outbox
+-- A turn that left its window.
+INSERT INTO outbox (tenant_id, scope, session, sitting, event_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+
+-- name: outbox_heads
+-- The first pending row of each session, where it is due: it holds back all behind it. The index is skipped through from
+-- session to session, so that a long queue behind a target that is down costs nothing.
+WITH RECURSIVE head (id) AS (
+  SELECT * FROM (SELECT id FROM outbox INDEXED BY outbox_pending
+                 WHERE state = 'pending' ORDER BY tenant_id, scope, session, id LIMIT 1)
+  UNION ALL
+  SELECT coalesce(
+    (SELECT n.id FROM outbox AS n INDEXED BY outbox_pending WHERE n.state = 'pending'
+       AND n.tenant_id = o.tenant_id AND n.scope = o.scope AND n.session > o.session ORDER BY n.session, n.id LIMIT 1),
+    (SELECT n.id FROM outbox AS n INDEXED BY outbox_pending WHERE n.state = 'pending'
+       AND n.tenant_id = o.tenant_id AND n.scope > o.scope ORDER BY n.scope, n.session, n.id LIMIT 1),
+    (SELECT n.id FROM outbox AS n INDEXED BY outbox_pending WHERE n.state = 'pending'
+       AND n.tenant_id > o.tenant_id ORDER BY n.tenant_id, n.scope, n.session, n.id LIMIT 1))
+  FROM head CROSS JOIN outbox AS o ON o.id = head.id
+)
+SELECT o.tenant_id, o.scope, o.session FROM head CROSS JOIN outbox AS o ON o.id = head.id
+WHERE coalesce(o.next_attempt_at, 0) <= ?1 AND coalesce(o.lease_until, 0) <= ?1
+ORDER BY o.id LIMIT ?2;
+
+-- name: outbox_of_session
+-- The first pending rows of a session, in the order of leaving.
+SELECT * FROM outbox INDEXED BY outbox_pending
+WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND state = 'pending' ORDER BY id LIMIT ?4;
+
+-- name: lease_outbox
+-- Take a row.
+UPDATE outbox SET lease_until = ?2 WHERE id = ?1;
+
+-- name: fold_outbox
+-- Note that rows are folded, sent too where ?5 says so, else their attempts count anew: ?2 is a JSON list, rows folded
+-- before are left alone.
+UPDATE outbox
+SET folded_at = ?3, state = iif(?5, 'sent', state), sent_at = iif(?5, ?3, sent_at),
+    attempts = iif(?5, attempts + 1, 0), next_attempt_at = NULL, lease_until = iif(?5, NULL, lease_until),
+    last_error = NULL
+WHERE tenant_id = ?1 AND sitting = ?4 AND id IN (SELECT value FROM json_each(?2)) AND folded_at IS NULL;
+
+-- name: fold_session
+-- What a sitting's summary tells now, of ?6 turns more; the bridge where one is given.
+UPDATE session SET summary = ?5, folded = folded + ?6, bridge = coalesce(?7, bridge)
+WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4;
+
+-- name: send_outbox
+-- Everybody has had these rows: ?1 is a JSON list.
+UPDATE outbox SET state = 'sent', attempts = attempts + 1, sent_at = ?2, next_attempt_at = NULL, lease_until = NULL,
+                  last_error = NULL
+WHERE id IN (SELECT value FROM json_each(?1)) AND state <> 'sent';
+
+-- name: put_off_outbox
+-- A failed attempt: due again at ?3, or failed for good when ?4.
+UPDATE outbox SET attempts = attempts + 1, last_error = ?2, next_attempt_at = ?3, lease_until = NULL,
+                  state = iif(?4, 'failed', 'pending')
+WHERE id = ?1 AND state = 'pending';
+
+-- name: release_outbox
+-- Give leases back: ?1 is a JSON list.
+UPDATE outbox SET lease_until = NULL WHERE id IN (SELECT value FROM json_each(?1));
+
+-- name: revive_outbox
+-- Rows of a tenant that failed for good are due again, at or under a scope.
+UPDATE outbox SET state = 'pending', attempts = 0, next_attempt_at = NULL
+WHERE tenant_id = ?1 AND state = 'failed' AND (scope = ?2 OR (scope >= ?3 AND scope < ?4));
+
+-- name: outbox_left
+-- Rows that are not sent, newest first, at or under a scope where one is given.
+SELECT * FROM outbox
+WHERE tenant_id = ?1 AND state <> 'sent' AND (?2 IS NULL OR scope = ?2 OR (scope >= ?3 AND scope < ?4))
+ORDER BY id DESC LIMIT ?5;
+
+-- name: count_outbox
+-- How many rows stand in each state, of a tenant or of all.
+SELECT state, count(*) FROM outbox WHERE ?1 IS NULL OR tenant_id = ?1 GROUP BY state;

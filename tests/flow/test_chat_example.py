@@ -1,0 +1,115 @@
+"""The example chat runs as the docs say: against a real server with its worker, without a model and with one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WHO = {"tenantId": "home", "userId": "maya", "personaId": "chat"}
+
+
+class Model(BaseHTTPRequestHandler):
+    """An OpenAI-compatible model that says the same to everybody, and remembers what it was asked."""
+
+    asked: list[list[dict[str, str]]] = []  # noqa: RUF012 - one for all requests
+
+    def do_POST(self) -> None:
+        messages = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"]
+        self.asked.append(messages)
+        text = "They spoke of eggs." if "running summary" in messages[0]["content"] else "Noted."
+        body = json.dumps({"choices": [{"message": {"content": text}}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def model() -> Iterator[str]:
+    Model.asked.clear()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def lamina(tmp_path: Path, model: str) -> Iterator[str]:
+    environment = os.environ | {"LAMINA_LLM_URL": model, "LAMINA_LLM_MODEL": "tiny"}
+    command = [sys.executable, "-m", "lamina", "serve", "--port", "0", "--data", str(tmp_path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True)
+    assert process.stderr is not None
+    url = process.stderr.readline().split("serves ")[1].split()[0]
+    wait_for(lambda: answers(url))
+    yield url
+    process.terminate()
+    process.communicate(timeout=30)
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/v1/admin/version", timeout=5).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def chat(url: str, *said: str, more: tuple[str, ...] = ()) -> list[str]:
+    command = [sys.executable, str(ROOT / "examples" / "chat.py"), "--url", url, *more]
+    run = subprocess.run(command, input="\n".join(said), capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines()
+
+
+def brief(url: str, session: str | None = None) -> dict[str, Any]:
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 5))
+    asked = {**WHO, "now": now, "mode": "session_start", "sessionId": session}
+    found: dict[str, Any] = httpx.post(f"{url}/brief", json=asked, timeout=10).json()
+    return found
+
+
+def wait_for(holds: Any, seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_the_chat_remembers_from_one_run_to_the_next(lamina: str, model: str) -> None:
+    assert chat(lamina, "My name is Maya. I need to book the dentist.") == ["assistant: I am listening."]
+    wait_for(lambda: brief(lamina)["activeLoops"] and brief(lamina)["identity"]["name"])
+    told = "\n".join(chat(lamina, "hello again"))
+    assert "You are Maya." in told
+    assert "Still open: Book the dentist." in told
+    with_model = chat(lamina, "What is left to do?", more=("--model-url", model))
+    assert with_model == ["assistant: Noted."]
+    (asked,) = Model.asked
+    assert "Book the dentist" in asked[0]["content"]
+    assert asked[-1] == {"role": "user", "content": "What is left to do?"}
+
+
+@pytest.mark.slow
+def test_the_worker_folds_with_the_model_of_the_settings(lamina: str) -> None:
+    turn = {**WHO, "role": "user", "sessionId": "eggs"}
+    for number in range(14):
+        body = turn | {"text": f"I need {number} eggs.", "timestamp": f"2026-05-13T10:00:{number:02}Z"}
+        assert httpx.post(f"{lamina}/ingest", json=body, timeout=10).status_code == 200
+    wait_for(lambda: brief(lamina, "eggs")["rollingSummary"] == "They spoke of eggs.")
+    assert json.loads(Model.asked[1][1]["content"])["summary"] == "They spoke of eggs."

@@ -1,0 +1,231 @@
+"""Callers with Relay tokens: who gets in, what they may, and what stays closed to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from given import NOON, CountedIds, ManualClock
+from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.access.presets import load_preset
+from lamina.access.principals import Credentials
+from lamina.access.relay_tokens import (
+    ByForm,
+    RelayPermits,
+    RelayPrincipals,
+    issue,
+    owner_grant,
+    without_token,
+)
+from lamina.access.tiers import TieredPolicy
+from lamina.access.tokens.narrowing import token_allows
+from lamina.app import build_server
+from lamina.errors import Forbidden, Invalid, Unauthenticated
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.operations import Grant, Principal
+from lamina.kernel.relay import TEMPLATES, RelayGrant
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US
+from lamina.settings import Settings
+from lamina.store.documents.ports import Change, ChangeKind, Write
+from lamina.store.memory import MemoryStore
+from lamina.store.registry import PolicyRow
+
+
+class Peers:
+    """A store with tokens, and callers who show them."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.store = MemoryStore(clock=self.clock)
+        self.principals = RelayPrincipals(self.store.relay_tokens, self.clock)
+        self.ids = CountedIds()
+
+    def token(self, grant: RelayGrant, peer_id: str = "bo", **more: Any) -> str:
+        given = {"tenant_id": "acme", "peer_id": peer_id, "grant": grant}
+        return issue(self.store.relay_tokens, self.ids, self.clock.now(), **{**given, **more})
+
+    def caller(self, token: str, actor: str | None = None) -> Principal:
+        return self.principals.identify(Credentials("http", f"Bearer {token}", actor))
+
+    def permits(self, principal: Principal) -> RelayPermits:
+        store = self.store
+        policy = TieredPolicy(
+            load_preset("on_prem_enterprise"), store.registry, store.change_mark, token_allows=token_allows
+        )
+        return RelayPermits(principal, PolicyPermits(policy, without_token(principal)))
+
+
+@pytest.fixture
+def peers() -> Peers:
+    return Peers()
+
+
+def test_a_token_says_who_calls_and_only_its_hash_is_kept(peers: Peers) -> None:
+    text = peers.token(TEMPLATES["collaboration_peer"])
+    principal = peers.caller(text)
+    assert (principal.tenant_id, principal.actor) == ("acme", "agent:bo")
+    assert len(text) == 44
+    assert text.startswith("cgr_")
+    assert text not in repr(peers.store.relay_tokens.listed("acme"))
+
+
+def test_tokens_that_do_not_hold_are_refused(peers: Peers) -> None:
+    text = peers.token(owner_grant(), expires_at=NOON + 10 * SECOND_US)
+    (kept,) = peers.store.relay_tokens.listed("acme")
+    refusals = []
+    for act in (
+        lambda: peers.caller("cgr_unknown"),
+        lambda: peers.caller(kept.sha256),
+        lambda: peers.caller(text, actor="user:alice"),
+        lambda: setattr(peers.clock, "at", NOON + 10 * SECOND_US) or peers.caller(text),
+        lambda: peers.store.relay_tokens.revoke("acme", kept.id, NOON, None) and peers.caller(text),
+    ):
+        with pytest.raises(Unauthenticated) as caught:
+            act()
+        refusals.append(caught.value.code)
+    unknown = "INVALID_TOKEN_SIGNATURE"
+    assert refusals == [unknown, unknown, "ACTOR_MISMATCH", "EXPIRED_TOKEN", "REVOKED_TOKEN"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"peer_id": "a/b"},
+        {"peer_id": ""},
+        {"grant": RelayGrant(frozenset({"read:everything"}))},
+        {"grant": RelayGrant(frozenset(), frozenset({"../x"}))},
+        {"grant": RelayGrant(frozenset(), frozenset(), frozenset({""}))},
+    ],
+)
+def test_a_grant_of_what_is_not_there_is_not_issued(peers: Peers, more: dict[str, Any]) -> None:
+    with pytest.raises(Invalid, match="INVALID_GRANT"):
+        peers.token(**{"grant": RelayGrant(), **more})
+
+
+def test_slashes_at_the_end_of_a_namespace_do_not_matter(peers: Peers) -> None:
+    text = peers.token(RelayGrant(frozenset({"read:files"}), frozenset({"memory/notes/"})))
+    assert peers.permits(peers.caller(text)).allows("read:files", "read", "memory/notes/a")
+
+
+def test_refusals_say_scope_or_namespace(peers: Peers) -> None:
+    permits = peers.permits(peers.caller(peers.token(TEMPLATES["collaboration_peer"])))
+    permits.require("read:files", "read", "tasks/open/1.json")
+    permits.require("write:projects", "write", "tasks/open/1.json")
+    permits.require(None)
+    for asked, code, message in [
+        (("write:journal", "write", "journal/x"), "MISSING_SCOPE", "Missing scope: write:journal"),
+        (("admin:peers",), "MISSING_SCOPE", "Missing scope: admin:peers"),
+        (
+            ("read:files", "read", "memory//continuity/x"),
+            "NAMESPACE_DENIED",
+            "Read path namespace not allowed: memory/continuity/x",
+        ),
+        (("write:projects", "write", "../x"), "NAMESPACE_DENIED", "Write path namespace not allowed: ../x"),
+    ]:
+        with pytest.raises(Forbidden) as caught:
+            permits.require(*asked)
+        assert (caught.value.code, caught.value.message) == (code, message)
+        assert not permits.allows(*asked)
+
+
+def test_the_owner_may_everything_of_relay_and_an_untrusted_peer_nothing(peers: Peers) -> None:
+    permits = peers.permits(peers.caller(peers.token(owner_grant(), "owner")))
+    assert permits.admin
+    assert permits.peer_id == "owner"
+    permits.require("admin:peers", "write", "memory/continuity/x")
+    text = peers.token(owner_grant(), "eve")
+    key, kept = next((k, t) for k, t in peers.store._memory.tables.relay_tokens.items() if t.peer_id == "eve")
+    peers.store._memory.tables.relay_tokens[key] = type(kept)(
+        **{name: getattr(kept, name) for name in kept.__slots__ if name != "trust"}, trust="untrusted"
+    )
+    held = peers.permits(peers.caller(text))
+    assert not held.allows("read:files", "read", "memory/a")
+
+
+def test_a_policy_that_denies_the_actor_holds_for_its_token(peers: Peers) -> None:
+    permits = peers.permits(peers.caller(peers.token(owner_grant())))
+    permits.require("write:projects", "write", "tasks/a")
+    document = {"deny": ["scope.write"]}
+    row = PolicyRow(
+        tenant_id="acme", tier="actor", target="agent:bo", document=document, set_by="user:root", set_at=NOON
+    )
+    peers.store.registry.put_document(row)
+    permits = peers.permits(peers.caller(peers.token(owner_grant())))
+    with pytest.raises(Forbidden, match="POLICY_DENIED"):
+        permits.require("write:projects", "write", "tasks/a")
+    permits.require("read:files", "read", "tasks/a")
+
+
+def test_callers_without_a_relay_token_hold_what_policy_says_of_the_scope() -> None:
+    principal = Principal("acme", "user:alice", "http")
+    permits = RelayPermits(principal, PolicyPermits(OpenPolicy(), principal))
+    permits.require("write:journal", "write", "journal/x")
+    permits.require("admin:peers", "read", "peers/registry.json")
+    assert not permits.allows("read:files", "read", "../x")
+    assert permits.peer_id == "user:alice"
+
+
+# ---- over HTTP
+
+
+@pytest.fixture
+def world(make_world: Any) -> Any:
+    return make_world()
+
+
+def bearer(world: Any, grant: RelayGrant) -> dict[str, str]:
+    text = issue(world.store.relay_tokens, CountedIds(), NOON, tenant_id="acme", peer_id="bo", grant=grant)
+    return {"Authorization": f"bearer {text}"}
+
+
+def test_a_token_calls_over_http(world: Any) -> None:
+    shown = world.call("GET", "/v1/auth/whoami", headers=bearer(world, owner_grant())).json()
+    assert (shown["caller"], shown["token"]["iss"]) == ("agent:bo", "relay")
+
+
+def held(peers: Peers, grant: RelayGrant, scope: str = "app:relay") -> set[str]:
+    """The capabilities that a token of a grant leaves outside of Relay's own operations."""
+    principal = peers.caller(peers.token(grant))
+    return {str(each) for each in Capability if token_allows(principal, Grant(each, Scope(scope)))}
+
+
+def test_only_a_token_of_every_folder_reads_and_writes_the_one_scope_elsewhere(peers: Peers) -> None:
+    everywhere = frozenset({"*"})
+    assert held(peers, owner_grant()) == {"scope.read.local", "scope.write"}
+    assert held(peers, TEMPLATES["collaboration_peer"]) == set()
+    assert held(peers, RelayGrant(frozenset({"search"}), everywhere, everywhere)) == {"scope.read.local"}
+    assert held(peers, RelayGrant(frozenset({"write:projects"}), everywhere, everywhere)) == set()
+    assert held(peers, RelayGrant(frozenset({"read:files"}))) == set()
+    assert held(peers, RelayGrant()) == set()
+    for scope in ("org:acme", "app:relay/user:x", "app:relayx"):
+        assert held(peers, owner_grant(), scope) == set()
+
+
+def test_health_is_open_and_names_the_newest_commit(world: Any) -> None:
+    shown = world.call("GET", "/health", headers={"Authorization": "Bearer nonsense"}).json()
+    assert list(shown) == [
+        "ok", "status", "service", "version", "contract_version", "git_initialized", "latest_commit",
+        "signed_ingress_required", "time",
+    ]  # fmt: skip
+    assert (shown["ok"], shown["status"], shown["service"]) == (True, "healthy", "lamina")
+    assert shown["latest_commit"] is None
+    assert shown["time"] == "2026-05-13T12:00:00Z"
+    change = Change("a", ChangeKind.PUT, b"1")
+    write = Write(tenant_id="acme", author="agent:bo", message="m", changes=[change])
+    (written,) = world.store.documents.write([write])
+    assert world.call("GET", "/health").json()["latest_commit"] == written.commit.sha
+
+
+def test_the_first_start_of_dev_local_makes_the_owner_a_token_once(tmp_path: Path) -> None:
+    server = build_server(Settings(data=tmp_path), store=MemoryStore())
+    text = server.first_token()
+    assert text is not None
+    principal = ByForm(None, RelayPrincipals(server.store.relay_tokens, ManualClock())).identify(  # type: ignore[arg-type]
+        Credentials("http", f"Bearer {text}")
+    )
+    assert principal.actor == "agent:owner"
+    assert server.first_token() is None
+    server.close()

@@ -1,0 +1,324 @@
+"""The calls beside the two of a turn: whole sessions, questions, corrections, and the looks inside."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.time import SECOND_US
+from lamina.language.temporal import find_times
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.worker import Worker
+from lamina.session.drain import Drain
+from lamina.store.ports import EventQuery
+
+USER = {"tenantId": "tenant_a", "userId": "user_1"}
+WHO = {**USER, "personaId": "persona_1"}
+SCOPE = "org:tenant_a/user:user_1"
+TOKEN = {"X-Internal-Token": "sesame"}
+
+
+def say(world: Any, text: str, at: str = "2026-05-13T10:00:00Z", **more: Any) -> None:
+    body = {**WHO, "role": "user", "text": text, "timestamp": at, "sessionId": "s-1", **more}
+    world.post("/ingest", body)
+
+
+def work(world: Any) -> None:
+    """What the worker process does."""
+    world.clock.at += SECOND_US
+    deriver = Deriver(world.store, RulesExtractor(find_times, use_parser=False), None)
+    Worker(world.store, deriver, None, world.clock, "test").drain()
+    Drain(world.store, world.clock).drain()
+
+
+def brief(world: Any, **more: Any) -> dict[str, Any]:
+    asked = {**WHO, "sessionId": "s-1", "now": "2026-05-13T10:05:00Z", "mode": "in_session", **more}
+    return world.post("/brief", asked).json()
+
+
+@pytest.fixture
+def inside(make_world):
+    return make_world(internal_token="sesame", brief_deadline_ms=10_000)
+
+
+# ---- loops, identity and Tier 2 of the brief
+
+
+def test_a_brief_tells_loops_and_identity_once_they_are_derived(world):
+    say(world, "My name is Kaiser. I need to book the dentist.")
+    assert brief(world)["activeLoops"] == []
+    work(world)
+    (loop,) = brief(world)["activeLoops"]
+    assert loop | {"id": ""} == {
+        "id": "",
+        "type": "commitment",
+        "status": "active",
+        "text": "Book the dentist",
+        "salience": 3,
+    }
+    assert brief(world)["identity"] == {"name": "Kaiser", "timezone": None, "facts": {}}
+    assert brief(world, userId="user_2")["activeLoops"] == []
+
+
+@pytest.mark.model
+def test_a_query_brings_memories_and_entities_to_mind(inside):
+    say(inside, "I live in Lisbon. Ana is my sister.", "2026-05-12T10:00:00Z", sessionId="s-0")
+    say(inside, "hello")
+    work(inside)
+    found = brief(inside, query="where do I live?")
+    assert any("Lisbon" in item["text"] for item in found["semanticContext"])
+    assert all(0 <= item["relevance"] <= 1 for item in found["semanticContext"])
+    assert any("Lisbon" in entity["summary"] for entity in found["entities"])
+    assert brief(inside)["semanticContext"] == []
+    assert brief(inside, query=" ")["semanticContext"] == []
+
+
+def test_a_slow_recall_is_left_behind(make_world):
+    world = make_world(brief_deadline_ms=30)
+    let_go = threading.Event()
+    world.server.associator._recall = lambda request, call: let_go.wait(20)
+    say(world, "hello")
+    try:
+        for _ in range(25):  # more than may be under way at once
+            found = brief(world, query="anything")
+            assert (found["semanticContext"], found["entities"]) == ([], [])
+            assert len(found["workingMemory"]) == 1
+    finally:
+        let_go.set()
+
+
+def test_a_broken_recall_leaves_tier_one_whole(world):
+    def breaks(request: Any, call: Any) -> Any:
+        raise RuntimeError("boom")
+
+    world.server.associator._recall = breaks
+    say(world, "hello")
+    assert len(brief(world, query="anything")["workingMemory"]) == 1
+
+
+# ---- whole sessions
+
+
+def test_a_session_is_closed_and_leaves_a_bridge(world):
+    say(world, "I want to book a dentist visit this week.")
+    closed = world.post("/session/close", USER).json()
+    assert closed == {"closed": True, "sessionId": "s-1", "reason": None}
+    again = world.post("/session/close", USER).json()
+    assert (again["closed"], again["reason"]) == (False, "no_open_session")
+    assert brief(world)["workingMemory"] == []
+    work(world)
+    found = brief(world, sessionId="s-2", mode="session_start")
+    assert found["episodeBridge"] == "Last session:\nUser: I want to book a dentist visit this week."
+    assert brief(world)["rollingSummary"] == "User: I want to book a dentist visit this week."
+
+
+def test_a_silent_session_is_closed(world):
+    say(world, "I want to book a dentist visit this week.")
+    drain = Drain(world.store, world.clock)
+    world.clock.at += 1800 * SECOND_US
+    assert drain.close_idle() == 0
+    world.clock.at += SECOND_US
+    assert drain.close_idle() == 1
+    assert drain.close_idle() == 0
+    assert brief(world)["workingMemory"] == []
+
+
+def test_a_whole_session_is_taken_in_once(world):
+    messages = [
+        {"role": "user", "text": f"turn {n}", "timestamp": f"2026-05-01T10:00:{n:02}Z"} for n in range(15)
+    ]
+    body = {**USER, "sessionId": "old", "messages": messages[::-1], "endedAt": "2026-05-01T10:10:00Z"}
+    for _ in range(2):
+        assert world.post("/session/ingest", body).json() == {
+            "status": "ingested",
+            "sessionId": "old",
+            "graphitiAdded": False,
+        }
+    assert world.store.log.count("acme", [SCOPE]) == 15
+    assert world.store.sessions.outbox_counts()["pending"] == 15
+    empty = world.post("/session/ingest", body | {"messages": []}).json()
+    assert empty["status"] == "skipped_empty_transcript"
+
+
+# ---- questions and corrections
+
+
+@pytest.mark.model
+def test_memory_answers_a_query(inside):
+    say(inside, "I live in Lisbon. I need to book the dentist.")
+    work(inside)
+    found = inside.post(
+        "/memory/query", {**USER, "query": "where does the user live?", "includeContext": True}
+    ).json()
+    assert any("Lisbon" in fact for fact in found["facts"])
+    assert found["facts"] == [item["text"] for item in found["factItems"]]
+    assert [loop["text"] for loop in found["openLoops"]] == ["Book the dentist"]
+    assert found["metadata"]["limit"] == 10
+
+
+def test_loops_are_listed_in_full(world):
+    say(world, "I must call Bob tonight. I need to pay rent.")
+    work(world)
+    found = world.get("/memory/loops", **USER)
+    assert [(item["text"], item["due_date"]) for item in found["items"]] == [
+        ("Call Bob", "2026-05-13"),
+        ("Pay rent", None),
+    ]
+    world.clock.at += 10 * 24 * 3600 * SECOND_US
+    assert [item["text"] for item in world.get("/memory/loops", **USER)["items"]] == ["Pay rent"]
+    stale = world.get("/memory/loops", **USER, includeStale="true")["items"]
+    assert [item["status"] for item in stale] == ["stale", "active"]
+
+
+def test_identity_is_read_and_corrected_outside_of_a_conversation(world):
+    say(world, "My name is Kaiser. I live in Berlin.")
+    work(world)
+    assert world.get("/user/identity", **USER) == {
+        "name": "Kaiser",
+        "timezone": None,
+        "facts": {"home": "Berlin"},
+    }
+    stop = threading.Event()
+    helper = threading.Thread(target=lambda: [work(world) for _ in iter(lambda: stop.wait(0.02), True)])
+    helper.start()
+    body = {**USER, "name": "Kai", "timezone": "Europe/Lisbon", "facts": {"home": "Lisbon"}}
+    answer = world.call("PATCH", "/user/identity", body=body)
+    stop.set()
+    helper.join()
+    assert answer.status_code == 200, answer.text
+    assert answer.json() == {"name": "Kai", "timezone": "Europe/Lisbon", "facts": {"home": "Lisbon"}}
+    say(world, "Actually, my home is not what I want to talk about. I live in Porto.", "2026-05-13T12:30:00Z")
+    work(world)
+    assert brief(world)["identity"]["facts"] == {"home": "Porto"}
+
+
+@pytest.mark.parametrize("wrong", [{"timezone": "Mars/Base"}, {"facts": {"shoe": "43"}}, {"name": ""}])
+def test_a_correction_is_checked(world, wrong):
+    assert world.call("PATCH", "/user/identity", body=USER | wrong).status_code == 422
+
+
+def test_a_handover_says_why(world):
+    say(world, "I want to book a dentist visit this week. I must call Bob tonight.", "2026-05-12T10:00:00Z")
+    say(world, "I'm still waiting for the landlord.", "2026-05-12T10:00:10Z")
+    world.post("/session/close", USER)
+    work(world)
+    found = world.get("/session/startbrief", **USER, now="2026-05-13T08:30:00Z", timezone="Europe/Lisbon")
+    assert found["handover_depth"] == "yesterday"
+    assert found["time_context"]["local_time"] == "09:30"
+    assert found["time_context"]["gap_minutes"] == 1349
+    assert found["resume"]["use_bridge"] is True
+    assert "dentist" in found["handover_text"]
+    assert [loop["text"] for loop in found["ops_context"]["waiting_on"]] == ["Waiting for the landlord"]
+    assert found["evidence"]["summary"]["session_id"] == "s-1"
+    assert {item["why"] for item in found["evidence"]["loop_ranking"]}
+    assert found["evidence"]["freshness"]["turns_waiting_for_the_summary"] == 0
+
+
+# ---- looks inside
+
+
+INTERNAL = [
+    ("GET", "/internal/debug/session", {**USER, "sessionId": "s-1"}, None),
+    ("GET", "/internal/debug/user", USER, None),
+    ("GET", "/internal/debug/outbox", {}, None),
+    ("POST", "/internal/outbox/revive", {}, {"tenantId": "tenant_a"}),
+]
+
+
+@pytest.mark.parametrize(("verb", "path", "query", "body"), INTERNAL, ids=[path for _, path, *_ in INTERNAL])
+def test_the_inside_takes_its_token(inside, make_world, verb, path, query, body):
+    closed = make_world()
+    for world, headers, status in (
+        (inside, TOKEN, 200),
+        (inside, {}, 401),
+        (inside, {"X-Internal-Token": "sesamE"}, 401),
+        (inside, {"X-Internal-Token": "s\xe9same".encode("latin-1")}, 401),
+        (closed, {}, 401),
+        (closed, {"X-Internal-Token": ""}, 401),
+    ):
+        answer = world.call(verb, path, headers=headers, body=body, **query)
+        assert answer.status_code == status, answer.text
+        if status == 401:
+            assert answer.json()["detail"] == "Unauthorized"
+
+
+def look(world: Any, path: str, **query: Any) -> dict[str, Any]:
+    answer = world.call("GET", f"/internal/debug/{path}", headers=TOKEN, **query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_nobody_has_nulls_and_empty_lists(inside):
+    assert look(inside, "session", **USER, sessionId="never") == {
+        "session": None,
+        "transcript": None,
+        "activeLoops": [],
+        "sessionEpisode": {"name": None, "text": None},
+    }
+    assert look(inside, "user", **USER)["latestSessionId"] is None
+    assert look(inside, "outbox", tenantId="tenant_a") == {"rows": []}
+
+
+def test_a_session_is_shown_with_its_transcript(inside):
+    for n in range(14):
+        say(inside, f"I need to buy {n} eggs.", f"2026-05-13T10:00:{n:02}Z")
+    say(inside, "yours", userId="user_2")
+    rows = look(inside, "outbox")["rows"]
+    assert [(row["user_id"], row["status"], row["attempts"]) for row in rows] == [
+        ("user_1", "pending", 0)
+    ] * 2
+    work(inside)
+    found = look(inside, "session", **USER, sessionId="s-1")
+    assert len(found["session"]["messages"]) == 12
+    assert "0 eggs" in found["session"]["rolling_summary"]
+    assert len(found["transcript"]["messages"]) == 14
+    assert found["session"]["session_state"]["folded"] == 2
+    assert look(inside, "outbox")["rows"] == []
+    assert look(inside, "user", **USER)["latestSessionId"] == "s-1"
+
+
+def test_tenants_are_kept_apart_inside(inside):
+    for n in range(13):
+        say(inside, f"a {n}", f"2026-05-13T10:00:{n:02}Z")
+        say(inside, f"b {n}", f"2026-05-13T10:00:{n:02}Z", tenantId="tenant_b")
+    rows = look(inside, "outbox", tenantId="tenant_b")["rows"]
+    assert [row["tenant_id"] for row in rows] == ["tenant_b"]
+    (first,) = inside.store.sessions.claim(limit=1, lease_until=0, now=0)
+    inside.store.sessions.put_off(first.id, "boom", retry_at=None, failed=True)
+    for tenant, count in (("tenant_b", 0), ("tenant_a", 1)):
+        answer = inside.call("POST", "/internal/outbox/revive", headers=TOKEN, body={"tenantId": tenant})
+        assert answer.json() == {"revived": count}
+
+
+# ---- policy
+
+
+def test_every_row_keeps_to_policy(make_world):
+    world = make_world(internal_token="sesame")
+    asked = {
+        "now": "2026-05-13T10:00:00Z",
+        "sessionId": "s-1",
+        "query": "x",
+        "role": "user",
+        "text": "x",
+        "timestamp": "2026-05-13T10:00:00Z",
+        "messages": [{"role": "user", "text": "x", "timestamp": "2026-05-13T10:00:00Z"}],
+        **WHO,
+    }
+    for capability in (Capability.SCOPE_READ_LOCAL, Capability.SCOPE_WRITE):
+        world.policy.deny(capability)
+    rows = [
+        row for row in world.server.routes if row.operation.name.startswith(("session_", "debug_", "outbox_"))
+    ]
+    assert len(rows) == 13
+    for row in rows:
+        known = {info.alias or name for name, info in row.operation.request.model_fields.items()}
+        given = {name: value for name, value in asked.items() if name in known}
+        body, query = (given, {}) if row.has_body else (None, given)
+        answer = world.call(row.verb, row.path, headers=TOKEN, body=body, **query)
+        assert (answer.status_code, answer.json()["error_code"]) == (403, "POLICY_DENIED"), row.path
+    assert world.store.log.query(EventQuery(tenant_id="acme", scopes=[SCOPE])) == []

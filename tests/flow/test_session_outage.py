@@ -1,0 +1,210 @@
+"""Everything behind the two calls is down, and comes back: nothing is lost, nothing is folded twice, nothing overtakes."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from given import NOON, CountedIds, ManualClock
+from lamina import limits
+from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.errors import Invalid, Unavailable
+from lamina.kernel.events import Event, text_of
+from lamina.kernel.operations import Call, Principal
+from lamina.kernel.time import SECOND_US, rfc3339
+from lamina.session.brief import Briefing
+from lamina.session.drain import Drain, backoff_us
+from lamina.session.folding import Said, fold_turn
+from lamina.session.ingest import Ingesting
+from lamina.session.names import scope_of
+from lamina.session.requests import BriefAsked, Ingest
+from lamina.store.sessions import OutboxRow, Place
+from lamina.store.sqlite import SqliteStore
+
+SESSIONS, TURNS = 20, 50
+
+
+class Folding:
+    """A model that can be down, and knows what it folded."""
+
+    def __init__(self) -> None:
+        self.down = True
+        self.folded: list[str] = []
+
+    def fold(self, summary: str, turn: Said) -> str:
+        if self.down:
+            raise Unavailable("MODEL_UNAVAILABLE", "down")
+        self.folded.append(turn.text)
+        return fold_turn(summary, turn)
+
+
+class Graph:
+    """A graph that can be down, or refuse, and knows what it was sent."""
+
+    def __init__(self) -> None:
+        self.error: Exception | None = Unavailable("GRAPH_UNAVAILABLE", "down")
+        self.sent: dict[str, list[str]] = defaultdict(list)
+
+    def send(self, row: OutboxRow, event: Event) -> None:
+        if self.error is not None:
+            raise self.error
+        self.sent[row.place.session].append(text_of(event.content))
+
+
+class World:
+    def __init__(self, folder: Path) -> None:
+        self.clock = ManualClock()
+        self.store = SqliteStore(folder, clock=self.clock, ids=CountedIds(), durable=False)
+        self.model, self.graph = Folding(), Graph()
+        self.drain = Drain(self.store, self.clock, folder=self.model, target=self.graph)
+        self.principal = Principal("lamina", "service:app", "http")
+
+    def call(self) -> Call:
+        permits = PolicyPermits(OpenPolicy(), self.principal)
+        return Call(self.principal, "req_1", self.clock.now(), permits)
+
+    def say(self, session: str, number: int) -> dict[str, Any]:
+        body = {
+            "tenantId": "t",
+            "userId": "u",
+            "personaId": "p",
+            "role": "user",
+            "text": f"I need to do {session} number {number}.",
+            "timestamp": rfc3339(NOON + number * SECOND_US),
+            "sessionId": session,
+        }
+        return Ingesting(self.store).ingest(Ingest.model_validate(body), self.call()).result.model_dump()
+
+    def brief(self, session: str) -> Any:
+        now = rfc3339(NOON + TURNS * SECOND_US)
+        asked = BriefAsked(
+            tenant_id="t", user_id="u", persona_id="p", session_id=session, now=now, mode="in_session"
+        )
+        return Briefing(self.store).brief(asked, self.call()).result
+
+    def row(self) -> OutboxRow:
+        return self.store.sessions.outbox("lamina", None, 99)[-1]
+
+
+@pytest.fixture
+def world(tmp_path: Path):
+    world = World(tmp_path)
+    yield world
+    world.store.close()
+
+
+def texts(session: str, count: int = TURNS) -> list[str]:
+    return [f"I need to do {session} number {number}." for number in range(count)]
+
+
+@pytest.mark.slow
+def test_a_thousand_turns_with_everything_down_fold_once_and_in_order_when_it_comes_back(world):
+    start = threading.Barrier(SESSIONS)
+
+    def talk(session: str) -> None:
+        start.wait()
+        for number in range(TURNS):
+            assert world.say(session, number) == {"ok": True, "session_id": session}
+            shown = [turn.text for turn in world.brief(session).working_memory]
+            assert shown == texts(session, number + 1)[-12:]
+
+    names = [f"s-{n}" for n in range(SESSIONS)]
+    with ThreadPoolExecutor(SESSIONS) as pool:
+        list(pool.map(talk, names))
+    for _ in range(3):  # it is tried, and fails, and calls go on
+        world.drain.drain()
+        world.clock.at += 60 * SECOND_US
+    assert world.store.sessions.outbox_counts()["pending"] == SESSIONS * (TURNS - 12)
+    world.model.down, world.graph.error = False, None
+    world.drain.drain()
+    left = TURNS - limits.SESSION_WINDOW_TURNS
+    assert sorted(world.model.folded) == sorted(t for name in names for t in texts(name, left))
+    assert {name: world.graph.sent[name] for name in names} == {name: texts(name, left) for name in names}
+    for name in names:
+        summary = ""
+        for text in texts(name, left):
+            summary = fold_turn(summary, Said("user", text))
+        assert world.brief(name).rolling_summary == summary
+    assert world.store.sessions.outbox_counts() == {"pending": 0, "sent": SESSIONS * left, "failed": 0}
+
+
+def test_a_model_that_stays_down_delays_a_summary_and_never_prevents_it(world):
+    for number in range(14):
+        world.say("s", number)
+    waits = []
+    for attempt in range(1, 5):
+        world.drain.drain()
+        row = world.row()
+        assert (row.state, row.attempts, row.last_error) == ("pending", attempt, "MODEL_UNAVAILABLE: down")
+        waits.append((row.next_attempt_at or 0) - world.clock.at)
+        world.clock.at = row.next_attempt_at or 0
+    assert waits == [wait * SECOND_US for wait in (5, 10, 20, 40)] == [backoff_us(n) for n in range(1, 5)]
+    world.graph.error = None
+    world.drain.step()
+    assert world.brief("s").rolling_summary == fold_turn("", Said("user", texts("s")[0]))
+
+
+def test_a_graph_that_stays_down_fails_a_row_after_five_attempts_and_keeps_it_visible(world):
+    world.model.down = False
+    for number in range(13):
+        world.say("s", number)
+    for _ in range(5):
+        world.drain.drain()
+        world.clock.at += 400 * SECOND_US
+    row = world.row()
+    assert (row.state, row.attempts, row.folded_at is not None) == ("failed", 5, True)
+    assert row.next_attempt_at is not None
+    assert world.drain.drain().claimed == 0
+    world.graph.error = None
+    world.store.sessions.revive("lamina", scope_of("t", "u"))
+    assert world.drain.drain().sent == 1
+    assert (world.model.folded, world.graph.sent["s"]) == (texts("s", 1), texts("s", 1))
+
+
+def test_a_graph_that_refuses_a_row_fails_it_at_once_and_takes_the_next(world):
+    world.model.down = False
+    world.graph.error = Invalid("GRAPH_REFUSED", "no such field")
+    for number in range(13):
+        world.say("s", number)
+    world.drain.drain()
+    row = world.row()
+    assert (row.state, row.attempts, row.next_attempt_at) == ("failed", 1, None)
+    world.graph.error = None
+    world.say("s", 13)
+    world.drain.drain()
+    assert world.graph.sent["s"] == [texts("s")[1]]
+
+
+def test_a_backoff_ends_at_five_minutes():
+    assert [backoff_us(n) // SECOND_US for n in (6, 7, 8, 30)] == [160, 300, 300, 300]
+
+
+def test_a_fold_that_crashed_before_it_landed_is_made_again_once(world):
+    world.model.down, world.graph.error = False, None
+    for number in range(13):
+        world.say("s", number)
+    now = world.clock.at
+    world.store.sessions.claim(limit=9, lease_until=now + 60 * SECOND_US, now=now)  # and then its worker dies
+    assert world.drain.drain().claimed == 0
+    world.clock.at += 61 * SECOND_US
+    assert world.drain.drain().folded == 1
+    assert world.brief("s").rolling_summary == fold_turn("", Said("user", texts("s")[0]))
+
+
+def test_what_was_cancelled_is_neither_folded_nor_sent(world):
+    world.model.down, world.graph.error = False, None
+    for number in range(14):
+        world.say("s", number)
+    first = world.row()
+    world.store.log.cancel("lamina", first.event_id)
+    assert world.drain.drain().sent == 2
+    assert world.graph.sent["s"] == [texts("s")[1]]
+    window = world.store.sessions.sitting(Place("lamina", scope_of("t", "u"), "s"))
+    assert window is not None
+    world.store.log.cancel("lamina", window.window[0])
+    assert len(world.brief("s").working_memory) == 11

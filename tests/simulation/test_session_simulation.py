@@ -1,0 +1,213 @@
+"""Random conversations against a plain model of the contract: the brief is what the model says, on both engines."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from given import NOON, CountedIds, ManualClock
+from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.kernel.operations import Call, Principal
+from lamina.kernel.time import SECOND_US, duration_text, rfc3339
+from lamina.session.brief import Briefing
+from lamina.session.drain import Drain
+from lamina.session.folding import Said, bridge_text, fold_turn
+from lamina.session.ingest import Ingesting
+from lamina.session.names import scope_of
+from lamina.session.requests import BriefAsked, Ingest
+from lamina.store.memory import MemoryStore
+from lamina.store.ports import Store
+from lamina.store.sessions import Place
+from lamina.store.sqlite import SqliteStore
+
+STEPS = 300
+SEEDS = [int(os.environ["SIMULATION_SEED"])] if "SIMULATION_SEED" in os.environ else [1, 2, 3, 4]
+MINUTE = 60 * SECOND_US
+WORDS = [
+    "I need to call Ana on Friday.",
+    "ok",
+    "We moved to Lisbon.",
+    "Shall I book it?",
+    "My flight is at 9.",
+]
+USERS = [("acme", "u1"), ("acme", "u2"), ("other", "u1")]
+SESSIONS = ["s-1", "s-2"]
+
+
+@dataclass
+class Sitting:
+    """Contract: 12 messages; what leaves is folded, in order, once."""
+
+    last_at: int
+    number: int
+    window: list[tuple[str, str, int]] = field(default_factory=list)
+    waiting: list[Said] = field(default_factory=list)
+    summary: str = ""
+    closed: bool = False
+
+    def over(self, now: int) -> bool:
+        return self.closed or now - self.last_at > 30 * MINUTE
+
+    def close(self) -> None:
+        self.closed = True
+        self.waiting += [Said(role, text) for role, text, _ in self.window]
+
+    def fold(self) -> None:
+        while self.waiting:
+            self.summary = fold_turn(self.summary, self.waiting.pop(0))
+
+    def bridge(self) -> str:
+        # What waits for the fold is told from the newest twelve turns only.
+        left = self.waiting if self.closed else [*self.waiting, *(Said(r, t) for r, t, _ in self.window)]
+        return bridge_text(self.summary, left[-12:])
+
+
+class Model:
+    def __init__(self) -> None:
+        self.sittings: dict[tuple[str, str, str], list[Sitting]] = {}
+        self.known: set[Any] = set()
+        self.count = 0
+
+    def ingest(self, user: tuple[str, str], session: str, role: str, text: str, at: int) -> None:
+        if (user, session, role, text, at) in self.known:
+            return
+        self.known.add((user, session, role, text, at))
+        self.count += 1
+        sittings = self.sittings.setdefault((*user, session), [])
+        if sittings and not sittings[-1].closed and at - sittings[-1].last_at > 30 * MINUTE:
+            sittings[-1].close()
+        if not sittings or sittings[-1].closed:
+            sittings.append(Sitting(at, self.count))
+        sitting = sittings[-1]
+        sitting.window.append((role, text, at))
+        if len(sitting.window) > 12:
+            sitting.waiting.append(Said(*sitting.window.pop(0)[:2]))
+        sitting.last_at, sitting.number = max(sitting.last_at, at), self.count
+
+    def brief(self, user: tuple[str, str], session: str, now: int, mode: str) -> dict[str, Any]:
+        of_user = sorted(
+            (s for place, held in self.sittings.items() if place[:2] == user for s in held),
+            key=lambda sitting: -sitting.number,
+        )
+        here = self.sittings.get((*user, session), [])
+        last = here[-1].last_at if here else of_user[0].last_at if of_user else None
+        over = [sitting for sitting in of_user[:8] if sitting.over(now)]
+        return {
+            "temporalAuthority": {
+                "now": rfc3339(now),
+                "lastInteractionTime": None if last is None else rfc3339(last),
+                "timeSinceLastInteraction": None if last is None else duration_text(now - last),
+            },
+            "workingMemory": [
+                {"role": role, "text": text, "timestamp": rfc3339(at)}
+                for role, text, at in (here[-1].window if here and not here[-1].closed else [])
+            ],
+            "rollingSummary": here[-1].summary if here else "",
+            "episodeBridge": over[0].bridge() if over and mode == "session_start" else "",
+        }
+
+
+class Simulation:
+    def __init__(self, seed: int, folder: Path) -> None:
+        self.random = random.Random(seed)
+        self.clock = ManualClock()
+        self.at = NOON
+        self.model = Model()
+        self.stores: list[Store] = [
+            SqliteStore(folder, clock=self.clock, ids=CountedIds(), durable=False),
+            MemoryStore(clock=self.clock, ids=CountedIds()),
+        ]
+        self.said: list[dict[str, Any]] = []
+
+    def call(self) -> Call:
+        principal = Principal("lamina", "service:app", "http")
+        return Call(principal, "req_1", self.clock.at, PolicyPermits(OpenPolicy(), principal))
+
+    def step(self) -> None:
+        act = self.random.choices(
+            [self.ingest, self.repeat, self.fold, self.close, self.brief], [12, 2, 2, 1, 4]
+        )
+        act[0]()
+
+    def ingest(self) -> None:
+        self.clock.at += SECOND_US
+        self.at += self.random.choice([1, 5, 30, 31, 29]) * (
+            MINUTE if self.random.random() < 0.1 else SECOND_US
+        )
+        at = self.at - self.random.choice([0, 0, 0, 2 * MINUTE, 50 * MINUTE])
+        tenant, user = self.random.choice(USERS)
+        body = {
+            "tenantId": tenant,
+            "userId": user,
+            "personaId": "p",
+            "role": self.random.choice(["user", "assistant"]),
+            "text": self.random.choice(WORDS),
+            "timestamp": rfc3339(at),
+            "metadata": {"sessionId": self.random.choice(SESSIONS)},
+        }
+        self.said.append(body)
+        self.send(body, at)
+
+    def repeat(self) -> None:
+        if self.said:
+            body = self.random.choice(self.said[-20:])
+            self.send(body, None)
+
+    def send(self, body: dict[str, Any], at: int | None) -> None:
+        request = Ingest.model_validate(body)
+        user, session = (body["tenantId"], body["userId"]), body["metadata"]["sessionId"]
+        if at is not None:
+            self.model.ingest(user, session, body["role"], body["text"], at)
+        for store in self.stores:
+            answer = Ingesting(store).ingest(request, self.call())
+            assert answer.result.model_dump(by_alias=True) == {"ok": True, "sessionId": session}
+
+    def fold(self) -> None:
+        for store in self.stores:
+            Drain(store, self.clock).drain()
+        for sittings in self.model.sittings.values():
+            for sitting in sittings:
+                sitting.fold()
+
+    def close(self) -> None:
+        user, session = self.random.choice(USERS), self.random.choice(SESSIONS)
+        held = self.model.sittings.get((*user, session), [])
+        for store in self.stores:
+            ended = store.sessions.close(Place("lamina", scope_of(*user), session), self.clock.at)
+            assert (ended is not None) == bool(held and not held[-1].closed)
+        if held and not held[-1].closed:
+            held[-1].close()
+
+    def brief(self) -> None:
+        user, session = self.random.choice(USERS), self.random.choice([*SESSIONS, "never"])
+        mode = self.random.choice(["session_start", "in_session"])
+        now = self.at + self.random.choice([0, 31]) * MINUTE
+        asked = BriefAsked(
+            tenant_id=user[0],
+            user_id=user[1],
+            persona_id="p",
+            session_id=session,
+            now=rfc3339(now),
+            mode=mode,
+        )
+        wanted = self.model.brief(user, session, now, mode)
+        for store in self.stores:
+            given = Briefing(store).brief(asked, self.call()).result.model_dump(mode="json", by_alias=True)
+            assert {name: given[name] for name in wanted} == wanted
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_brief_is_what_the_model_of_the_contract_says(seed: int, tmp_path: Path) -> None:
+    simulation = Simulation(seed, tmp_path)
+    for _ in range(STEPS):
+        simulation.step()
+    simulation.fold()
+    for store in simulation.stores:
+        assert store.sessions.outbox_counts()["pending"] == 0
+        store.close()
+    assert any(len(sittings) > 1 for sittings in simulation.model.sittings.values())

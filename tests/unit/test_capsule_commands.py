@@ -1,0 +1,233 @@
+"""``lamina capsule``: what each command asks of the server, and what it shows of the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from typer.testing import CliRunner, Result
+
+from capsules import BEFORE, NOW, body, rationale, stored
+from lamina.cli.main import app
+from lamina.client import Client
+from lamina.continuity import requests
+from lamina.continuity.trust import trust_signals
+from lamina.continuity.views import startup_summary
+
+REQUESTS = {
+    "/v1/continuity/read": requests.Read,
+    "/v1/continuity/upsert": requests.Upsert,
+    "/v1/continuity/patch": requests.Patch,
+    "/v1/continuity/list": requests.ListCapsules,
+}
+WRITTEN = {"ok": True, "path": "memory/continuity/thread-six.json", "created": False, "updated": True}
+
+
+class Recorded:
+    """Answers every request alike, and keeps what was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[httpx.Request] = []
+        self.status = 200
+        self.answer: dict[str, Any] = WRITTEN
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request)
+        return httpx.Response(self.status, json=self.answer)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        (request,) = self.asked
+        body: dict[str, Any] = json.loads(request.content)
+        REQUESTS[request.url.path].model_validate(body)
+        return body
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Recorded:
+    recorded = Recorded()
+
+    def connected(url: str, actor: str | None, scope: str | None) -> Client:
+        return Client(url, actor=actor, scope=scope, transport=httpx.MockTransport(recorded), retries=0)
+
+    monkeypatch.setattr("lamina.cli.remote.connected", connected)
+    return recorded
+
+
+@pytest.fixture
+def run() -> Callable[..., Result]:
+    def run(*arguments: str, **more: Any) -> Result:
+        return CliRunner().invoke(app, ["capsule", *arguments], **more)
+
+    return run
+
+
+def shown(**more: Any) -> dict[str, Any]:
+    """The startup view of a stored capsule, as the server makes it."""
+    capsule = stored(**more)
+    trust = trust_signals(capsule, source_state="active", now=NOW)
+    return {
+        "ok": True,
+        "path": "memory/continuity/thread-launch.json",
+        "capsule": capsule,
+        "archived": False,
+        "source_state": "active",
+        "recovery_warnings": [],
+        "trust_signals": trust,
+        "startup_summary": startup_summary(capsule, "active", [], trust),
+    }
+
+
+def test_a_read_names_the_subject(server: Recorded, run: Callable[..., Result]) -> None:
+    server.answer = shown()
+    assert run("read", "thread", "launch", "--fallback").exit_code == 0
+    assert server.body == {"subject_kind": "thread", "subject_id": "launch", "allow_fallback": True}
+
+
+def test_a_start_shows_the_orientation(server: Recorded, run: Callable[..., Result]) -> None:
+    state = {
+        "negative_decisions": [{"decision": "No rewrite", "rationale": "too late"}],
+        "rationale_entries": [rationale()],
+    }
+    server.answer = shown(continuity=state)
+    page = run("startup", "thread", "launch").stdout
+    assert server.body["view"] == "startup"
+    for line in ("- ship", "- two cores", "- tests", "- No rewrite: too late", "- s (decision, active): r"):
+        assert line in page.splitlines()
+    assert "Ship the capsule slice first" in page
+    assert "Trust: fresh, healthy, unverified" in page
+
+
+def test_a_capsule_that_is_not_there_is_said(server: Recorded, run: Callable[..., Result]) -> None:
+    server.answer = {
+        **shown(),
+        "capsule": None,
+        "source_state": "missing",
+        "trust_signals": None,
+        "startup_summary": startup_summary(None, "missing", ["continuity_active_missing"], None),
+    }
+    result = run("startup", "thread", "launch")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "Nothing is stored of this subject.",
+        "warning: continuity_active_missing",
+    ]
+
+
+def test_json_is_the_answer_as_it_came(server: Recorded, run: Callable[..., Result]) -> None:
+    server.answer = shown()
+    assert json.loads(run("startup", "thread", "launch", "--json").stdout) == server.answer
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_upsert_takes_a_capsule_or_a_request(
+    server: Recorded, run: Callable[..., Result], whole: bool
+) -> None:
+    capsule = body()
+    request = {"subject_kind": "thread", "subject_id": "launch", "capsule": capsule}
+    said = json.dumps(request if whole else capsule)
+    result = run("upsert", "-", "--preserve", "--message", "before lunch", input=said)
+    assert server.body == {**request, "merge_mode": "preserve", "commit_message": "before lunch"}
+    assert result.stdout == "memory/continuity/thread-six.json updated\n"
+
+
+def test_a_capsule_comes_from_a_file(server: Recorded, run: Callable[..., Result], tmp_path: Any) -> None:
+    file = tmp_path / "capsule.json"
+    file.write_text(json.dumps(body()))
+    assert run("upsert", str(file)).exit_code == 0
+    assert server.body["capsule"]["updated_at"] == BEFORE
+
+
+@pytest.mark.parametrize("given", ["not JSON", "[1]"])
+def test_what_is_no_capsule_is_refused_before_it_is_sent(
+    server: Recorded, run: Callable[..., Result], given: str
+) -> None:
+    assert run("upsert", "-", input=given).exit_code == 2
+    assert run("upsert", "/nowhere/capsule.json").exit_code == 2
+    assert run("patch", "thread", "launch", "--append", "continuity.open_loops").exit_code == 2
+    assert server.asked == []
+
+
+def test_a_patch_removes_and_then_appends(server: Recorded, run: Callable[..., Result]) -> None:
+    entry = json.dumps(rationale())
+    result = run(
+        "patch",
+        *("thread", "launch"),
+        *("--append", "continuity.open_loops=Who = signs?"),
+        *("--remove", "continuity.open_loops=tests"),
+        *("--append", f"continuity.rationale_entries={entry}"),
+    )
+    assert result.exit_code == 0
+    sent = server.body
+    assert sent.pop("updated_at").endswith("Z")
+    assert sent["operations"] == [
+        {"target": "continuity.open_loops", "action": "remove", "match": "tests"},
+        {"target": "continuity.open_loops", "action": "append", "value": "Who = signs?"},
+        {"target": "continuity.rationale_entries", "action": "append", "value": rationale()},
+    ]
+    assert server.asked[0].headers["X-Cortex-Idempotency-Key"]
+
+
+def test_a_list_has_a_line_for_each_capsule(server: Recorded, run: Callable[..., Result]) -> None:
+    entry = {
+        "subject_kind": "thread",
+        "subject_id": "launch",
+        "artifact_state": "active",
+        "health_status": "healthy",
+        "phase": "fresh",
+        "updated_at": BEFORE,
+        "thread_descriptor": {"lifecycle": "suspended"},
+    }
+    cold = {
+        **entry,
+        "subject_id": "old",
+        "artifact_state": "cold",
+        "updated_at": None,
+        "thread_descriptor": None,
+    }
+    server.answer = {"ok": True, "count": 2, "capsules": [entry, cold], "unique_match": False}
+    lines = run("list", "--kind", "thread", "--salience", "--all", "--keyword", "x").stdout.splitlines()
+    assert lines[1].split() == ["thread", "launch", "active", "suspended", "healthy", "fresh", BEFORE]
+    assert lines[2].split() == ["thread", "old", "cold", "-", "healthy", "fresh", "-"]
+    assert server.body == {
+        "subject_kind": "thread",
+        "keyword": "x",
+        "limit": 50,
+        "sort": "salience",
+        "include_fallback": True,
+        "include_archived": True,
+        "include_cold": True,
+    }
+
+
+def test_what_a_capsule_holds_cannot_steer_the_terminal(server: Recorded, run: Callable[..., Result]) -> None:
+    server.answer = shown(continuity={"open_loops": ["\x1b[2Jgone"]})
+    assert "\x1b" not in run("startup", "thread", "launch").stdout
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "exit_code"),
+    [(404, "CAPSULE_NOT_FOUND", 4), (409, "CAPSULE_STALE", 5), (403, "POLICY_DENIED", 3)],
+)
+def test_an_error_is_one_line_and_the_exit_code_of_its_class(
+    server: Recorded, run: Callable[..., Result], status: int, code: str, exit_code: int
+) -> None:
+    server.status = status
+    server.answer = {"detail": "it is so", "error_code": code, "request_id": "req_1", "hint": "look"}
+    result = run("read", "thread", "launch")
+    assert (result.exit_code, result.stdout) == (exit_code, "")
+    assert result.stderr == f"lamina: {code}: it is so (look) [req_1]\n"
+
+
+def test_a_request_that_is_not_of_its_type_names_the_field(
+    server: Recorded, run: Callable[..., Result]
+) -> None:
+    server.status = 422
+    problem = {"type": "literal_error", "loc": ["body", "subject_kind"], "msg": "Input should be 'user'"}
+    server.answer = {"detail": [problem], "error_code": "INVALID_REQUEST", "request_id": "req_1"}
+    result = run("read", "dog", "rex")
+    assert result.exit_code == 2
+    assert result.stderr == "lamina: INVALID_REQUEST: subject_kind: Input should be 'user' [req_1]\n"
