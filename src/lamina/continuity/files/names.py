@@ -28,12 +28,12 @@ _DAY = re.compile(r"journal/(?:.+/)?(\d{4}-\d{2}-\d{2})\.md")
 def file_path(text: str) -> str:
     """The path that a caller names.
 
-    Raises ``Forbidden`` (PATH_NOT_ALLOWED) where it leads out of the repository, ``Malformed`` (INVALID_PATH) where it
+    Raises ``Forbidden`` (NAMESPACE_DENIED) where it leads out of the repository, ``Malformed`` (INVALID_PATH) where it
     lies in none of the folders or cannot be used.
     """
     if not text or text.startswith("/") or _leaves(text):
         raise Forbidden(
-            "PATH_NOT_ALLOWED",
+            "NAMESPACE_DENIED",
             f"Path namespace not allowed: {text[:120]}",
             hint="a path is relative, such as memory/notes/today.md",
         )
