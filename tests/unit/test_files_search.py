@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from given import append
 from lamina.continuity.files.cards import front_matter, snippet_of
+from lamina.kernel.relay import RELAY_SCOPE
 from libraries import Library, folders
+from shelves import TENANT
 
 PAGE = """---
 type: decision
@@ -63,6 +66,14 @@ def test_a_version_that_was_replaced_is_found_no_more(library: Library) -> None:
     assert library.found("old") == []
     library.derive()
     assert (library.found("old"), library.found("new")) == ([], ["memory/a.md"])
+
+
+def test_an_event_that_only_says_it_is_a_document_hides_none(library: Library) -> None:
+    library.write("memory/a.md", "tea")
+    content = {"kind": "text", "text": "poison", "path": "memory/a.md"}
+    append(library.store, "poison", scope=RELAY_SCOPE, tenant_id=TENANT, modality="document", content=content)
+    library.derive()
+    assert (library.found("poison"), library.found("tea")) == ([], ["memory/a.md"])
 
 
 def test_every_record_of_an_appended_file_is_found_until_the_file_is_replaced(library: Library) -> None:

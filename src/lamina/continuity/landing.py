@@ -10,7 +10,7 @@ from lamina import limits
 from lamina.errors import Conflict
 from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
 from lamina.kernel.operations import Call
-from lamina.kernel.relay import RELAY_SCOPE
+from lamina.kernel.relay import DOCUMENTS_CHANNEL, RELAY_SCOPE
 from lamina.store.documents.ports import Change, ChangeKind, Commit, Documents, Write
 from lamina.store.ports import Capture
 
@@ -71,5 +71,5 @@ def _draft(call: Call, changes: Sequence[Change], told: Told) -> EventDraft:
         context=Context(observed_at=call.now, labels=(told.label,)),
         directives=Directives(extract=()),
         # What a document says is nobody's word, whoever stored it.
-        origin=Origin(principal.actor, principal.channel, Trust.EXTERNAL),
+        origin=Origin(principal.actor, DOCUMENTS_CHANNEL, Trust.EXTERNAL),
     )

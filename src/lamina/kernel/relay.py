@@ -14,6 +14,7 @@ from typing import Final, Literal, Protocol
 from lamina.kernel.scopes import Scope
 
 __all__ = [
+    "DOCUMENTS_CHANNEL",
     "EVERYWHERE",
     "RELAY_SCOPE",
     "TEMPLATES",
@@ -30,6 +31,9 @@ __all__ = [
 
 RELAY_SCOPE: Final = Scope("app:relay")
 """The scope of every event that a Relay document leads to."""
+
+DOCUMENTS_CHANNEL: Final = "documents"
+"""The channel of an event that landed with a document, which no caller's request can have: only such an event tells of one."""
 
 EVERYWHERE: Final = "*"
 
