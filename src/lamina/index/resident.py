@@ -124,6 +124,9 @@ class ScopeIndex:
     def __len__(self) -> int:
         return len(self._record_ids)
 
+    def __contains__(self, record_id: str) -> bool:
+        return record_id in self._place_of
+
     @property
     def events(self) -> int:
         """How many events the scope's index holds."""

@@ -73,10 +73,10 @@ class DerivedRecords:
         found: dict[str, float] = {}
         for _ in range(3):
             onward: dict[str, float] = defaultdict(float)
-            for source, supports in self._store.records.dependants_of(plan.tenant_id, scores.keys()).items():
-                for support in supports:
-                    if support.record_id not in found:
-                        onward[support.record_id] = max(onward[support.record_id], scores[source])
+            for source, ids in shown.resting_on(scores).items():
+                for record_id in ids:
+                    if record_id not in found:
+                        onward[record_id] = max(onward[record_id], scores[source])
             found |= onward
             scores = {
                 i: s for i, s in onward.items() if layer_of(i) is Layer.FACTS or layer_of(i) is Layer.BELIEFS

@@ -24,6 +24,7 @@ from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
 from lamina.recall.plan import Plan
 from lamina.recall.signals import ALONE, ScopeStatistics, Turns, persons_named
 from lamina.store.ports import Store
+from lamina.store.queries import Home
 
 __all__ = ["DERIVED", "EventPool", "Retriever", "Words"]
 
@@ -63,6 +64,8 @@ class EventPool:
     encoded: Encoded
     words: Words
     arms: Mapping[str, int]
+    home: Home
+    """The scope of a record that is in one of the searched indexes; a record never moves, so that it stays right."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +108,7 @@ class Retriever:
                 drawn = drawn.kept(self._passing(plan, drawn.rows.record_ids))
             enough = drawn.exhausted or len(drawn.spots) >= wanted or width >= WIDEN_MAX
             if not plan.filter or enough:
-                return self._pool(plan, drawn, words, encoded)
+                return self._pool(plan, drawn, words, encoded, _home(searched))
             width *= 4
 
     def _passing(self, plan: Plan, ids: Sequence[str]) -> NDArray[np.bool_]:
@@ -113,7 +116,7 @@ class Retriever:
         found = (events.get(record_id) for record_id in ids)
         return np.array([event is not None and plan.filter.passes(event) for event in found], np.bool_)
 
-    def _pool(self, plan: Plan, drawn: _Drawn, words: Words, encoded: Encoded) -> EventPool:
+    def _pool(self, plan: Plan, drawn: _Drawn, words: Words, encoded: Encoded, home: Home) -> EventPool:
         rows = drawn.rows
         persons = _persons(plan, drawn.speakers)
         numbers = rows.vector_rows.tolist()
@@ -133,8 +136,12 @@ class Retriever:
             self_shares=rows.self_shares,
         )
         return EventPool(
-            rows.record_ids, turns, rows.pooled, drawn.statistics, persons, encoded, words, drawn.arms
+            rows.record_ids, turns, rows.pooled, drawn.statistics, persons, encoded, words, drawn.arms, home
         )
+
+
+def _home(indexes: Sequence[ScopeIndex]) -> Home:
+    return lambda record_id: next((index.scope for index in indexes if record_id in index), None)
 
 
 def scope_statistics(indexes: Sequence[ScopeIndex], terms: Sequence[str]) -> ScopeStatistics:
