@@ -19,6 +19,7 @@ from lamina.index.resident import NONE, ResidentIndexes, Rows, ScopeIndex, best,
 from lamina.index.tokens import RecentTokens
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.tokens import analyse
 from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
@@ -156,7 +157,13 @@ class Retriever:
 
 
 def _home(indexes: Sequence[ScopeIndex]) -> Home:
-    return lambda record_id: next((index.scope for index in indexes if record_id in index), None)
+    def home(record_id: str) -> Scope | None:
+        for index in indexes:
+            if record_id in index:
+                return index.scope
+        return None
+
+    return home
 
 
 def scope_statistics(indexes: Sequence[ScopeIndex], terms: Sequence[str]) -> ScopeStatistics:

@@ -17,7 +17,7 @@ from lamina.kernel.time import SECOND_US, Instant
 from lamina.language.tokens import analyse
 from lamina.models.maxsim import maxsim
 from lamina.recall.plan import Plan
-from lamina.recall.rank import rank
+from lamina.recall.rank import Ranked, rank
 from lamina.recall.retrieve import EventPool
 from lamina.recall.signals import QuestionFeatures
 
@@ -53,12 +53,17 @@ _LASTING_KINDS = frozenset({"identity", "role", "place", "possession", "relation
 
 @dataclass(frozen=True, slots=True)
 class ScoredEvent:
-    """A turn of the pool with its score and what each signal added before it was made relative; ``at`` is its place there."""
+    """A turn of the pool with its score; ``at`` is its place there."""
 
     at: int
     record_id: str
     score: float
-    contributions: Mapping[str, float]
+    ranked: Ranked
+
+    @property
+    def contributions(self) -> Mapping[str, float]:
+        """What each signal added before the score was made relative."""
+        return {name: round(value, 4) for name, value in self.ranked.contributions.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
             one.index,
             pool.record_ids[one.index],
             round(math.exp((one.score - best) / _TEMPERATURE), 6),
-            {name: round(value, 4) for name, value in one.contributions.items()},
+            one,
         )
         for one in ranked
     ]
