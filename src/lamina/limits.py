@@ -120,6 +120,8 @@ LAYER_LIMIT_MAX: Final = 200
 FILTER_DEPTH_MAX: Final = 8
 FILTER_TERMS_MAX: Final = 64
 SCOPES_PER_RECALL_MAX: Final = 256
+# Token vectors kept in memory: some ten thousand turns of 25 words, a tenth of what a loaded server may hold.
+TOKENS_KEPT_BYTES_MAX: Final = 40_000_000
 
 # Reads of the layers: how many rows one page looks through for a rare filter, and how far a graph is walked.
 LIST_SCAN_MAX: Final = 5000

@@ -212,10 +212,26 @@ def test_supports_are_ordered_by_ordinal_and_read_from_both_ends(store: Store) -
     assert store.records.dependants_of(TENANT, []) == {}
 
 
+def test_ids_of_what_rests_on_a_source_come_once_and_in_order(store: Store) -> None:
+    edges = [
+        support("fact_2", "evt_1"),
+        support("fact_2", "evt_1", relation="cites"),
+        support("fact_1", "evt_1"),
+        support("belief_1", "fact_1"),
+        support("fact_9", "evt_1", tenant_id="other"),
+    ]
+    land(store, Writes(supports=edges))
+    assert store.records.resting_on(TENANT, ["evt_1", "fact_1", "evt_2"]) == {
+        "evt_1": ["fact_1", "fact_2"],
+        "fact_1": ["belief_1"],
+    }
+    assert store.records.resting_on(TENANT, []) == {}
+
+
 def test_an_edge_known_already_stays_as_it_is(store: Store) -> None:
     first = support("fact_1", "evt_1", weight=0.5)
-    land(store, Writes(supports=[first, replace(first, weight=0.9)]))
-    land(store, Writes(supports=[replace(first, relation="cites")]))
+    land(store, Writes(supports=[first, first._replace(weight=0.9)]))
+    land(store, Writes(supports=[first._replace(relation="cites")]))
     assert store.records.supports_of(TENANT, ["fact_1"])["fact_1"].count(first) == 1
     assert len(store.records.supports_of(TENANT, ["fact_1"])["fact_1"]) == 2
 

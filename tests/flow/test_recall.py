@@ -13,12 +13,15 @@ from starlette.testclient import TestClient
 
 from lamina.app import build_server, build_worker
 from lamina.settings import Settings
+from lamina.store.sqlite.connection import Readers, Row
 
 pytestmark = pytest.mark.model
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCOPE = "org:fern/user:maya"
 HEADERS = {"X-Cortex-Actor": "user:maya"}
+STATEMENTS_MAX = 28
+"""Of one recall in one scope, with those of the gateway; more means that something is asked for one by one."""
 
 
 class Memory:
@@ -383,3 +386,21 @@ def test_a_question_about_oneself_is_about_the_caller(memory: Memory) -> None:
     assert pack["abstain"]["answerable"]
     assert {fact["subject"]["name"] for fact in pack["layers"]["facts"][:3]} == {"Maya"}
     assert pack["layers"]["events"][0]["actor"] == "user:maya"
+
+
+def test_a_recall_asks_the_store_a_bounded_number_of_times(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.ask("Where does Maya live?")
+    statements: list[str] = []
+    rows = Readers.rows
+
+    def noted(self: Readers, sql: str, bindings: Any = ()) -> list[Row]:
+        statements.append(sql)
+        return rows(self, sql, bindings)
+
+    monkeypatch.setattr(Readers, "rows", noted)
+    pack = memory.ask("Where does Maya live?")
+    assert pack["layers"]["events"]
+    assert len(statements) <= STATEMENTS_MAX
+    assert not any("vector_row AS v" in sql for sql in statements), "token vectors were at hand"

@@ -135,6 +135,7 @@ HOT: Mapping[str, str] = {
     "record_scopes": r"PRIMARY KEY \(tenant_id=\? AND id=\?",
     "supports_of": "PRIMARY KEY",
     "dependants_of": r"support_source \(tenant_id=\? AND source_id=\?",
+    "resting_on": r"COVERING INDEX support_source \(tenant_id=\? AND source_id=\?",
     "all_dependants": r"^SEARCH s USING .*support_source \(tenant_id=\? AND source_id=\?",
     "event_supports_left": r"^SEARCH s USING PRIMARY KEY \(tenant_id=\? AND record_id=\?",
     "entities_by_name": r"entity_name \(tenant_id=\? AND normalised_name=\?",

@@ -156,3 +156,13 @@ def test_an_index_stands_still_while_it_is_read(store: MemoryStore, rows: Betwee
         assert (other.is_alive(), index.events) == (True, 1)
     other.join(10)
     assert read(resident, ALICE).events == 2
+
+
+@pytest.mark.parametrize("count", [3, 150, 151, 5000])
+@pytest.mark.parametrize("digits", [0, 7])
+def test_the_best_of_many_are_those_of_a_full_sort(count: int, digits: int) -> None:
+    scores = np.random.default_rng(count).normal(size=count).astype(np.float32).round(digits)
+    mask = np.arange(count) % 3 > 0
+    places = np.flatnonzero(mask)
+    expected = places[np.argsort(-scores[places], kind="stable")][:150]
+    assert best(scores, mask, 150).tolist() == expected.tolist()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from lamina.kernel.ids import Prefix
 from lamina.kernel.scopes import Scope
@@ -314,9 +314,8 @@ class Mention:
     surface: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Support:
-    """An edge of the why graph: ``record_id`` rests on ``source_id``.
+class Support(NamedTuple):
+    """An edge of the why graph: ``record_id`` rests on ``source_id``. A tuple, since a read takes hundreds of them.
 
     ``weight`` in 0..1; ``polarity`` says whether the source speaks for or against. ``ordinal`` orders the sources:
     the place of an event in its episode, the instant from which on a statement says that its fact holds. ``role`` is

@@ -89,8 +89,7 @@ def to_datetime(value: Instant) -> datetime:
 
 def rfc3339(value: Instant) -> str:
     """``2026-05-13T15:42:00Z``, with as many digits below the second as the instant has (none, 3 or 6)."""
-    moment = to_datetime(value)
-    text = moment.strftime("%Y-%m-%dT%H:%M:%S") if moment.year >= 1000 else moment.isoformat()[:19]
+    text = to_datetime(value).isoformat()[:19]
     microseconds = value % SECOND_US
     if microseconds == 0:
         return f"{text}Z"

@@ -41,9 +41,12 @@ class WordPieceCounter:
         words = [text.split(" ") for text in texts]
         with self._lock:
             used = {word for each in words for word in each}
-            if len(self._known.keys() | used) > self._words_max:
+            # Word by word: a difference of key views walks through all the known ones.
+            new = [word for word in used if word not in self._known]
+            if len(self._known) + len(new) > self._words_max:
                 self._known.clear()
-            self._known |= self._counted(used - self._known.keys())
+                new = list(used)
+            self._known |= self._counted(new)
             totals = [sum(map(self._known.__getitem__, each)) for each in words]
             if len(self._known) > self._words_max:
                 self._known.clear()

@@ -83,8 +83,9 @@ class TokenRows:
             if count:
                 counts[at] = count
                 widths.add(width)
-                scales.append(payload[_HEADER.size : _HEADER.size + 2 * count])
-                rows.append(payload[_HEADER.size + 2 * count :])
+                body = memoryview(payload)[_HEADER.size :]
+                scales.append(body[: 2 * count])
+                rows.append(body[2 * count :])
         assert len(widths) <= 2, "one model, one width"
         joined = np.frombuffer(b"".join(rows), np.int8)
         return cls(

@@ -149,7 +149,7 @@ class FactResolver:
         )
         writes.records.append(resumed)
         writes.supports += [
-            replace(support, record_id=resumed.id, recorded_at=event.recorded_at) for support in later
+            support._replace(record_id=resumed.id, recorded_at=event.recorded_at) for support in later
         ]
         return resumed
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from lamina.kernel.records import Belief, Concept, Layer, Record, Stance, layer_of
@@ -14,7 +14,7 @@ from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import DERIVED, Words
-from lamina.recall.score import RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
+from lamina.recall.score import EVIDENCE_TOP, RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports import RecordQuery, Store
 from lamina.store.queries import Shown
@@ -33,7 +33,7 @@ _NAME = re.compile(r"[^\W\d_][\w'’-]*(?:\s+[A-Z][\w'’-]*)*")
 
 @dataclass(frozen=True, slots=True)
 class DerivedLayers:
-    """The ranked records of each layer, and how many the graph brought."""
+    """The best records of each layer, at least as many as may be shown, and how many the graph brought."""
 
     by_layer: Mapping[Layer, list[ScoredRecord]]
     added_by_graph: int
@@ -56,16 +56,34 @@ class DerivedRecords:
         graph = self._by_graph(plan, events, shown)
         named = self._by_entities(plan, layers)
         known = {i for found in words.values() for i in found}
-        ids = known | set(graph)
-        wanted = {i for layer in layers for i in _likeliest(layer, ids, words[layer], graph, plan)} | set(
-            named
-        )
-        visible = [r for r in self._visible(plan, wanted) if r.scope in plan.scopes and plan.filter.passes(r)]
+        linked = _by_layer(graph)
+        wanted = set(named)
+        for layer in layers:
+            wanted |= _likeliest(words[layer].keys() | linked[layer], words[layer], graph, plan.limits[layer])
+        visible = [each for each in self._visible(plan, wanted) if each.scope in plan.scopes]
+        if plan.filter:
+            # A filter may ask for a name: of what was cancelled, it has to meet what the reader will see.
+            visible = without_cancelled(self._store, plan.tenant_id, visible)
+            visible = [each for each in visible if plan.filter.passes(each)]
         ranked = {
-            layer: score_records([r for r in visible if r.layer is layer], words[layer], graph, now)
+            layer: score_records([r for r in visible if r.layer is layer], words[layer], graph, now)[
+                : max(plan.limits[layer], EVIDENCE_TOP)
+            ]
             for layer in layers
         }
+        if not plan.filter:
+            ranked = self._reworded(plan, ranked)
         return DerivedLayers(ranked, len(wanted - known), len(named))
+
+    def _reworded(
+        self, plan: Plan, ranked: Mapping[Layer, Sequence[ScoredRecord]]
+    ) -> dict[Layer, list[ScoredRecord]]:
+        best = [scored.record for found in ranked.values() for scored in found]
+        plain = {each.id: each for each in without_cancelled(self._store, plan.tenant_id, best)}
+        return {
+            layer: [replace(scored, record=plain[scored.record.id]) for scored in found]
+            for layer, found in ranked.items()
+        }
 
     def _by_graph(self, plan: Plan, events: Sequence[ScoredEvent], shown: Shown) -> dict[str, float]:
         """The best score among the events that each record of the plan's scopes rests on, at most three steps away."""
@@ -73,10 +91,10 @@ class DerivedRecords:
         found: dict[str, float] = {}
         for _ in range(3):
             onward: dict[str, float] = defaultdict(float)
-            for source, supports in self._store.records.dependants_of(plan.tenant_id, scores.keys()).items():
-                for support in supports:
-                    if support.record_id not in found:
-                        onward[support.record_id] = max(onward[support.record_id], scores[source])
+            for source, ids in shown.resting_on(scores).items():
+                for record_id in ids:
+                    if record_id not in found:
+                        onward[record_id] = max(onward[record_id], scores[source])
             found |= onward
             scores = {
                 i: s for i, s in onward.items() if layer_of(i) is Layer.FACTS or layer_of(i) is Layer.BELIEFS
@@ -117,19 +135,24 @@ class DerivedRecords:
                 record = next((v for v in reversed(versions) if v.recorded_from <= plan.axes.seen_at), None)
             if record is not None and _is_shown(plan, record):
                 found.append(record)
-        return without_cancelled(self._store, plan.tenant_id, found)
+        return found
+
+
+def _by_layer(ids: Iterable[str]) -> Mapping[Layer | None, set[str]]:
+    found: dict[Layer | None, set[str]] = defaultdict(set)
+    for each in ids:
+        found[layer_of(each)].add(each)
+    return found
 
 
 def _likeliest(
-    layer: Layer, ids: Collection[str], lexical: Mapping[str, float], graph: Mapping[str, float], plan: Plan
-) -> list[str]:
+    ids: Iterable[str], lexical: Mapping[str, float], graph: Mapping[str, float], limit: int
+) -> set[str]:
     """The ids of a layer that words and graph speak for most: a few times as many as may be shown are looked at."""
     strongest = max(lexical.values(), default=1.0)
     words, links = RECORD_WEIGHTS["semantic"] / strongest, RECORD_WEIGHTS["graph"]
-    scored = [
-        (-(words * lexical.get(i, 0.0) + links * graph.get(i, 0.0)), i) for i in ids if layer_of(i) is layer
-    ]
-    return [i for _, i in sorted(scored)[: LOOKED_AT * plan.limits[layer]]]
+    scored = [(-(words * lexical.get(i, 0.0) + links * graph.get(i, 0.0)), i) for i in ids]
+    return {i for _, i in sorted(scored)[: LOOKED_AT * limit]}
 
 
 def _is_shown(plan: Plan, record: Record) -> bool:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from lamina.kernel.events import Event
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Support
-from lamina.kernel.views import belief_view, concept_view, episode_view, event_view, fact_view
+from lamina.kernel.views import belief_fields, concept_fields, episode_fields, event_fields, fact_fields
 from lamina.recall.pack import Item
 from lamina.recall.requests import (
     PackLayers,
@@ -37,10 +37,16 @@ def layers_view(
 
     def ranked(kind: type[RankedT], layer: Layer) -> list[RankedT]:
         return [
-            _ranked(kind, item, place, supports, derives, exclude_content, with_contributions)
+            kind(
+                **_fields(item, supports, derives) | hidden,
+                ranked_position=place,
+                score=item.score,
+                contributions=dict(item.contributions) if with_contributions else None,
+            )
             for place, item in enumerate(chosen.get(layer, ()), start=1)
         ]
 
+    hidden: dict[str, Any] = {"content": None, "summary": None} if exclude_content else {}
     return PackLayers(
         beliefs=ranked(RankedBelief, Layer.BELIEFS),
         facts=ranked(RankedFact, Layer.FACTS),
@@ -50,38 +56,19 @@ def layers_view(
     )
 
 
-def _ranked(
-    kind: type[RankedT],
-    item: Item,
-    place: int,
-    supports: Mapping[str, Sequence[Support]],
-    derives: Mapping[str, Sequence[str]],
-    exclude_content: bool,
-    with_contributions: bool,
-) -> RankedT:
-    view = _view(item, supports.get(item.id, ()), derives.get(item.id, ()))
-    fields: dict[str, Any] = dict(view)
-    if exclude_content:
-        fields |= {name: None for name in ("content", "summary") if name in fields}
-    return kind.model_construct(
-        **fields,
-        ranked_position=place,
-        score=item.score,
-        contributions=dict(item.contributions) if with_contributions else None,
-    )
-
-
-def _view(item: Item, supports: Sequence[Support], derives: Sequence[str]) -> BaseModel:
+def _fields(
+    item: Item, supports: Mapping[str, Sequence[Support]], derives: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
     match item.value:
         case Event():
-            return event_view(item.value, derives)
+            return event_fields(item.value, derives.get(item.id, ()))
         case Fact():
-            return fact_view(item.value, supports)
+            return fact_fields(item.value, supports.get(item.id, ()))
         case Belief():
-            return belief_view(item.value, supports)
+            return belief_fields(item.value, supports.get(item.id, ()))
         case Episode():
-            return episode_view(item.value, supports)
+            return episode_fields(item.value, supports.get(item.id, ()))
         case Concept():
-            return concept_view(item.value, supports)
+            return concept_fields(item.value, supports.get(item.id, ()))
         case _:
             raise AssertionError("every layer has a view")

@@ -58,12 +58,13 @@ class Packed:
 
 def diversify(scores: Sequence[float], vectors: Float32Array, limit: int) -> list[int]:
     """Up to ``limit`` indices in the order of MMR. ``vectors`` is (n, d), unit rows or zeros where unknown."""
-    left = list(range(len(scores)))
+    relevance = MMR_LAMBDA * np.array(scores, np.float64)
     chosen: list[int] = []
     similar = np.zeros(len(scores), np.float32)
-    while left and len(chosen) < limit:
-        gains = [MMR_LAMBDA * scores[i] - (1 - MMR_LAMBDA) * float(similar[i]) for i in left]
-        best = left.pop(int(np.argmax(gains)))
+    while len(chosen) < min(limit, len(scores)):
+        gains = relevance - (1 - MMR_LAMBDA) * similar.astype(np.float64)
+        gains[chosen] = -np.inf
+        best = int(np.argmax(gains))
         chosen.append(best)
         similar = np.maximum(similar, vectors @ vectors[best])
     return chosen

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lamina.recall.signals import SIGNALS, QuestionFeatures, ScopeStatistics, Turns, signal_matrix
 from lamina.recall.weights import DEFAULT
@@ -13,12 +14,17 @@ from lamina.recall.weights import DEFAULT
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A turn's place in the pool, its score (higher is better, comparable inside one pool only) and what
-    each signal added to it; the contributions sum to the score."""
+    """A turn's place in the pool, its score (higher is better, comparable inside one pool only) and what each of
+    ``SIGNALS`` added to it, (s,)."""
 
     index: int
     score: float
-    contributions: Mapping[str, float]
+    parts: NDArray[np.float64] = field(compare=False)
+
+    @property
+    def contributions(self) -> dict[str, float]:
+        """The parts by name, without those that are zero; they sum to the score."""
+        return {name: part for name, part in zip(SIGNALS, self.parts.tolist(), strict=True) if part}
 
 
 def rank(
@@ -39,9 +45,5 @@ def rank(
         return []
     parts = signal_matrix(pool, question, scope) * np.array([weights.get(name, 0.0) for name in SIGNALS])
     scores = parts.sum(axis=1)
-    return [
-        Ranked(
-            int(at), float(scores[at]), {n: float(p) for n, p in zip(SIGNALS, parts[at], strict=True) if p}
-        )
-        for at in np.argsort(-scores, kind="stable")[:limit]
-    ]
+    best = np.argsort(-scores, kind="stable")[:limit]
+    return [Ranked(int(at), float(scores[at]), parts[at]) for at in best]

@@ -138,7 +138,7 @@ class Recalling:
         ranked = score_events(pool, plan, max(SOURCES_TOP, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0)))
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
-        shown = Shown(self._store.records, plan.tenant_id, call.may_read)
+        shown = Shown(self._store.records, plan.tenant_id, call.may_read, pool.home)
         derived = self._derived.find(plan, ranked, pool.words, shown, call.now)
         trail.note(
             "graph_expand",
@@ -146,7 +146,7 @@ class Recalling:
             entities=derived.entities,
             weights=dict(RECORD_WEIGHTS),
         )
-        items = self._items(plan, pool, ranked, derived)
+        items = self._items(plan, pool, ranked, derived, explained=request.diagnostics == "full")
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
@@ -154,7 +154,13 @@ class Recalling:
         return self._finish(request, plan, call, reach, shown, strength, packed, trail)
 
     def _items(
-        self, plan: Plan, pool: EventPool, ranked: Sequence[ScoredEvent], derived: DerivedLayers
+        self,
+        plan: Plan,
+        pool: EventPool,
+        ranked: Sequence[ScoredEvent],
+        derived: DerivedLayers,
+        *,
+        explained: bool,
     ) -> dict[Layer, list[Item]]:
         limit = plan.limits.get(Layer.EVENTS, 0)
         chosen = _diverse(pool, ranked, limit)
@@ -163,7 +169,7 @@ class Recalling:
         for one in chosen:
             event = events.get(one.record_id)
             if event is not None and not event.excluded:
-                values.append((Layer.EVENTS, event, one.score, one.contributions))
+                values.append((Layer.EVENTS, event, one.score, one.contributions if explained else {}))
         for layer, scored in derived.by_layer.items():
             best = scored[: plan.limits.get(layer, 0)]
             values += [(layer, one.record, one.score, one.contributions) for one in best]

@@ -16,14 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.index.resident import NONE, ResidentIndexes, Rows, ScopeIndex, best, idf
+from lamina.index.tokens import RecentTokens
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.tokens import analyse
 from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
 from lamina.recall.plan import Plan
 from lamina.recall.signals import ALONE, ScopeStatistics, Turns, persons_named
 from lamina.store.ports import Store
+from lamina.store.queries import Home
 
 __all__ = ["DERIVED", "EventPool", "Retriever", "Words"]
 
@@ -63,6 +66,8 @@ class EventPool:
     encoded: Encoded
     words: Words
     arms: Mapping[str, int]
+    home: Home
+    """The scope of a record that is in one of the searched indexes; a record never moves, so that it stays right."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +95,7 @@ class Retriever:
         self._store = store
         self._indexes = indexes
         self._embedder = embedder
+        self._tokens = RecentTokens(store.index)
 
     def gather(self, plan: Plan) -> EventPool:
         """The pool of a plan; wider when a filter leaves fewer than the events asked for."""
@@ -105,7 +111,7 @@ class Retriever:
                 drawn = drawn.kept(self._passing(plan, drawn.rows.record_ids))
             enough = drawn.exhausted or len(drawn.spots) >= wanted or width >= WIDEN_MAX
             if not plan.filter or enough:
-                return self._pool(plan, drawn, words, encoded)
+                return self._pool(plan, drawn, words, encoded, searched)
             width *= 4
 
     def _passing(self, plan: Plan, ids: Sequence[str]) -> NDArray[np.bool_]:
@@ -113,15 +119,20 @@ class Retriever:
         found = (events.get(record_id) for record_id in ids)
         return np.array([event is not None and plan.filter.passes(event) for event in found], np.bool_)
 
-    def _pool(self, plan: Plan, drawn: _Drawn, words: Words, encoded: Encoded) -> EventPool:
+    def _pool(
+        self, plan: Plan, drawn: _Drawn, words: Words, encoded: Encoded, searched: Sequence[ScopeIndex]
+    ) -> EventPool:
         rows = drawn.rows
         persons = _persons(plan, drawn.speakers)
-        numbers = rows.vector_rows.tolist()
-        payloads = self._store.index.tokens(plan.tenant_id, [each for each in numbers if each != NONE])
+        embedded = [
+            (searched[number], [each for each in rows.vector_rows[inside].tolist() if each != NONE])
+            for number, inside in _parts(drawn.spots, len(searched))
+        ]
+        payloads = self._tokens.of(plan.tenant_id, embedded)
         turns = Turns(
             counts=rows.counts,
             lengths=rows.lengths,
-            tokens=TokenRows.from_payloads([payloads.get(number) for number in numbers]),
+            tokens=TokenRows.from_payloads([payloads.get(number) for number in rows.vector_rows.tolist()]),
             cosines=drawn.cosines.astype(np.float64),
             sessions=_told_apart(drawn.spots, rows.sessions),
             previous=_in_pool(drawn.spots, rows.previous),
@@ -133,8 +144,26 @@ class Retriever:
             self_shares=rows.self_shares,
         )
         return EventPool(
-            rows.record_ids, turns, rows.pooled, drawn.statistics, persons, encoded, words, drawn.arms
+            rows.record_ids,
+            turns,
+            rows.pooled,
+            drawn.statistics,
+            persons,
+            encoded,
+            words,
+            drawn.arms,
+            _home(searched),
         )
+
+
+def _home(indexes: Sequence[ScopeIndex]) -> Home:
+    def home(record_id: str) -> Scope | None:
+        for index in indexes:
+            if record_id in index:
+                return index.scope
+        return None
+
+    return home
 
 
 def scope_statistics(indexes: Sequence[ScopeIndex], terms: Sequence[str]) -> ScopeStatistics:
@@ -222,11 +251,16 @@ class _Arm:
 
 def _by_scope(spots: _Spots, scopes: int) -> list[tuple[int, NDArray[np.intp]]]:
     """The places of rising spots, scope by scope."""
-    bounds = np.searchsorted(spots, np.arange(scopes + 1) << _SCOPE_BITS)
     return [
-        (number, (spots[bounds[number] : bounds[number + 1]] & ((1 << _SCOPE_BITS) - 1)).astype(np.intp))
-        for number in range(scopes)
+        (number, (spots[inside] & ((1 << _SCOPE_BITS) - 1)).astype(np.intp))
+        for number, inside in _parts(spots, scopes)
     ]
+
+
+def _parts(spots: _Spots, scopes: int) -> list[tuple[int, slice]]:
+    """Where among rising spots those of each scope are."""
+    bounds = np.searchsorted(spots, np.arange(scopes + 1) << _SCOPE_BITS).tolist()
+    return [(number, slice(bounds[number], bounds[number + 1])) for number in range(scopes)]
 
 
 def _records(plan: Plan, indexes: Sequence[ScopeIndex]) -> Words:

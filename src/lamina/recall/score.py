@@ -17,12 +17,13 @@ from lamina.kernel.time import SECOND_US, Instant
 from lamina.language.tokens import analyse
 from lamina.models.maxsim import maxsim
 from lamina.recall.plan import Plan
-from lamina.recall.rank import rank
+from lamina.recall.rank import Ranked, rank
 from lamina.recall.retrieve import EventPool
 from lamina.recall.signals import QuestionFeatures
 
 __all__ = [
     "ANSWERABLE_FROM",
+    "EVIDENCE_TOP",
     "RECORD_WEIGHTS",
     "ScoredEvent",
     "ScoredRecord",
@@ -44,19 +45,25 @@ ANSWERABLE_FROM: Final = 0.5
 """Below this strength of the best evidence, memory seems not to hold an answer."""
 
 _TEMPERATURE: Final = 2.0
-_BEST: Final = 5
+EVIDENCE_TOP: Final = 5
+"""So many of the best turns, and of the best facts, say whether there is an answer."""
 _HALF_LIFE_DAYS: Final = 90.0
 _LASTING_KINDS = frozenset({"identity", "role", "place", "possession", "relation", "preference", "quantity"})
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredEvent:
-    """A turn of the pool with its score and what each signal added before it was made relative; ``at`` is its place there."""
+    """A turn of the pool with its score; ``at`` is its place there."""
 
     at: int
     record_id: str
     score: float
-    contributions: Mapping[str, float]
+    ranked: Ranked
+
+    @property
+    def contributions(self) -> Mapping[str, float]:
+        """What each signal added before the score was made relative."""
+        return {name: round(value, 4) for name, value in self.ranked.contributions.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
             one.index,
             pool.record_ids[one.index],
             round(math.exp((one.score - best) / _TEMPERATURE), 6),
-            {name: round(value, 4) for name, value in one.contributions.items()},
+            one,
         )
         for one in ranked
     ]
@@ -101,13 +108,13 @@ def evidence_strength(
     the share of the question's content words, weighed by their rarity, that the best few hold; for a fact the
     mean of its score and of that share. The stronger of the two counts.
     """
-    few = [scored.at for scored in best[:_BEST]]
+    few = [scored.at for scored in best[:EVIDENCE_TOP]]
     known = [at for at in few if pool.turns.tokens.counts[at]]
     nearness = float(maxsim(pool.encoded.tokens[0], pool.turns.tokens.take(known)).max()) if known else 0.0
     held = pool.turns.counts[few].sum(axis=0).tolist()
     said = {term for term, count in zip(plan.terms, held, strict=True) if count}
     strongest = (nearness + _coverage(pool, said, nearness)) / 2
-    for scored in facts[:_BEST]:
+    for scored in facts[:EVIDENCE_TOP]:
         if isinstance(scored.record, Fact):
             stated = _coverage(pool, set(analyse(scored.record.text)), 0.0)
             strongest = max(strongest, (scored.score + stated) / 2)

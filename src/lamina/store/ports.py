@@ -382,6 +382,10 @@ class Records(Protocol):
         """The supports that rest on each source."""
         ...
 
+    def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[str]]:
+        """The ids of the records that rest on each source, in their order, each once."""
+        ...
+
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
         """Entities by normalised name."""
         ...

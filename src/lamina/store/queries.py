@@ -14,30 +14,57 @@ from lamina.kernel.records import Layer, Support, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.store.ports import Records
 
-__all__ = ["MayRead", "Shown"]
+__all__ = ["Home", "MayRead", "Shown"]
 
 MayRead = Callable[[Scope], bool]
 """Whether the reader may read a scope."""
+
+Home = Callable[[str], Scope | None]
+"""The scope of a record, None of one that is not at hand."""
 
 _DEPTH = 3  # event -> fact or episode -> belief -> concept
 
 
 class Shown:
-    """The why graph as one reader may see it, for the length of one call: it asks for the scope of a record once."""
+    """The why graph as one reader may see it, for the length of one call: it asks for everything once.
 
-    def __init__(self, records: Records, tenant_id: str, may_read: MayRead) -> None:
+    ``home`` tells the scope of those records that the caller has at hand anyway, and None of others.
+    """
+
+    def __init__(
+        self, records: Records, tenant_id: str, may_read: MayRead, home: Home = lambda _: None
+    ) -> None:
         self._records = records
         self._tenant_id = tenant_id
         self._may_read = may_read
+        self._home = home
         self._scopes: dict[str, Scope | None] = {}
+        self._readable: dict[Scope, bool] = {}
+        self._resting: dict[str, list[str]] = {}
+        self._supports: dict[str, list[Support]] = {}
 
     def scopes_of(self, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
-        unknown = [each for each in ids if each not in self._scopes]
+        unknown = []
+        for each in ids:
+            if each not in self._scopes:
+                self._scopes[each] = scope = self._home(each)
+                if scope is None:
+                    unknown.append(each)
         if unknown:
-            found = self._records.scopes_of(self._tenant_id, unknown)
-            self._scopes |= {each: found.get(each) for each in unknown}
+            self._scopes |= self._records.scopes_of(self._tenant_id, unknown)
         return {each: scope for each in ids if (scope := self._scopes[each]) is not None}
+
+    def resting_on(self, source_ids: Collection[str]) -> dict[str, list[str]]:
+        """Mirrors ``Records.resting_on``."""
+        unknown = [each for each in source_ids if each not in self._resting]
+        if unknown:
+            found = self._records.resting_on(self._tenant_id, unknown)
+            hidden = self._hidden({each for ids in found.values() for each in ids})
+            self._resting |= {
+                source: [each for each in found.get(source, ()) if each not in hidden] for source in unknown
+            }
+        return {each: ids for each in source_ids if (ids := self._resting[each])}
 
     def derived_from(self, event_ids: Collection[str]) -> dict[str, list[str]]:
         """The ids of what rests on each event, directly or through other records, nearest first.
@@ -48,35 +75,34 @@ class Shown:
         frontier: dict[str, set[str]] = {event_id: {event_id} for event_id in event_ids}
         for _ in range(_DEPTH):
             reached: dict[str, set[str]] = {}
-            dependants = self._records.dependants_of(self._tenant_id, frontier)
-            resting = {support.record_id for supports in dependants.values() for support in supports}
-            hidden = self._hidden(resting)
-            for source_id, supports in sorted(dependants.items()):
-                for support in supports:
-                    if layer_of(support.record_id) is None or support.record_id in hidden:
+            for source_id, ids in sorted(self.resting_on(frontier).items()):
+                for record_id in ids:
+                    if layer_of(record_id) is None:
                         continue
                     for event_id in frontier[source_id]:
                         known = found.setdefault(event_id, {})
-                        if support.record_id not in known and len(known) < limits.DERIVES_MAX:
-                            known[support.record_id] = None
-                            reached.setdefault(support.record_id, set()).add(event_id)
+                        if record_id not in known and len(known) < limits.DERIVES_MAX:
+                            known[record_id] = None
+                            reached.setdefault(record_id, set()).add(event_id)
             if not reached:
                 break
             frontier = reached
         return {event_id: list(ids) for event_id, ids in found.items()}
 
     def supports_of(self, record_ids: Collection[str]) -> dict[str, list[Support]]:
-        """What each record rests on, in the order of ``Records.supports_of``."""
-        found = self._records.supports_of(self._tenant_id, record_ids)
-        hidden = self._hidden({support.source_id for supports in found.values() for support in supports})
-        if not hidden:
-            return found
-        return {
-            key: [each for each in supports if each.source_id not in hidden]
-            for key, supports in found.items()
-        }
+        """Mirrors ``Records.supports_of``."""
+        unknown = [each for each in record_ids if each not in self._supports]
+        if unknown:
+            found = self._records.supports_of(self._tenant_id, unknown)
+            hidden = self._hidden({support.source_id for supports in found.values() for support in supports})
+            self._supports |= {
+                record: [each for each in found.get(record, ()) if each.source_id not in hidden]
+                for record in unknown
+            }
+        return {each: supports for each in record_ids if (supports := self._supports[each])}
 
     def _hidden(self, ids: Collection[str]) -> set[str]:
         scopes = self.scopes_of([each for each in ids if layer_of(each) is not Layer.EVENTS])
-        denied = {scope for scope in set(scopes.values()) if not self._may_read(scope)}
-        return {each for each, scope in scopes.items() if scope in denied}
+        for scope in set(scopes.values()) - self._readable.keys():
+            self._readable[scope] = self._may_read(scope)
+        return {each for each, scope in scopes.items() if not self._readable[scope]}

@@ -3,11 +3,11 @@
 A view is built from values already at hand; nothing here reads a store.
 """
 
-from lamina.kernel.views.beliefs import BeliefView, belief_view
-from lamina.kernel.views.concepts import ConceptView, concept_view
-from lamina.kernel.views.episodes import EpisodeView, episode_view
-from lamina.kernel.views.events import EventView, event_view
-from lamina.kernel.views.facts import FactView, fact_view
+from lamina.kernel.views.beliefs import BeliefView, belief_fields, belief_view
+from lamina.kernel.views.concepts import ConceptView, concept_fields, concept_view
+from lamina.kernel.views.episodes import EpisodeView, episode_fields, episode_view
+from lamina.kernel.views.events import EventView, event_fields, event_view
+from lamina.kernel.views.facts import FactView, fact_fields, fact_view
 
 __all__ = [
     "BeliefView",
@@ -15,9 +15,14 @@ __all__ = [
     "EpisodeView",
     "EventView",
     "FactView",
+    "belief_fields",
     "belief_view",
+    "concept_fields",
     "concept_view",
+    "episode_fields",
     "episode_view",
+    "event_fields",
     "event_view",
+    "fact_fields",
     "fact_view",
 ]

@@ -15,13 +15,13 @@ from lamina.kernel.views.parts import (
     Stamp,
     common_fields,
     kind_of,
-    object_view,
-    subject_view,
+    object_fields,
+    subject_fields,
     supports_held,
 )
 from lamina.kernel.wire import Result
 
-__all__ = ["BeliefView", "belief_view"]
+__all__ = ["BeliefView", "belief_fields", "belief_view"]
 
 INTERVAL_LEVEL = 0.90
 
@@ -114,46 +114,57 @@ def belief_view(
     redacted_fraction: float = 0.0,
 ) -> BeliefView:
     """The view of a belief; ``others`` are those it contradicts, by id, where they are at hand."""
+    return BeliefView(**belief_fields(belief, supports, others=others, redacted_fraction=redacted_fraction))
+
+
+def belief_fields(
+    belief: Belief,
+    supports: Sequence[Support] = (),
+    *,
+    others: Mapping[str, Belief] | None = None,
+    redacted_fraction: float = 0.0,
+) -> dict[str, Any]:
+    """The fields of ``belief_view``."""
     known = others or {}
     partial: dict[str, Any] = {}
     if redacted_fraction > 0.0:
         partial = {"partial": True, "partial_reason": "supporting_evidence_redacted"}
-    return BeliefView(
+    return {
         **common_fields(belief),
         **partial,
-        claim=ClaimView(
-            subject=subject_view(belief.subject),
-            predicate=belief.predicate,
-            object=object_view(belief.object),
-            negated=belief.negated,
-        ),
-        stance=belief.stance,
-        confidence_interval=IntervalView(lower=belief.lower, upper=belief.upper),
-        supports=[
-            BeliefSupportView(
-                type=kind_of(support.source_id),
-                id=support.source_id,
-                weight=support.weight,
-                polarity=support.polarity,
-            )
+        "claim": {
+            "subject": subject_fields(belief.subject),
+            "predicate": belief.predicate,
+            "object": object_fields(belief.object),
+            "negated": belief.negated,
+        },
+        "stance": belief.stance,
+        "confidence_interval": {"lower": belief.lower, "upper": belief.upper},
+        "supports": [
+            {
+                "type": kind_of(support.source_id),
+                "id": support.source_id,
+                "weight": support.weight,
+                "polarity": support.polarity,
+            }
             for support in supports_held(belief, supports)
         ],
-        contradicts=[_tension(belief, other_id, known.get(other_id)) for other_id in belief.contradicts],
-        last_revised_at=belief.recorded_from,
-        revision_count=belief.revision_count,
-        supporting_evidence_redacted=redacted_fraction > 0.0,
-        supporting_evidence_redacted_fraction=redacted_fraction,
-        why_url=f"/v1/beliefs/why?belief_id={belief.id}",
-    )
+        "contradicts": [_tension(belief, other_id, known.get(other_id)) for other_id in belief.contradicts],
+        "last_revised_at": belief.recorded_from,
+        "revision_count": belief.revision_count,
+        "supporting_evidence_redacted": redacted_fraction > 0.0,
+        "supporting_evidence_redacted_fraction": redacted_fraction,
+        "why_url": f"/v1/beliefs/why?belief_id={belief.id}",
+    }
 
 
-def _tension(belief: Belief, other_id: str, other: Belief | None) -> TensionView:
+def _tension(belief: Belief, other_id: str, other: Belief | None) -> dict[str, Any]:
     if other is None:
-        return TensionView(belief_id=other_id, tension=None, resolution="unresolved")
+        return {"belief_id": other_id, "tension": None, "resolution": "unresolved"}
     tension = round(min(belief.confidence, other.confidence), 4)
     winner, loser = sorted((belief, other), key=lambda each: each.confidence, reverse=True)
     if winner.stance is loser.stance:
         resolution = "unresolved"
     else:
         resolution = "newer_wins" if winner.valid_from > loser.valid_from else "stronger_wins"
-    return TensionView(belief_id=other_id, tension=tension, resolution=resolution)
+    return {"belief_id": other_id, "tension": tension, "resolution": resolution}

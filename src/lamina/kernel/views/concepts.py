@@ -11,7 +11,7 @@ from lamina.kernel.records import Concept, Layer, Stance, Support, layer_of
 from lamina.kernel.views.parts import DerivedView, Stamp, common_fields, supports_held
 from lamina.kernel.wire import Result
 
-__all__ = ["ConceptView", "concept_view"]
+__all__ = ["ConceptView", "concept_fields", "concept_view"]
 
 
 class SynthesisInputsView(Result):
@@ -92,6 +92,13 @@ def concept_view(
     concept: Concept, supports: Sequence[Support] = (), *, support_loss_fraction: float = 0.0
 ) -> ConceptView:
     """The view of a concept; ``supports`` are those of the record."""
+    return ConceptView(**concept_fields(concept, supports, support_loss_fraction=support_loss_fraction))
+
+
+def concept_fields(
+    concept: Concept, supports: Sequence[Support] = (), *, support_loss_fraction: float = 0.0
+) -> dict[str, Any]:
+    """The fields of ``concept_view``."""
     by_layer: dict[str, Any] = {key: [] for key in _KEYS.values()}
     for support in supports_held(concept, supports):
         layer = layer_of(support.source_id)
@@ -101,25 +108,27 @@ def concept_view(
     if concept.consulted == 0:
         partial = {"partial": True, "partial_reason": "insufficient_supporting_facts", "progress": 0.0}
     synthesizer, _, version = concept.synthesizer.partition("/")
-    return ConceptView(
+    return {
         **common_fields(concept),
         **partial,
-        name=concept.name,
-        topic=concept.topic,
-        derived_from=[],
-        previous_version=concept.id if concept.version > 1 else None,
-        summary=concept.summary,
-        synthesis_inputs=SynthesisInputsView(
-            layers=[key for key, ids in by_layer.items() if ids],
-            filters={"topic": concept.topic},
-            as_of=concept.recorded_from,
-            synthesizer=synthesizer,
-            synthesizer_version=version or None,
-        ),
-        supported_by=SupportedByView(**by_layer, external=[]),
-        edges=[EdgeView(to=edge.to, relation=edge.relation, weight=edge.weight) for edge in concept.edges],
-        last_synthesized_at=concept.recorded_from,
-        stance=concept.stance,
-        support_loss_fraction=support_loss_fraction,
-        coverage_score=round(concept.consulted / concept.available, 4) if concept.available else 0.0,
-    )
+        "name": concept.name,
+        "topic": concept.topic,
+        "derived_from": [],
+        "previous_version": concept.id if concept.version > 1 else None,
+        "summary": concept.summary,
+        "synthesis_inputs": {
+            "layers": [key for key, ids in by_layer.items() if ids],
+            "filters": {"topic": concept.topic},
+            "as_of": concept.recorded_from,
+            "synthesizer": synthesizer,
+            "synthesizer_version": version or None,
+        },
+        "supported_by": {**by_layer, "external": []},
+        "edges": [
+            {"to": edge.to, "relation": edge.relation, "weight": edge.weight} for edge in concept.edges
+        ],
+        "last_synthesized_at": concept.recorded_from,
+        "stance": concept.stance,
+        "support_loss_fraction": support_loss_fraction,
+        "coverage_score": round(concept.consulted / concept.available, 4) if concept.available else 0.0,
+    }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from lamina.kernel.records import Episode, EpisodeRole, Layer, Support, layer_of
 from lamina.kernel.views.parts import DerivedView, Stamp, common_fields
 from lamina.kernel.wire import Result
 
-__all__ = ["CausalStep", "EpisodeView", "episode_view"]
+__all__ = ["CausalStep", "EpisodeView", "episode_fields", "episode_view"]
 
 
 class CausalStep(Result):
@@ -42,26 +43,33 @@ def episode_view(
     episode: Episode, supports: Sequence[Support] = (), *, with_causal_chain: bool = True
 ) -> EpisodeView:
     """The view of an episode; ``supports`` are those of the record, of which this version holds its first ``size``."""
+    return EpisodeView(**episode_fields(episode, supports, with_causal_chain=with_causal_chain))
+
+
+def episode_fields(
+    episode: Episode, supports: Sequence[Support] = (), *, with_causal_chain: bool = True
+) -> dict[str, Any]:
+    """The fields of ``episode_view``."""
     members = sorted(
         (support for support in supports if layer_of(support.source_id) is Layer.EVENTS),
         key=lambda support: support.ordinal,
     )[: episode.size]
     chain = [
-        CausalStep(event=member.source_id, role=member.role)
+        {"event": member.source_id, "role": member.role}
         for member in members
         if member.role is not None and member.role != EpisodeRole.CONTEXT
     ]
-    return EpisodeView(
+    return {
         **common_fields(episode),
-        name=episode.name,
-        summary=episode.summary,
-        events=[member.source_id for member in members],
-        started_at=episode.started_at,
-        ended_at=episode.ended_at,
-        session=episode.session,
-        actors_involved=list(episode.actors),
-        centrality_score=episode.centrality,
-        causal_chain=chain if with_causal_chain else None,
-        causal_predecessor=episode.follows,
-        sealed=episode.sealed,
-    )
+        "name": episode.name,
+        "summary": episode.summary,
+        "events": [member.source_id for member in members],
+        "started_at": episode.started_at,
+        "ended_at": episode.ended_at,
+        "session": episode.session,
+        "actors_involved": list(episode.actors),
+        "centrality_score": episode.centrality,
+        "causal_chain": chain if with_causal_chain else None,
+        "causal_predecessor": episode.follows,
+        "sealed": episode.sealed,
+    }

@@ -11,7 +11,7 @@ from lamina.kernel.events import Event, Party
 from lamina.kernel.views.parts import DerivedId, Stamp
 from lamina.kernel.wire import Result
 
-__all__ = ["EventContextView", "EventView", "OriginView", "PartyView", "event_view"]
+__all__ = ["EventContextView", "EventView", "OriginView", "PartyView", "event_fields", "event_view"]
 
 
 class PartyView(Result):
@@ -70,33 +70,38 @@ class EventView(Result):
 
 def event_view(event: Event, derives: Sequence[str] = ()) -> EventView:
     """The view of an event, with the ids of what rests on it."""
+    return EventView(**event_fields(event, derives))
+
+
+def event_fields(event: Event, derives: Sequence[str] = ()) -> dict[str, Any]:
+    """The fields of ``event_view``."""
     context = event.context
-    return EventView(
-        id=event.id,
-        scope=event.scope,
-        tenant_id=event.tenant_id,
-        actor=event.observed_actor.id,
-        caller=event.caller,
-        observed_actor=_party(event.observed_actor, event.session),
-        subject=_party(event.subject, None),
-        modality=event.modality,
-        content=dict(event.content),
-        context=EventContextView(
-            observed_at=context.observed_at,
-            recorded_at=event.recorded_at,
-            source_recorded_at=context.source_recorded_at,
-            preceded_by=list(context.preceded_by),
-            intent=context.intent,
-            labels=list(context.labels),
-            location=context.location,
-        ),
-        derives=list(derives),
-        wal_offset=event.position,
-        origin=OriginView(channel=event.origin.channel, trust=event.origin.trust.value),
-        batch_id=event.batch_id,
-        excluded_from_recall=event.excluded,
-    )
+    return {
+        "id": event.id,
+        "scope": event.scope,
+        "tenant_id": event.tenant_id,
+        "actor": event.observed_actor.id,
+        "caller": event.caller,
+        "observed_actor": _party(event.observed_actor, event.session),
+        "subject": _party(event.subject, None),
+        "modality": event.modality,
+        "content": dict(event.content),
+        "context": {
+            "observed_at": context.observed_at,
+            "recorded_at": event.recorded_at,
+            "source_recorded_at": context.source_recorded_at,
+            "preceded_by": list(context.preceded_by),
+            "intent": context.intent,
+            "labels": list(context.labels),
+            "location": context.location,
+        },
+        "derives": list(derives),
+        "wal_offset": event.position,
+        "origin": {"channel": event.origin.channel, "trust": event.origin.trust.value},
+        "batch_id": event.batch_id,
+        "excluded_from_recall": event.excluded,
+    }
 
 
-def _party(party: Party, session: str | None) -> PartyView:
-    return PartyView(id=party.id, type=party.type, name=party.name, session=session)
+def _party(party: Party, session: str | None) -> dict[str, Any]:
+    return {"id": party.id, "type": party.type, "name": party.name, "session": session}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.views.parts import (
@@ -10,12 +11,12 @@ from lamina.kernel.views.parts import (
     ObjectView,
     ReferenceView,
     common_fields,
-    object_view,
-    subject_view,
+    object_fields,
+    subject_fields,
     supports_held,
 )
 
-__all__ = ["FactView", "fact_view"]
+__all__ = ["FactView", "fact_fields", "fact_view"]
 
 
 class FactView(DerivedView):
@@ -38,17 +39,22 @@ class FactView(DerivedView):
 
 def fact_view(fact: Fact, supports: Sequence[Support] = ()) -> FactView:
     """The view of a fact; ``supports`` are those of the record, its first event stands in for none."""
+    return FactView(**fact_fields(fact, supports))
+
+
+def fact_fields(fact: Fact, supports: Sequence[Support] = ()) -> dict[str, Any]:
+    """The fields of ``fact_view``."""
     sources = dict.fromkeys(support.source_id for support in supports_held(fact, supports))
-    return FactView(
+    return {
         **common_fields(fact),
-        subject=subject_view(fact.subject),
-        predicate=fact.predicate,
-        object=object_view(fact.object),
-        negated=fact.negated,
-        kind=fact.kind,
-        text=fact.text,
-        supports=list(sources) or [fact.event_id],
-        extractor=fact.extractor,
-        superseded_by=fact.superseded_by or fact.closed_by,
-        supersedes=fact.supersedes,
-    )
+        "subject": subject_fields(fact.subject),
+        "predicate": fact.predicate,
+        "object": object_fields(fact.object),
+        "negated": fact.negated,
+        "kind": fact.kind,
+        "text": fact.text,
+        "supports": list(sources) or [fact.event_id],
+        "extractor": fact.extractor,
+        "superseded_by": fact.superseded_by or fact.closed_by,
+        "supersedes": fact.supersedes,
+    }

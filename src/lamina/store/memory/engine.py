@@ -21,7 +21,7 @@ from lamina.store.memory.schedule import MemorySchedule
 from lamina.store.memory.sessions import MemorySessions
 from lamina.store.memory.tables import Memory
 from lamina.store.memory.upkeep import MemoryUpkeep
-from lamina.store.sqlite.codec import record_row, support_row, text_row
+from lamina.store.sqlite.codec import record_row, text_row
 
 __all__ = ["MemoryStore"]
 
@@ -59,7 +59,7 @@ class MemoryStore:
         for _, record in sorted(tables.records.items()):
             yield "record", record_row(record)
         for _, edge in sorted(tables.supports.items()):
-            yield "support", support_row(edge)
+            yield "support", tuple(edge)
         for _, entity in sorted(tables.entities.items()):
             yield "entity", (entity.tenant_id, entity.id, entity.normalised_name, entity.type)
         for _, said in sorted(tables.mentions.items()):

@@ -104,6 +104,14 @@ class MemoryRecords:
                 found[edge.source_id].append(edge)
         return dict(found)
 
+    def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[str]]:
+        """Mirrors ``Records.resting_on``."""
+        dependants = self.dependants_of(tenant_id, source_ids)
+        return {
+            source_id: list(dict.fromkeys(each.record_id for each in supports))
+            for source_id, supports in dependants.items()
+        }
+
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
         """Mirrors ``Records.entities``."""
         return {

@@ -33,7 +33,6 @@ from lamina.kernel.records import (
     Record,
     Stance,
     Subject,
-    Support,
 )
 from lamina.kernel.scopes import Scope
 from lamina.store.ports import TextRow
@@ -46,11 +45,9 @@ __all__ = [
     "read_event",
     "read_lifecycle",
     "read_record",
-    "read_support",
     "read_text",
     "record_row",
     "stage_of",
-    "support_row",
     "text_row",
 ]
 
@@ -399,37 +396,6 @@ def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[s
         "object": ObjectValue(value_type, value, datatype, unit, value_id, value_name),
         "negated": said["negated"],
     }
-
-
-def support_row(support: Support) -> Row:
-    """The row of an edge of the why graph."""
-    return (
-        support.tenant_id,
-        support.record_id,
-        support.source_id,
-        support.relation,
-        support.weight,
-        support.polarity,
-        support.ordinal,
-        support.role,
-        support.recorded_at,
-    )
-
-
-def read_support(row: Row) -> Support:
-    """The edge of a ``support`` row."""
-    tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at = row
-    return Support(
-        tenant_id=tenant_id,
-        record_id=record_id,
-        source_id=source_id,
-        relation=relation,
-        weight=weight,
-        polarity=polarity,
-        ordinal=ordinal,
-        role=role,
-        recorded_at=recorded_at,
-    )
 
 
 def text_row(row: TextRow) -> Row:

@@ -12,7 +12,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports import RecordQuery, Writes
-from lamina.store.sqlite.codec import json_list, read_record, read_support, record_row, support_row
+from lamina.store.sqlite.codec import json_list, read_record, record_row
 from lamina.store.sqlite.connection import Readers
 from lamina.store.sqlite.exclusion import readmit
 from lamina.store.sqlite.index import put_texts, put_vectors
@@ -29,7 +29,7 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
         [(c.tenant_id, c.id, c.version, c.recorded_to, c.closed_by) for c in writes.closings],
     )
     connection.executemany(_SQL["insert_record"], map(record_row, writes.records))
-    connection.executemany(_SQL["insert_support"], map(support_row, writes.supports))
+    connection.executemany(_SQL["insert_support"], writes.supports)
     readmit(connection, writes.supports)
     connection.executemany(
         _SQL["insert_entity"], [(e.tenant_id, e.id, e.normalised_name, e.type) for e in writes.entities]
@@ -112,8 +112,8 @@ class SqliteRecords:
         """Mirrors ``Records.supports_of``."""
         found: dict[str, list[Support]] = defaultdict(list)
         if record_ids:
-            for row in self._readers.rows(_SQL["supports_of"], (tenant_id, json_list(record_ids))):
-                support = read_support(row)
+            rows = self._readers.rows(_SQL["supports_of"], (tenant_id, json_list(record_ids)))
+            for support in map(Support._make, rows):
                 found[support.record_id].append(support)
         return dict(found)
 
@@ -121,9 +121,18 @@ class SqliteRecords:
         """Mirrors ``Records.dependants_of``."""
         found: dict[str, list[Support]] = defaultdict(list)
         if source_ids:
-            for row in self._readers.rows(_SQL["dependants_of"], (tenant_id, json_list(source_ids))):
-                support = read_support(row)
+            rows = self._readers.rows(_SQL["dependants_of"], (tenant_id, json_list(source_ids)))
+            for support in map(Support._make, rows):
                 found[support.source_id].append(support)
+        return dict(found)
+
+    def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[str]]:
+        """Mirrors ``Records.resting_on``."""
+        found: dict[str, list[str]] = defaultdict(list)
+        if source_ids:
+            rows = self._readers.rows(_SQL["resting_on"], (tenant_id, json_list(source_ids)))
+            for source_id, record_id in rows:
+                found[source_id].append(record_id)
         return dict(found)
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:

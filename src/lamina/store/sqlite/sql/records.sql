@@ -105,12 +105,20 @@ ON CONFLICT (tenant_id, record_id, source_id, relation) DO NOTHING;
 
 -- name: supports_of
 -- What records rest on: ?2 is a JSON list.
-SELECT * FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2))
+SELECT tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at
+FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2))
 ORDER BY record_id, ordinal, recorded_at, source_id;
 
 -- name: dependants_of
 -- What rests on sources: ?2 is a JSON list.
-SELECT * FROM support WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2))
+SELECT tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at
+FROM support WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2))
+ORDER BY source_id, record_id;
+
+-- name: resting_on
+-- The ids alone of what rests on sources, from the index: ?2 is a JSON list.
+SELECT DISTINCT source_id, record_id FROM support INDEXED BY support_source
+WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2))
 ORDER BY source_id, record_id;
 
 -- name: insert_entity

@@ -1,0 +1,72 @@
+"""What a reader may see of the why graph, and how often it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pytest
+
+from given import ALICE, BOB, TENANT, belief, fact, land, support
+from lamina.kernel.records import Support
+from lamina.kernel.scopes import Scope
+from lamina.store.memory import MemoryStore
+from lamina.store.memory.records import MemoryRecords
+from lamina.store.ports import Writes
+from lamina.store.queries import Shown
+
+THEIRS = belief(id="belief_bob", scope=BOB)
+
+
+@pytest.fixture
+def records() -> MemoryRecords:
+    store = MemoryStore()
+    edges = [support(fact().id, "evt_1"), support(THEIRS.id, fact().id), support("concept_bob", THEIRS.id)]
+    land(store, Writes(records=[fact(), THEIRS], supports=edges))
+    return _Counted(store)
+
+
+class _Counted(MemoryRecords):
+    """Notes what it was asked for."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store._memory)
+        self.asked: list[str] = []
+
+    def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
+        self.asked += ids
+        return super().scopes_of(tenant_id, ids)
+
+    def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[str]]:
+        self.asked += source_ids
+        return super().resting_on(tenant_id, source_ids)
+
+    def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
+        self.asked += record_ids
+        return super().supports_of(tenant_id, record_ids)
+
+
+def test_behind_a_record_of_a_hidden_scope_nothing_is_seen(records: MemoryRecords) -> None:
+    shown = Shown(records, TENANT, lambda scope: scope == ALICE)
+    assert shown.derived_from(["evt_1"]) == {"evt_1": [fact().id]}
+    assert shown.resting_on([fact().id]) == {}
+    everything = Shown(records, TENANT, lambda _: True)
+    assert everything.derived_from(["evt_1"]) == {"evt_1": [fact().id, THEIRS.id, "concept_bob"]}
+
+
+def test_a_scope_at_hand_hides_as_one_that_was_asked_for(records: MemoryRecords) -> None:
+    at_hand = {fact().id: ALICE, THEIRS.id: BOB}
+    shown = Shown(records, TENANT, lambda scope: scope == ALICE, at_hand.get)
+    assert shown.derived_from(["evt_1"]) == {"evt_1": [fact().id]}
+    assert shown.scopes_of([THEIRS.id]) == {THEIRS.id: BOB}
+
+
+def test_what_was_looked_up_is_not_asked_for_again(records: _Counted) -> None:
+    shown = Shown(records, TENANT, lambda _: True, {fact().id: ALICE}.get)
+    for _ in range(2):
+        shown.derived_from(["evt_1"])
+        shown.supports_of([fact().id, THEIRS.id])
+        shown.scopes_of([fact().id, THEIRS.id, "fact_none"])
+    rests = ["evt_1", fact().id, THEIRS.id]
+    assert sorted(records.asked) == sorted(
+        [*rests, fact().id, THEIRS.id, THEIRS.id, "concept_bob", "fact_none"]
+    )
