@@ -217,12 +217,15 @@ def test_an_end_lands_whole_or_not_at_all(store: Store) -> None:
     assert [store.jobs.of_event(TENANT, event.id)[0].state for event in events] == ["running", "running"]
 
 
-def test_a_job_cancelled_meanwhile_lands_nothing_of_its_own(store: Store) -> None:
-    gone, _kept = append(store, "a", "b")
+def test_a_job_cancelled_meanwhile_lands_nothing_of_its_own_and_nothing_built_on_it(store: Store) -> None:
+    _before, gone, _behind = append(store, "a", "b", "c")
     jobs = claim(store)
     store.log.cancel(TENANT, gone.id)
-    store.jobs.finish([(jobs[0], Writes(records=[fact("gone")])), (jobs[1], Writes(records=[fact("kept")]))])
-    assert [values[1] for _, values in store.snapshot()] == [fact("kept").id]
+    results = [(job, Writes(records=[fact(job.event.id)])) for job in jobs]
+    assert store.jobs.finish(results) == 2
+    assert [values[1] for _, values in store.snapshot()] == [fact(jobs[0].event.id).id]
+    assert store.jobs.finish(results[2:]) == 1
+    assert len(list(store.snapshot())) == 2
 
 
 def test_finishing_twice_lands_once(store: Store) -> None:
