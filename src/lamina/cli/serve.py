@@ -11,6 +11,7 @@ import sys
 import uvicorn
 
 from lamina.app import Server, build_server
+from lamina.cli.collecting import collect_seldom
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.cli.work import require_no_worker
@@ -52,6 +53,7 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
     # Uvicorn raises a signal again once it is done with it; the default action would end the process there and then,
     # before the worker is told.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    collect_seldom()
     workers = Workers(settings)
     workers.start()
     retention = DailyRetention(server.retention())

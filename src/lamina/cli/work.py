@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from lamina.app import build_worker
+from lamina.cli.collecting import collect_seldom
 from lamina.errors import Conflict
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore, make_folder
@@ -28,6 +29,7 @@ _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 def run_worker(settings: Settings, parent: int | None = None) -> None:
     """Derive until told to stop, or until ``parent``, the process that keeps this one, is gone."""
     os.nice(_NICENESS)
+    collect_seldom()
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
