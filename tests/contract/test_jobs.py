@@ -130,6 +130,16 @@ def test_a_job_that_ends_its_worker_each_time_fails_and_the_rest_goes_on(store: 
     assert [(job.event, job.attempts) for job in claim(store)] == [(other, 1)]
 
 
+def test_a_version_derived_before_a_cancellation_lands_excluded(store: Store) -> None:
+    told, _behind = append(store, "a", "b")
+    first = fact("f")
+    jobs = claim(store)
+    store.jobs.finish([(jobs[0], Writes(records=[first], supports=[support(first.id, told.id)]))])
+    store.log.cancel(TENANT, told.id)
+    store.jobs.finish([(jobs[1], Writes(records=[replace(first, version=2)]))])
+    assert [record.excluded for record in store.records.versions(TENANT, first.id)] == [True, True]
+
+
 # ---- failing
 
 

@@ -21,7 +21,10 @@ __all__ = ["MemoryRecords", "put_writes"]
 def put_writes(tables: Tables, writes: Writes) -> None:
     """Land what a stage derived. What is there already stays as it is."""
     for record in writes.records:
-        tables.records.setdefault((record.tenant_id, record.id, record.version), record)
+        versions = (tables.records[key] for key in tables.records if key[:2] == (record.tenant_id, record.id))
+        excluded = record.excluded or (record.version > 1 and any(held.excluded for held in versions))
+        place = (record.tenant_id, record.id, record.version)
+        tables.records.setdefault(place, replace(record, excluded=excluded))
     for closing in writes.closings:
         key = (closing.tenant_id, closing.id, closing.version)
         held = tables.records.get(key)
