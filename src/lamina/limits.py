@@ -80,6 +80,8 @@ JOB_ATTEMPTS_MAX: Final = 5
 JOB_BACKOFF_BASE_S: Final = 5.0
 JOB_LEASE_S: Final = 60.0
 JOB_BATCH_MAX: Final = 32
+JOB_LAND_MAX: Final = 16
+"""Events whose derived rows share a transaction. Writers wait while it lands, and beyond this little is saved."""
 JOB_ERROR_LENGTH_MAX: Final = 500
 
 # The writer: one fsync serves at most this many writes.

@@ -130,6 +130,16 @@ def test_a_job_that_ends_its_worker_each_time_fails_and_the_rest_goes_on(store: 
     assert [(job.event, job.attempts) for job in claim(store)] == [(other, 1)]
 
 
+def test_a_version_derived_before_a_cancellation_lands_excluded(store: Store) -> None:
+    told, _behind = append(store, "a", "b")
+    first = fact("f")
+    jobs = claim(store)
+    store.jobs.finish([(jobs[0], Writes(records=[first], supports=[support(first.id, told.id)]))])
+    store.log.cancel(TENANT, told.id)
+    store.jobs.finish([(jobs[1], Writes(records=[replace(first, version=2)]))])
+    assert [record.excluded for record in store.records.versions(TENANT, first.id)] == [True, True]
+
+
 # ---- failing
 
 
@@ -217,12 +227,15 @@ def test_an_end_lands_whole_or_not_at_all(store: Store) -> None:
     assert [store.jobs.of_event(TENANT, event.id)[0].state for event in events] == ["running", "running"]
 
 
-def test_a_job_cancelled_meanwhile_lands_nothing_of_its_own(store: Store) -> None:
-    gone, _kept = append(store, "a", "b")
+def test_a_job_cancelled_meanwhile_lands_nothing_of_its_own_and_nothing_built_on_it(store: Store) -> None:
+    _before, gone, _behind = append(store, "a", "b", "c")
     jobs = claim(store)
     store.log.cancel(TENANT, gone.id)
-    store.jobs.finish([(jobs[0], Writes(records=[fact("gone")])), (jobs[1], Writes(records=[fact("kept")]))])
-    assert [values[1] for _, values in store.snapshot()] == [fact("kept").id]
+    results = [(job, Writes(records=[fact(job.event.id)])) for job in jobs]
+    assert store.jobs.finish(results) == 2
+    assert [values[1] for _, values in store.snapshot()] == [fact(jobs[0].event.id).id]
+    assert store.jobs.finish(results[2:]) == 1
+    assert len(list(store.snapshot())) == 2
 
 
 def test_finishing_twice_lands_once(store: Store) -> None:

@@ -16,6 +16,7 @@ import pytest
 from given import ALICE, TENANT, ManualClock, append, draft
 from lamina import limits
 from lamina.kernel.events import Context, Directives, Event, Party, Stage
+from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record, Stance
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes, instant
@@ -37,10 +38,14 @@ START = instant("2026-03-02T09:00:00Z")
 class Derivation:
     """A store with a worker that needs no parser and no embedding model."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, ids: IdSource | None = None) -> None:
         self.clock = ManualClock(instant("2026-05-13T12:00:00Z"))
-        self.store: Store = SqliteStore(folder, clock=self.clock, durable=False)
-        self.deriver = Deriver(self.store, RulesExtractor(find_times, use_parser=False), None)
+        self.store: Store = SqliteStore(folder, clock=self.clock, ids=ids or RandomIds(), durable=False)
+        self.land_together(limits.JOB_LAND_MAX)
+
+    def land_together(self, count: int) -> None:
+        extractor = RulesExtractor(find_times, use_parser=False)
+        self.deriver = Deriver(self.store, extractor, None, land_max=count)
         self.worker = Worker(self.store, self.deriver, None, self.clock, "test")
 
     def say(self, text: str, *, at: int = START, session: str | None = "s1", **more: Any) -> Event:
@@ -316,6 +321,72 @@ def test_replay_equals_live_with_cancelled_events(lamina: Derivation) -> None:
     lamina.store.log.cancel(TENANT, events[5].id)
     before, after = lamina.replayed()
     assert before == after
+
+
+def tell_and_take_back(lamina: Derivation, seed: int) -> None:
+    """Out of order, in several scopes, derived now and then, with events that are cancelled sooner or later."""
+    chance = random.Random(seed)
+    scopes = [ALICE, Scope("org:acme/user:bob")]
+    events: list[Event] = []
+    for number in range(70):
+        directives = Directives(consolidate_into=scopes[0] if chance.random() < 0.3 else None)
+        events.append(
+            lamina.say(
+                chance.choice(STORY),
+                at=START + chance.randrange(30) * 12 * HOUR,
+                session=f"s{number % 3}",
+                scope=chance.choice(scopes),
+                directives=directives,
+                observed_actor=chance.choice([MAYA, Party("user:bob", "user", "Bob")]),
+            )
+        )
+        if chance.random() < 0.1:
+            lamina.store.log.cancel(TENANT, chance.choice(events[-12:]).id)
+        if chance.random() < 0.08:
+            lamina.derive()
+    lamina.derive()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_derived_does_not_depend_on_how_many_events_land_together(tmp_path: Path, seed: int) -> None:
+    snapshots = []
+    for count in (1, 2, 7, 32):
+        lamina = Derivation(tmp_path / str(count), ids=RandomIds(random.Random(seed).randbytes))
+        lamina.land_together(count)
+        tell_and_take_back(lamina, seed)
+        snapshots.append((count, lamina.replayed()))
+        lamina.store.close()
+    one_by_one = snapshots[0][1]
+    for count, (live, replayed) in snapshots[1:]:
+        assert live == one_by_one[0], f"seed {seed}, {count} together, live"
+        assert replayed == one_by_one[1], f"seed {seed}, {count} together, in a replay"
+
+
+class Interrupted(Deriver):
+    """Has an event cancelled while what it derived, and what was built on that, is about to land."""
+
+    cancelled: str | None = None
+
+    def run(self, stage: Stage, jobs: Sequence[Job]) -> Iterator[Any]:
+        for group in super().run(stage, jobs):
+            if stage is Stage.EXTRACTED and self.cancelled is None and len(group) > 3:
+                self.cancelled = group[1][0].event.id
+                self._store.log.cancel(TENANT, self.cancelled)
+            yield group
+
+
+@pytest.mark.parametrize("count", [4, 32])
+def test_nothing_is_built_on_an_event_cancelled_while_it_was_derived(lamina: Derivation, count: int) -> None:
+    extractor = RulesExtractor(find_times, use_parser=False)
+    deriver = Interrupted(lamina.store, extractor, None, land_max=count)
+    lamina.worker = Worker(lamina.store, deriver, None, lamina.clock, "test")
+    for number, place in enumerate(("Leipzig", "Hamburg", "Lisbon", "Berlin", "Hamburg", "Porto")):
+        lamina.say(f"I live in {place}.", at=START + number * DAY)
+    lamina.derive()
+    before, after = lamina.replayed()
+    assert before == after
+    chain = sorted((fact.valid_from, fact.object.text) for fact in every_version(lamina, "lives_in"))
+    assert [place for _, place in dict.fromkeys(chain)] == ["Leipzig", "Lisbon", "Berlin", "Hamburg", "Porto"]
 
 
 def test_stages_of_an_event_come_in_their_order(lamina: Derivation) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import signal
 import socket
 import sys
@@ -12,6 +11,7 @@ import sys
 import uvicorn
 
 from lamina.app import Server, build_server
+from lamina.cli.collecting import collect_seldom
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.cli.work import require_no_worker
@@ -57,10 +57,7 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
     workers.start()
     retention = DailyRetention(server.retention())
     retention.start()
-    # What start-up made stays to the end. Unfrozen, every full sweep of the garbage collector walks through all of it:
-    # 70 ms, and it comes with every score of recalls.
-    gc.collect()
-    gc.freeze()
+    collect_seldom()
     try:
         with contextlib.suppress(KeyboardInterrupt):
             _Uvicorn(config, server).run(sockets=[listener])

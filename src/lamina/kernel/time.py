@@ -111,7 +111,7 @@ def instant(text: str, *, field: str = "timestamp") -> Instant:
     match = _RFC3339.fullmatch(text)
     if not match:
         raise _invalid(field, f"{text[:64]!r} is not RFC 3339 with a time zone")
-    year, month, day, hour, minute, second = (int(match[part]) for part in range(1, 7))
+    year, month, day, hour, minute, second = map(int, match.group(1, 2, 3, 4, 5, 6))
     leap = second == 60  # RFC 3339 5.6 allows a leap second; it counts as the last one before it
     try:
         moment = datetime(year, month, day, hour, minute, 59 if leap else second, tzinfo=UTC)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from lamina import limits
 from lamina.kernel.events import Event, Stage, text_of
 from lamina.kernel.records import Fact, Loop
 from lamina.kernel.time import to_datetime
@@ -25,7 +26,7 @@ from lamina.pipeline.indexing import event_row, record_row, vector_rows
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
 from lamina.pipeline.loops.reading import read_loops
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
-from lamina.pipeline.view import View
+from lamina.pipeline.view import FactsRead, Pending, View
 from lamina.store.ports import Job, LifecycleDraft, Store, Writes
 
 __all__ = ["Deriver", "Landing"]
@@ -35,7 +36,10 @@ Landing = tuple[Job, Writes]
 
 
 class Deriver:
-    """Runs stages over jobs. A stage yields each landing as soon as it is made; later ones may build on it."""
+    """Runs stages over jobs. A stage yields landings as they are made; later ones may build on them.
+
+    ``land_max`` is how many share a transaction. What is derived does not depend on it.
+    """
 
     def __init__(
         self,
@@ -44,11 +48,13 @@ class Deriver:
         embedder: Embedder | None,
         *,
         embed_eagerly: bool = True,
+        land_max: int = limits.JOB_LAND_MAX,
     ) -> None:
         self._store = store
         self._extractor = extractor
         self._embedder = embedder
         self._embed_eagerly = embed_eagerly
+        self._land_max = land_max
         self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
             Stage.EXTRACTED: self._extract,
             Stage.INDEXED: self._index,
@@ -61,14 +67,14 @@ class Deriver:
         return self._stages[stage](jobs)
 
     def _extract(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
-        """The parse is shared by the batch; placing facts is one event at a time, since each sees the last."""
+        """The parse is shared by the batch."""
         worded = [job.event for job in jobs if extracts(job.event)]
         utterances = [utterance_of(event, self._store.log.previous(event, PREVIOUS_READ)) for event in worded]
         extracted = dict(zip((e.id for e in worded), self._extractor.extract(utterances), strict=True))
-        for job in jobs:
-            event = job.event
+
+        def place(view: View) -> Writes:
+            event = view.event
             extraction = extracted.get(event.id) or direct_extraction(event)
-            view = View(self._store, event)
             writes = FactResolver(view).resolve(extraction or Extraction(), self._extractor.name)
             if raises_loops(event) and event.directives.wants("facts"):
                 said_at = to_datetime(event.context.observed_at)
@@ -80,15 +86,18 @@ class Deriver:
             ]
             derived = {"facts": len(new_facts), "entities": len(writes.entities), "beliefs": 0, "episodes": 0}
             writes.lifecycle.append(_happened(event, Stage.EXTRACTED, {"derived": derived}))
-            yield [(job, writes)]
+            return writes
+
+        return self._in_turn(jobs, place)
 
     def _index(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         now = [job.event for job in jobs if self._embeds_now(job.event)]
         vectors = {} if self._embedder is None else {v.record_id: v for v in vector_rows(now, self._embedder)}
+        read = FactsRead(self._store, [job.event for job in jobs])
         landings: list[Landing] = []
         for job in jobs:
             event = job.event
-            facts = View(self._store, event).facts()
+            facts = read.of(event)
             wants_vector = event.directives.embed != "none" and event.id not in vectors
             writes = Writes(texts=[event_row(event, facts, wants_vector=wants_vector)])
             writes.texts += [record_row(fact) for fact in facts if fact.event_id == event.id]
@@ -103,10 +112,10 @@ class Deriver:
         return self._embed_eagerly and event.directives.embed == "eager"
 
     def _consolidate(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
-        for job in jobs:
-            event = job.event
-            view = View(self._store, event)
-            facts = view.facts()
+        read = FactsRead(self._store, [job.event for job in jobs])
+
+        def revise(view: View) -> Writes:
+            facts = read.of(view.event)
             writes = BeliefReviser(view).revise(facts)
             payload = {
                 "beliefs_updated": len({record.id for record in writes.records}),
@@ -114,14 +123,16 @@ class Deriver:
                 "superseded_facts": [fact.supersedes for fact in facts if fact.supersedes is not None],
             }
             writes.texts += [record_row(record) for record in writes.records if record.version == 1]
-            writes.lifecycle.append(_happened(event, Stage.CONSOLIDATED, payload))
-            yield [(job, writes)]
+            writes.lifecycle.append(_happened(view.event, Stage.CONSOLIDATED, payload))
+            return writes
+
+        return self._in_turn(jobs, revise)
 
     def _compress(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
-        for job in jobs:
-            event = job.event
-            view = View(self._store, event)
-            facts = view.facts()
+        read = FactsRead(self._store, [job.event for job in jobs])
+
+        def compress(view: View) -> Writes:
+            facts = read.of(view.event)
             writes = EpisodeBuilder(view).place(facts)
             concepts = ConceptSynthesizer(view).synthesize(facts)
             payload = {
@@ -132,8 +143,34 @@ class Deriver:
             writes.closings += concepts.closings
             writes.supports += concepts.supports
             writes.texts += [record_row(record) for record in writes.records if newly_worded(record)]
-            writes.lifecycle.append(_happened(event, Stage.COMPRESSED, payload))
-            yield [(job, writes)]
+            writes.lifecycle.append(_happened(view.event, Stage.COMPRESSED, payload))
+            return writes
+
+        return self._in_turn(jobs, compress)
+
+    def _in_turn(self, jobs: Sequence[Job], derive: Callable[[View], Writes]) -> Iterator[list[Landing]]:
+        """One event after the other, each seeing what those before it derived, landed or not.
+
+        Landing can change what is excluded, where that is met or made. There what went before lands first, and
+        nothing follows in its group.
+        """
+        group: list[Landing] = []
+        pending = Pending()
+        for job in jobs:
+            view = View(self._store, job.event, pending)
+            writes = derive(view)
+            if group and view.saw_excluded:
+                yield group
+                group, pending = [], Pending()
+                view = View(self._store, job.event, pending)
+                writes = derive(view)
+            group.append((job, writes))
+            pending.add(writes)
+            if len(group) == self._land_max or view.saw_excluded or job.event.excluded:
+                yield group
+                group, pending = [], Pending()
+        if group:
+            yield group
 
 
 def _happened(event: Event, stage: Stage, payload: dict[str, Any]) -> LifecycleDraft:

@@ -245,6 +245,7 @@ def draft_of(
 
 
 _DEFAULT_DIRECTIVES = Directives()
+_EXTERNAL = frozenset({Modality.TOOL_RESULT.value, Modality.DOCUMENT.value})
 
 
 def _directives(given: EnvelopeDirectives | None) -> Directives:
@@ -262,9 +263,7 @@ def _directives(given: EnvelopeDirectives | None) -> Directives:
 
 def _trust(item: Item, observed_actor: Party, principal: Principal) -> Trust:
     """The authority of an event: whatever came out of a tool or a document is nobody's word."""
-    external = (
-        item.modality in (Modality.TOOL_RESULT, Modality.DOCUMENT) or item.content.get("role") == "tool"
-    )
+    external = item.modality in _EXTERNAL or item.content.get("role") == "tool"
     if external:
         return Trust.EXTERNAL
     return Trust.PRINCIPAL if observed_actor.id == principal.actor else Trust.DELEGATED

@@ -2,62 +2,153 @@
 
 Stages run in batches, so the store may already hold what later events of the same batch made. Derivation reads through a
 view: rows recorded after the event are not there. That is what makes a replay equal to live derivation.
+
+What the earlier events of a batch derived may not have landed yet: a view has that on top of what the store holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lamina.kernel.events import Event
 from lamina.kernel.records import Fact, Layer, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
-from lamina.store.ports import RecordQuery, Store
+from lamina.store.ports import Closing, RecordQuery, Store, Writes
+from lamina.store.shapes import wanted
 
-__all__ = ["EXTRACTED_FROM", "View"]
+__all__ = ["EXTRACTED_FROM", "FactsRead", "Pending", "View"]
 
 EXTRACTED_FROM = "extracted_from"
+
+
+class Pending:
+    """What was derived and has not landed yet, to be read as if it had."""
+
+    def __init__(self) -> None:
+        self._versions: dict[tuple[str, str], list[Record]] = defaultdict(list)
+        self._closings: dict[tuple[str, str, int], Closing] = {}
+        self._supports: dict[tuple[str, str], list[Support]] = defaultdict(list)
+
+    def add(self, writes: Writes) -> None:
+        """What the next event derived."""
+        for record in writes.records:
+            self._versions[record.tenant_id, record.id].append(record)
+        for closing in writes.closings:
+            self._closings.setdefault((closing.tenant_id, closing.id, closing.version), closing)
+        for support in writes.supports:
+            self._supports[support.tenant_id, support.record_id].append(support)
+
+    @property
+    def ended(self) -> int:
+        """How many versions of the store a query may find that are over."""
+        return len(self._closings)
+
+    def records(self) -> Iterator[Record]:
+        """Every version."""
+        for versions in self._versions.values():
+            yield from map(self.as_ended, versions)
+
+    def versions(self, tenant_id: str, record_id: str) -> list[Record]:
+        """The versions of one record, first to last."""
+        return [self.as_ended(version) for version in self._versions.get((tenant_id, record_id), ())]
+
+    def supports_of(self, tenant_id: str, record_id: str) -> Sequence[Support]:
+        """What a record rests on besides."""
+        return self._supports.get((tenant_id, record_id), ())
+
+    def as_ended(self, record: Record) -> Record:
+        """A version with its end, where that has come."""
+        closing = self._closings.get((record.tenant_id, record.id, record.version))
+        if closing is None or record.recorded_to is not None:
+            return record
+        return replace(record, recorded_to=closing.recorded_to, closed_by=closing.closed_by)
+
+
+class FactsRead:
+    """The facts of a batch's events, read once: no stage after the one that extracts changes them."""
+
+    def __init__(self, store: Store, events: Sequence[Event]) -> None:
+        self._store = store
+        self._events = {(event.tenant_id, event.id): event for event in events}
+        self._supports: dict[tuple[str, str], list[Support]] = {}
+        self._newest: dict[tuple[str, str], Record] = {}
+        for tenant_id in dict.fromkeys(tenant for tenant, _ in self._events):
+            ids = [event_id for tenant, event_id in self._events if tenant == tenant_id]
+            dependants = store.records.dependants_of(tenant_id, ids)
+            self._supports |= {(tenant_id, event_id): found for event_id, found in dependants.items()}
+            stated = {s.record_id for found in dependants.values() for s in found if _states(s)}
+            newest = store.records.get(tenant_id, stated)
+            self._newest |= {(tenant_id, record_id): record for record_id, record in newest.items()}
+
+    def of(self, event: Event) -> list[Fact]:
+        """The facts that rest on an event directly, as they stood then, in the order of their ids."""
+        supports = _before(event, self._supports.get((event.tenant_id, event.id), ()))
+        found = (self._seen(event, record_id) for record_id in {s.record_id for s in supports if _states(s)})
+        return sorted((fact for fact in found if isinstance(fact, Fact)), key=lambda fact: fact.id)
+
+    def _seen(self, event: Event, record_id: str) -> Record | None:
+        newest = self._newest.get((event.tenant_id, record_id))
+        if newest is None or newest.recorded_from <= event.recorded_at:
+            return newest
+        found = self._store.records.get(event.tenant_id, [record_id], seen_at=event.recorded_at)
+        return found.get(record_id)
 
 
 class View:
     """The derived layers and the log, up to and including one event."""
 
-    def __init__(self, store: Store, event: Event) -> None:
+    def __init__(self, store: Store, event: Event, pending: Pending) -> None:
         self._store = store
+        self._pending = pending
         self.event = event
+        self.saw_excluded = False
+        """Whether something was read that rests on cancelled events alone."""
 
     def record(self, record_id: str) -> Record | None:
         """The version that stood then."""
-        found = self._store.records.get(self.event.tenant_id, [record_id], seen_at=self.event.recorded_at)
-        return found.get(record_id)
+        event = self.event
+        later = [
+            version
+            for version in self._pending.versions(event.tenant_id, record_id)
+            if version.recorded_from <= event.recorded_at
+        ]
+        if later:
+            return self._noted(later[-1])
+        found = self._store.records.get(event.tenant_id, [record_id], seen_at=event.recorded_at)
+        return self._noted(self._pending.as_ended(found[record_id])) if record_id in found else None
 
     def query(self, layer: Layer, *, scope: Scope | None = None, limit: int, **where: Any) -> list[Record]:
         """Versions current then, in the event's scope or another; ``where`` are fields of ``RecordQuery``."""
-        return self._store.records.query(
-            RecordQuery(
-                tenant_id=self.event.tenant_id,
-                layer=layer,
-                scopes=[scope or self.event.scope],
-                axes=Axes(seen_at=self.event.recorded_at),
-                with_excluded=True,
-                limit=limit,
-                **where,
-            )
+        query = RecordQuery(
+            tenant_id=self.event.tenant_id,
+            layer=layer,
+            scopes=[scope or self.event.scope],
+            axes=Axes(seen_at=self.event.recorded_at),
+            with_excluded=True,
+            limit=limit + self._pending.ended,
+            **where,
         )
+        stored = [self._pending.as_ended(record) for record in self._store.records.query(query)]
+        found = [record for record in (*stored, *self._pending.records()) if wanted(record, query)]
+        found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
+        return [self._noted(record) for record in found[:limit]]
 
     def supports_of(self, record_ids: Collection[str]) -> dict[str, list[Support]]:
         """What records rested on then."""
-        found = self._store.records.supports_of(self.event.tenant_id, record_ids)
-        return {record_id: self._before(supports) for record_id, supports in found.items()}
-
-    def facts(self) -> list[Fact]:
-        """The facts that rest on the event directly, in the order of their ids."""
-        dependants = self._store.records.dependants_of(self.event.tenant_id, [self.event.id])
-        supports = self._before(dependants.get(self.event.id, []))
-        ids = {support.record_id for support in supports if support.relation == EXTRACTED_FROM}
-        records = self._store.records.get(self.event.tenant_id, ids, seen_at=self.event.recorded_at).values()
-        return sorted((r for r in records if isinstance(r, Fact)), key=lambda fact: fact.id)
+        event = self.event
+        stored = self._store.records.supports_of(event.tenant_id, record_ids)
+        found: dict[str, list[Support]] = {}
+        for record_id in record_ids:
+            known = {(s.source_id, s.relation): s for s in stored.get(record_id, ())}
+            for support in self._pending.supports_of(event.tenant_id, record_id):
+                known.setdefault((support.source_id, support.relation), support)
+            if before := _before(event, list(known.values())):
+                found[record_id] = sorted(before, key=lambda s: (s.ordinal, s.recorded_at, s.source_id))
+        return found
 
     def events(self, event_ids: Collection[str]) -> dict[str, Event]:
         """Events by id."""
@@ -67,5 +158,14 @@ class View:
         """The session's events before this one, oldest first."""
         return self._store.log.previous(self.event, limit)
 
-    def _before(self, supports: Sequence[Support]) -> list[Support]:
-        return [support for support in supports if support.recorded_at <= self.event.recorded_at]
+    def _noted(self, record: Record) -> Record:
+        self.saw_excluded = self.saw_excluded or record.excluded
+        return record
+
+
+def _states(support: Support) -> bool:
+    return support.relation == EXTRACTED_FROM
+
+
+def _before(event: Event, supports: Sequence[Support]) -> list[Support]:
+    return [support for support in supports if support.recorded_at <= event.recorded_at]

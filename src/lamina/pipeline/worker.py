@@ -101,10 +101,13 @@ class Worker:
         """Land a batch; when it fails, the jobs that are left are tried one by one, so that one bad event is alone."""
         left = {job.event.id: job for job in jobs}
         try:
-            for landings in self._deriver.run(stage, jobs):
-                self._store.jobs.finish(landings)
-                for job, _ in landings:
-                    del left[job.event.id]
+            while left:
+                for landings in self._deriver.run(stage, list(left.values())):
+                    settled = self._store.jobs.finish(landings)
+                    for job, _ in landings[:settled]:
+                        del left[job.event.id]
+                    if settled < len(landings):
+                        break  # a job was gone: what is behind it is derived anew, without it
         except Exception as error:
             if len(jobs) == 1:
                 self._fail(jobs[0], error)

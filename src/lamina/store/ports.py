@@ -273,6 +273,17 @@ class Writes:
     vectors: list[VectorRow] = field(default_factory=list)
     lifecycle: list[LifecycleDraft] = field(default_factory=list)
 
+    def add(self, later: Writes) -> None:
+        """Take in what was derived after this."""
+        self.records += later.records
+        self.closings += later.closings
+        self.supports += later.supports
+        self.entities += later.entities
+        self.mentions += later.mentions
+        self.texts += later.texts
+        self.vectors += later.vectors
+        self.lifecycle += later.lifecycle
+
 
 LEASE_LOST = "lease lost"
 """The ``last_error`` of a job whose worker went away in the middle of it."""
@@ -290,10 +301,11 @@ class Jobs(Protocol):
         """
         ...
 
-    def finish(self, results: Sequence[tuple[Job, Writes]]) -> None:
+    def finish(self, results: Sequence[tuple[Job, Writes]]) -> int:
         """End jobs, land what each derived and queue each event's next stage, in one transaction.
 
-        A job that is no longer there (cancelled meanwhile, or done by another) lands nothing of its own.
+        A job that is no longer there (cancelled meanwhile, or done by another) lands nothing of its own, and nothing
+        behind it lands: that was derived from what it would have landed. How many results are settled, that one too.
         """
         ...
 

@@ -95,7 +95,14 @@ class Parser:
     def __init__(self) -> None:
         import spacy  # imports numpy, thinc and more: only paid by a process that extracts
 
+        from lamina.pipeline.extract.products import Products
+
         nlp = spacy.load(MODEL, exclude=["attribute_ruler"], disable=["lemmatizer"])
+        products = Products()
+        trained: list[Any] = [component for _, component in nlp.pipeline]  # typed as bare callables
+        for component in trained:
+            for layer in component.model.walk():
+                layer.ops = products
         lemmatizer: Any = nlp.get_pipe("lemmatizer")  # typed as a bare callable
         lookups = lemmatizer.lookups
         self._exceptions: dict[str, Any] = lookups.get_table("lemma_exc")

@@ -41,24 +41,31 @@ class MemoryJobs:
                 tables.jobs[place] = replace(row, state="running", lease_until=lease_until, lease_owner=owner)
             return [Job(row.event, stage, row.attempts, row.last_error) for row in claimed]
 
-    def finish(self, results: Sequence[tuple[Job, Writes]]) -> None:
+    def finish(self, results: Sequence[tuple[Job, Writes]]) -> int:
         """Mirrors ``Jobs.finish``."""
         with self._memory.change() as tables:
             lifecycle: list[LifecycleDraft] = []
+            together = Writes()
+            settled = 0
             for job, writes in results:
+                settled += 1
                 place = (job.event.tenant_id, job.event.id)
                 row = tables.jobs.get(place)
                 if row is None or row.stage is not job.stage or row.state == "failed":
-                    continue
+                    break
                 del tables.jobs[place]
                 event = tables.events[place]
                 if job.stage.next is not None and event.cancelled_after is not job.stage:
                     tables.jobs[place] = JobRow(event=event, stage=job.stage.next)
-                put_writes(tables, writes)
-                if event.excluded:
-                    exclude_dependants(tables, event)
+                together.add(writes)
                 lifecycle += writes.lifecycle
+                if event.excluded:
+                    put_writes(tables, together)
+                    together = Writes()
+                    exclude_dependants(tables, event)
+            put_writes(tables, together)
             put_lifecycle(tables, lifecycle, self._clock, self._ids)
+            return settled
 
     def fail(self, job: Job, error: str, *, retry_at: Instant | None) -> None:
         """Mirrors ``Jobs.fail``."""

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
-from lamina.kernel.records import Belief, Entity, Fact, Mention, Record, Support
+from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes, Instant
+from lamina.kernel.time import Instant
 from lamina.store.memory.exclusion import readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports import RecordQuery, Writes
+from lamina.store.shapes import wanted
 
 __all__ = ["MemoryRecords", "put_writes"]
 
 
 def put_writes(tables: Tables, writes: Writes) -> None:
     """Land what a stage derived. What is there already stays as it is."""
+    for record in writes.records:
+        versions = (tables.records[key] for key in tables.records if key[:2] == (record.tenant_id, record.id))
+        excluded = record.excluded or (record.version > 1 and any(held.excluded for held in versions))
+        place = (record.tenant_id, record.id, record.version)
+        tables.records.setdefault(place, replace(record, excluded=excluded))
     for closing in writes.closings:
         key = (closing.tenant_id, closing.id, closing.version)
         held = tables.records.get(key)
@@ -29,8 +34,6 @@ def put_writes(tables: Tables, writes: Writes) -> None:
                 recorded_to=closing.recorded_to,
                 closed_by=closing.closed_by,
             )
-    for record in writes.records:
-        tables.records.setdefault((record.tenant_id, record.id, record.version), record)
     for edge in writes.supports:
         tables.supports.setdefault((edge.tenant_id, edge.record_id, edge.source_id, edge.relation), edge)
     readmit(tables, writes.supports)
@@ -77,7 +80,7 @@ class MemoryRecords:
 
     def query(self, query: RecordQuery) -> list[Record]:
         """Mirrors ``Records.query``."""
-        found = [record for record in self._memory.tables.records.values() if _wanted(record, query)]
+        found = [record for record in self._memory.tables.records.values() if wanted(record, query)]
         found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
         return found[: query.limit]
 
@@ -131,56 +134,3 @@ class MemoryRecords:
         ]
         found.sort(key=lambda mention: (-mention.position, mention.entity_id, mention.surface))
         return found[:limit]
-
-
-def _wanted(record: Record, query: RecordQuery) -> bool:
-    seen_at, superseded = query.axes.seen_at, query.axes.superseded
-    return (
-        (record.tenant_id, record.layer) == (query.tenant_id, query.layer)
-        and record.scope in query.scopes
-        and (query.with_excluded or not record.excluded)
-        and Axes(seen_at=seen_at, superseded=superseded).sees_recorded(
-            record.recorded_from, record.recorded_to
-        )
-        and (
-            _looked_up(record, query)
-            if query.slot is not None or query.claim_key is not None
-            else _filtered(record, query)
-        )
-    )
-
-
-def _looked_up(record: Record, query: RecordQuery) -> bool:
-    if query.slot is not None:
-        return bool(_field(record, "slot") == query.slot)
-    return bool(_field(record, "claim_key") == query.claim_key)
-
-
-def _filtered(record: Record, query: RecordQuery) -> bool:
-    return (
-        query.axes.sees_recorded(record.recorded_from, record.recorded_to)
-        and query.axes.sees_valid(record.valid_from, record.valid_to)
-        and record.confidence >= query.min_confidence
-        and all(_field(record, name) == wanted for name, wanted in _named(query).items())
-        and (query.stances is None or _field(record, "stance") in query.stances)
-        and (query.after is None or (record.recorded_from, record.id) < query.after)
-    )
-
-
-def _named(query: RecordQuery) -> dict[str, str]:
-    names = ("subject", "predicate", "object_key", "session", "topic")
-    return {name: getattr(query, name) for name in names if getattr(query, name) is not None}
-
-
-def _field(record: Record, name: str) -> Any:  # Any: None, a text, or a stance, which is a text
-    """What a query compares under a name; None for records that have no such thing."""
-    if isinstance(record, Fact | Belief):
-        claim = (record.subject.id, record.predicate, record.object.key, int(record.negated))
-        match name:
-            case "subject":
-                return record.subject.id
-            case "object_key":
-                return record.object.key
-            case "claim_key":
-                return "|".join(map(str, claim))
-    return getattr(record, name, None)

@@ -105,7 +105,7 @@ def _parties(draft: EventDraft) -> str | None:
     said = {
         key: {"type": party.type, "name": party.name}
         for key, party in (("actor", draft.observed_actor), ("subject", draft.subject))
-        if party != Party.of(party.id)
+        if party.name is not None or party.type != party.id.split(":", 1)[0]
     }
     return compact(said) if said else None
 

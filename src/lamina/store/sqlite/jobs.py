@@ -56,27 +56,34 @@ class SqliteJobs:
             lambda connection: _claim(connection, number, limit, lease_until, now, owner)
         )
 
-    def finish(self, results: Sequence[tuple[Job, Writes]]) -> None:
+    def finish(self, results: Sequence[tuple[Job, Writes]]) -> int:
         """Mirrors ``Jobs.finish``."""
 
-        def work(connection: apsw.Connection) -> None:
+        def work(connection: apsw.Connection) -> int:
             lifecycle: list[LifecycleDraft] = []
+            together = Writes()
+            settled = 0
             for job, writes in results:
+                settled += 1
                 place = (job.event.tenant_id, job.event.id)
                 number = STAGE_NUMBERS[job.stage]
                 connection.execute(_SQL["end_job"], (*place, number))
                 if not connection.changes():
-                    continue
+                    break
                 if job.stage.next is not None and job.event.cancelled_after is not job.stage:
                     connection.execute(_SQL["next_job"], (*place, number + 1, job.stage.value))
-                put_writes(connection, writes)
+                together.add(writes)
+                lifecycle += writes.lifecycle
                 if job.event.excluded:
                     # In a replay. At its end would be too late: it may be interrupted, or a stage tried again later.
+                    put_writes(connection, together)
+                    together = Writes()
                     exclude_dependants(connection, *place, job.event.scope)
-                lifecycle += writes.lifecycle
+            put_writes(connection, together)
             self._lifecycle.put(connection, lifecycle)
+            return settled
 
-        self._writer.write(work)
+        return self._writer.write(work)
 
     def fail(self, job: Job, error: str, *, retry_at: Instant | None) -> None:
         """Mirrors ``Jobs.fail``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import apsw
 from lamina import limits
 from lamina.errors import NotFound
 from lamina.kernel.canonical import compact
-from lamina.kernel.events import Event, Stage
+from lamina.kernel.events import Event, EventDraft, Stage
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
@@ -62,12 +63,10 @@ class SqliteLog:
         marks: dict[str, tuple[int, Instant]] = {}
         appended: list[Appended] = []
         rows: list[tuple[int, Capture, Event]] = []
-        seen: dict[IdempotencyKey, Remembered] = {}
+        seen = _find_keys(connection, [capture.key for capture in captures if capture.key], now)
         stored: dict[str, Event] = {}
         for capture in captures:
             known = seen.get(capture.key) if capture.key else None
-            if capture.key and known is None:
-                known = find_key(connection, capture.key, now)
             if known is not None and known.event_id is not None:
                 check_same(known, capture.body_hash)
                 event = stored.get(known.event_id) or find_event(
@@ -80,12 +79,7 @@ class SqliteLog:
             position, recorded_at, seq = position + 1, max(now, recorded_at + 1), seq + 1
             marks[draft.tenant_id] = (position, recorded_at)
             event_id = self._ids.stamped(Prefix.EVENT, recorded_at)
-            event = Event(
-                **{name: getattr(draft, name) for name in _DRAFT_FIELDS},
-                id=event_id,
-                position=position,
-                recorded_at=recorded_at,
-            )
+            event = _placed(draft, event_id, position, recorded_at)
             rows.append((seq, capture, event))
             appended.append(Appended(event, replayed=False))
             if capture.key:
@@ -183,10 +177,24 @@ class SqliteLog:
         )
 
 
-_DRAFT_FIELDS = (
-    "tenant_id", "scope", "caller", "observed_actor", "subject", "session", "modality", "content", "context",
-    "directives", "origin", "batch_id",
-)  # fmt: skip
+def _placed(draft: EventDraft, event_id: str, position: int, recorded_at: Instant) -> Event:
+    return Event(
+        tenant_id=draft.tenant_id,
+        scope=draft.scope,
+        caller=draft.caller,
+        observed_actor=draft.observed_actor,
+        subject=draft.subject,
+        session=draft.session,
+        modality=draft.modality,
+        content=draft.content,
+        context=draft.context,
+        directives=draft.directives,
+        origin=draft.origin,
+        batch_id=draft.batch_id,
+        id=event_id,
+        position=position,
+        recorded_at=recorded_at,
+    )
 
 
 def _only_event(appended: Sequence[Appended]) -> str | None:
@@ -221,6 +229,25 @@ def _cancel(connection: apsw.Connection, tenant_id: str, event_id: str) -> tuple
 
 
 # ---- idempotency
+
+
+def _find_keys(
+    connection: apsw.Connection, keys: Sequence[IdempotencyKey], now: Instant
+) -> dict[IdempotencyKey, Remembered]:
+    """What keys were used for within their lifetime."""
+    families: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for key in keys:
+        families[key.tenant_id, key.caller, key.family].append(key.key)
+    used_after = now - limits.IDEMPOTENCY_TTL_S * SECOND_US
+    found: dict[IdempotencyKey, Remembered] = {}
+    for family, names in families.items():
+        for name, body_hash, event_id, response, created_at in connection.execute(
+            _SQL["find_idempotency_keys"], (*family, json_list(names), used_after)
+        ):
+            key = IdempotencyKey(*family, name)
+            answer = json.loads(response) if response else None
+            found[key] = Remembered(key, body_hash, created_at, event_id, answer)
+    return found
 
 
 def find_key(connection: apsw.Connection, key: IdempotencyKey, now: Instant) -> Remembered | None:

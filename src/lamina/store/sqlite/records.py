@@ -23,12 +23,12 @@ _SQL = load_blocks("lamina.store.sqlite")
 
 
 def put_writes(connection: apsw.Connection, writes: Writes) -> None:
-    """Land what a stage derived, inside the transaction that ends its job."""
+    """Land what a stage derived, inside the transaction that ends its jobs: one may end a version of another."""
+    connection.executemany(_SQL["insert_record"], map(record_row, writes.records))
     connection.executemany(
         _SQL["close_record"],
         [(c.tenant_id, c.id, c.version, c.recorded_to, c.closed_by) for c in writes.closings],
     )
-    connection.executemany(_SQL["insert_record"], map(record_row, writes.records))
     connection.executemany(_SQL["insert_support"], writes.supports)
     readmit(connection, writes.supports)
     connection.executemany(

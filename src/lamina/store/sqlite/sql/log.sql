@@ -35,6 +35,12 @@ SELECT path FROM scope WHERE tenant_id = ?1 AND (path = ?2 OR (path >= ?3 AND pa
 SELECT body_hash, event_id, response, created_at FROM idempotency
 WHERE tenant_id = ?1 AND caller = ?2 AND family = ?3 AND key = ?4;
 
+-- name: find_idempotency_keys
+-- What several keys were used for since ?5: ?4 is a JSON list. The keys lead, one step in the index for each.
+SELECT i.key, i.body_hash, i.event_id, i.response, i.created_at
+FROM json_each(?4) AS wanted CROSS JOIN idempotency AS i
+WHERE i.tenant_id = ?1 AND i.caller = ?2 AND i.family = ?3 AND i.key = wanted.value AND i.created_at > ?5;
+
 -- name: put_idempotency
 -- Remember a key; one that has expired is used anew.
 INSERT INTO idempotency (tenant_id, caller, family, key, body_hash, event_id, response, created_at)

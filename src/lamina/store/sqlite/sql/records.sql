@@ -1,9 +1,11 @@
 -- name: insert_record
--- One version; the same version again is the same row.
+-- One version; the same version again is the same row. It is excluded where those before it are by now: it was derived
+-- before it lands.
 INSERT INTO record (tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key,
                     session, topic, confidence, stance, valid_from, valid_to, recorded_from, recorded_to,
                     superseded_by, closed_by, excluded, body)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+        ?22 OR (?3 > 1 AND EXISTS (SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1)), ?23)
 ON CONFLICT (tenant_id, id, version) DO NOTHING;
 
 -- name: close_record
