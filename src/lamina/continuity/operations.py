@@ -6,7 +6,7 @@ What a caller may is asked by the handlers, of the call: rights of Relay, docume
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -39,36 +39,60 @@ def continuity_operations(
     archiving, listing = Archiving(shelf), Listing(shelf, archive_days)
     upkeep = Upkeep(shelf, uses, archiving, archive_days)
     return [
-        _read("read", requests.Read, results.ReadCapsule, reading.read, "Read a capsule."),
+        _read("read", requests.Read, results.ReadCapsule, reading.read, "Read a capsule.",
+              fails=(*_STORED, "SUBJECT_MISMATCH")),
         _read("compare", requests.Compare, results.Compared, reading.compare,
-              "Compare a candidate with a capsule."),
+              "Compare a candidate with a capsule.",
+              fails=(*_STORED, *_CHECKED)),
         _read("list", requests.ListCapsules, results.Listed, listing.list, "List capsules."),
-        _write("upsert", requests.Upsert, results.Upserted, writing.upsert, "Write a capsule."),
-        _write("patch", requests.Patch, results.Patched, writing.patch, "Change items of a capsule's lists."),
+        _write("upsert", requests.Upsert, results.Upserted, writing.upsert, "Write a capsule.",
+              fails=(*_CHECKED, *_LANDED, "SUBJECT_TAKEN", "STALE_CAPSULE", "INVALID_TRANSITION")),
+        _write("patch", requests.Patch, results.Patched, writing.patch, "Change items of a capsule's lists.",
+              fails=(*_STORED, *_CHECKED, *_LANDED, "SUBJECT_TAKEN", "STALE_CAPSULE", "INVALID_PATCH", "PATCH_NO_MATCH")),
         _write("lifecycle", requests.Lifecycle, results.Moved, writing.lifecycle,
-               "Move a thread or task along its lifecycle."),
+               "Move a thread or task along its lifecycle.",
+              fails=(*_STORED, *_CHECKED, *_LANDED, "SUBJECT_TAKEN", "STALE_CAPSULE", "INVALID_TRANSITION")),
         _write("revalidate", requests.Revalidate, results.Revalidated, writing.revalidate,
-               "Judge a capsule against signals."),
-        _write("archive", requests.Archive, results.Archived, archiving.archive, "Put a capsule away."),
-        _write("delete", requests.Delete, results.Deleted, archiving.delete, "Remove what is kept of a subject."),
+               "Judge a capsule against signals.",
+              fails=(*_STORED, *_CHECKED, *_LANDED, "SUBJECT_TAKEN", "STALE_CAPSULE", "INVALID_REVALIDATION")),
+        _write("archive", requests.Archive, results.Archived, archiving.archive, "Put a capsule away.",
+              fails=(*_STORED, *_LANDED, "INVALID_CAPSULE", "SUBJECT_TAKEN")),
+        _write("delete", requests.Delete, results.Deleted, archiving.delete, "Remove what is kept of a subject.",
+              fails=(*_LANDED, "INVALID_CAPSULE", "SUBJECT_TAKEN")),
         _write("refresh_plan", requests.PlanRefresh, results.RefreshPlan, upkeep.plan_refresh,
-               "Plan which capsules to look at again."),
+               "Plan which capsules to look at again.",
+              fails=(*_LANDED,)),
         _write("retention_plan", requests.PlanRetention, results.RetentionPlan, upkeep.plan_retention,
-               "Plan which archives go to cold storage."),
+               "Plan which archives go to cold storage.",
+              fails=(*_LANDED,)),
         _write("retention_apply", requests.RetentionApply, results.Applied, upkeep.apply_retention,
-               "Move stale archives to cold storage."),
+               "Move stale archives to cold storage.",
+              fails=(*_LANDED,)),
         _write("cold_store", requests.ColdStore, results.ColdStored, archiving.cold_store,
-               "Move an archive to cold storage."),
+               "Move an archive to cold storage.",
+              fails=(*_COLD,)),
         _write("cold_rehydrate", requests.ColdRehydrate, results.Rehydrated, archiving.cold_rehydrate,
-               "Bring an archive back from cold storage."),
+               "Bring an archive back from cold storage.",
+              fails=(*_COLD,)),
     ]  # fmt: skip
 
+
+_STORED: Final = ("CAPSULE_NOT_FOUND", "STORED_CAPSULE_INVALID", "INVALID_CAPSULE")
+_CHECKED: Final = ("CAPSULE_TOO_LARGE", "INVALID_CAPSULE", "SUBJECT_MISMATCH")
+_LANDED: Final = ("DOCUMENT_CHANGED", "PATH_COLLISION", "REPOSITORY_UNAVAILABLE")
+_COLD: Final = (*_LANDED, "CAPSULE_NOT_FOUND", "COLD_CONFLICT", "INVALID_COLD_ARTIFACT")
 
 _Handler = Callable[[Any, Call], Answer]  # Any: requests of several types
 
 
 def _read(
-    name: str, request: type[BaseModel], result: type[BaseModel], handler: _Handler, summary: str
+    name: str,
+    request: type[BaseModel],
+    result: type[BaseModel],
+    handler: _Handler,
+    summary: str,
+    *,
+    fails: tuple[str, ...] = (),
 ) -> Operation[Any]:
     return Operation(
         name=f"continuity_{name}",
@@ -81,6 +105,7 @@ def _read(
         handler=handler,
         summary=summary,
         relay=(RelayNeed(READS),),
+        fails=fails,
     )
 
 
@@ -90,6 +115,8 @@ def _write(
     result: type[BaseModel],
     handler: _Handler,
     summary: str,
+    *,
+    fails: tuple[str, ...],
 ) -> Operation[Any]:
     return Operation(
         name=f"continuity_{name}",
@@ -102,6 +129,7 @@ def _write(
         handler=handler,
         summary=summary,
         relay=(RelayNeed(WRITES),),
+        fails=fails,
     )
 
 
