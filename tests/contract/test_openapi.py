@@ -236,13 +236,13 @@ ODD = {
 
 
 def _odd_bodies(body: dict[str, Any]) -> Iterator[str]:
-    """The body with something odd in the place of each of its values, and the odd things by themselves."""
+    """The odd things by themselves, and the body with a third of them, in turn, in the place of each of its values."""
     yield from ODD.values()
     text = json.dumps(body)
     yield text[:-1] + (", " if body else "") + text[1:]  # each key twice
-    for place in _places(body):
+    for turn, place in enumerate(_places(body)):
         placed = json.dumps(_with(body, place, "here"))
-        yield from (placed.replace('"here"', odd) for odd in ODD.values())
+        yield from (placed.replace('"here"', odd) for odd in list(ODD.values())[turn % 3 :: 3])
 
 
 def _places(value: Any) -> Iterator[tuple[str | int, ...]]:
