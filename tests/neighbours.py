@@ -32,12 +32,19 @@ class Neighbours:
     """One server, many actors. ``user:root`` of ``acme`` operates it."""
 
     def __init__(
-        self, preset: str = "on_prem_enterprise", store: Store | None = None, *, experimental: bool = True
+        self,
+        preset: str = "on_prem_enterprise",
+        store: Store | None = None,
+        *,
+        experimental: bool = True,
+        **settings: Any,
     ) -> None:
         self.clock = ManualClock()
         self.store = store or MemoryStore(clock=self.clock)
-        settings = Settings(preset=preset, operators=f"acme/{ROOT}", enable_experimental=experimental)
-        self.server = build_server(settings, store=self.store, clock=self.clock, principals=Believed())
+        chosen = Settings(
+            preset=preset, operators=f"acme/{ROOT}", enable_experimental=experimental, **settings
+        )
+        self.server = build_server(chosen, store=self.store, clock=self.clock, principals=Believed())
         self._keys = 0
 
     def call(

@@ -2,19 +2,22 @@
 
 Each operation has a server of its own over an embedded store that holds one of everything, and an operator calls:
 whatever a policy document closes is closed for that operation alone. Half of the requests name what the store holds.
+What a row is asked with so that it serves stands in flow/test_every_route.py: a new row needs its line there alone.
 The lifecycle stream is left out: it has no end to wait for, and tests of its own (flow/test_lifecycle_stream.py).
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase
@@ -28,12 +31,16 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from starlette.testclient import TestClient
 
+import capsules
 import given
+from flow.test_every_route import CLOSED, RELAY, ROWS
 from lamina import limits
 from lamina.app import build_server
 from lamina.http.errors import error_response
 from lamina.http.openapi import openapi_document
+from lamina.http.routes import PARAMETER, Route
 from lamina.kernel.events import Stage
 from lamina.kernel.scopes import Scope
 from lamina.settings import Settings
@@ -49,30 +56,45 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-CASES = 20
+CASES, CASES_OF_OTHERS = 20, 8
 ENDLESS = {"GET /v1/lifecycle/stream"}
+TOKEN = "of-the-deployment"
+INTERNAL = {"X-Internal-Token": TOKEN}
 
 
-def _document() -> tuple[bytes, list[str]]:
+def _label(route: Route) -> str:
+    return _plain(f"{route.verb} {route.path}")
+
+
+def _plain(label: str) -> str:
+    return PARAMETER.sub(r"{\1}", label)
+
+
+def _document() -> tuple[bytes, list[str], frozenset[str]]:
     server = build_server(Settings(), store=MemoryStore())
-    routes = [route for route in server.routes if route.errors is error_response]
+    routes = server.routes
     server.close()
-    labels = [f"{route.verb} {route.path.replace(':path}', '}')}" for route in routes]
-    return openapi_document(routes), sorted(set(labels) - ENDLESS)
+    others = frozenset(_label(route) for route in routes if route.errors is not error_response)
+    return openapi_document(routes), sorted({_label(route) for route in routes} - ENDLESS), others
 
 
-DOCUMENT, LABELS = _document()
+DOCUMENT, LABELS, OTHERS = _document()
 SCHEMA = schemathesis.openapi.from_dict(json.loads(DOCUMENT))
 load_all_checks()
 OPERATIONS = {result.ok().label: result.ok() for result in SCHEMA.get_all_operations()}
+ASKED = {_plain(label): asked for label, (asked, _, _) in ROWS.items()}
 
 
 class House(Neighbours):
     """A server whose store holds one of everything, with its ids by the name of the parameter they go into."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(store=SqliteStore(folder, clock=given.ManualClock(), durable=False))
+        store = SqliteStore(folder, clock=given.ManualClock(), durable=False)
+        super().__init__(store=store, internal_token=TOKEN)
         self.register(HOME, alice="owner", root="owner")
+        self.client = TestClient(self.server.application, "http://localhost", raise_server_exceptions=False)
+        self.register(RELAY, alice="owner", root="owner")
+        self.register(CLOSED, alice="owner", root="owner")
         self.said("POST", "/v1/experience", self.envelope(HOME, idempotency_key="known"), by=ROOT)
         records = [make(scope=HOME) for make in (given.fact, given.belief, given.episode, given.concept)]
         (event,) = given.append(self.store, "tea", scope=HOME)
@@ -86,19 +108,62 @@ class House(Neighbours):
         self.known = ids | {
             "event_id": event.id, "evt_id": event.id, "lce_id": row, "since_lifecycle_id": row, "audit_id": audit,
             "scope": HOME, "path": HOME, "scope_path": HOME.replace("/", "%2F"), "tenant_id": "acme", "actor_id": ROOT,
-            "key": "known",
+            "key": "known", "expected_version": 1,
         }  # fmt: skip
 
-    def place(self, values: Any) -> None:
-        """Put what the store holds where random values stand."""
-        if isinstance(values, dict):
-            values.update({name: value for name, value in self.known.items() if name in values})
+    def settle(self) -> None:
+        """Let a capsule and an archive, a reminder, and a session with turns stand too."""
+        for label in ("POST /v1/continuity/upsert", "POST /v1/schedule/items", "POST /ingest"):
+            self.said(*label.split(), ASKED[label]["body"], by=ROOT)
+        other = capsules.body(subject_id="landing", thread_descriptor={"label": "Landing"})
+        subject = {"subject_kind": "thread", "subject_id": "landing"}
+        self.said("POST", "/v1/continuity/upsert", {**subject, "capsule": other}, by=ROOT)
+        self.said("POST", "/v1/continuity/archive", {**subject, "reason": "over"}, by=ROOT)
+
+    def place(self, case: Any, asked: Mapping[str, Any]) -> None:
+        """Put what the store holds, and what the row is well asked with, where random values stand."""
+        in_path = {name: asked.get("in_path", "") for name in case.path_parameters or () if asked}
+        for values, further in (
+            (case.path_parameters, in_path),
+            (case.query, asked.get("query", {})),
+            (case.body, asked.get("body", {})),
+        ):
+            if isinstance(values, dict):
+                held = {**further, **self.known}
+                values.update({name: value for name, value in held.items() if name in values})
+
+    def asked_well(self, label: str) -> httpx.Response:
+        """The answer to the request that a row surely serves."""
+        asked = ASKED[label]
+        return self.sent(
+            label, json.dumps(asked["body"]) if "body" in asked else None, asked.get("query", {})
+        )
+
+    def sent(self, label: str, body: str | None, query: Mapping[str, str]) -> httpx.Response:
+        """The answer to a body that need not be JSON, and to query parameters that need not be text."""
+        verb, path = label.split()
+        path = re.sub("{[a-z_]+}", ASKED[label].get("in_path", ""), path)
+        headers = {**HEADERS, **INTERNAL, "Content-Type": "application/json"}
+        return self.client.request(verb, path, content=body, params=query, headers=headers)
+
+
+def _check(label: str, response: httpx.Response) -> None:
+    """A documented status with the shape that it has, and a code that its description names."""
+    described = OPERATIONS[label].definition.raw["responses"]
+    assert response.status_code not in (500, 503), response.text
+    assert str(response.status_code) in described, response.text
+    OPERATIONS[label].validate_response(response)
+    if response.status_code >= 400 and label in OTHERS:
+        body = response.json()
+        code = body.get("error_code", "UNKNOWN_HELP_ID")
+        assert code in described[str(response.status_code)]["description"], response.text
 
 
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
     monkeypatch.setattr(limits, "WAIT_S_MAX", 0.01)  # nobody derives here
+    monkeypatch.setattr("lamina.session.asking._LEARN_S", 0.01)
     # A clock for those who wait: each look at it is a minute later.
     hurried = SimpleNamespace(monotonic=count(step=60.0).__next__, sleep=time.sleep)
     monkeypatch.setattr("lamina.observe.health.time", hurried)
@@ -111,16 +176,31 @@ def test_every_operation_is_tried() -> None:
     assert set(LABELS) == OPERATIONS.keys() - ENDLESS
 
 
+def test_every_row_of_another_door_serves_what_the_document_says(house: House) -> None:
+    """In the order of the rows, each on what those before it left."""
+    unserved = {}
+    for label in ASKED:
+        if label in OTHERS:
+            response = house.asked_well(label)
+            _check(label, response)
+            if response.status_code >= 300:
+                unserved[label] = response.text
+    assert set(ASKED) >= OTHERS, f"no request for {sorted(OTHERS - set(ASKED))}"
+    assert not unserved, unserved
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("label", LABELS)
 def test_no_answer_is_a_surprise(label: str, house: House) -> None:
-    operation, statuses = OPERATIONS[label], []
+    operation, statuses, asked = OPERATIONS[label], [], ASKED[label] if label in OTHERS else {}
     if label == "POST /v1/scopes":
         house.known["path"] = Scope("ws:new")
+    if label in OTHERS:
+        house.settle()
     cases = operation.as_strategy() | operation.as_strategy(generation_mode=GenerationMode.NEGATIVE)
 
     @examples(
-        max_examples=CASES,
+        max_examples=CASES_OF_OTHERS if label in OTHERS else CASES,
         derandomize=True,
         deadline=None,
         database=None,
@@ -130,12 +210,77 @@ def test_no_answer_is_a_surprise(label: str, house: House) -> None:
     @holds(case=cases, placed=st.booleans())
     def holds_for(case: Any, placed: bool) -> None:
         if placed:
-            for values in (case.path_parameters, case.query, case.body):
-                house.place(values)
-        response = case.call(app=house.server.application, headers=HEADERS)
+            house.place(case, asked)
+        response = case.call(app=house.server.application, headers=HEADERS | (INTERNAL if placed else {}))
         assert response.status_code not in (500, 503), response.text
         case.validate_response(response, checks=CHECKS)
         statuses.append(response.status_code)
 
     holds_for()
-    assert any(status < 300 for status in statuses), f"no request of {len(statuses)} was served"
+    if label not in OTHERS:
+        assert any(status < 300 for status in statuses), f"no request of {len(statuses)} was served"
+
+
+ODD = {
+    "a lone surrogate": r'"\ud800"',
+    "NUL": r'"\u0000"',
+    "a number without end": "9" * 5000,
+    "a number past 64 bits": str(1 << 70),
+    "no number": "NaN",
+    "infinity": "1e999",
+    "deep": "[" * 5000 + "]" * 5000,
+    "deep enough": "[" * 150 + "]" * 150,
+    "an object with a key twice": '{"a": 1, "a": [2]}',
+    "a key that is a lone surrogate": r'{"\ud800": 1}',
+}
+
+
+def _odd_bodies(body: dict[str, Any]) -> Iterator[str]:
+    """The odd things by themselves, and the body with a third of them, in turn, in the place of each of its values."""
+    yield from ODD.values()
+    text = json.dumps(body)
+    yield text[:-1] + (", " if body else "") + text[1:]  # each key twice
+    for turn, place in enumerate(_places(body)):
+        placed = json.dumps(_with(body, place, "here"))
+        yield from (placed.replace('"here"', odd) for odd in list(ODD.values())[turn % 3 :: 3])
+
+
+def _places(value: Any) -> Iterator[tuple[str | int, ...]]:
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inside:
+        yield (key,)
+        yield from ((key, *further) for further in _places(each))
+    if isinstance(value, dict):
+        yield ("more",)
+
+
+def _with(value: Any, place: tuple[str | int, ...], put: Any) -> Any:
+    if not place:
+        return put
+    changed = dict(enumerate(value)) if isinstance(value, list) else dict(value)
+    changed[place[0]] = _with(changed.get(place[0]), place[1:], put)
+    return list(changed.values()) if isinstance(value, list) else changed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", [label for label in LABELS if "body" in ASKED[label]])
+def test_no_odd_body_is_a_fault(label: str, house: House) -> None:
+    query = {name: house.known.get(name, value) for name, value in ASKED[label].get("query", {}).items()}
+    if label in OTHERS:
+        house.settle()
+    for body in _odd_bodies(ASKED[label]["body"]):
+        response = house.sent(label, body, query)
+        assert response.status_code not in (500, 503), (body[:400], response.text)
+        _check(label, response)
+
+
+@pytest.mark.parametrize(
+    "odd", ["9" * 5000, str(1 << 70), "NaN", "\x00", "%ED%A0%80", "\U0001f600", "-1", ""]
+)
+def test_no_odd_query_is_a_fault(odd: str, house: House) -> None:
+    for label in LABELS:
+        for parameter in OPERATIONS[label].definition.raw["parameters"]:
+            if parameter["in"] == "query" and label.startswith("GET"):
+                query = ASKED[label].get("query", {}) | {parameter["name"]: odd}
+                response = house.sent(label, None, query)
+                _check(label, response)

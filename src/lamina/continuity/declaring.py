@@ -26,6 +26,8 @@ def reads(
     result: type[BaseModel],
     handler: _Handler,
     summary: str,
+    *,
+    fails: tuple[str, ...] = (),
 ) -> Operation[Any]:
     """An operation that changes nothing."""
     return Operation(
@@ -39,6 +41,7 @@ def reads(
         handler=handler,
         summary=summary,
         relay=(RelayNeed(right),),
+        fails=fails,
     )
 
 
@@ -51,6 +54,7 @@ def writes(
     summary: str,
     *,
     also: RelayRight | None = None,
+    fails: tuple[str, ...] = (),
 ) -> Operation[Any]:
     """An operation that changes documents; ``also`` where its answer shows others than it wrote."""
     more = () if also is None else (RelayNeed(also),)
@@ -65,6 +69,7 @@ def writes(
         handler=handler,
         summary=summary,
         relay=(*more, RelayNeed(right, "write" if right is None else None)),
+        fails=fails,
     )
 
 

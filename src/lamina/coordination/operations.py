@@ -21,17 +21,23 @@ def schedule_operations(reminding: Reminding) -> list[Operation[Any]]:
     """The operations on reminders."""
     return [
         _writing("schedule_create", requests.CreateItem, requests.CreatedItem, reminding.create,
-                 "Create a one-shot reminder.", creates=True),
-        _reading("schedule_get", requests.ReadItem, requests.FoundItem, reminding.read, "Read a reminder."),
+                 "Create a one-shot reminder.",
+                 ("IDEMPOTENCY_KEY_CONFLICT", "SCHEDULE_ID_CONFLICT", "DUE_AT_NOT_FUTURE"), creates=True),
+        _reading("schedule_get", requests.ReadItem, requests.FoundItem, reminding.read, "Read a reminder.",
+                 ("SCHEDULE_NOT_FOUND",)),
         _reading("schedule_list", requests.ListItems, requests.ItemList, reminding.listed, "List reminders by due time."),
         _writing("schedule_update", requests.ChangeItem, requests.ChangedItem, reminding.change,
-                 "Change a pending reminder."),
+                 "Change a pending reminder.",
+                 (*_MOVED, "DUE_AT_NOT_FUTURE", "INVALID_SCHEDULE_LINK")),
         _writing("schedule_acknowledge", requests.AcknowledgeItem, requests.ChangedItem, reminding.acknowledge,
-                 "End a reminder as acknowledged or done."),
+                 "End a reminder as acknowledged or done.", _MOVED),
         _writing("schedule_retire", requests.RetireItem, requests.ChangedItem, reminding.retire,
-                 "End a reminder that is wanted no more."),
+                 "End a reminder that is wanted no more.", _MOVED),
     ]  # fmt: skip
 
+
+_MOVED: Final = ("SCHEDULE_NOT_FOUND", "SCHEDULE_STATUS_CONFLICT", "SCHEDULE_VERSION_CONFLICT")
+"""Changes of an item find it elsewhere than the caller thought."""
 
 _Handler = Callable[[Any, Call], Answer]  # Any: requests of several types
 
@@ -40,7 +46,9 @@ def _none(request: Any, principal: object) -> Sequence[Grant]:  # noqa: ARG001 -
     return ()
 
 
-def _reading(name: str, request: Any, result: Any, handler: _Handler, summary: str) -> Operation[Any]:
+def _reading(
+    name: str, request: Any, result: Any, handler: _Handler, summary: str, fails: tuple[str, ...] = ()
+) -> Operation[Any]:
     return Operation(
         name=name,
         request=request,
@@ -52,11 +60,19 @@ def _reading(name: str, request: Any, result: Any, handler: _Handler, summary: s
         handler=handler,
         summary=summary,
         relay=(RelayNeed(RelayRight.READ_FILES, "read", _PLACE),),
+        fails=(*requests.codes_of(request), *fails),
     )
 
 
 def _writing(
-    name: str, request: Any, result: Any, handler: _Handler, summary: str, *, creates: bool = False
+    name: str,
+    request: Any,
+    result: Any,
+    handler: _Handler,
+    summary: str,
+    fails: tuple[str, ...],
+    *,
+    creates: bool = False,
 ) -> Operation[Any]:
     return Operation(
         name=name,
@@ -71,4 +87,6 @@ def _writing(
         relay=(RelayNeed(RelayRight.WRITE_PROJECTS, "write", _PLACE),),
         keeps_keys=creates,
         commits_with=201 if creates else 200,
+        answers=(200, 201) if creates else (200,),
+        fails=(*requests.codes_of(request), *fails),
     )

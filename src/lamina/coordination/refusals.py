@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from lamina.errors import LaminaError, outcome_of
 
-__all__ = ["Refusal", "refusal"]
+__all__ = ["Refusal", "refusal", "refusal_status"]
 
 _OWN: Final = frozenset(
     {
@@ -31,18 +31,28 @@ class Refusal:
     detail: Mapping[str, Any]
 
 
+def refusal_status(code: str, usual: int) -> int | None:
+    """The HTTP status of a code; ``usual`` is that of its class. None for codes that are not the schedule's."""
+    if code in _OF_THE_REQUEST:
+        return 422
+    own = code in _OWN or code.startswith("INVALID_SCHEDULE_") or code == "WAL_UNAVAILABLE"
+    return usual if own else None
+
+
 def refusal(error: LaminaError) -> Refusal | None:
     """What the contract says of an error; None for those that are not the schedule's, such as a missing token."""
+    status = refusal_status(error.code, outcome_of(error).status)
+    return None if status is None else Refusal(status, _detail(error))
+
+
+def _detail(error: LaminaError) -> Mapping[str, Any]:
     said = {"field": error.details.get("field"), "message": error.message}
     if error.code == "SCHEDULE_NOT_FOUND":
         found = {"schedule_id": error.details["schedule_id"], "message": error.message, "warnings": []}
-        return Refusal(404, {"code": "schedule_not_found", **found})
-    if error.code in _OWN or error.code.startswith("INVALID_SCHEDULE_"):
-        return Refusal(outcome_of(error).status, {"code": error.code.lower(), **said})
+        return {"code": "schedule_not_found", **found}
     if error.code in _OF_THE_REQUEST:
-        said["field"] = said["field"] or "body"
-        return Refusal(422, {"code": "invalid_schedule_payload", **said})
+        return {"code": "invalid_schedule_payload", **said, "field": said["field"] or "body"}
     if error.code == "WAL_UNAVAILABLE":
         code = "schedule_db_unavailable"
-        return Refusal(503, {"code": code, "message": error.message, "warnings": [code]})
-    return None
+        return {"code": code, "message": error.message, "warnings": [code]}
+    return {"code": error.code.lower(), **said}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from lamina import limits
-from lamina.coordination.rules import Rule
+from lamina.coordination.rules import Reading, Rule
 from lamina.errors import Invalid
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import Request, Result
@@ -30,6 +30,7 @@ __all__ = [
     "Retirement",
     "ScheduleContext",
     "UpcomingItems",
+    "codes_of",
 ]
 
 _ID_PATTERN = r"sched_[a-z0-9][a-z0-9_-]{0,57}"
@@ -211,6 +212,16 @@ class RetireItem(_ScheduleRequest):
 
     schedule_id: _ScheduleId
     retirement: Retirement
+
+
+def codes_of(request: type[BaseModel]) -> list[str]:
+    """The codes under which a request and its parts refuse what is sent."""
+    found = {"INVALID_SCHEDULE_PAYLOAD"}
+    for info in request.model_fields.values():
+        found.update(each.invalid_code for each in info.metadata if isinstance(each, Reading))
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            found.update(codes_of(info.annotation))
+    return sorted(found)
 
 
 # ---- results

@@ -7,28 +7,114 @@ Cortex has the envelope of seed 002, 6.6; Relay and Synapse have the ``detail`` 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import to_json
 from starlette.responses import Response
 
+from lamina import errors
 from lamina.catalogue import CATALOGUE
 from lamina.errors import Invalid, LaminaError, Malformed, Unauthenticated, outcome_of
 
 __all__ = [
     "DOCUMENTATION",
+    "DetailBody",
+    "ErrorEnvelope",
     "ErrorStyle",
+    "HelpErrorBody",
+    "Shown",
     "detail_response",
+    "detailed",
     "envelope",
     "error_response",
     "from_validation",
     "help_response",
+    "shown_in_detail",
+    "status_of",
 ]
 
-ErrorStyle = Callable[[LaminaError, str, Mapping[str, str]], Response]
-"""The response of an error, given the request's id and the headers that the answer would have carried."""
+
+class ErrorEnvelope(BaseModel):
+    """The error envelope of seed 002, 6.6."""
+
+    error_code: str
+    message: str
+    request_id: str
+    details: dict[str, Any] = {}
+    retriable: bool
+    documentation: str | None = None
+
+
+class ProblemShown(BaseModel):
+    """One thing that is wrong with a request, as FastAPI words it."""
+
+    type: str
+    loc: list[str]
+    msg: str
+
+
+class DetailBody(BaseModel):
+    """An error of Relay and Synapse: its message, or the problems of a request that is not of its type."""
+
+    detail: str | list[ProblemShown]
+    error_code: str
+    request_id: str
+    hint: str = ""
+
+
+class HelpHint(BaseModel):
+    """What would have been accepted in place of a value."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    field: str
+    area: str
+    reason: str
+    limit: None
+    allowed_values: list[str]
+    correction_hint: str | None
+
+
+class HelpError(BaseModel):
+    """What is wrong with a value that is not among those of a closed list."""
+
+    code: Literal["validation"]
+    detail: str
+    validation_hints: list[HelpHint]
+
+
+class HelpErrorBody(BaseModel):
+    """An error of the Relay help."""
+
+    error: HelpError
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a code can look: its status, and the shape of the body."""
+
+    status: int
+    body: type[BaseModel]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorStyle:
+    """How a contract shows errors.
+
+    ``respond`` makes the response of an error, given the request's id and the headers that the answer would have
+    carried. ``describe`` says how the response of a code can look, for the document.
+    """
+
+    respond: Callable[[LaminaError, str, Mapping[str, str]], Response]
+    describe: Callable[[str], Collection[Shown]]
+
+    def __call__(self, error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
+        """The response of an error."""
+        return self.respond(error, request_id, headers)
+
 
 DOCUMENTATION = "https://lamina.dev/docs/reference/errors/"
 
@@ -53,12 +139,21 @@ def envelope(error: LaminaError, request_id: str) -> dict[str, Any]:
     }
 
 
-def error_response(error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
-    """An error in Cortex style."""
+def status_of(code: str) -> int:
+    """The HTTP status that a code has unless its contract says otherwise."""
+    entry = CATALOGUE[code]
+    return entry.status or errors.STATUS[getattr(errors, entry.kind)].status
+
+
+def _enveloped(error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
     return _response(error, outcome_of(error).status, envelope(error, request_id), headers)
 
 
-def detail_response(
+error_response: Final = ErrorStyle(_enveloped, lambda code: [Shown(status_of(code), ErrorEnvelope)])
+"""Cortex style."""
+
+
+def detailed(
     error: LaminaError,
     request_id: str,
     headers: Mapping[str, str],
@@ -84,10 +179,20 @@ def detail_response(
     return _response(error, status or usual, body, headers)
 
 
-def help_response(error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
-    """An error in the style of the Relay help: what its closed lists do not have is shown with those that they have."""
+def shown_in_detail(code: str) -> Collection[Shown]:
+    """How ``detailed`` shows a code: 422 too where it may stand for a request that is not of its type."""
+    usual = status_of(code)
+    statuses = {"MISSING_REQUIRED_FIELD": {422}, "INVALID_BODY": {usual, 422}}.get(code, {usual})
+    return [Shown(status, DetailBody) for status in sorted(statuses)]
+
+
+detail_response: Final = ErrorStyle(detailed, shown_in_detail)
+"""Relay and Synapse style."""
+
+
+def _helped(error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
     if "allowed_values" not in error.details:
-        return detail_response(error, request_id, headers)
+        return detailed(error, request_id, headers)
     problem = {
         "field": error.details["field"],
         "area": "request.path",
@@ -98,6 +203,14 @@ def help_response(error: LaminaError, request_id: str, headers: Mapping[str, str
     }
     body = {"error": {"code": "validation", "detail": error.message, "validation_hints": [problem]}}
     return _response(error, outcome_of(error).status, body, headers)
+
+
+def _shown_by_help(code: str) -> Collection[Shown]:
+    return [Shown(status_of(code), HelpErrorBody)] if code == "UNKNOWN_HELP_ID" else shown_in_detail(code)
+
+
+help_response: Final = ErrorStyle(_helped, _shown_by_help)
+"""Style of the Relay help: what its closed lists do not have is shown with those that they have."""
 
 
 def _response(

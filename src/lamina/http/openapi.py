@@ -6,19 +6,19 @@ Every status that an operation can answer with is named, with the error codes be
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
-from lamina import __version__, errors, limits
-from lamina.catalogue import CATALOGUE
+from lamina import __version__, limits
+from lamina.http.errors import Shown, error_response
 from lamina.http.routes import PARAMETER, Route
 from lamina.kernel.operations import Effect, Tier
 
-__all__ = ["DOCS_PAGE", "ErrorEnvelope", "openapi_document"]
+__all__ = ["DOCS_PAGE", "openapi_document"]
 
 _REF = "#/components/schemas/{model}"
 _JSON, _EVENTS = "application/json", "text/event-stream"
@@ -45,20 +45,10 @@ DOCS_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Lamin
 (OpenAPI 3.1); the manual is in the project's <code>docs/reference</code>.</p></body></html>"""
 
 
-class ErrorEnvelope(BaseModel):
-    """The error envelope of seed 002, 6.6."""
-
-    error_code: str
-    message: str
-    request_id: str
-    details: dict[str, Any] = {}
-    retriable: bool
-    documentation: str | None = None
-
-
 def openapi_document(routes: Sequence[Route]) -> bytes:
     """The document as JSON bytes, made once at start."""
-    models = {route.operation.result for route in routes} | {ErrorEnvelope}
+    models = {route.operation.result for route in routes}
+    models |= {shown.body for route in routes for code in _codes(route) for shown in _shown(route, code)}
     requests = {route.operation.request for route in routes}
     inputs: Sequence[Any] = [(model, "validation") for model in requests]
     outputs: Sequence[Any] = [(model, "serialization") for model in models]
@@ -99,7 +89,7 @@ def _described(route: Route, refs: Any, definitions: Mapping[str, Any]) -> dict[
         "x-capability": str(operation.capability),
         "security": [] if operation.open else [{"bearer": [], "actor": []}],
         "parameters": [*_path_parameters(route), *_query(route), *_key(route)],
-        "responses": answers | _failures(route),
+        "responses": answers | _failures(route, refs),
     }
     if route.has_body:
         schema = _body_schema(route, refs, definitions)
@@ -120,29 +110,36 @@ def _answer(route: Route, status: int, refs: Any) -> dict[str, Any]:
     return {"description": _SAID[status], "content": content}
 
 
-def _failures(route: Route) -> dict[str, Any]:
+def _failures(route: Route, refs: Any) -> dict[str, Any]:
     """Responses by status, each with the codes that it may carry."""
-    by_status: dict[int, list[str]] = {}
-    for code in sorted({*_codes(route), *route.operation.fails}):
-        by_status.setdefault(_status(code), []).append(code)
-    schema = {"$ref": _REF.format(model="ErrorEnvelope")}
+    by_status: dict[int, dict[str, type[BaseModel]]] = {}
+    for code in sorted(set(_codes(route))):
+        for shown in _shown(route, code):
+            by_status.setdefault(shown.status, {})[code] = shown.body
     return {
         str(status): {
             "description": f"An error: {', '.join(codes)}.",
-            "content": {_JSON: {"schema": schema}},
+            "content": {_JSON: {"schema": _one_of(codes.values(), refs)}},
         }
         for status, codes in sorted(by_status.items())
     }
 
 
-def _status(code: str) -> int:
-    entry = CATALOGUE[code]
-    return entry.status or errors.STATUS[getattr(errors, entry.kind)].status
+def _shown(route: Route, code: str) -> Collection[Shown]:
+    """How the row shows a code; what is said before any row is found has no style but Cortex's."""
+    style = error_response if code == "UNKNOWN_HOST" else route.errors
+    return style.describe(code)
+
+
+def _one_of(models: Collection[type[BaseModel]], refs: Any) -> Any:
+    schemas = [refs[model, "serialization"] for model in sorted(set(models), key=lambda m: m.__name__)]
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
 
 def _codes(route: Route) -> Iterator[str]:
     """What the door and the gateway can answer with before, around and behind any operation of this kind."""
     operation = route.operation
+    yield from operation.fails
     yield from ("RATE_LIMITED", "INTERNAL", "WAL_UNAVAILABLE", "UNKNOWN_HOST")
     yield from ("INVALID_QUERY", "MISSING_REQUIRED_FIELD", route.invalid_code, "INVALID_REQUEST")
     if "{" in route.path:
@@ -160,6 +157,8 @@ def _codes(route: Route) -> Iterator[str]:
         yield "WRONG_TENANT"
     if not operation.open and str(operation.capability):
         yield from ("POLICY_DENIED", "NOT_A_MEMBER")
+    if operation.relay:
+        yield from ("MISSING_SCOPE", "NAMESPACE_DENIED")
     if operation.effect is not Effect.READ:
         yield "IDEMPOTENCY_CONFLICT"
     if operation.tier is Tier.EXPERIMENTAL:

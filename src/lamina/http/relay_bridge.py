@@ -210,6 +210,7 @@ def bridge_operations(bridge: Bridge) -> list[Operation[Any]]:
             handler=_handler(bridge, page.path),
             summary=page.summary,
             open=True,
+            fails=("UNKNOWN_HELP_ID",) if _PARAMETER.search(page.path) else (),
         )
         for page in _PAGES
     ]

@@ -2,28 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from pydantic import BaseModel
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from lamina.coordination.refusals import refusal
+from lamina.coordination.refusals import refusal, refusal_status
 from lamina.errors import LaminaError
-from lamina.http.errors import ErrorStyle, detail_response
+from lamina.http.errors import ErrorStyle, Shown, detailed, shown_in_detail, status_of
 from lamina.http.routes import Route
 from lamina.kernel.operations import Operation
 
 __all__ = ["schedule_response", "schedule_rows"]
 
 
-def schedule_response(error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
-    """An error with the schedule's ``detail`` object; in Relay style where it is not the schedule's."""
+class ScheduleRefusal(BaseModel):
+    """What the schedule says of an error: its own code, and what the code is about."""
+
+    code: str
+    message: str
+    field: str | None = None
+    schedule_id: str = ""
+    warnings: list[str] = []
+
+
+class ScheduleErrorBody(BaseModel):
+    """An error of the schedule."""
+
+    detail: ScheduleRefusal
+    error_code: str
+    request_id: str
+    hint: str = ""
+
+
+def _refused(error: LaminaError, request_id: str, headers: Mapping[str, str]) -> Response:
     found = refusal(error)
     if found is None:
-        return detail_response(error, request_id, headers)
-    return detail_response(error, request_id, headers, detail=found.detail, status=found.status)
+        return detailed(error, request_id, headers)
+    return detailed(error, request_id, headers, detail=found.detail, status=found.status)
+
+
+def _shown(code: str) -> Collection[Shown]:
+    status = refusal_status(code, status_of(code))
+    return shown_in_detail(code) if status is None else [Shown(status, ScheduleErrorBody)]
+
+
+schedule_response: Final = ErrorStyle(_refused, _shown)
+"""Errors with the schedule's ``detail`` object; in Relay style where they are not the schedule's."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Operation, Tier
@@ -36,6 +36,9 @@ from lamina.session.requests import Brief, BriefAsked, Identity, Ingest, Ingeste
 
 __all__ = ["SessionHandlers", "session_operations"]
 
+_DATED: Final = ("INVALID_TIMESTAMP",)
+_CLOSED: Final = ("INTERNAL_TOKEN_REQUIRED",)
+
 
 @dataclass(frozen=True, slots=True)
 class SessionHandlers:
@@ -65,6 +68,7 @@ def _turn(handlers: SessionHandlers) -> list[Operation[Any]]:
             grants=handlers.ingesting.grants,
             handler=handlers.ingesting.ingest,
             summary="Store one turn of a conversation.",
+            fails=_DATED,
             keeps_keys=True,
         ),
         Operation(
@@ -77,6 +81,7 @@ def _turn(handlers: SessionHandlers) -> list[Operation[Any]]:
             grants=handlers.briefing.grants,
             handler=handlers.briefing.brief,
             summary="Fetch the memory for a turn of a conversation.",
+            fails=_DATED,
         ),
     ]
 
@@ -104,12 +109,15 @@ def _whole(closing: Closing) -> list[Operation[Any]]:
             grants=closing.take_grants,
             handler=closing.take,
             summary="Store the turns of a whole session, all or none.",
+            fails=_DATED,
         ),
     ]
 
 
 def _asked(asking: Asking) -> list[Operation[Any]]:
-    def read(name: str, request: Any, result: Any, handler: Any, summary: str) -> Operation[Any]:
+    def read(
+        name: str, request: Any, result: Any, handler: Any, summary: str, fails: tuple[str, ...] = ()
+    ) -> Operation[Any]:
         return Operation(
             name=name,
             request=request,
@@ -120,6 +128,7 @@ def _asked(asking: Asking) -> list[Operation[Any]]:
             grants=asking.read_grants,
             handler=handler,
             summary=summary,
+            fails=fails,
         )
 
     return [
@@ -132,6 +141,7 @@ def _asked(asking: Asking) -> list[Operation[Any]]:
             Handover,
             asking.handover,
             "Say what to know before a session begins, and why.",
+            _DATED,
         ),
         Operation(
             name="session_correct",
@@ -143,6 +153,7 @@ def _asked(asking: Asking) -> list[Operation[Any]]:
             grants=asking.correct_grants,
             handler=asking.correct,
             summary="Correct who a user is.",
+            answers=(200, 202),
         ),
     ]
 
@@ -161,6 +172,7 @@ def _inside(inside: Inside) -> list[Operation[Any]]:
             grants=grants,
             handler=handler,
             summary=summary,
+            fails=_CLOSED,
         )
 
     return [
@@ -184,5 +196,6 @@ def _inside(inside: Inside) -> list[Operation[Any]]:
             grants=inside.revive_grants,
             handler=inside.revive,
             summary="Try again what had failed for good.",
+            fails=_CLOSED,
         ),
     ]
