@@ -107,7 +107,9 @@ class Deriver:
             event = job.event
             view = View(self._store, event)
             facts = view.facts()
-            writes = BeliefReviser(view).revise(facts)
+            reviser = BeliefReviser(view)
+            writes = reviser.revise(facts)
+            reviser.end(view.taken_back(), writes)
             payload = {
                 "beliefs_updated": len({record.id for record in writes.records}),
                 "conflicts_resolved": sum(support.polarity == "against" for support in writes.supports),

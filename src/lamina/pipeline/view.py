@@ -15,9 +15,10 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
 from lamina.store.ports import RecordQuery, Store
 
-__all__ = ["EXTRACTED_FROM", "View"]
+__all__ = ["EXTRACTED_FROM", "TAKEN_BACK_BY", "View"]
 
 EXTRACTED_FROM = "extracted_from"
+TAKEN_BACK_BY = "taken_back_by"
 
 
 class View:
@@ -53,9 +54,16 @@ class View:
 
     def facts(self) -> list[Fact]:
         """The facts that rest on the event directly, in the order of their ids."""
+        return self._tied(EXTRACTED_FROM)
+
+    def taken_back(self) -> list[Fact]:
+        """The facts that the event took back, in the order of their ids."""
+        return self._tied(TAKEN_BACK_BY)
+
+    def _tied(self, relation: str) -> list[Fact]:
         dependants = self._store.records.dependants_of(self.event.tenant_id, [self.event.id])
         supports = self._before(dependants.get(self.event.id, []))
-        ids = {support.record_id for support in supports if support.relation == EXTRACTED_FROM}
+        ids = {support.record_id for support in supports if support.relation == relation}
         records = self._store.records.get(self.event.tenant_id, ids, seen_at=self.event.recorded_at).values()
         return sorted((r for r in records if isinstance(r, Fact)), key=lambda fact: fact.id)
 
