@@ -91,6 +91,25 @@ def test_a_slow_recall_is_left_behind(make_world):
         let_go.set()
 
 
+def test_a_recall_that_was_left_behind_ends_where_it_next_asks_what_it_may_read(make_world):
+    world = make_world(brief_deadline_ms=30)
+    let_go, ended, read = threading.Event(), threading.Event(), []
+
+    def slow(request: Any, call: Any) -> Any:
+        try:
+            read.append(call.may_read(request.scope))
+            let_go.wait(20)
+            read.append(call.may_read(request.scope))
+        finally:
+            ended.set()
+
+    world.server.associator._recall = slow
+    assert brief(world, query="anything")["semanticContext"] == []
+    let_go.set()
+    assert ended.wait(20)
+    assert read == [True]
+
+
 def test_a_broken_recall_leaves_tier_one_whole(world):
     def breaks(request: Any, call: Any) -> Any:
         raise RuntimeError("boom")
