@@ -13,6 +13,7 @@ from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
+from lamina.session.awaited import require_awaited
 from lamina.session.drain import Drain
 from lamina.store.ports import EventQuery
 
@@ -91,15 +92,16 @@ def test_a_slow_recall_is_left_behind(make_world):
         let_go.set()
 
 
-def test_a_recall_that_was_left_behind_ends_where_it_next_asks_what_it_may_read(make_world):
+def test_a_recall_that_was_left_behind_ends_before_its_next_phase(make_world):
     world = make_world(brief_deadline_ms=30)
-    let_go, ended, read = threading.Event(), threading.Event(), []
+    let_go, ended, begun = threading.Event(), threading.Event(), []
 
     def slow(request: Any, call: Any) -> Any:
         try:
-            read.append(call.may_read(request.scope))
-            let_go.wait(20)
-            read.append(call.may_read(request.scope))
+            for phase in ("gather", "score"):
+                require_awaited()
+                begun.append(phase)
+                let_go.wait(20)
         finally:
             ended.set()
 
@@ -107,7 +109,7 @@ def test_a_recall_that_was_left_behind_ends_where_it_next_asks_what_it_may_read(
     assert brief(world, query="anything")["semanticContext"] == []
     let_go.set()
     assert ended.wait(20)
-    assert read == [True]
+    assert begun == ["gather"]
 
 
 def test_a_broken_recall_leaves_tier_one_whole(world):

@@ -129,8 +129,10 @@ def model() -> Iterator[Model]:
 def test_turns_taken_while_all_was_down_are_folded_once_and_in_order_though_a_worker_dies(
     tmp_path: Path, model: Model
 ) -> None:
+    told = {"LAMINA_LLM_URL": model.url, "LAMINA_LLM_MODEL": "fake"}
+
     def work() -> Any:
-        return run("worker", "--data", str(tmp_path), LAMINA_LLM_URL=model.url, LAMINA_LLM_MODEL="fake")
+        return run("worker", "--data", str(tmp_path), LAMINA_EMBED="lazy", **told)
 
     port = free_port()
     processes = [start(tmp_path, port, "--workers", "0")]

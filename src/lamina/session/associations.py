@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lamina.errors import LaminaError
-from lamina.kernel.operations import Call, Grant, Permits
+from lamina.kernel.operations import Call
 from lamina.kernel.scopes import Scope
 from lamina.language.entities import normalise_name
 from lamina.recall.recalling import Recalling
 from lamina.recall.requests import Budgets, Pack, Recall
+from lamina.session.awaited import awaited_until
 from lamina.session.requests import EntitySeen, Remembered
 from lamina.store.ports import Records
 
@@ -63,16 +64,22 @@ class Associator:
         if query is None or not query.strip() or not self._room.acquire(blocking=False):
             return lambda: NOTHING
         until = time.monotonic() + self._deadline_s
-        # What goes on after the call has permits of its own, for as long as somebody waits for it.
+        # What goes on after the call has permits of its own.
+        later = replace(call, permits=call.permits.renewed())
         late = threading.Event()
-        later = replace(call, permits=_WhileAwaited(call.permits.renewed(), late))
         try:
-            future = self._pool.submit(self.ask, query, scope, later, known)
+            future = self._pool.submit(self._ask_until, late, query, scope, later, known)
         except RuntimeError:  # the server is stopping
             self._room.release()
             return lambda: NOTHING
         future.add_done_callback(lambda _: self._room.release())
         return lambda: self._taken(future, until, late)
+
+    def _ask_until(
+        self, late: threading.Event, query: str, scope: Scope, call: Call, known: Sequence[str]
+    ) -> Associations:
+        with awaited_until(late):
+            return self.ask(query, scope, call, known)
 
     def _taken(self, future: Future[Associations], until: float, late: threading.Event) -> Associations:
         try:
@@ -118,44 +125,6 @@ class Associator:
     def close(self) -> None:
         """Start nothing more."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-class _TooLate(Exception):
-    """Nobody waits for the answer any more."""
-
-
-class _WhileAwaited:
-    """``Permits`` that end the work when it is late: recall asks them before it reads and before it tells.
-
-    Otherwise a recall that was left behind would go on to its end, and the next brief would wait for the processor.
-    """
-
-    def __init__(self, permits: Permits, late: threading.Event) -> None:
-        self._permits = permits
-        self._late = late
-
-    def _held(self) -> Permits:
-        if self._late.is_set():
-            raise _TooLate
-        return self._permits
-
-    def allows(self, grant: Grant) -> bool:
-        return self._held().allows(grant)
-
-    def require(self, grant: Grant) -> None:
-        self._held().require(grant)
-
-    def reason(self, grant: Grant) -> str | None:
-        return self._held().reason(grant)
-
-    def above(self, scope: Scope) -> Sequence[Scope]:
-        return self._held().above(scope)
-
-    def denials(self, scope: Scope | None) -> Mapping[str, str]:
-        return self._held().denials(scope)
-
-    def renewed(self) -> Permits:
-        return self._held().renewed()
 
 
 def entities_seen(
