@@ -60,14 +60,13 @@ from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.operations import capture_operations
 from lamina.pipeline.worker import Worker
-from lamina.recall.derived import DerivedRecords
 from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
 from lamina.recall.recalling import Recalling
-from lamina.recall.retrieve import Retriever
 from lamina.remote.documents import fetch_document
 from lamina.session.asking import Asking
 from lamina.session.associations import Associator
+from lamina.session.awaited import AwaitedRecords, AwaitedRetriever
 from lamina.session.brief import Briefing
 from lamina.session.closing import Closing
 from lamina.session.drain import Drain
@@ -242,8 +241,8 @@ def _sources() -> Sources:
 
 
 def _recalling(store: Store, ids: RandomIds, embedder: MiniLmEmbedder, indexes: ResidentIndexes) -> Recalling:
-    retriever = Retriever(store, indexes, embedder)
-    return Recalling(store, retriever, DerivedRecords(store), WordPieceCounter(), ids)
+    retriever = AwaitedRetriever(store, indexes, embedder)
+    return Recalling(store, retriever, AwaitedRecords(store), WordPieceCounter(), ids)
 
 
 def build_drain(settings: Settings, store: Store) -> Drain:

@@ -158,6 +158,8 @@ def test_a_lease_ends_by_time_or_when_given_back(store: Store) -> None:
     assert [row.id for row in claim(store, LEASE)] == [row.id for row in rows]
     store.sessions.release([row.id for row in rows])
     assert len(claim(store)) == 1
+    store.sessions.release()
+    assert len(claim(store)) == 1
 
 
 def test_a_turn_is_folded_once(store: Store) -> None:

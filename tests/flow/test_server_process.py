@@ -6,13 +6,11 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
-import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,37 +21,12 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes, SystemClock
 from lamina.store.ports import EventQuery, LifecycleQuery, RecordQuery
 from lamina.store.sqlite import SqliteStore
+from processes import answers, free_port, start, wait_until
 
 SCOPE = "org:acme/user:alice"
 WRITES = 5000
 KILLED_AFTER = 500  # early enough that deriving what was kept does not take the gate's time
 WRITERS = 8
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def start(folder: Path, port: int, *more: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "lamina", "serve", "--port", str(port), "--data", str(folder), *more]
-    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
-
-
-def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
-    until = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)
-
-
-def answers(port: int) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/admin/version", timeout=2) as response:
-            return bool(response.status == 200)
-    except OSError:
-        return False
 
 
 def write(port: int, number: int) -> str | None:

@@ -13,6 +13,7 @@ from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
+from lamina.session.awaited import require_awaited
 from lamina.session.drain import Drain
 from lamina.store.ports import EventQuery
 
@@ -89,6 +90,26 @@ def test_a_slow_recall_is_left_behind(make_world):
             assert len(found["workingMemory"]) == 1
     finally:
         let_go.set()
+
+
+def test_a_recall_that_was_left_behind_ends_before_its_next_phase(make_world):
+    world = make_world(brief_deadline_ms=30)
+    let_go, ended, begun = threading.Event(), threading.Event(), []
+
+    def slow(request: Any, call: Any) -> Any:
+        try:
+            for phase in ("gather", "score"):
+                require_awaited()
+                begun.append(phase)
+                let_go.wait(20)
+        finally:
+            ended.set()
+
+    world.server.associator._recall = slow
+    assert brief(world, query="anything")["semanticContext"] == []
+    let_go.set()
+    assert ended.wait(20)
+    assert begun == ["gather"]
 
 
 def test_a_broken_recall_leaves_tier_one_whole(world):
@@ -196,6 +217,26 @@ def test_identity_is_read_and_corrected_outside_of_a_conversation(world):
     assert brief(world)["identity"]["facts"] == {"home": "Porto"}
 
 
+def test_null_clears_what_is_known_of_a_user(world):
+    say(world, "My name is Kaiser. I live in Berlin. I work as a nurse.")
+    work(world)
+    cleared = {"name": None, "timezone": None, "facts": {"home": None}}
+    assert world.call("PATCH", "/user/identity", body=USER | cleared).status_code == 202
+    work(world)
+    known = {"name": None, "timezone": None, "facts": {"occupation": "nurse"}}
+    assert world.get("/user/identity", **USER) == known
+    assert world.ids("/v1/facts", scope=SCOPE, predicate="lives_in") == []
+    assert world.ids("/v1/beliefs", scope=SCOPE, predicate="lives_in") == []
+    before = list(world.store.snapshot())
+    world.store.jobs.reset()
+    work(world)
+    assert list(world.store.snapshot()) == before
+    assert world.get("/user/identity", **USER) == known
+    say(world, "I live in Berlin.", "2026-05-13T12:30:00Z")
+    work(world)
+    assert world.get("/user/identity", **USER)["facts"] == {"occupation": "nurse", "home": "Berlin"}
+
+
 @pytest.mark.parametrize("wrong", [{"timezone": "Mars/Base"}, {"facts": {"shoe": "43"}}, {"name": ""}])
 def test_a_correction_is_checked(world, wrong):
     assert world.call("PATCH", "/user/identity", body=USER | wrong).status_code == 422
@@ -216,6 +257,16 @@ def test_a_handover_says_why(world):
     assert found["evidence"]["summary"]["session_id"] == "s-1"
     assert {item["why"] for item in found["evidence"]["loop_ranking"]}
     assert found["evidence"]["freshness"]["turns_waiting_for_the_summary"] == 0
+
+
+def test_a_handover_hints_at_who_was_spoken_of_last(world):
+    say(world, "I live in Lisbon.")
+    say(world, "I work at Acme Corp.", "2026-05-13T10:00:10Z")
+    say(world, "Bob lives in Rome.", "2026-05-13T10:00:20Z", userId="user_2")
+    work(world)
+    found = world.get("/session/startbrief", **USER, now="2026-05-13T10:01:00Z")["entity_hints"]
+    assert [hint["summary"].split(":")[0] for hint in found] == ["Acme Corp", "Lisbon"]
+    assert all(hint["uuid"].startswith("ent_") for hint in found)
 
 
 # ---- looks inside

@@ -44,6 +44,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "send_outbox": "row numbers that the drain holds by its lease",
     "put_off_outbox": "a row number that the drain holds by its lease",
     "release_outbox": "row numbers that the drain holds by its lease",
+    "release_outbox_leases": "a worker that is alone frees what the dead held, of every tenant",
     "insert_terms": "the full-text table has row numbers only; the row was written with its tenant just before",
     "delete_terms": "the full-text table has row numbers only; the number was found under its tenant just before",
 }
@@ -106,6 +107,7 @@ HOT: Mapping[str, str] = {
     "last_lifecycle": "SCAN lifecycle$",  # from its end, by the primary key, one row
     "find_idempotency": "PRIMARY KEY",
     "find_relay_token": "relay_token_sha256",
+    "find_model_output": r"PRIMARY KEY \(tenant_id=\? AND input_hash=\?",
     "find_revocation": r"PRIMARY KEY \(tenant_id=\? AND jti=\? AND issuer=\?",
     "prune_revocations": "revocation_expiry",
     "find_schedule_item": r"PRIMARY KEY \(tenant_id=\? AND schedule_id=\?",

@@ -14,6 +14,10 @@ from given import NOON, CountedIds, ManualClock
 from lamina.access.policy import OpenPolicy, PolicyPermits
 from lamina.kernel.operations import Call, Principal
 from lamina.kernel.time import SECOND_US, duration_text, rfc3339
+from lamina.language.temporal import find_times
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.worker import Worker
 from lamina.session.brief import Briefing
 from lamina.session.drain import Drain
 from lamina.session.folding import Said, bridge_text, fold_turn
@@ -28,13 +32,28 @@ from lamina.store.sqlite import SqliteStore
 STEPS = 300
 SEEDS = [int(os.environ["SIMULATION_SEED"])] if "SIMULATION_SEED" in os.environ else [1, 2, 3, 4]
 MINUTE = 60 * SECOND_US
-WORDS = [
-    "I need to call Ana on Friday.",
-    "ok",
-    "We moved to Lisbon.",
-    "Shall I book it?",
-    "My flight is at 9.",
-]
+WORDS = ["ok", "We moved to Lisbon.", "Shall I book it?", "My flight is at 9."]
+OPENS = {
+    "I need to call Ana on Friday.": ("commitment", "Call Ana"),
+    "I need to pay rent.": ("commitment", "Pay rent"),
+    "I'm still waiting for the landlord.": ("thread", "Waiting for the landlord"),
+    "My laptop keeps crashing.": ("friction", "My laptop keeps crashing"),
+}
+ENDS = {
+    "I called Ana.": "Call Ana",
+    "I paid the rent.": "Pay rent",
+    "Never mind the rent.": "Pay rent",
+    "The laptop works again.": "My laptop keeps crashing",
+}
+TELLS = {
+    "I live in Lisbon.": ("home", "Lisbon"),
+    "I live in Porto.": ("home", "Porto"),
+    "I work as a nurse.": ("occupation", "nurse"),
+    "My name is Kai.": ("name", "Kai"),
+    "My name is Bo.": ("name", "Bo"),
+}
+SAYINGS = [*WORDS, *OPENS, *ENDS, *TELLS]
+EXTRACTOR = RulesExtractor(find_times, use_parser=False)
 USERS = [("acme", "u1"), ("acme", "u2"), ("other", "u1")]
 SESSIONS = ["s-1", "s-2"]
 
@@ -67,9 +86,46 @@ class Sitting:
         return bridge_text(self.summary, left[-12:])
 
 
+@dataclass
+class Person:
+    """What a user left open, and said of themselves, by their own words; in the order of arrival."""
+
+    waiting: list[tuple[str, int]] = field(default_factory=list)
+    loops: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    """Salience and when it was last spoken of."""
+    said: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def derive(self) -> None:
+        while self.waiting:
+            self.hear(*self.waiting.pop(0))
+
+    def hear(self, text: str, at: int) -> None:
+        if text in OPENS:
+            salience, seen_at = self.loops.get(OPENS[text], (2, at))
+            self.loops[OPENS[text]] = min(5, salience + 1), max(seen_at, at)
+        for loop in [loop for loop in self.loops if loop[1] == ENDS.get(text)]:
+            del self.loops[loop]
+        if text in TELLS:
+            key, value = TELLS[text]
+            self.said[key] = max(self.said.get(key, (at, value)), (at, value), key=lambda item: item[0])
+
+    def shown(self) -> dict[str, Any]:
+        known = {key: value for key, (_, value) in self.said.items()}
+        return {
+            "identity": {"name": known.pop("name", None), "timezone": None, "facts": known},
+            "activeLoops": [
+                {"type": kind, "status": "active", "text": text, "salience": salience}
+                for (kind, text), (salience, seen_at) in sorted(
+                    self.loops.items(), key=lambda item: (-item[1][1], -item[1][0], item[0])
+                )
+            ],
+        }
+
+
 class Model:
     def __init__(self) -> None:
         self.sittings: dict[tuple[str, str, str], list[Sitting]] = {}
+        self.people: dict[tuple[str, str], Person] = {user: Person() for user in USERS}
         self.known: set[Any] = set()
         self.count = 0
 
@@ -78,6 +134,8 @@ class Model:
             return
         self.known.add((user, session, role, text, at))
         self.count += 1
+        if role == "user":
+            self.people[user].waiting.append((text, at))
         sittings = self.sittings.setdefault((*user, session), [])
         if sittings and not sittings[-1].closed and at - sittings[-1].last_at > 30 * MINUTE:
             sittings[-1].close()
@@ -109,6 +167,7 @@ class Model:
             ],
             "rollingSummary": here[-1].summary if here else "",
             "episodeBridge": over[0].bridge() if over and mode == "session_start" else "",
+            **self.people[user].shown(),
         }
 
 
@@ -122,6 +181,10 @@ class Simulation:
             SqliteStore(folder, clock=self.clock, ids=CountedIds(), durable=False),
             MemoryStore(clock=self.clock, ids=CountedIds()),
         ]
+        self.workers = [
+            Worker(store, Deriver(store, EXTRACTOR, None), None, self.clock, "simulated")
+            for store in self.stores
+        ]
         self.said: list[dict[str, Any]] = []
 
     def call(self) -> Call:
@@ -130,7 +193,7 @@ class Simulation:
 
     def step(self) -> None:
         act = self.random.choices(
-            [self.ingest, self.repeat, self.fold, self.close, self.brief], [12, 2, 2, 1, 4]
+            [self.ingest, self.repeat, self.fold, self.derive, self.close, self.brief], [12, 2, 2, 2, 1, 4]
         )
         act[0]()
 
@@ -146,7 +209,7 @@ class Simulation:
             "userId": user,
             "personaId": "p",
             "role": self.random.choice(["user", "assistant"]),
-            "text": self.random.choice(WORDS),
+            "text": self.random.choice(SAYINGS),
             "timestamp": rfc3339(at),
             "metadata": {"sessionId": self.random.choice(SESSIONS)},
         }
@@ -174,6 +237,19 @@ class Simulation:
             for sitting in sittings:
                 sitting.fold()
 
+    def derive(self) -> None:
+        for worker in self.workers:
+            worker.drain()
+        for person in self.model.people.values():
+            person.derive()
+
+    def replay(self) -> None:
+        for store, worker in zip(self.stores, self.workers, strict=True):
+            before = list(store.snapshot())
+            store.jobs.reset()
+            worker.drain()
+            assert list(store.snapshot()) == before
+
     def close(self) -> None:
         user, session = self.random.choice(USERS), self.random.choice(SESSIONS)
         held = self.model.sittings.get((*user, session), [])
@@ -198,6 +274,8 @@ class Simulation:
         wanted = self.model.brief(user, session, now, mode)
         for store in self.stores:
             given = Briefing(store).brief(asked, self.call()).result.model_dump(mode="json", by_alias=True)
+            for loop in given["activeLoops"]:
+                del loop["id"]
             assert {name: given[name] for name in wanted} == wanted
 
 
@@ -207,7 +285,13 @@ def test_every_brief_is_what_the_model_of_the_contract_says(seed: int, tmp_path:
     for _ in range(STEPS):
         simulation.step()
     simulation.fold()
+    simulation.derive()
+    simulation.replay()
+    simulation.brief()
     for store in simulation.stores:
         assert store.sessions.outbox_counts()["pending"] == 0
         store.close()
+    people = simulation.model.people.values()
+    assert any(person.loops for person in people)
+    assert any(person.said for person in people)
     assert any(len(sittings) > 1 for sittings in simulation.model.sittings.values())

@@ -41,6 +41,7 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
     with _alone(settings.data):
         store = SqliteStore(settings.data, durable=False)
         store.jobs.release()
+        store.sessions.release()
 
         def stopping() -> bool:
             return stop.is_set() or parent not in (None, os.getppid())

@@ -57,6 +57,17 @@ class BeliefReviser:
                 self._revise(event, fact, scope, writes)
         return writes
 
+    def end(self, facts: Sequence[Fact], writes: Writes) -> None:
+        """End the beliefs in facts that were taken back: what they were worth stays, that they hold does not."""
+        event = self._view.event
+        if not event.directives.wants("beliefs"):
+            return
+        for fact in facts:
+            for scope in dict.fromkeys([event.scope, event.directives.consolidate_into or event.scope]):
+                held = self._held(scope, fact.claim_key, writes)
+                if held is not None and held.valid_to is None:
+                    _put(event, held, replace(held, valid_to=fact.valid_to), writes)
+
     def _revise(self, event: Event, fact: Fact, scope: Scope, writes: Writes) -> None:
         belief = self._held(scope, fact.claim_key, writes)
         belief_id = belief.id if belief else _belief_id(event, scope, fact)

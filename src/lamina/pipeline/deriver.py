@@ -116,7 +116,9 @@ class Deriver:
 
         def revise(view: View) -> Writes:
             facts = read.of(view.event)
-            writes = BeliefReviser(view).revise(facts)
+            reviser = BeliefReviser(view)
+            writes = reviser.revise(facts)
+            reviser.end(read.taken_back(view.event), writes)
             payload = {
                 "beliefs_updated": len({record.id for record in writes.records}),
                 "conflicts_resolved": sum(support.polarity == "against" for support in writes.supports),

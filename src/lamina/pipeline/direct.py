@@ -6,7 +6,7 @@ from typing import Any
 
 from lamina.kernel.events import Event
 from lamina.language.entities import normalise_name
-from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Span, Triple
+from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Span, TakenBack, Triple
 from lamina.pipeline.extract.vocabulary import PREDICATES
 
 __all__ = ["direct_extraction"]
@@ -20,16 +20,21 @@ def direct_extraction(event: Event) -> Extraction | None:
 
     Subject and object are names, or objects with a ``name``; an object may also be a number, a boolean, or a
     literal of the form ``{"value": ..., "datatype": ..., "unit": ...}``. A number of a claim supersedes the last, as
-    does every value of a predicate that is known to have one at a time.
+    does every value of a predicate that is known to have one at a time. An object of null says that the value that
+    is held holds no more.
     """
     content = event.content
     if content.get("kind") != "triple":
         return None
     subject, predicate = _entity(content.get("subject")), content.get("predicate")
     value = _value(content.get("object"))
-    if subject is None or value is None or not isinstance(predicate, str) or not predicate.strip():
+    if subject is None or not isinstance(predicate, str) or not predicate.strip():
         return None
     name = "_".join(predicate.casefold().split())[:_NAME_MAX]
+    if "object" in content and content["object"] is None:
+        return Extraction(taken_back=(TakenBack(subject, name),))
+    if value is None:
+        return None
     known = PREDICATES.get(name)
     triple = Triple(
         subject=subject,

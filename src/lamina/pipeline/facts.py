@@ -15,8 +15,8 @@ from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Sub
 from lamina.kernel.time import Instant, from_datetime, to_datetime
 from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.restating import restate
-from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Triple
-from lamina.pipeline.view import EXTRACTED_FROM, View
+from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
+from lamina.pipeline.view import EXTRACTED_FROM, TAKEN_BACK_BY, View
 from lamina.store.ports import Closing, Writes
 
 __all__ = ["EXTERNAL_FACTOR", "FactResolver", "entity_id"]
@@ -73,6 +73,8 @@ class FactResolver:
                 continue
             _note_claim_entities(event, claim, writes)
             self._place(event, claim, ordinal, extractor, writes)
+        for taken in extraction.taken_back:
+            self._take_back(event, taken, writes)
         return writes
 
     def _place(self, event: Event, claim: _Claim, ordinal: int, extractor: str, writes: Writes) -> None:
@@ -120,6 +122,23 @@ class FactResolver:
         if holder is not None:
             ends_at = _earlier(holder.valid_to, fact.valid_from)
             _revise(event, holder, writes, valid_to=ends_at, superseded_by=fact.id)
+
+    def _take_back(self, event: Event, taken: TakenBack, writes: Writes) -> None:
+        """End the value that holds when the event is observed; nothing takes its place."""
+        at = event.context.observed_at
+        slot = f"{entity_id(event.tenant_id, _key_of(taken.subject))}|{taken.predicate}"
+        for held in self._held(writes, slot=slot):
+            if held.valid_from <= at and _holds_at(held, at):
+                _revise(event, held, writes, valid_to=max(at, held.valid_from + 1))
+                writes.supports.append(
+                    replace(
+                        _support(event, held.id, held),
+                        relation=TAKEN_BACK_BY,
+                        polarity="against",
+                        weight=0.0,
+                        ordinal=at,
+                    )
+                )
 
     def _resume(self, event: Event, holder: Fact, fact: Fact, writes: Writes) -> Fact | None:
         """The holder's value after ``fact`` interrupts it, where the holder was stated again later on.

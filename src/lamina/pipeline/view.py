@@ -20,9 +20,11 @@ from lamina.kernel.time import Axes
 from lamina.store.ports import Closing, RecordQuery, Store, Writes
 from lamina.store.shapes import wanted
 
-__all__ = ["EXTRACTED_FROM", "FactsRead", "Pending", "View"]
+__all__ = ["EXTRACTED_FROM", "TAKEN_BACK_BY", "FactsRead", "Pending", "View"]
 
 EXTRACTED_FROM = "extracted_from"
+TAKEN_BACK_BY = "taken_back_by"
+_TIES = (EXTRACTED_FROM, TAKEN_BACK_BY)
 
 
 class Pending:
@@ -80,14 +82,22 @@ class FactsRead:
             ids = [event_id for tenant, event_id in self._events if tenant == tenant_id]
             dependants = store.records.dependants_of(tenant_id, ids)
             self._supports |= {(tenant_id, event_id): found for event_id, found in dependants.items()}
-            stated = {s.record_id for found in dependants.values() for s in found if _states(s)}
+            stated = {s.record_id for found in dependants.values() for s in found if s.relation in _TIES}
             newest = store.records.get(tenant_id, stated)
             self._newest |= {(tenant_id, record_id): record for record_id, record in newest.items()}
 
     def of(self, event: Event) -> list[Fact]:
         """The facts that rest on an event directly, as they stood then, in the order of their ids."""
+        return self._tied(event, EXTRACTED_FROM)
+
+    def taken_back(self, event: Event) -> list[Fact]:
+        """The facts that an event took back, as they stood then, in the order of their ids."""
+        return self._tied(event, TAKEN_BACK_BY)
+
+    def _tied(self, event: Event, relation: str) -> list[Fact]:
         supports = _before(event, self._supports.get((event.tenant_id, event.id), ()))
-        found = (self._seen(event, record_id) for record_id in {s.record_id for s in supports if _states(s)})
+        ids = {support.record_id for support in supports if support.relation == relation}
+        found = (self._seen(event, record_id) for record_id in ids)
         return sorted((fact for fact in found if isinstance(fact, Fact)), key=lambda fact: fact.id)
 
     def _seen(self, event: Event, record_id: str) -> Record | None:
@@ -161,10 +171,6 @@ class View:
     def _noted(self, record: Record) -> Record:
         self.saw_excluded = self.saw_excluded or record.excluded
         return record
-
-
-def _states(support: Support) -> bool:
-    return support.relation == EXTRACTED_FROM
 
 
 def _before(event: Event, supports: Sequence[Support]) -> list[Support]:

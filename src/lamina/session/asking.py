@@ -18,7 +18,8 @@ from lamina.kernel.time import SECOND_US, Instant, rfc3339_or_none, to_datetime
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import InstantText, Result, Text
 from lamina.session.associations import Associator
-from lamina.session.identity import CORRECTABLE, identity_of
+from lamina.session.hints import entity_hints
+from lamina.session.identity import CORRECTABLE, NAMES, TIMEZONE, identity_of
 from lamina.session.ingest import write_grants
 from lamina.session.loops import active_loops, loop_row, open_loops, status_at
 from lamina.session.names import actor_of_user, scope_of
@@ -116,11 +117,11 @@ FactKey = Literal["home", "from", "age", "birthday", "occupation", "employer", "
 
 
 class Correct(UserAsked):
-    """What the user says of themselves, outside of a conversation. What is left out stays as it is."""
+    """What the user says of themselves, outside of a conversation. What is left out stays as it is, null clears it."""
 
     name: Fact | None = None
     timezone: Zone | None = None
-    facts: dict[FactKey, Fact | int] = Field(default_factory=dict)
+    facts: dict[FactKey, Fact | int | None] = Field(default_factory=dict)
 
 
 class HandoverAsked(UserAsked):
@@ -208,12 +209,8 @@ class Asking:
 
         Answers with the identity as it is once they are derived, accepted when that takes longer than two seconds.
         """
-        stated = {"goes_by": request.name, "timezone": request.timezone}
-        stated |= {CORRECTABLE[key]: str(value) for key, value in request.facts.items()}
         captures = [
-            Capture(_claim(request, call, predicate, value))
-            for predicate, value in stated.items()
-            if value is not None
+            Capture(_claim(request, call, predicate, value)) for predicate, value in _stated(request).items()
         ]
         if not captures:
             return Answer(self._identity(request, call))
@@ -284,7 +281,7 @@ class Asking:
                         "events_waiting_for_derivation": backlog.events,
                     },
                 },
-                entity_hints=[],
+                entity_hints=entity_hints(self._store, tenant_id, scope, actor_of_user(request.user_id)),
                 now=now,
             )
         )
@@ -308,7 +305,19 @@ def _why(loop: Loop) -> str:
     return f"{loop.predicate} of salience {loop.salience}, said {loop.version} time(s){due}"
 
 
-def _claim(request: Correct, call: Call, predicate: str, value: str) -> EventDraft:
+def _stated(request: Correct) -> dict[str, str | None]:
+    """The predicates that a correction speaks of; None clears one."""
+    stated: dict[str, str | None] = {}
+    if "name" in request.model_fields_set:
+        # A name that was given before under another predicate would come back once this one is gone.
+        stated = dict.fromkeys(NAMES) if request.name is None else {NAMES[0]: request.name}
+    if "timezone" in request.model_fields_set:
+        stated[TIMEZONE] = request.timezone
+    told = {CORRECTABLE[key]: value for key, value in request.facts.items()}
+    return stated | {predicate: None if value is None else str(value) for predicate, value in told.items()}
+
+
+def _claim(request: Correct, call: Call, predicate: str, value: str | None) -> EventDraft:
     actor = Party.of(actor_of_user(request.user_id))
     principal = call.principal
     return EventDraft(
@@ -323,7 +332,7 @@ def _claim(request: Correct, call: Call, predicate: str, value: str) -> EventDra
             "kind": "triple",
             "subject": actor.display_name,
             "predicate": predicate,
-            "object": {"value": value, "datatype": "string"},
+            "object": None if value is None else {"value": value, "datatype": "string"},
         },
         context=Context(observed_at=call.now),
         directives=Directives(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as LateError
 from dataclasses import dataclass, replace
@@ -17,10 +17,11 @@ from lamina.kernel.scopes import Scope
 from lamina.language.entities import normalise_name
 from lamina.recall.recalling import Recalling
 from lamina.recall.requests import Budgets, Pack, Recall
+from lamina.session.awaited import awaited_until
 from lamina.session.requests import EntitySeen, Remembered
 from lamina.store.ports import Records
 
-__all__ = ["NOTHING", "Associations", "Associator"]
+__all__ = ["NOTHING", "Associations", "Associator", "entities_seen"]
 
 _LOG = logging.getLogger("lamina.session")
 
@@ -65,18 +66,26 @@ class Associator:
         until = time.monotonic() + self._deadline_s
         # What goes on after the call has permits of its own.
         later = replace(call, permits=call.permits.renewed())
+        late = threading.Event()
         try:
-            future = self._pool.submit(self.ask, query, scope, later, known)
+            future = self._pool.submit(self._ask_until, late, query, scope, later, known)
         except RuntimeError:  # the server is stopping
             self._room.release()
             return lambda: NOTHING
         future.add_done_callback(lambda _: self._room.release())
-        return lambda: self._taken(future, until)
+        return lambda: self._taken(future, until, late)
 
-    def _taken(self, future: Future[Associations], until: float) -> Associations:
+    def _ask_until(
+        self, late: threading.Event, query: str, scope: Scope, call: Call, known: Sequence[str]
+    ) -> Associations:
+        with awaited_until(late):
+            return self.ask(query, scope, call, known)
+
+    def _taken(self, future: Future[Associations], until: float, late: threading.Event) -> Associations:
         try:
             return future.result(timeout=max(0.0, until - time.monotonic()))
         except LateError:
+            late.set()
             future.cancel()
         except LaminaError as error:
             _LOG.warning("a brief goes without its second tier: %s", error.code)
@@ -104,23 +113,33 @@ class Associator:
         return Associations(_context(pack, known, limit), self._entities(pack, call.principal.tenant_id))
 
     def _entities(self, pack: Pack, tenant_id: str) -> list[EntitySeen]:
-        told: dict[str, tuple[str, list[str]]] = {}
-        for fact in pack.layers.facts:
-            if fact.kind == "loop" or fact.text is None:
-                continue
-            for part in (fact.subject, fact.object):
-                if part.type == "entity" and part.name:
-                    told.setdefault(part.id, (part.name, []))[1].append(fact.text)
-        kinds = self._records.entities(tenant_id, [normalise_name(name) for name, _ in told.values()])
-        by_id = {entity.id: entity.type for entity in kinds.values()}
-        return [
-            EntitySeen(summary=_summary(name, texts), type=by_id.get(entity_id), uuid=entity_id)
-            for entity_id, (name, texts) in list(told.items())[:ENTITIES_MAX]
+        named = [
+            (part.id, part.name, fact.text)
+            for fact in pack.layers.facts
+            if fact.kind != "loop" and fact.text is not None
+            for part in (fact.subject, fact.object)
+            if part.type == "entity" and part.name
         ]
+        return entities_seen(self._records, tenant_id, named)
 
     def close(self) -> None:
         """Start nothing more."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def entities_seen(
+    records: Records, tenant_id: str, named: Iterable[tuple[str, str, str]]
+) -> list[EntitySeen]:
+    """The first few entities of (id, name, text of a fact that names it), each with what is told of it."""
+    told: dict[str, tuple[str, list[str]]] = {}
+    for entity_id, name, text in named:
+        told.setdefault(entity_id, (name, []))[1].append(text)
+    kinds = records.entities(tenant_id, [normalise_name(name) for name, _ in told.values()])
+    by_id = {entity.id: entity.type for entity in kinds.values()}
+    return [
+        EntitySeen(summary=_summary(name, texts), type=by_id.get(entity_id), uuid=entity_id)
+        for entity_id, (name, texts) in list(told.items())[:ENTITIES_MAX]
+    ]
 
 
 def _summary(name: str, texts: Sequence[str]) -> str:

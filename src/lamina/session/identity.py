@@ -18,7 +18,7 @@ from lamina.pipeline.facts import entity_id
 from lamina.session.requests import Identity
 from lamina.store.ports import RecordQuery, Records
 
-__all__ = ["CORRECTABLE", "EVERYTHING", "identity_of"]
+__all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "TIMEZONE", "identity_of"]
 
 EVERYTHING: Final = Axes(seen_at=1 << 62)
 """What is held now, whatever the clock of the caller says."""
@@ -35,8 +35,10 @@ CORRECTABLE: Final[Mapping[str, str]] = {
 }
 """The keys of ``facts``, and the predicate behind each."""
 
-_NAMES: Final = ("goes_by", "name_is")
-_TIMEZONE: Final = "timezone"
+NAMES: Final = ("goes_by", "name_is")
+"""The predicates behind ``name``, the one that counts first."""
+
+TIMEZONE: Final = "timezone"
 _CHAIN_MAX: Final = 16
 
 
@@ -45,15 +47,15 @@ def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str) -> I
     subject = entity_id(tenant_id, normalise_name(Party.of(actor).display_name))
     chains = {
         predicate: _chain(records, tenant_id, scope, f"{subject}|{predicate}")
-        for predicate in (*_NAMES, _TIMEZONE, *CORRECTABLE.values())
+        for predicate in (*NAMES, TIMEZONE, *CORRECTABLE.values())
     }
     ids = [fact.id for chain in chains.values() for fact in chain]
     supports = records.supports_of(tenant_id, ids)
     said = {predicate: _last_said(chain, supports, actor) for predicate, chain in chains.items()}
     known = {key: said[predicate] for key, predicate in CORRECTABLE.items()}
     return Identity(
-        name=next((str(said[name]) for name in _NAMES if said[name] is not None), None),
-        timezone=None if said[_TIMEZONE] is None else str(said[_TIMEZONE]),
+        name=next((str(said[name]) for name in NAMES if said[name] is not None), None),
+        timezone=None if said[TIMEZONE] is None else str(said[TIMEZONE]),
         facts={key: value for key, value in known.items() if value is not None},
     )
 

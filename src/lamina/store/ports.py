@@ -16,6 +16,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.store.audit import Audit, Peppers
 from lamina.store.documents.ports import Documents
+from lamina.store.model_outputs import ModelOutputs
 from lamina.store.registry import Registry
 from lamina.store.relay_tokens import RelayTokens
 from lamina.store.revocations import Revocations
@@ -584,6 +585,11 @@ class Store(Protocol):
     @property
     def sessions(self) -> Sessions:
         """Sittings, their windows and the outbox."""
+        ...
+
+    @property
+    def model_outputs(self) -> ModelOutputs:
+        """What language models answered."""
         ...
 
     def change_mark(self) -> int:

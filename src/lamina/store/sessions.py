@@ -153,8 +153,8 @@ class Sessions(Protocol):
         """Note a failed attempt: due again at ``retry_at``, or failed for good and visible. Its lease ends."""
         ...
 
-    def release(self, ids: Collection[int]) -> None:
-        """Give leases back without an attempt."""
+    def release(self, ids: Collection[int] | None = None) -> None:
+        """Give leases back without an attempt: everybody's where no ids are given, for a drain that knows it is alone."""
         ...
 
     def revive(self, tenant_id: str, within: Scope) -> int:

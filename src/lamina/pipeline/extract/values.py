@@ -161,6 +161,14 @@ class Triple:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenBack:
+    """That what was said of a single-valued predicate of a subject holds no more, whatever it was."""
+
+    subject: EntityRef
+    predicate: str
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
     """What one utterance says. `keys` are short restatements to be indexed beside it.
 
@@ -171,3 +179,4 @@ class Extraction:
     triples: tuple[Triple, ...] = ()
     keys: tuple[str, ...] = ()
     gated: bool = False
+    taken_back: tuple[TakenBack, ...] = ()

@@ -13,6 +13,7 @@ from lamina.store.memory.index import MemoryIndexRows
 from lamina.store.memory.jobs import MemoryJobs
 from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
+from lamina.store.memory.model_outputs import MemoryModelOutputs
 from lamina.store.memory.records import MemoryRecords
 from lamina.store.memory.registry import MemoryRegistry
 from lamina.store.memory.relay_tokens import MemoryRelayTokens
@@ -48,6 +49,7 @@ class MemoryStore:
         self.revocations = MemoryRevocations(self._memory)
         self.schedule = MemorySchedule(self._memory)
         self.sessions = MemorySessions(self._memory, self.log)
+        self.model_outputs = MemoryModelOutputs(self._memory)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

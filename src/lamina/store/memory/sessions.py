@@ -126,10 +126,10 @@ class MemorySessions:
                     state="failed" if failed else "pending",
                 )
 
-    def release(self, ids: Collection[int]) -> None:
+    def release(self, ids: Collection[int] | None = None) -> None:
         """Mirrors ``Sessions.release``."""
         with self._memory.change() as tables:
-            for row_id in ids:
+            for row_id in list(tables.outbox) if ids is None else ids:
                 tables.outbox[row_id] = replace(tables.outbox[row_id], lease_until=None)
 
     def revive(self, tenant_id: str, within: Scope) -> int:

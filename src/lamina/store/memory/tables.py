@@ -15,6 +15,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.documents.ports import ChangeKind, Commit
 from lamina.store.documents.standing import Standing
+from lamina.store.model_outputs import ModelOutput
 from lamina.store.ports import IdempotencyKey, Remembered, ScopeRow, TextRow, VectorRow
 from lamina.store.registry import PolicyRow, ScopeState
 from lamina.store.relay_tokens import RelayToken
@@ -82,6 +83,8 @@ class Tables:
     sittings: dict[tuple[Place, int], Sitting] = field(default_factory=dict)
     outbox: dict[int, OutboxRow] = field(default_factory=dict)
     last_outbox: int = 0
+    outputs: dict[tuple[str, str], ModelOutput] = field(default_factory=dict)
+    output_sources: set[tuple[str, str, str]] = field(default_factory=set)
     last_row: int = 0
     commits: int = 0
     about: str | None = None

@@ -20,6 +20,7 @@ from lamina.store.sqlite.jobs import SqliteJobs
 from lamina.store.sqlite.lifecycle import LifecycleWriter, SqliteLifecycle
 from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
+from lamina.store.sqlite.model_outputs import SqliteModelOutputs
 from lamina.store.sqlite.records import SqliteRecords
 from lamina.store.sqlite.registry import SqliteRegistry
 from lamina.store.sqlite.relay_tokens import SqliteRelayTokens
@@ -109,6 +110,7 @@ class SqliteStore:
         self.revocations = SqliteRevocations(self._writer, self._readers)
         self.schedule = SqliteSchedule(self._writer, self._readers)
         self.sessions = SqliteSessions(self._writer, self._readers, self.log)
+        self.model_outputs = SqliteModelOutputs(self._writer, self._readers)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

@@ -113,9 +113,12 @@ class SqliteSessions:
         """Mirrors ``Sessions.put_off``."""
         self._run("put_off_outbox", (row_id, error[: limits.JOB_ERROR_LENGTH_MAX], retry_at, failed))
 
-    def release(self, ids: Collection[int]) -> None:
+    def release(self, ids: Collection[int] | None = None) -> None:
         """Mirrors ``Sessions.release``."""
-        self._run("release_outbox", (json.dumps(list(ids)),))
+        if ids is None:
+            self._run("release_outbox_leases", ())
+        else:
+            self._run("release_outbox", (json.dumps(list(ids)),))
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Sessions.revive``."""

@@ -87,6 +87,10 @@ WHERE id = ?1 AND state = 'pending';
 -- Give leases back: ?1 is a JSON list.
 UPDATE outbox SET lease_until = NULL WHERE id IN (SELECT value FROM json_each(?1));
 
+-- name: release_outbox_leases
+-- Give every lease back.
+UPDATE outbox SET lease_until = NULL WHERE state = 'pending' AND lease_until IS NOT NULL;
+
 -- name: revive_outbox
 -- Rows of a tenant that failed for good are due again, at or under a scope.
 UPDATE outbox SET state = 'pending', attempts = 0, next_attempt_at = NULL

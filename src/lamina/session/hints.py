@@ -1,0 +1,43 @@
+"""Who and what a user spoke of last: the entities of the facts that rest on the newest turns."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lamina.kernel.events import Modality, Party
+from lamina.kernel.records import Fact, Loop
+from lamina.kernel.scopes import Scope
+from lamina.language.entities import normalise_name
+from lamina.pipeline.facts import entity_id
+from lamina.pipeline.view import EXTRACTED_FROM
+from lamina.session.associations import entities_seen
+from lamina.session.requests import EntitySeen
+from lamina.store.ports import EventQuery, Store
+
+__all__ = ["entity_hints"]
+
+_TURNS_READ: Final = 40
+
+
+def entity_hints(store: Store, tenant_id: str, scope: Scope, actor: str) -> list[EntitySeen]:
+    """The entities of the user's newest turns, those named last first, without the user."""
+    query = EventQuery(
+        tenant_id=tenant_id,
+        scopes=[scope],
+        observed_actor=actor,
+        modality=Modality.CONVERSATION.value,
+        limit=_TURNS_READ,
+    )
+    turns = [event.id for event in store.log.query(query)]
+    supports = store.records.dependants_of(tenant_id, turns)
+    ids = [s.record_id for turn in turns for s in supports.get(turn, ()) if s.relation == EXTRACTED_FROM]
+    found = store.records.get(tenant_id, ids)
+    facts = [found[fact_id] for fact_id in dict.fromkeys(ids) if fact_id in found]
+    user = entity_id(tenant_id, normalise_name(Party.of(actor).display_name))
+    named: list[tuple[str, str, str]] = []
+    for fact in facts:
+        if isinstance(fact, Fact) and not isinstance(fact, Loop) and fact.text and fact.superseded_by is None:
+            named.append((fact.subject.id, fact.subject.name, fact.text))
+            if fact.object.type == "entity" and fact.object.id and fact.object.name:
+                named.append((fact.object.id, fact.object.name, fact.text))
+    return entities_seen(store.records, tenant_id, [entry for entry in named if entry[0] != user])

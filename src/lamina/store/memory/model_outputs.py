@@ -1,0 +1,43 @@
+"""Recorded answers of models in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from lamina.store.memory.tables import Memory
+from lamina.store.model_outputs import ModelOutput
+
+__all__ = ["MemoryModelOutputs"]
+
+
+class MemoryModelOutputs:
+    """``ModelOutputs`` over dictionaries."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def record(self, output: ModelOutput, sources: Collection[str]) -> ModelOutput:
+        """Mirrors ``ModelOutputs.record``."""
+        with self._memory.change() as tables:
+            for event_id in sources:
+                tables.output_sources.add((output.tenant_id, event_id, output.input_hash))
+            return tables.outputs.setdefault((output.tenant_id, output.input_hash), output)
+
+    def find(self, tenant_id: str, input_hash: str) -> ModelOutput | None:
+        """Mirrors ``ModelOutputs.find``."""
+        return self._memory.tables.outputs.get((tenant_id, input_hash))
+
+    def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
+        """Mirrors ``ModelOutputs.forget``."""
+        with self._memory.change() as tables:
+            gone = {
+                (tenant, input_hash)
+                for tenant, event_id, input_hash in tables.output_sources
+                if tenant == tenant_id and event_id in event_ids
+            }
+            for key in gone:
+                del tables.outputs[key]
+            tables.output_sources = {
+                source for source in tables.output_sources if (source[0], source[2]) not in gone
+            }
+            return len(gone)

@@ -1,0 +1,70 @@
+"""Recorded answers of models in SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import astuple
+
+import apsw
+
+from lamina.store.blocks import load_blocks
+from lamina.store.model_outputs import ModelOutput
+from lamina.store.sqlite.connection import Readers, Row, Writer
+
+__all__ = ["SqliteModelOutputs"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+
+
+class SqliteModelOutputs:
+    """``ModelOutputs`` over its two tables."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    def record(self, output: ModelOutput, sources: Collection[str]) -> ModelOutput:
+        """Mirrors ``ModelOutputs.record``."""
+        key = (output.tenant_id, output.input_hash)
+
+        def work(connection: apsw.Connection) -> ModelOutput:
+            connection.execute(_SQL["insert_model_output"], astuple(output))
+            connection.executemany(
+                _SQL["insert_model_output_source"],
+                [(output.tenant_id, event_id, output.input_hash) for event_id in sources],
+            )
+            return _output(next(connection.execute(_SQL["find_model_output"], key)))
+
+        return self._writer.write(work)
+
+    def find(self, tenant_id: str, input_hash: str) -> ModelOutput | None:
+        """Mirrors ``ModelOutputs.find``."""
+        row = self._readers.row(_SQL["find_model_output"], (tenant_id, input_hash))
+        return None if row is None else _output(row)
+
+    def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
+        """Mirrors ``ModelOutputs.forget``."""
+        bindings = (tenant_id, json.dumps(list(event_ids)))
+
+        def work(connection: apsw.Connection) -> int:
+            connection.execute(_SQL["forget_model_outputs"], bindings)
+            gone = connection.changes()
+            connection.execute(_SQL["forget_model_output_sources"], (tenant_id,))
+            return gone
+
+        return self._writer.write(work)
+
+
+def _output(row: Row) -> ModelOutput:
+    tenant_id, input_hash, task, model, text, tokens_in, tokens_out, recorded_at = row
+    return ModelOutput(
+        tenant_id=tenant_id,
+        input_hash=input_hash,
+        task=task,
+        model=model,
+        text=text,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        recorded_at=recorded_at,
+    )

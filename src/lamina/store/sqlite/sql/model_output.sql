@@ -1,0 +1,26 @@
+-- name: insert_model_output
+-- An answer to an input that was not asked before.
+INSERT INTO model_output (tenant_id, input_hash, task, model, text, tokens_in, tokens_out, recorded_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+ON CONFLICT DO NOTHING;
+
+-- name: insert_model_output_source
+-- An event whose words the model saw.
+INSERT INTO model_output_source (tenant_id, event_id, input_hash) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING;
+
+-- name: find_model_output
+-- The answer to an input.
+SELECT * FROM model_output WHERE tenant_id = ?1 AND input_hash = ?2;
+
+-- name: forget_model_outputs
+-- Delete what was made from any of these events: ?2 is a JSON list.
+DELETE FROM model_output
+WHERE tenant_id = ?1 AND input_hash IN (
+  SELECT input_hash FROM model_output_source
+  WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM json_each(?2)));
+
+-- name: forget_model_output_sources
+-- Delete the sources of answers that are gone.
+DELETE FROM model_output_source
+WHERE tenant_id = ?1
+  AND input_hash NOT IN (SELECT input_hash FROM model_output WHERE tenant_id = ?1);

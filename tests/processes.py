@@ -1,0 +1,54 @@
+"""Servers and workers as processes of their own, for tests that kill them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+__all__ = ["answers", "free_port", "kill", "run", "start", "wait_until"]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def run(*arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+    """A command of ``lamina`` in a process group of its own."""
+    command = [sys.executable, "-m", "lamina", *arguments]
+    told = {**os.environ, **environment}
+    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL, env=told)
+
+
+def start(folder: Path, port: int, *more: str) -> subprocess.Popen[bytes]:
+    return run("serve", "--port", str(port), "--data", str(folder), *more)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """kill -9, with what it started."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    until = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/admin/version", timeout=2) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
