@@ -45,6 +45,8 @@ class Server:
     started_s: float
     """From starting the process to the answer of its first request."""
     data: Path
+    token: str | None = None
+    """Sent with every request, where it is set."""
     _connection: http.client.HTTPConnection = field(init=False)
     _used_at: float = 0.0
 
@@ -60,7 +62,10 @@ class Server:
         """As ``call``, of a body that is JSON already."""
         if time.monotonic() - self._used_at > _KEPT_S:
             self._connection.close()  # the server may have done so; the next request opens it again
-        self._connection.request(verb, path, payload, {"Content-Type": "application/json"})
+        headers = {"Content-Type": "application/json"}
+        if self.token is not None:
+            headers["Authorization"] = f"Bearer {self.token}"
+        self._connection.request(verb, path, payload, headers)
         response = self._connection.getresponse()
         text = response.read()
         self._used_at = time.monotonic()

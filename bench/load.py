@@ -30,9 +30,10 @@ class Load:
         return len(self.taken_s) / self.elapsed_s
 
 
-def encode(path: str, body: bytes, verb: str = "POST") -> bytes:
+def encode(path: str, body: bytes, verb: str = "POST", token: str | None = None) -> bytes:
     """The bytes of a request on a connection that is kept."""
     head = f"{verb} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    head += f"Authorization: Bearer {token}\r\n" if token else ""
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 

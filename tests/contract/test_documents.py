@@ -189,6 +189,24 @@ def test_history_is_newest_first_with_the_commits(store: Store) -> None:
     assert store.documents.history(TENANT, "nowhere") == []
 
 
+def test_each_version_can_be_read_again(store: Store) -> None:
+    write(store, Change("a", PUT, b"one"), Change("a", APPEND, b"+"))
+    write(store, Change("a", REMOVE))
+    put(store, "a", b"two")
+    put(store, "a", b"theirs")
+    found = [store.documents.read_version(TENANT, "a", version) for version in range(7)]
+    assert [each and each.content for each in found] == [None, b"one", b"one+", None, b"two", b"theirs", None]
+    assert [each.version for each in found if each] == [1, 2, 4, 5]
+    assert store.documents.read_version("other", "a", 1) is None
+    assert store.documents.read_version(TENANT, "b", 1) is None
+
+
+def test_a_write_that_returned_has_its_hash_in_the_history(store: Store) -> None:
+    for number in range(20):
+        commit = write(store, Change("a", PUT, b"%d" % number)).commit
+        assert store.documents.history(TENANT, "a", limit=1)[0].commit == commit
+
+
 def test_the_newest_commit_has_the_hash_that_git_would_give_it(store: Store) -> None:
     write(store, Change("a/b", PUT, b"one\n"), Change("c", PUT, b"\0\xff"))
     written = write(store, Change("a/b", REMOVE), author="agent: <nia>", message="two\nlines ü")

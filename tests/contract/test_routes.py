@@ -28,7 +28,9 @@ ADDED = {
     "GET /user/identity",
     "PATCH /user/identity",
     "POST /internal/outbox/revive",
-}  # later calls of the session contract, and our own beside them
+    "POST /v1/continuity/history",
+    "POST /v1/continuity/diff",
+}  # later calls of the session contract, and our own beside the contracts
 
 EXPECTED_LATER = {
     "C": {

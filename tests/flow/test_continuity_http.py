@@ -49,6 +49,19 @@ def test_a_capsule_lives_through_every_route(world: Any) -> None:
     assert (status, len(gone["deleted_paths"]), len(gone["missing_paths"])) == (200, 2, 1)
 
 
+def test_a_capsule_can_be_looked_back_at(world: Any) -> None:
+    first = _post(world, "upsert", capsule=body())[1]["latest_commit"]
+    changed = body(updated_at=later(1), metadata={"build": 2})
+    second = _post(world, "upsert", capsule=changed, commit_message="second")[1]["latest_commit"]
+    status, found = _post(world, "history")
+    assert (status, [each["commit"] for each in found["versions"]]) == (200, [second, first])
+    status, found = _post(world, "diff")
+    assert (status, found["changed_fields"]) == (200, ["updated_at", "metadata.build"])
+    assert (found["to_version"]["message"], found["changes"][1]["new"]) == ("second", 2)
+    assert _post(world, "diff", to_version=9)[0] == 404
+    assert _post(world, "history", limit=101)[0] == 422
+
+
 def test_a_write_is_a_commit_and_an_event(world: Any) -> None:
     _, written = _post(world, "upsert", capsule=body(), commit_message="continuity: first words")
     head = world.store.documents.head("acme")

@@ -150,6 +150,8 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         NOT,
         200,
     ),
+    "POST /v1/continuity/history": ({"body": SUBJECT}, NOT, 200),
+    "POST /v1/continuity/diff": ({"body": SUBJECT}, NOT, 200),
     "POST /v1/continuity/list": ({"body": {}}, NOT, 200),
     "POST /v1/continuity/refresh/plan": ({"body": {}}, NOT, 200),
     "POST /v1/continuity/retention/plan": ({"body": {}}, NOT, 200),

@@ -22,6 +22,8 @@ REQUESTS = {
     "/v1/continuity/upsert": requests.Upsert,
     "/v1/continuity/patch": requests.Patch,
     "/v1/continuity/list": requests.ListCapsules,
+    "/v1/continuity/history": requests.History,
+    "/v1/continuity/diff": requests.Diff,
 }
 WRITTEN = {"ok": True, "path": "memory/continuity/thread-six.json", "created": False, "updated": True}
 
@@ -231,3 +233,68 @@ def test_a_request_that_is_not_of_its_type_names_the_field(
     result = run("read", "dog", "rex")
     assert result.exit_code == 2
     assert result.stderr == "lamina: INVALID_REQUEST: subject_kind: Input should be 'user' [req_1]\n"
+
+
+STEP = {
+    "version": 2,
+    "kind": "put",
+    "size": 812,
+    "commit": "0123456789abcdef",
+    "author": "agent:kim",
+    "message": "continuity: upsert thread launch",
+    "committed_at": "2026-05-13T12:00:00Z",
+}
+
+
+def test_a_history_says_who_wrote_what_when(server: Recorded, run: Callable[..., Result]) -> None:
+    server.answer = {"ok": True, "path": "p", "count": 1, "versions": [STEP], "next_before": 2}
+    page = run("history", "thread", "launch", "--limit", "1", "--before", "3").stdout
+    assert server.body == {"subject_kind": "thread", "subject_id": "launch", "limit": 1, "before": 3}
+    for word in ("2", "put", "812", "0123456789ab", "agent:kim", "2026-05-13T12:00:00Z"):
+        assert word in page.split()
+    assert page.splitlines()[-1] == "There are older ones: --before 2"
+
+
+def test_a_difference_shows_what_went_and_what_came(server: Recorded, run: Callable[..., Result]) -> None:
+    changes = [
+        {"field": "continuity.open_loops", "old": ["a", "b"], "new": ["b", "c"]},
+        {"field": "stable_preferences", "old": None, "new": [{"tag": "t", "content": "tea"}]},
+        {"field": "metadata.n", "old": 1, "new": None},
+        {"field": "continuity.top_priorities", "old": ["x", "y"], "new": ["y", "x"]},
+    ]
+    server.answer = {
+        "ok": True,
+        "path": "p",
+        "from_version": None,
+        "to_version": STEP,
+        "identical": False,
+        "changed_fields": [],
+        "uncompared_fields": [],
+        "changes": changes,
+    }
+    page = run("diff", "thread", "launch", "--from", "1", "--to", "2").stdout
+    assert server.body == {
+        "subject_kind": "thread",
+        "subject_id": "launch",
+        "from_version": 1,
+        "to_version": 2,
+    }
+    assert [line for line in page.splitlines() if line] == [
+        "- nothing",
+        "+ version 2  0123456789ab  2026-05-13T12:00:00Z  agent:kim: continuity: upsert thread launch",
+        "continuity.open_loops:",
+        "- a",
+        "+ c",
+        "stable_preferences:",
+        '+ {"content": "tea", "tag": "t"}',
+        "metadata.n:",
+        "- 1",
+        "continuity.top_priorities:",
+        "  the same in another order",
+    ]
+
+
+def test_versions_that_are_alike_are_said_to_be(server: Recorded, run: Callable[..., Result]) -> None:
+    server.answer = {"from_version": STEP, "to_version": STEP, "identical": True, "changes": []}
+    assert run("diff", "thread", "launch").stdout.splitlines()[-1] == "Nothing changed."
+    assert server.body == {"subject_kind": "thread", "subject_id": "launch"}

@@ -9,7 +9,7 @@ import pytest
 from lamina.continuity.operations import continuity_operations
 from lamina.http.relay_catalogue import Served
 from lamina.http.relay_continuity import continuity_rows
-from lamina.http.relay_contract import CAPABILITIES, FEATURES, TOOLS, WORKFLOWS
+from lamina.http.relay_contract import BESIDE, CAPABILITIES, FEATURES, TOOLS, WORKFLOWS
 from lamina.http.routes import Route
 from lamina.kernel.canonical import canonical
 from lamina.kernel.wire import Request
@@ -115,12 +115,20 @@ def test_only_tools_of_the_host_say_that_they_are_local() -> None:
     [
         ("POST /v1/continuity/cold-store", "continuity.cold_store"),
         ("POST /v1/continuity/retention/apply", "continuity.retention_apply"),
-        ("GET /v1/continuity/history", "continuity.history"),
+        ("GET /v1/continuity/ages", "continuity.ages"),
         ("DELETE /v1/notes/{note_id}", "notes.delete"),
     ],
 )
 def test_a_row_that_the_contract_lacks_is_a_tool_named_by_its_path(line: str, name: str) -> None:
     assert names(served(row(line)))[-1] == name
+
+
+@pytest.mark.parametrize("line", list(BESIDE))
+def test_a_row_beside_the_contract_is_an_endpoint_and_no_tool(line: str) -> None:
+    whole = served(row(line))
+    assert names(whole) == names(served())
+    assert whole.tool_page()["tool_catalog_hash"] == served().tool_page()["tool_catalog_hash"]
+    assert whole.manifest()["endpoints"][line] == {"scope": "read:files"}
 
 
 def test_two_tools_of_one_name_are_a_bug() -> None:

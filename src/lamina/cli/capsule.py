@@ -145,6 +145,48 @@ def list_(
     return show.json(said) if as_json else show_capsule.listed(said.model_dump())
 
 
+@capsule_commands.command()
+def history(
+    kind: _Kind,
+    subject_id: _Id,
+    limit: Annotated[int, typer.Option(help="How many at most, 1 to 100.")] = 20,
+    before: Annotated[int | None, typer.Option(help="Only versions below this one.")] = None,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """List a capsule's versions, newest first: who wrote which when, and in which commit."""
+    from lamina.cli import show, show_capsule
+
+    body = {**_subject(kind, subject_id), "limit": limit}
+    body |= {} if before is None else {"before": before}
+    said = _asked(url, actor, "history", body)
+    return show.json(said) if as_json else show_capsule.versions(said.model_dump())
+
+
+@capsule_commands.command()
+def diff(
+    kind: _Kind,
+    subject_id: _Id,
+    from_version: Annotated[
+        int | None, typer.Option("--from", help="The older version; the one before the newer by default.")
+    ] = None,
+    to_version: Annotated[
+        int | None, typer.Option("--to", help="The newer version; the newest by default.")
+    ] = None,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Show what changed in a capsule from one version to another, field by field."""
+    from lamina.cli import show, show_capsule
+
+    asked = {"from_version": from_version, "to_version": to_version}
+    body = _subject(kind, subject_id) | {name: value for name, value in asked.items() if value is not None}
+    said = _asked(url, actor, "diff", body)
+    return show.json(said) if as_json else show_capsule.differences(said.model_dump())
+
+
 def _asked(url: str, actor: str | None, what: str, body: dict[str, Any]) -> Said:
     from lamina.cli.remote import connected
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from rich.text import Text
 
 from lamina.cli.show import console, plain, table
 
-__all__ = ["capsule", "listed", "startup", "written"]
+__all__ = ["capsule", "differences", "listed", "startup", "versions", "written"]
 
 Plain = Mapping[str, Any]
 """A JSON object of an answer."""
@@ -29,6 +30,7 @@ _LISTS: Final = (
     ("Notes", "trailing_notes"),
     ("To look into", "curiosity_queue"),
 )
+_STEPS: Final = ("version", "change", "bytes", "commit", "author", "at", "message")
 _COLUMNS: Final = ("subject", "state", "lifecycle", "health", "phase", "updated")
 
 
@@ -80,6 +82,63 @@ def listed(said: Plain) -> None:
         out.print("(nothing)", style="dim")
         return
     out.print(table(*_COLUMNS, rows=[_row(entry) for entry in said["capsules"]]))
+
+
+def versions(said: Plain) -> None:
+    """One line for each version."""
+    out = console()
+    if not said["versions"]:
+        out.print("(nothing)", style="dim")
+        return
+    out.print(table(*_STEPS, rows=[_step(each) for each in said["versions"]]))
+    if said["next_before"] is not None:
+        out.print(f"There are older ones: --before {said['next_before']}", style="dim")
+
+
+def differences(said: Plain) -> None:
+    """Both versions, then each field: what went with -, what came with +."""
+    out = console()
+    for sign, each in (("-", said["from_version"]), ("+", said["to_version"])):
+        out.print(Text(f"{sign} {_version(each)}", style="dim"))
+    if said["identical"]:
+        out.print()
+        out.print("Nothing changed.")
+    for change in said["changes"]:
+        out.print()
+        out.print(Text(f"{plain(change['field'])}:", style="bold"))
+        old, new = _lines(change["old"]), _lines(change["new"])
+        for line in (line for line in old if line not in new):
+            out.print(Text(f"- {line}", style="red"))
+        for line in (line for line in new if line not in old):
+            out.print(Text(f"+ {line}", style="green"))
+        if sorted(old) == sorted(new):
+            out.print(Text("  the same in another order", style="dim"))
+
+
+def _version(each: Plain | None) -> str:
+    if each is None:
+        return "nothing"
+    commit = (each["commit"] or "-")[:12]
+    return plain(
+        f"version {each['version']}  {commit}  {each['committed_at']}  {each['author']}: {each['message']}"
+    )
+
+
+def _step(each: Plain) -> Sequence[str | Text]:
+    commit = (each["commit"] or "-")[:12]
+    numbers = (str(each["version"]), each["kind"], str(each["size"]))
+    return [*numbers, commit, plain(each["author"]), each["committed_at"], plain(each["message"])]
+
+
+def _lines(value: Any) -> list[str]:  # Any: whatever a capsule holds
+    """A value as lines to compare: the items of a list, or itself."""
+    if value is None:
+        return []
+    return [_said(item) for item in value] if isinstance(value, list) else [_said(value)]
+
+
+def _said(item: Any) -> str:  # Any: as above
+    return plain(item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, sort_keys=True))
 
 
 def _row(entry: Plain) -> Sequence[str | Text]:

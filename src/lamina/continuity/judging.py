@@ -27,8 +27,10 @@ __all__ = [
     "changed_fields",
     "check_revalidation",
     "compared",
+    "field_value",
     "revalidated",
     "strongest",
+    "uncompared_fields",
 ]
 
 _EVIDENCE_MAX: Final = 4
@@ -145,6 +147,23 @@ def changed_fields(stored: CapsuleObject, candidate: CapsuleObject) -> tuple[str
         elif before != after:
             changed.append(name)
     return tuple(changed)
+
+
+def uncompared_fields(stored: CapsuleObject, candidate: CapsuleObject) -> tuple[str, ...]:
+    """The names of what differs and does not count in a comparison, such as preferences and judgements."""
+    old, new = without_times(stored), without_times(candidate)
+    names = sorted((old.keys() | new.keys()) - _COMPARED.keys())
+    return tuple(name for name in names if old.get(name) != new.get(name))
+
+
+def field_value(capsule: CapsuleObject, field: str) -> Any:  # Any: whatever a capsule holds
+    """What stands at a dotted name as ``changed_fields`` gives them; None where nothing does."""
+    top, _, rest = field.partition(".")
+    value: Any = capsule.get(top)
+    # A key of metadata may have dots of its own.
+    for part in [rest] if top == "metadata" else rest.split(".") if rest else []:
+        value = (value or {}).get(part)
+    return value
 
 
 def check_revalidation(request: requests.Revalidate) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from lamina.continuity import requests, results
 from lamina.continuity.archiving import Archiving
 from lamina.continuity.declaring import reads, writes
+from lamina.continuity.history import History
 from lamina.continuity.listing import Listing
 from lamina.continuity.permission import READS, WRITES
 from lamina.continuity.reading import Reading, Section
@@ -38,7 +39,7 @@ def continuity_operations(
     """
     shelf, uses = shelf or Shelf(documents), uses or RecentUses()
     reading, writing = Reading(shelf, uses, sections), Writing(shelf)
-    archiving, listing = Archiving(shelf), Listing(shelf, archive_days)
+    archiving, listing, history = Archiving(shelf), Listing(shelf, archive_days), History(shelf)
     upkeep = Upkeep(shelf, uses, archiving, archive_days)
     return [
         reads(READS, "continuity_read", requests.Read, results.ReadCapsule, reading.read, "Read a capsule.",
@@ -46,6 +47,11 @@ def continuity_operations(
         reads(READS, "continuity_compare", requests.Compare, results.Compared, reading.compare,
               "Compare a candidate with a capsule.",
               fails=(*_STORED, *_CHECKED)),
+        reads(READS, "continuity_history", requests.History, results.CapsuleHistory, history.history,
+              "List the versions of a capsule.",
+              fails=(*_STORED, "SUBJECT_MISMATCH")),
+        reads(READS, "continuity_diff", requests.Diff, results.Differences, history.diff, "Compare two versions of a capsule.",
+              fails=(*_STORED, "SUBJECT_MISMATCH")),
         reads(READS, "continuity_list", requests.ListCapsules, results.Listed, listing.list, "List capsules."),
         writes(WRITES, "continuity_upsert", requests.Upsert, results.Upserted, writing.upsert, "Write a capsule.",
               fails=(*_CHECKED, *_LANDED, "SUBJECT_TAKEN", "STALE_CAPSULE", "INVALID_TRANSITION")),

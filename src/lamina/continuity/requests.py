@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from lamina import limits
 from lamina.continuity.bounds import highest, items_max, length_max, lowest
 from lamina.continuity.capsules import (
     Capsule,
@@ -25,6 +26,8 @@ __all__ = [
     "ColdStore",
     "Compare",
     "Delete",
+    "Diff",
+    "History",
     "Lifecycle",
     "ListCapsules",
     "Patch",
@@ -141,6 +144,23 @@ class Revalidate(_AboutSubject):
     signals: _Signals
     candidate_capsule: Capsule | None = None
     reason: Annotated[Text, _text("continuity.revalidate.reason", 1)] | None = None
+
+
+_Version = Annotated[int, Field(ge=1, le=limits.DOCUMENT_VERSION_MAX)]
+
+
+class History(_AboutSubject):
+    """List a capsule's versions, newest first; ``before`` goes on below a version."""
+
+    limit: Annotated[int, Field(ge=1, le=limits.CAPSULE_VERSIONS_MAX)] = 20
+    before: _Version | None = None
+
+
+class Diff(_AboutSubject):
+    """Compare two versions of a capsule; the newest and the one before where nothing else is asked."""
+
+    from_version: _Version | None = None
+    to_version: _Version | None = None
 
 
 class ListCapsules(_Request):

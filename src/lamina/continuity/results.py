@@ -6,15 +6,19 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from lamina.kernel.wire import Result
+from lamina.kernel.wire import InstantText, Result
 
 __all__ = [
     "Applied",
     "AppliedOne",
     "Archived",
+    "CapsuleHistory",
+    "CapsuleVersion",
     "ColdStored",
     "Compared",
     "Deleted",
+    "Differences",
+    "FieldChange",
     "Listed",
     "Moved",
     "Patched",
@@ -117,6 +121,53 @@ class Compared(Result):
     changed_fields: list[str]
     strongest_signal: str
     recommended_outcome: str
+
+
+class CapsuleVersion(Result):
+    """One step of a capsule's document and the commit that made it. ``commit`` is null while it is being made."""
+
+    version: int
+    kind: str
+    size: int
+    commit: str | None
+    author: str
+    message: str
+    committed_at: InstantText
+
+
+class CapsuleHistory(Result):
+    """Versions, newest first; ``next_before`` continues the list and is null at its end."""
+
+    ok: Literal[True] = True
+    path: str
+    count: int
+    versions: list[CapsuleVersion]
+    next_before: int | None
+
+
+class FieldChange(Result):
+    """A field in both versions; null where it is not there."""
+
+    field: str
+    old: Any  # Any: whatever a capsule holds
+    new: Any
+
+
+class Differences(Result):
+    """What two versions have different. ``from_version`` is null where nothing stood before.
+
+    ``changed_fields`` are those that a comparison counts; ``uncompared_fields`` the others, such as preferences and
+    judgements. ``changes`` has both.
+    """
+
+    ok: Literal[True] = True
+    path: str
+    from_version: CapsuleVersion | None
+    to_version: CapsuleVersion
+    identical: bool
+    changed_fields: list[str]
+    uncompared_fields: list[str]
+    changes: list[FieldChange]
 
 
 class Revalidated(Result):

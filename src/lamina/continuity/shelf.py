@@ -17,9 +17,9 @@ from lamina.continuity.loading import Loaded, loaded
 from lamina.continuity.subjects import KINDS, ROOT, Subject, check_same_subject
 from lamina.errors import LaminaError, NotFound
 from lamina.kernel.operations import Call
-from lamina.store.documents.ports import Change, Commit, Document, Documents
+from lamina.store.documents.ports import Change, Commit, Document, Documents, DocumentVersion
 
-__all__ = ["Kept", "Shelf", "Standing"]
+__all__ = ["Kept", "Shelf", "Standing", "no_capsule"]
 
 _ACTIVE = tuple(f"{ROOT}/{kind}-" for kind in KINDS)
 
@@ -105,12 +105,19 @@ class Shelf:
         """The subject's capsule; raises ``NotFound`` (CAPSULE_NOT_FOUND), ``Malformed`` (STORED_CAPSULE_INVALID)."""
         document = self._documents.read(tenant_id, subject.active_path)
         if document is None:
-            raise NotFound(
-                "CAPSULE_NOT_FOUND",
-                f"{subject.kind} {subject.id[:200]!r} has no capsule",
-                details={"subject_kind": subject.kind, "path": subject.active_path},
-            )
+            raise no_capsule(subject)
         return Standing(self._kept(tenant_id, document, _active).got(), document.version)
+
+    def versions(
+        self, tenant_id: str, subject: Subject, *, before: int | None = None, limit: int = 1
+    ) -> list[DocumentVersion]:
+        """The steps of the subject's capsule, newest first, from below version ``before``."""
+        return self._documents.history(tenant_id, subject.active_path, before=before, limit=limit)
+
+    def at_version(self, tenant_id: str, subject: Subject, version: int) -> Loaded | None:
+        """The subject's capsule as of a version; None where that took it away. Raises ``Malformed``."""
+        document = self._documents.read_version(tenant_id, subject.active_path, version)
+        return None if document is None else loaded(document.content)
 
     def own(self, tenant_id: str, subject: Subject) -> Standing:
         """The subject's capsule for a change of it: also raises ``Conflict`` (SUBJECT_TAKEN)."""
@@ -186,6 +193,15 @@ class Shelf:
                 _, oldest = self._parsed.popitem(last=False)
                 self._bytes -= oldest.size
         return kept
+
+
+def no_capsule(subject: Subject) -> NotFound:
+    """The error for a subject of which nothing stands."""
+    return NotFound(
+        "CAPSULE_NOT_FOUND",
+        f"{subject.kind} {subject.id[:200]!r} has no capsule",
+        details={"subject_kind": subject.kind, "path": subject.active_path},
+    )
 
 
 def _parsed(document: Document, parse: Callable[[Document], Any]) -> Kept:

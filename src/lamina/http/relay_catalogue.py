@@ -1,7 +1,7 @@
 """What the Relay door says of itself, made from its rows: tools, manifest, features, workflows, discovery.
 
-A row that is added is a tool, an endpoint of the manifest and a part of the hash by that alone. Features, workflows
-and entry points are those of the contract whose operations are there; nothing here is a claim of its own.
+A row that is added is a tool, an endpoint of the manifest and a part of the hash by that alone; those that stand
+beside the contract on purpose (``BESIDE``) are endpoints only. Features, workflows and entry points are those of the contract whose operations are there; nothing here is a claim of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from lamina import __version__
 from lamina.http.relay_contract import (
+    BESIDE,
     CAPABILITIES,
     CONTRACT_VERSION,
     ENTRYPOINTS,
@@ -52,7 +53,7 @@ class _Described:
     @property
     def scopes(self) -> tuple[str, ...]:
         """What a token has to hold."""
-        return () if self.tool is None else self.tool.scopes
+        return BESIDE.get(self.line, ()) if self.tool is None else self.tool.scopes
 
 
 class Served:
@@ -194,7 +195,7 @@ class Served:
 def _described(route: Route) -> _Described:
     path = _CONVERTER.sub(r"{\1}", route.path)
     line = f"{route.verb} {path}"
-    if path.startswith(NO_TOOLS):
+    if path.startswith(NO_TOOLS) or line in BESIDE:
         return _Described(route, line, None)
     return _Described(route, line, TOOLS.get(line) or _unlisted(route, path))
 

@@ -22,6 +22,8 @@ _PATHS: Final = (
     "lifecycle",
     "read",
     "compare",
+    "history",
+    "diff",
     "revalidate",
     "list",
     "archive",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 __all__ = [
+    "BESIDE",
     "CAPABILITIES",
     "CONTRACT_VERSION",
     "ENTRYPOINTS",
@@ -171,6 +172,12 @@ TOOLS: Final[Mapping[str, Tool]] = {
     "GET /v1/ops/schedule/export": Tool("ops.schedule_export", _ADMIN),
 }
 """Every tool by its verb and path."""
+
+BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
+    "POST /v1/continuity/history": _READ,
+    "POST /v1/continuity/diff": _READ,
+}
+"""Rows of ours that people and scripts call, with the scopes that a token needs: endpoints, and no tools."""
 
 REPEATABLE: Final = frozenset({"schedule.create", "backup.restore_test"})
 """Tools that write and still do nothing more when called again with the same arguments."""

@@ -131,12 +131,8 @@ class FactResolver:
             if held.valid_from <= at and _holds_at(held, at):
                 _revise(event, held, writes, valid_to=max(at, held.valid_from + 1))
                 writes.supports.append(
-                    replace(
-                        _support(event, held.id, held),
-                        relation=TAKEN_BACK_BY,
-                        polarity="against",
-                        weight=0.0,
-                        ordinal=at,
+                    _support(event, held.id, held)._replace(
+                        relation=TAKEN_BACK_BY, polarity="against", weight=0.0, ordinal=at
                     )
                 )
 

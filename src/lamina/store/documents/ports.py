@@ -181,6 +181,10 @@ class Documents(Protocol):
         """The versions of a path, newest first, from below version ``before``."""
         ...
 
+    def read_version(self, tenant_id: str, path: str, version: int) -> Document | None:
+        """What stood at a path as of one of its versions; None where that took it away, or there is none such."""
+        ...
+
     def head(self, tenant_id: str) -> Commit | None:
         """The tenant's newest commit that stands; None before the first."""
         ...

@@ -77,6 +77,12 @@ class MemoryDocuments:
         ]
         return _document(tables, tenant_id, stood[-1]) if stood and stood[-1].live else None
 
+    def read_version(self, tenant_id: str, path: str, version: int) -> Document | None:
+        """Mirrors ``Documents.read_version``."""
+        tables = self._memory.tables
+        row = tables.versions.get((tenant_id, path, version))
+        return None if row is None or not row.standing.live else _document(tables, tenant_id, row.standing)
+
     def read_many(self, tenant_id: str, paths: Collection[str]) -> dict[str, Document]:
         """Mirrors ``Documents.read_many``."""
         found = {path: self.read(tenant_id, path) for path in paths}

@@ -174,11 +174,17 @@ class SqliteDocuments:
         """Mirrors ``Documents.read``."""
         if at is None:
             return self.read_many(tenant_id, [path]).get(path)
-        row = self._readers.row(_SQL["standing_at"], (tenant_id, path, at))
+        return self._stood(tenant_id, self._readers.row(_SQL["standing_at"], (tenant_id, path, at)))
+
+    def read_version(self, tenant_id: str, path: str, version: int) -> Document | None:
+        """Mirrors ``Documents.read_version``."""
+        return self._stood(tenant_id, self._readers.row(_SQL["standing_of"], (tenant_id, path, version)))
+
+    def _stood(self, tenant_id: str, row: Row | None) -> Document | None:
         stood = None if row is None else Standing(*row)
         if stood is None or not stood.live:
             return None
-        return stood.document(self._rows.contents(tenant_id, [stood])[path])
+        return stood.document(self._rows.contents(tenant_id, [stood])[stood.path])
 
     def read_many(self, tenant_id: str, paths: Collection[str]) -> dict[str, Document]:
         """Mirrors ``Documents.read_many``."""
@@ -218,7 +224,12 @@ class SqliteDocuments:
         """Mirrors ``Documents.history``."""
         below = _NEWEST if before is None else before
         rows = self._readers.rows(_SQL["history"], (tenant_id, path, below, limit))
-        return [DocumentVersion(row[0], row[1], ChangeKind(row[2]), row[3], _commit(row[4:])) for row in rows]
+        head = self.head(tenant_id)  # its row may not say its hash yet
+        known = {} if head is None else {head.number: head}
+        return [
+            DocumentVersion(row[0], row[1], ChangeKind(row[2]), row[3], known.get(row[4], _commit(row[4:])))
+            for row in rows
+        ]
 
     def head(self, tenant_id: str) -> Commit | None:
         """Mirrors ``Documents.head``."""

@@ -47,6 +47,11 @@ WHERE tenant_id = ?1 AND path IN (SELECT value FROM json_each(?2)) AND base > 0;
 SELECT path, version, base, size, recorded_at FROM document_version
 WHERE tenant_id = ?1 AND path = ?2 AND recorded_at <= ?3 ORDER BY version DESC LIMIT 1;
 
+-- name: standing_of
+-- What stood at a path as of one of its versions.
+SELECT path, version, base, size, recorded_at FROM document_version
+WHERE tenant_id = ?1 AND path = ?2 AND version = ?3;
+
 -- name: standing_below_at
 -- The documents of a range of paths that stood at an instant, by path.
 SELECT v.path, v.version, v.base, v.size, v.recorded_at FROM document_version AS v
