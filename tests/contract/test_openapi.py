@@ -90,6 +90,7 @@ class House(Neighbours):
 
     def __init__(self, folder: Path) -> None:
         store = SqliteStore(folder, clock=given.ManualClock(), durable=False)
+        self.made: dict[str, str] = {}
         super().__init__(store=store, internal_token=TOKEN)
         self.register(HOME, alice="owner", root="owner")
         self.client = TestClient(self.server.application, "http://localhost", raise_server_exceptions=False)
@@ -135,14 +136,18 @@ class House(Neighbours):
     def asked_well(self, label: str) -> httpx.Response:
         """The answer to the request that a row surely serves."""
         asked = ASKED[label]
-        return self.sent(
+        response = self.sent(
             label, json.dumps(asked["body"]) if "body" in asked else None, asked.get("query", {})
         )
+        if label == "POST /v1/context/snapshot":
+            self.made["never"] = response.json()["snapshot_id"]
+        return response
 
     def sent(self, label: str, body: str | None, query: Mapping[str, str]) -> httpx.Response:
         """The answer to a body that need not be JSON, and to query parameters that need not be text."""
         verb, path = label.split()
-        path = re.sub("{[a-z_]+}", ASKED[label].get("in_path", ""), path)
+        in_path = ASKED[label].get("in_path", "")
+        path = re.sub("{[a-z_]+}", self.made.get(in_path, in_path), path)
         headers = {**HEADERS, **INTERNAL, "Content-Type": "application/json"}
         return self.client.request(verb, path, content=body, params=query, headers=headers)
 

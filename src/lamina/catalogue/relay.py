@@ -45,6 +45,11 @@ _STATES: Final = {
 }
 
 CODES: Final[Mapping[str, ErrorCode]] = {
+    "INVALID_FILE_PATH": ErrorCode(
+        "Malformed",
+        REQUESTS,
+        "The path of a memory file lies in none of the folders, or cannot be used; `details.reason` says why.",
+    ),
     "INVALID_CLONE": ErrorCode(
         "Invalid",
         CLIENTS,

@@ -19,9 +19,11 @@ def context_operations(retrieving: Retrieving, snapshots: Snapshots) -> list[Ope
     """Every operation of context."""
     return [
         reads(RelayRight.SEARCH, "context_retrieve", requests.Retrieve, requests.Retrieved, retrieving.retrieve,
-              "Give what is known for a task."),
+              "Give what is known for a task.",
+              fails=("SUBJECT_INCOMPLETE", "CAPSULE_NOT_FOUND", "STORED_CAPSULE_INVALID", "INVALID_CAPSULE")),
         writes(WRITES, "context_snapshot_create", requests.Snapshot, requests.SnapshotMade, snapshots.create,
-               "Keep what is known for a task.", also=RelayRight.SEARCH),
+               "Keep what is known for a task.", also=RelayRight.SEARCH,
+               fails=("INVALID_AS_OF", "COMMIT_NOT_FOUND", "PATH_COLLISION", "DOCUMENT_CHANGED", "REPOSITORY_UNAVAILABLE")),
         reads(READS, "context_snapshot_get", requests.ReadSnapshot, requests.SnapshotRead, snapshots.read,
-              "Read a snapshot."),
+              "Read a snapshot.", fails=("SNAPSHOT_NOT_FOUND", "SNAPSHOT_DAMAGED")),
     ]  # fmt: skip

@@ -28,7 +28,7 @@ _DAY = re.compile(r"journal/(?:.+/)?(\d{4}-\d{2}-\d{2})\.md")
 def file_path(text: str) -> str:
     """The path that a caller names.
 
-    Raises ``Forbidden`` (NAMESPACE_DENIED) where it leads out of the repository, ``Malformed`` (INVALID_PATH) where it
+    Raises ``Forbidden`` (NAMESPACE_DENIED) where it leads out of the repository, ``Malformed`` (INVALID_FILE_PATH) where it
     lies in none of the folders or cannot be used.
     """
     if not text or text.startswith("/") or _leaves(text):
@@ -40,10 +40,10 @@ def file_path(text: str) -> str:
     try:
         path = document_path(text)
     except Invalid as error:
-        raise Malformed("INVALID_PATH", error.message, hint=error.hint, details=error.details) from error
+        raise Malformed("INVALID_FILE_PATH", error.message, hint=error.hint, details=error.details) from error
     if folder_of(path) not in FOLDERS or "/" not in path:
         raise Malformed(
-            "INVALID_PATH",
+            "INVALID_FILE_PATH",
             f"the path {path[:120]!r} lies in none of the folders",
             hint=f"the folders are {', '.join(FOLDERS)}",
             details={"path": path[:120], "reason": "it lies in none of the folders"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from lamina.continuity.declaring import reads, writes
 from lamina.continuity.files import requests
@@ -20,13 +20,15 @@ def file_operations(documents: Documents, finding: Finding) -> list[Operation[An
     """Every operation over memory files. Writing takes the right of the folder, which the handler asks."""
     keeping = Keeping(documents)
     return [
-        writes(None, "file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file."),
-        reads(READS, "file_read", requests.ReadFile, requests.ReadText, keeping.read, "Read a file."),
+        writes(None, "file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file.", fails=_WRITTEN),
+        reads(READS, "file_read", requests.ReadFile, requests.ReadText, keeping.read, "Read a file.",
+              fails=("INVALID_FILE_PATH", "NAMESPACE_DENIED", "FILE_NOT_FOUND", "FILE_NOT_TEXT")),
         writes(None, "file_append",
             requests.AppendRecord,
             requests.Written,
             keeping.append,
             "Append a record to a file.",
+            fails=(*_WRITTEN, "JOURNAL_DAY_CLOSED", "FILE_NOT_TEXT"),
         ),
         reads(RelayRight.SEARCH, "file_search", requests.Search, requests.FoundFiles, finding.search, "Find files."),
         reads(RelayRight.SEARCH, "file_recent", requests.Recent, requests.RecentFiles, finding.recent, "List the newest files."),
@@ -35,3 +37,8 @@ def file_operations(documents: Documents, finding: Finding) -> list[Operation[An
         reads(RelayRight.READ_INDEX, "index_rebuild_incremental", requests.RebuildIndex, requests.RebuiltIncrementally,
               finding.rebuild_incremental, "Bring the index up to date, and say how much that was."),
     ]  # fmt: skip
+
+
+_WRITTEN: Final = (
+    "INVALID_FILE_PATH", "NAMESPACE_DENIED", "PAYLOAD_TOO_LARGE", "PATH_COLLISION", "DOCUMENT_CHANGED", "REPOSITORY_UNAVAILABLE",
+)  # fmt: skip

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from lamina.kernel.wire import Result, Text
 
@@ -49,6 +50,15 @@ class AppendRecord(_Request):
     path: Text
     record: dict[str, Any]  # Any: the caller's own
     commit_message: Text | None = None
+
+    @field_validator("record")
+    @classmethod
+    def _is_json(cls, record: dict[str, Any]) -> dict[str, Any]:
+        try:
+            json.dumps(record, allow_nan=False)
+        except ValueError as error:
+            raise ValueError("must hold finite numbers only") from error
+        return record
 
 
 class ReadFile(_Request):
