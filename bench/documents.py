@@ -37,6 +37,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--no-publish", action="store_true")
     options = parser.parse_args()
     figures: dict[str, Any] = {}
     with temporary_folder() as folder:
@@ -62,6 +63,8 @@ def main() -> None:
         "bytes": CAPSULE_BYTES,
     }
     print("load before", about["load_before"], "after", [round(each, 1) for each in os.getloadavg()])
+    if options.no_publish:
+        return
     publish("documents", headline, figures, {"machine": about, "sizes": sizes})
 
 

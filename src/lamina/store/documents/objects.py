@@ -20,6 +20,7 @@ __all__ = ["GitObject", "Person", "Worktree", "commit_data", "git_object", "pars
 _FILE = b"100644 "
 _FOLDER = b"40000 "
 _ID_BYTES = 20
+_GROUP = 128  # entries that are joined anew when one of them changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,13 @@ class GitObject:
 
 def git_object(kind: str, data: bytes, base: bytes | None = None) -> GitObject:
     """The object with its id: SHA-1 of kind, size and content, as Git has it."""
-    digest = hashlib.sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
+    digest = _hash_of(kind, len(data))
     digest.update(data)
     return GitObject(kind, digest.digest(), data, base)
+
+
+def _hash_of(kind: str, size: int) -> hashlib._Hash:
+    return hashlib.sha1(b"%s %d\0" % (kind.encode(), size), usedforsecurity=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +90,20 @@ def parse_tree(data: bytes) -> list[tuple[bytes, bytes, bytes]]:
 
 
 class _Folder:
-    """A tree that is being changed: its entries as bytes, under the keys by which Git sorts them."""
+    """A tree that is being changed: its entries as bytes, under the keys by which Git sorts them.
+
+    The entries are joined by groups that are kept, so that a change of one among ten thousand joins a hundred. The
+    hash is kept after each group too: what stands before the change is not hashed again.
+    """
 
     def __init__(self, data: bytes = b"", id_: bytes | None = None) -> None:
         self.id = id_
         parsed = parse_tree(data)
         self._keys = [name + b"/" if mode == b"40000" else name for mode, name, _ in parsed]
         self._entries = [b"%s %s\0%s" % entry for entry in parsed]
+        self._size = len(data)
+        self._groups: list[bytes] = []  # joined so far, from the first on
+        self._hashes: list[hashlib._Hash] = []  # of the header and the groups before each
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -110,19 +122,43 @@ class _Folder:
         index = bisect_left(self._keys, key)
         if index < len(self._keys) and self._keys[index] == key:
             self._entries[index] = entry
+            self._replaced(index)
         else:
             self._keys.insert(index, key)
             self._entries.insert(index, entry)
+            self._moved(index, len(entry))
 
     def drop(self, key: bytes) -> None:
         """Take an entry out, where it is there."""
         index = bisect_left(self._keys, key)
         if index < len(self._keys) and self._keys[index] == key:
+            size = len(self._entries[index])
             del self._keys[index], self._entries[index]
+            self._moved(index, -size)
 
-    def data(self) -> bytes:
-        """The tree's content."""
-        return b"".join(self._entries)
+    def tree(self) -> GitObject:
+        """The tree as it is now, beside the one that it was."""
+        for start in range(len(self._groups) * _GROUP, len(self._entries), _GROUP):
+            self._groups.append(b"".join(self._entries[start : start + _GROUP]))
+        if not self._hashes:
+            self._hashes.append(_hash_of("tree", self._size))
+        for group in self._groups[len(self._hashes) - 1 :]:
+            digest = self._hashes[-1].copy()
+            digest.update(group)
+            self._hashes.append(digest)
+        return GitObject("tree", self._hashes[-1].digest(), b"".join(self._groups), self.id)
+
+    def _replaced(self, index: int) -> None:
+        group = index // _GROUP
+        if group < len(self._groups):
+            start = group * _GROUP
+            self._groups[group] = b"".join(self._entries[start : start + _GROUP])
+        del self._hashes[group + 1 :]
+
+    def _moved(self, index: int, size: int) -> None:
+        del self._groups[index // _GROUP :]
+        self._hashes.clear()  # they begin with the size of the whole
+        self._size += size
 
 
 class Worktree:
@@ -191,7 +227,7 @@ class Worktree:
             self._folder(above).drop(name.encode() + b"/")
             del self._folders[path]
             return
-        tree = git_object("tree", folder.data(), folder.id)
+        tree = folder.tree()
         if tree.id != folder.id:
             objects.append(tree)
             folder.id = tree.id

@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 from lamina.store.documents.objects import GitObject
 
-__all__ = ["PackIndex", "delta", "sync_folder", "write_pack"]
+__all__ = ["PackIndex", "delta", "objects_in", "sync_folder", "write_pack"]
 
 _TYPES = {"commit": 1, "tree": 2, "blob": 3}
 _OFS_DELTA = 6
@@ -28,7 +28,7 @@ _DEPTH_MAX = 50  # of differences on differences: Git's own default
 _RECENT_MAX = 64
 _DELTA_BYTES_MIN = 64
 _STORED_BYTES_MIN = 64 * 1024  # past it a tree is mostly hashes, which deflating does not shrink for its cost
-_BLOCK = 1024
+_BLOCKS = (65_536, 4096, 256, 16, 1)  # each step narrows where two contents part
 _COPY_MAX = 0xFFFFFF
 _OFFSET_MAX = 0x7FFFFFFF
 
@@ -176,27 +176,23 @@ def delta(base: bytes, target: bytes) -> bytes:
 
 
 def _common_start(left: bytes, right: bytes) -> int:
-    """How many bytes are the same from the start on: whole blocks first, which compare as fast as memory is read."""
+    """How many bytes are the same from the start on: large blocks first, which compare as fast as memory is read."""
     size, at = min(len(left), len(right)), 0
-    while at < size and left[at : at + _BLOCK] == right[at : at + _BLOCK]:
-        at += _BLOCK
-    at = min(at, size)
-    end = min(at + _BLOCK, size)
-    while at < end and left[at] == right[at]:
-        at += 1
+    for block in _BLOCKS:
+        while at + block <= size and left[at : at + block] == right[at : at + block]:
+            at += block
     return at
 
 
 def _common_end(left: bytes, right: bytes, most: int) -> int:
     """How many bytes are the same at the end, at most ``most``."""
     count, a, b = 0, len(left), len(right)
-    while (
-        count + _BLOCK <= most
-        and left[a - count - _BLOCK : a - count] == right[b - count - _BLOCK : b - count]
-    ):
-        count += _BLOCK
-    while count < most and left[a - count - 1] == right[b - count - 1]:
-        count += 1
+    for block in _BLOCKS:
+        while (
+            count + block <= most
+            and left[a - count - block : a - count] == right[b - count - block : b - count]
+        ):
+            count += block
     return count
 
 
@@ -238,6 +234,13 @@ def _index(entries: Sequence[_Entry], checksum: bytes) -> bytes:
     body += struct.pack(f">{len(ordered)}I", *(entry.crc for entry in ordered))
     body += struct.pack(f">{len(ordered)}I", *(entry.offset for entry in ordered)) + checksum
     return body + hashlib.sha1(body, usedforsecurity=False).digest()
+
+
+def objects_in(path: Path) -> int:
+    """How many objects a pack holds, by its header."""
+    with path.open("rb") as pack:
+        (count,) = struct.unpack(">I", pack.read(12)[8:])
+    return int(count)
 
 
 class PackIndex:

@@ -18,7 +18,7 @@ from pathlib import Path
 import pygit2
 
 from lamina.store.documents.objects import GitObject, parse_commit
-from lamina.store.documents.packs import PackIndex, sync_folder, write_pack
+from lamina.store.documents.packs import PackIndex, objects_in, sync_folder, write_pack
 
 __all__ = ["BRANCH", "GitRepository", "folder_name", "replace_repository"]
 
@@ -127,18 +127,20 @@ class GitRepository:
                 path.unlink(missing_ok=True)
 
     def _smaller_packs(self) -> list[Path]:
-        """Packs up to the first that is twice as large as all before it, in the order of their writing.
+        """Packs up to the first that has twice the objects of all before it, in the order of their writing.
 
-        So each object is written again as often as the repository doubles, not each time.
+        So each object is written again as often as the repository doubles, not each time. Bytes would not tell: the
+        folders of a fresh pack stand in it undeflated, and would weigh more than all that was gathered before.
         """
-        sized = sorted((path.stat().st_size, path) for path in self._packs.glob("pack-*.pack"))
+        counted = sorted((objects_in(path), path) for path in self._packs.glob("pack-*.pack"))
         chosen: list[Path] = []
-        total = 0
-        for size, path in sized:
-            if (len(chosen) >= 2 and size > 2 * total) or total + size > _GATHER_BYTES_MAX:
+        total, size = 0, 0
+        for count, path in counted:
+            size += path.stat().st_size
+            if (len(chosen) >= 2 and count > 2 * total) or size > _GATHER_BYTES_MAX:
                 break
             chosen.append(path)
-            total += size
+            total += count
         return sorted(chosen, key=lambda path: path.stat().st_mtime_ns)
 
     def _similar_first(self, git: pygit2.Repository, ids: Sequence[bytes]) -> Iterator[GitObject]:

@@ -240,8 +240,10 @@ class SqliteDocuments:
         head = self.head(tenant_id)
         if head is not None and head.sha == sha:
             return head  # its row may not say so yet
-        rows = list(self._readers.rows(_SQL["commits_of_sha"], (tenant_id, sha)))
-        return _commit(rows[0]) if len(rows) == 1 else None
+        found = {row[0]: _commit(row) for row in self._readers.rows(_SQL["commits_of_sha"], (tenant_id, sha))}
+        if head is not None and head.sha.startswith(sha):
+            found[head.number] = head
+        return next(iter(found.values())) if len(found) == 1 else None
 
     def commit_at(self, tenant_id: str, at: Instant) -> Commit | None:
         """Mirrors ``Documents.commit_at``."""
