@@ -33,7 +33,6 @@ def _policy_operations(administering: Administering) -> list[Operation[Any]]:
             capability=Capability.POLICY_ADMINISTER_DEPLOYMENT,
             effect=Effect.READ,
             tier=Tier.STABLE,
-            grants=lambda r, p: [],  # noqa: ARG005 - every known caller may read it
             handler=administering.deployment,
             summary="The deployment's preset and what is denied beside it.",
             personal=True,
@@ -59,7 +58,6 @@ def _policy_operations(administering: Administering) -> list[Operation[Any]]:
             capability=Capability.POLICY_ADMINISTER_ACTOR,
             effect=Effect.READ,
             tier=Tier.STABLE,
-            grants=lambda r, p: [],  # noqa: ARG005 - one's own is open; the handler asks for another's
             handler=administering.effective,
             summary="What an actor may, after every tier.",
             personal=True,

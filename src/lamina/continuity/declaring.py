@@ -5,13 +5,13 @@ Which documents a caller may touch is asked by the handlers, for each path (``pe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import BaseModel
 
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
+from lamina.kernel.operations import Answer, Call, Effect, Operation, Tier
 from lamina.kernel.relay import RelayNeed, RelayRight
 
 __all__ = ["reads", "writes"]
@@ -37,7 +37,6 @@ def reads(
         capability=Capability.SCOPE_READ_LOCAL,
         effect=Effect.READ,
         tier=Tier.STABLE,
-        grants=_none,
         handler=handler,
         summary=summary,
         relay=(RelayNeed(right),),
@@ -65,13 +64,8 @@ def writes(
         capability=Capability.SCOPE_WRITE,
         effect=Effect.WRITE,
         tier=Tier.STABLE,
-        grants=_none,
         handler=handler,
         summary=summary,
         relay=(*more, RelayNeed(right, "write" if right is None else None)),
         fails=fails,
     )
-
-
-def _none(request: Any, principal: Principal) -> Sequence[Grant]:  # noqa: ARG001 - the port's shape
-    return ()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 from lamina.coordination import requests
 from lamina.coordination.reminding import Reminding
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
+from lamina.kernel.operations import Answer, Call, Effect, Operation, Tier
 from lamina.kernel.relay import RelayNeed, RelayRight
 
 __all__ = ["schedule_operations"]
@@ -42,10 +42,6 @@ _MOVED: Final = ("SCHEDULE_NOT_FOUND", "SCHEDULE_STATUS_CONFLICT", "SCHEDULE_VER
 _Handler = Callable[[Any, Call], Answer]  # Any: requests of several types
 
 
-def _none(request: Any, principal: object) -> Sequence[Grant]:  # noqa: ARG001 - the port's shape
-    return ()
-
-
 def _reading(
     name: str, request: Any, result: Any, handler: _Handler, summary: str, fails: tuple[str, ...] = ()
 ) -> Operation[Any]:
@@ -56,7 +52,6 @@ def _reading(
         capability=Capability.SCOPE_READ_LOCAL,
         effect=Effect.READ,
         tier=Tier.STABLE,
-        grants=_none,
         handler=handler,
         summary=summary,
         relay=(RelayNeed(RelayRight.READ_FILES, "read", _PLACE),),
@@ -81,7 +76,6 @@ def _writing(
         capability=Capability.SCOPE_WRITE,
         effect=Effect.WRITE,
         tier=Tier.STABLE,
-        grants=_none,
         handler=handler,
         summary=summary,
         relay=(RelayNeed(RelayRight.WRITE_PROJECTS, "write", _PLACE),),

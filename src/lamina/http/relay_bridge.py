@@ -206,7 +206,6 @@ def bridge_operations(bridge: Bridge) -> list[Operation[Any]]:
             capability="",
             effect=Effect.READ,
             tier=Tier.STABLE,
-            grants=lambda r, p: [],  # noqa: ARG005 - the port's shape
             handler=_handler(bridge, page.path),
             summary=page.summary,
             open=True,

@@ -125,11 +125,15 @@ class Answer:
     warnings: tuple[str, ...] = ()
 
 
+def _no_grants(request: Any, principal: Principal) -> Sequence[Grant]:  # noqa: ARG001 - the port's shape
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[RequestT]):
     """What the product can do, in one row.
 
-    ``grants`` names what the caller must hold, read from the request; a handler asks ``call.permits`` for what
+    ``grants`` names what the caller must hold, read from the request, and nothing where it is left out; a handler asks ``call.permits`` for what
     it learns only on the way. An ``open`` operation asks nobody who they are and nothing of policy. A
     ``personal`` one is for every known caller: where it names no grant, only its handler asks for some. One over
     Relay's documents names in ``relay`` what it takes, in place of grants. A write
@@ -148,9 +152,9 @@ class Operation(Generic[RequestT]):
     capability: str
     effect: Effect
     tier: Tier
-    grants: Callable[[RequestT, Principal], Sequence[Grant]]
     handler: Callable[[RequestT, Call], Answer]
     summary: str
+    grants: Callable[[RequestT, Principal], Sequence[Grant]] = _no_grants
     open: bool = False
     personal: bool = False
     relay: tuple[RelayNeed, ...] = ()

@@ -35,7 +35,6 @@ def observe_operations() -> list[Operation[Any]]:
             capability="",
             effect=Effect.READ,
             tier=Tier.STABLE,
-            grants=lambda r, p: [],  # noqa: ARG005 - the port's shape
             handler=_version,
             summary="Which build of the server answers; needs no token.",
             open=True,

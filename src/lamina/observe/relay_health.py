@@ -60,7 +60,6 @@ def relay_health_operations(documents: Documents, tenant_id: str | None) -> list
             capability="",
             effect=Effect.READ,
             tier=Tier.BETA,
-            grants=lambda r, p: [],  # noqa: ARG005 - the port's shape
             handler=health,
             summary="Whether the server answers, and the newest commit of its documents; needs no token.",
             open=True,

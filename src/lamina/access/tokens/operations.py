@@ -113,7 +113,6 @@ def token_operations(revocations: Revocations, ids: IdSource, preset: str) -> li
             capability=Capability.AUTH_REVOKE,
             effect=Effect.WRITE,
             tier=Tier.STABLE,
-            grants=lambda r, p: [],  # noqa: ARG005 - one's own token takes no grant, the handler asks for the others
             handler=tokens.revoke,
             summary="Take a token back, one's own or with auth.revoke another; it holds no more at once.",
             answers=(204,),
@@ -127,7 +126,6 @@ def token_operations(revocations: Revocations, ids: IdSource, preset: str) -> li
             capability="",
             effect=Effect.READ,
             tier=Tier.STABLE,
-            grants=lambda r, p: [],  # noqa: ARG005 - the port's shape
             handler=tokens.whoami,
             summary="Who the caller is, and what they may do here.",
             personal=True,
