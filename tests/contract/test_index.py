@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from given import ALICE, BOB, TENANT, fact, land, support, text_row, vector_row
+from given import ALICE, BOB, TENANT, episode, fact, land, support, text_row, vector_row
 from lamina.store.ports import Store, TextRow, Writes
 
 
@@ -139,6 +139,14 @@ def test_an_excluded_record_put_again_is_found_again(store: Store) -> None:
     assert names(store, "tea") == []
     put(store, text_row("ep_1", "tea again"))
     assert names(store, "tea") == ["ep_1"]
+
+
+def test_a_record_that_is_kept_out_is_not_found_when_its_words_change(store: Store) -> None:
+    event = land(store, Writes(records=[episode("tea")], texts=[text_row(episode("tea").id, "tea")]))
+    land(store, Writes(supports=[support(episode("tea").id, event.id)]))
+    store.log.cancel(TENANT, event.id)
+    put(store, text_row(episode("tea").id, "tea again"))
+    assert names(store, "tea") == []
 
 
 def test_vectors_come_in_order_by_scope_and_model(store: Store) -> None:
