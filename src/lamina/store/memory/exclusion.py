@@ -10,19 +10,36 @@ from lamina.kernel.records import Support
 from lamina.kernel.scopes import Scope
 from lamina.store.memory.tables import Tables
 
-__all__ = ["exclude_dependants", "readmit"]
+__all__ = ["exclude_dependants", "exclude_unsupported", "readmit"]
 
 
 def exclude_dependants(tables: Tables, event: Event) -> None:
     """Keep a cancelled event, and what rests on no other event, out of recall and lists."""
     tenant_id = event.tenant_id
     _hide_text(tables, tenant_id, event.id)
-    touched = {event.scope}
-    for record_id in _reached(tables, tenant_id, event.id, upward=True):
-        if not _rests_on_events(tables, tenant_id, record_id):
-            touched |= _hide_record(tables, tenant_id, record_id)
-    for scope in touched:
+    touched = _keep_out(tables, tenant_id, _reached(tables, tenant_id, event.id, upward=True))
+    for scope in {event.scope, *touched}:
         tables.note_index_change(tenant_id, scope)
+
+
+def exclude_unsupported(tables: Tables, supports: Iterable[Support]) -> None:
+    """Keep out what lands on cancelled events alone, such as a claim of one that a later event moved."""
+    held = [support for support in supports if support.polarity != "against"]
+    for tenant_id in sorted({support.tenant_id for support in held}):
+        gone = {
+            key
+            for tenant, key in tables.events
+            if tenant == tenant_id and tables.events[tenant, key].excluded
+        }
+        gone |= {key[1] for key, record in tables.records.items() if key[0] == tenant_id and record.excluded}
+        touched: set[Scope] = set()
+        for record_id in sorted(
+            {each.record_id for each in held if each.tenant_id == tenant_id and each.source_id in gone}
+        ):
+            resting = {record_id, *_reached(tables, tenant_id, record_id, upward=True)}
+            touched |= _keep_out(tables, tenant_id, resting)
+        for scope in touched:
+            tables.note_index_change(tenant_id, scope)
 
 
 def readmit(tables: Tables, supports: Iterable[Support]) -> None:
@@ -35,6 +52,15 @@ def readmit(tables: Tables, supports: Iterable[Support]) -> None:
                 for key in _versions(tables, tenant_id, other):
                     tables.records[key] = replace(tables.records[key], excluded=False)
                 _show_text(tables, tenant_id, other)
+
+
+def _keep_out(tables: Tables, tenant_id: str, record_ids: Iterable[str]) -> set[Scope]:
+    """Exclude those records that rest on no living event; the scopes that it touches."""
+    touched: set[Scope] = set()
+    for record_id in record_ids:
+        if not _rests_on_events(tables, tenant_id, record_id):
+            touched |= _hide_record(tables, tenant_id, record_id)
+    return touched
 
 
 def _rests_on_events(tables: Tables, tenant_id: str, record_id: str) -> bool:

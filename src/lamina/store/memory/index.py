@@ -22,12 +22,12 @@ def put_text(tables: Tables, row: TextRow) -> None:
     old = tables.texts.pop(place, None)
     if old is not None:
         tables.hidden_texts.discard(place)
-        if any(record.excluded for key, record in tables.records.items() if key[:2] == place):
-            tables.hidden_texts.add(place)
         row = replace(row, recorded_at=min(row.recorded_at, old.recorded_at))
         if old.scope != row.scope:
             tables.note_index_change(row.tenant_id, old.scope)
     tables.texts[place] = replace(row, row=tables.next_row())
+    if any(record.excluded for key, record in tables.records.items() if key[:2] == place):
+        tables.hidden_texts.add(place)
 
 
 def put_vector(tables: Tables, row: VectorRow) -> None:

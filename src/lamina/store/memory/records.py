@@ -9,7 +9,7 @@ from dataclasses import replace
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.memory.exclusion import readmit
+from lamina.store.memory.exclusion import exclude_unsupported, readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports import RecordQuery, Writes
@@ -37,6 +37,7 @@ def put_writes(tables: Tables, writes: Writes) -> None:
     for edge in writes.supports:
         tables.supports.setdefault((edge.tenant_id, edge.record_id, edge.source_id, edge.relation), edge)
     readmit(tables, writes.supports)
+    exclude_unsupported(tables, writes.supports)
     for entity in writes.entities:
         names = {(known.tenant_id, known.normalised_name) for known in tables.entities.values()}
         if (entity.tenant_id, entity.normalised_name) not in names:

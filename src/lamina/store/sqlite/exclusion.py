@@ -9,23 +9,34 @@ import apsw
 from lamina.kernel.records import Support
 from lamina.kernel.scopes import Scope
 from lamina.store.blocks import load_blocks
+from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.index import hide_text, show_text
 
-__all__ = ["exclude_dependants", "readmit"]
+__all__ = ["exclude_dependants", "exclude_unsupported", "readmit"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 
 
 def exclude_dependants(connection: apsw.Connection, tenant_id: str, event_id: str, scope: Scope) -> None:
     """Keep a cancelled event, and what rests on no other event, out of recall and lists."""
-    touched: set[str] = {scope}
     hide_text(connection, tenant_id, event_id)
-    for record_id in _dependants(connection, tenant_id, event_id):
-        if not _rests_on_events(connection, tenant_id, record_id):
-            connection.execute(_SQL["exclude_record"], (tenant_id, record_id))
-            hide_text(connection, tenant_id, record_id)
-            touched |= _scopes_of(connection, tenant_id, record_id)
-    connection.executemany(_SQL["note_index_change"], [(tenant_id, path) for path in sorted(touched)])
+    touched = _keep_out(connection, tenant_id, _dependants(connection, tenant_id, event_id))
+    _note(connection, tenant_id, {scope, *touched})
+
+
+def exclude_unsupported(connection: apsw.Connection, supports: Iterable[Support]) -> None:
+    """Keep out what lands on cancelled events alone, such as a claim of one that a later event moved."""
+    held = [support for support in supports if support.polarity != "against"]
+    for tenant_id in sorted({support.tenant_id for support in held}):
+        sources = json_list(sorted({each.source_id for each in held if each.tenant_id == tenant_id}))
+        gone = {row[0] for row in connection.execute(_SQL["excluded_sources"], (tenant_id, sources))}
+        touched: set[str] = set()
+        for record_id in sorted(
+            {each.record_id for each in held if each.tenant_id == tenant_id and each.source_id in gone}
+        ):
+            resting = [record_id, *_dependants(connection, tenant_id, record_id)]
+            touched |= _keep_out(connection, tenant_id, resting)
+        _note(connection, tenant_id, touched)
 
 
 def readmit(connection: apsw.Connection, supports: Iterable[Support]) -> None:
@@ -37,6 +48,21 @@ def readmit(connection: apsw.Connection, supports: Iterable[Support]) -> None:
             if _rests_on_events(connection, tenant_id, other):
                 connection.execute(_SQL["readmit_record"], (tenant_id, other))
                 show_text(connection, tenant_id, other)
+
+
+def _keep_out(connection: apsw.Connection, tenant_id: str, record_ids: Iterable[str]) -> set[str]:
+    """Exclude those records that rest on no living event; the scopes that it touches."""
+    touched: set[str] = set()
+    for record_id in record_ids:
+        if not _rests_on_events(connection, tenant_id, record_id):
+            connection.execute(_SQL["exclude_record"], (tenant_id, record_id))
+            hide_text(connection, tenant_id, record_id)
+            touched |= _scopes_of(connection, tenant_id, record_id)
+    return touched
+
+
+def _note(connection: apsw.Connection, tenant_id: str, scopes: Iterable[str]) -> None:
+    connection.executemany(_SQL["note_index_change"], [(tenant_id, path) for path in sorted(scopes)])
 
 
 def _dependants(connection: apsw.Connection, tenant_id: str, source_id: str) -> list[str]:

@@ -52,7 +52,7 @@ def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
                 connection.execute(_SQL["note_index_change"], (row.tenant_id, scope))
         for (number,) in connection.execute(_SQL["insert_text"], text_row(row)):
             _insert_terms(connection, number, row.tenant_id, row.scope, f"{row.terms} {row.keys}")
-        if known and any(connection.execute(_SQL["is_excluded"], (row.tenant_id, row.record_id))):
+        if any(connection.execute(_SQL["is_excluded"], (row.tenant_id, row.record_id))):
             hide_text(connection, row.tenant_id, row.record_id)
 
 

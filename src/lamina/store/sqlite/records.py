@@ -14,7 +14,7 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports import RecordQuery, Writes
 from lamina.store.sqlite.codec import json_list, read_record, record_row
 from lamina.store.sqlite.connection import Readers
-from lamina.store.sqlite.exclusion import readmit
+from lamina.store.sqlite.exclusion import exclude_unsupported, readmit
 from lamina.store.sqlite.index import put_texts, put_vectors
 
 __all__ = ["SqliteRecords", "put_writes"]
@@ -31,6 +31,7 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     )
     connection.executemany(_SQL["insert_support"], writes.supports)
     readmit(connection, writes.supports)
+    exclude_unsupported(connection, writes.supports)
     connection.executemany(
         _SQL["insert_entity"], [(e.tenant_id, e.id, e.normalised_name, e.type) for e in writes.entities]
     )

@@ -162,6 +162,12 @@ SELECT id FROM dependant ORDER BY id;
 -- Whether a record is kept out.
 SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1 LIMIT 1;
 
+-- name: excluded_sources
+-- Which of some events and records are kept out: ?2 is a JSON list.
+SELECT id FROM event WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND cancelled_after IS NOT NULL
+UNION
+SELECT id FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND excluded = 1;
+
 -- name: readmit_record
 -- A record that rests on something new is back in recall and lists.
 UPDATE record SET excluded = 0 WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1;
