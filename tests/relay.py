@@ -8,9 +8,9 @@ from pydantic import create_model
 
 from lamina.continuity.bounds import GROUPS
 from lamina.errors import Unsupported
-from lamina.http.relay_bridge import Bridge, bridge_operations, bridge_rows
-from lamina.http.relay_contract import TOOLS
-from lamina.http.relay_help import LimitTable
+from lamina.http.relay.bridge import Bridge, bridge_operations, bridge_rows
+from lamina.http.relay.contract import TOOLS
+from lamina.http.relay.help import LimitTable
 from lamina.http.routes import Route
 from lamina.kernel.operations import Answer, Call, Effect, Operation, Tier
 from lamina.kernel.wire import Request, Result

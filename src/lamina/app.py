@@ -33,9 +33,9 @@ from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
-from lamina.http.relay import relay_routes
-from lamina.http.relay_bridge import Bridge, bridge_operations
-from lamina.http.relay_help import LimitTable
+from lamina.http.relay.bridge import Bridge, bridge_operations
+from lamina.http.relay.help import LimitTable
+from lamina.http.relay.routes import relay_routes
 from lamina.http.routes import Route
 from lamina.http.server import create_application
 from lamina.http.synapse import synapse_routes

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lamina.http.relay_contract import TOOLS
+from lamina.http.relay.contract import TOOLS
 from lamina.http.routes import Route
 from neighbours import Neighbours
 

@@ -7,9 +7,9 @@ import hashlib
 import pytest
 
 from lamina.continuity.operations import continuity_operations
-from lamina.http.relay_catalogue import Served
-from lamina.http.relay_continuity import continuity_rows
-from lamina.http.relay_contract import BESIDE, CAPABILITIES, FEATURES, TOOLS, WORKFLOWS
+from lamina.http.relay.catalogue import Served
+from lamina.http.relay.continuity import continuity_rows
+from lamina.http.relay.contract import BESIDE, CAPABILITIES, FEATURES, TOOLS, WORKFLOWS
 from lamina.http.routes import Route
 from lamina.kernel.canonical import canonical
 from lamina.kernel.wire import Request

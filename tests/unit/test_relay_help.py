@@ -11,9 +11,9 @@ import pytest
 from lamina.continuity.bounds import BOUNDS, GROUPS, help_row
 from lamina.continuity.requests import Read, SessionEndSnapshot, Upsert
 from lamina.continuity.writes import check_upsert, upserted
-from lamina.http.relay_catalogue import Served
-from lamina.http.relay_contract import TOOLS
-from lamina.http.relay_help import LimitTable, help_pages
+from lamina.http.relay.catalogue import Served
+from lamina.http.relay.contract import TOOLS
+from lamina.http.relay.help import LimitTable, help_pages
 from lamina.http.routes import Route
 from relay import LIMITS, bridge_of, every_tool, row
 

@@ -16,10 +16,10 @@ from pydantic_core import to_json
 
 from lamina.errors import Malformed, NotFound
 from lamina.http.errors import detail_response, help_response
-from lamina.http.relay_catalogue import Served
-from lamina.http.relay_contract import HELP_PATH
-from lamina.http.relay_help import LimitTable, help_pages
-from lamina.http.relay_results import (
+from lamina.http.relay.catalogue import Served
+from lamina.http.relay.contract import HELP_PATH
+from lamina.http.relay.help import LimitTable, help_pages
+from lamina.http.relay.results import (
     Bootstrap,
     Capabilities,
     Discovery,

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from lamina import __version__
-from lamina.http.relay_contract import (
+from lamina.http.relay.contract import (
     BESIDE,
     CAPABILITIES,
     CONTRACT_VERSION,

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from lamina.http.errors import detail_response
-from lamina.http.relay_bridge import bridge_rows
-from lamina.http.relay_context import context_rows
-from lamina.http.relay_continuity import CONTINUITY_JOBS, continuity_rows
-from lamina.http.relay_schedule import schedule_rows
+from lamina.http.relay.bridge import bridge_rows
+from lamina.http.relay.context import context_rows
+from lamina.http.relay.continuity import CONTINUITY_JOBS, continuity_rows
+from lamina.http.relay.schedule import schedule_rows
 from lamina.http.routes import Route
 from lamina.kernel.operations import Operation
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
-from lamina.http.relay_catalogue import Served
-from lamina.http.relay_contract import HELP_METHODS, HELP_PATH
+from lamina.http.relay.catalogue import Served
+from lamina.http.relay.contract import HELP_METHODS, HELP_PATH
 
 __all__ = ["LimitTable", "help_pages"]
 
@@ -192,4 +192,4 @@ def _onboarding() -> Any:
 
 
 def _loaded(name: str) -> Any:  # Any: the shape that the comment on the file's first lines says
-    return yaml.safe_load(files("lamina.http.relay_texts").joinpath(name).read_text(encoding="utf-8"))
+    return yaml.safe_load(files("lamina.http.relay.texts").joinpath(name).read_text(encoding="utf-8"))
