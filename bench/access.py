@@ -124,7 +124,7 @@ def show_decisions(folder: Path, count: int, repeats: int) -> None:
         tier, target = ("scope", path) if number % 2 else ("actor", f"user:u{number}")
         store.registry.put_document(document(tier, target))
     preset = load_preset("cloud_shared_saas")
-    policy = TieredPolicy(preset, store.registry, store.change_mark, token_allows=token_allows)
+    policy = TieredPolicy(preset, store.registry, token_allows=token_allows)
     asked = [
         (Principal("acme", f"user:u{dice.randrange(count)}", "http"), Grant(CAPABILITY, path))
         for path in dice.choices(paths, k=256)

@@ -160,7 +160,6 @@ def build_server(
     tiers = TieredPolicy(
         preset,
         kept.registry,
-        kept.change_mark,
         operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
         token_allows=token_allows,
     )

@@ -14,7 +14,7 @@ from lamina.errors import Conflict, NotFound
 from lamina.kernel.events import Context, Directives, Party, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
-from lamina.store.ports import Capture, EventQuery, LifecycleQuery, Remembered, Store
+from lamina.store.ports import Appended, Capture, EventQuery, LifecycleQuery, Remembered, Store
 
 EVERYTHING = EventQuery(tenant_id=TENANT, scopes=[ALICE, BOB])
 DAY_US = limits.IDEMPOTENCY_TTL_S * SECOND_US
@@ -178,6 +178,31 @@ def test_a_key_lives_for_a_day(store: Store, clock: ManualClock, after_us: int, 
     clock.at += after_us
     store.log.append([Capture(draft(), key("k"), "sha256:a")])
     assert len(store.log.walk(TENANT, 0, 10)) == stored
+
+
+def test_of_many_at_once_only_those_that_differ_are_refused(store: Store) -> None:
+    """Threads that write one at a time: each key three times, the last with another body."""
+    captures = [
+        Capture(draft(f"{name}"), key(f"k{name}"), body)
+        for name in range(12)
+        for body in ("same", "same", "other")
+    ]
+
+    def write(capture: Capture) -> Appended | Conflict:
+        try:
+            return store.log.append([capture])[0]
+        except Conflict as refused:
+            return refused
+
+    with ThreadPoolExecutor(12) as pool:
+        outcomes = list(pool.map(write, captures))
+    for number in range(12):
+        stored = [each for each in outcomes[3 * number : 3 * number + 3] if isinstance(each, Appended)]
+        assert 1 <= len(stored) <= 2, "either body may be the first, and the other one is refused"
+        assert len({each.event.id for each in stored}) == 1
+        assert sum(not each.replayed for each in stored) == 1
+    events = store.log.query(EventQuery(tenant_id=TENANT, scopes=[ALICE], ascending=True))
+    assert [event.position for event in events] == list(range(1, 13))
 
 
 @pytest.mark.parametrize("field", ["tenant_id", "caller", "family", "key"])

@@ -52,9 +52,7 @@ class Peers:
 
     def permits(self, principal: Principal) -> RelayPermits:
         store = self.store
-        policy = TieredPolicy(
-            load_preset("on_prem_enterprise"), store.registry, store.change_mark, token_allows=token_allows
-        )
+        policy = TieredPolicy(load_preset("on_prem_enterprise"), store.registry, token_allows=token_allows)
         return RelayPermits(principal, PolicyPermits(policy, without_token(principal)))
 
 

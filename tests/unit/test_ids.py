@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 from lamina.errors import Invalid
 from lamina.kernel.ids import Prefix, RandomIds, derived_id, parse_id, prefix_of
 
-IDS = RandomIds(random.Random(7).randbytes)
+IDS = RandomIds(partial(random.Random(7).getrandbits, 64))
 INSTANTS = st.integers(min_value=0, max_value=(1 << 48) * 1000 - 1)
 
 
@@ -34,12 +37,27 @@ def test_every_namespace_parses_its_own_ids_only(prefix: Prefix, at: int) -> Non
 
 
 def test_an_id_is_a_uuid_of_version_7_and_of_the_rfc_variant() -> None:
-    ones = RandomIds(lambda size: b"\xff" * size).stamped(Prefix.EVENT, 0x0123_4567_89AB * 1000 + 999)
+    ones = RandomIds(lambda: (1 << 64) - 1).stamped(Prefix.EVENT, 0x0123_4567_89AB * 1000 + 999)
     assert ones == "evt_01234567-89ab-73e7-bfff-ffffffffffff"
 
 
 def test_ids_of_one_instant_differ() -> None:
     assert len({RandomIds().stamped(Prefix.EVENT, 5) for _ in range(100)}) == 100
+
+
+def test_a_forked_process_draws_ids_of_its_own() -> None:
+    forks = """
+import os
+from lamina.kernel.ids import Prefix, RandomIds
+ids = RandomIds()
+ids.stamped(Prefix.EVENT, 5)
+if os.fork():
+    os.wait()
+print(ids.stamped(Prefix.EVENT, 5), flush=True)
+"""
+    ran = subprocess.run([sys.executable, "-c", forks], capture_output=True, text=True, check=True)
+    child, parent = ran.stdout.split()
+    assert child != parent
 
 
 @pytest.mark.parametrize("at", [-1, -(10**20), 10**20])

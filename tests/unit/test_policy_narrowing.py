@@ -175,9 +175,7 @@ def put(store: MemoryStore, tier: str, at: tuple[str, str], document: dict[str, 
 def test_nothing_grants_what_a_tier_above_denies(said: Any, steps: Any, token: Any, asked: Any) -> None:
     preset, written = preset_of(said)
     store = MemoryStore()
-    policy = TieredPolicy(
-        preset, store.registry, store.change_mark, operators=["/".join(OPERATOR)], token_allows=token_allows
-    )
+    policy = TieredPolicy(preset, store.registry, operators=["/".join(OPERATOR)], token_allows=token_allows)
     model = Model(written)
     for tier, (tenant, target), document in steps:
         put(store, tier, (tenant, target), document)

@@ -87,7 +87,7 @@ class World:
 
     def __init__(self, preset: str = "dev_local", **more: Any) -> None:
         self.store = MemoryStore()
-        self.policy = TieredPolicy(load_preset(preset), self.store.registry, self.store.change_mark, **more)
+        self.policy = TieredPolicy(load_preset(preset), self.store.registry, **more)
 
     def put(self, tier: str, target: str = TENANT, **document: Any) -> None:
         tenant_id = "" if tier == "deployment" else TENANT

@@ -26,7 +26,7 @@ def limiter(read: str = "2/s", write: str = "1/m", **more: int) -> RateLimiter:
 def policy(settings: Settings) -> TieredPolicy:
     store = MemoryStore()
     preset = overruled(load_preset(settings.preset), settings_defaults(settings))
-    return TieredPolicy(preset, store.registry, store.change_mark)
+    return TieredPolicy(preset, store.registry)
 
 
 def test_a_bucket_empties_and_fills_again() -> None:

@@ -89,7 +89,7 @@ def test_service_accounts_never_erase_for_good() -> None:
 
 def tiers(preset: str = "dev_local", **narrowing: Any) -> Snapshot:
     store = MemoryStore()
-    return TieredPolicy(load_preset(preset), store.registry, store.change_mark, **narrowing).current()
+    return TieredPolicy(load_preset(preset), store.registry, **narrowing).current()
 
 
 def test_the_denial_names_the_token() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
 
 import apsw
 import pytest
@@ -69,6 +70,53 @@ def test_writes_that_wait_share_a_commit_and_one_failure_takes_no_other(
     assert [type(failure) for failure in failures if failure] == [Fault]
     assert numbers(writer) == [1, 2, 3]
     assert len(commits) == 3  # the one that held the writer, the four together, the look at the end
+
+
+class Joinable:
+    """Inserts a number; several at once by one call, which is counted in ``calls``."""
+
+    calls: ClassVar[list[int]] = []
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __call__(self, connection: apsw.Connection) -> int:
+        return self.together(connection, [self])[0]
+
+    @staticmethod
+    def together(connection: apsw.Connection, works: Sequence[Joinable]) -> list[int]:
+        Joinable.calls.append(len(works))
+        for each in works:
+            connection.execute("INSERT INTO t VALUES (?)", (each.number,))
+        return [each.number for each in works]
+
+
+@pytest.mark.parametrize(
+    ("given", "calls", "refused"),
+    [((1, 2, 3, 4), [4], []), ((1, 2, 2, 3), [4, 1, 1, 1, 1], [2]), ((5, None, 6, 7), [1, 2], [])],
+    ids=["as one", "one fails, so each by itself", "another kind between them"],
+)
+def test_waiting_writes_of_one_kind_are_done_as_one(
+    writer: Writer, given: tuple[int | None, ...], calls: list[int], refused: list[int]
+) -> None:
+    entered, go = threading.Event(), threading.Event()
+
+    def hold(_: apsw.Connection) -> None:
+        entered.set()
+        go.wait(10)
+
+    Joinable.calls.clear()
+    held = writer.post(hold)
+    entered.wait(10)
+    writes = [writer.post(Joinable(n) if n is not None else lambda _: None) for n in given]
+    go.set()
+    held.result(10)
+    outcomes = [write.exception(10) or write.result() for write in writes]
+    assert Joinable.calls == calls
+    assert [n for n, outcome in zip(given, outcomes, strict=True) if isinstance(outcome, Fault)] == refused
+    landed = [outcome for outcome in outcomes if isinstance(outcome, int)]
+    assert landed == [n for n in dict.fromkeys(given) if n is not None]
+    assert numbers(writer) == sorted(landed)
 
 
 def test_a_failed_write_raises_what_it_raised_and_leaves_nothing(writer: Writer) -> None:

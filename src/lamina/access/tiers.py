@@ -6,7 +6,6 @@ the caller. Documents and members are read once and kept until the store's regis
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -54,30 +53,24 @@ class TieredPolicy:
         self,
         preset: Preset,
         registry: Registry,
-        changes: Callable[[], int],
         *,
         operators: Collection[str] = (),
         token_allows: TokenAllows = _any_token,
     ) -> None:
-        """``changes`` is ``Store.change_mark``. ``operators`` are ``tenant/type:id``; see docs/reference/policy.md."""
+        """``operators`` are ``tenant/type:id``; see docs/reference/policy.md."""
         self._preset = preset
         self._registry = registry
-        self._changes = changes
         self._operators = frozenset(operators)
         self._token_allows = token_allows
-        self._local = threading.local()
         self._newest = self._snapshot(-1)
 
     def current(self) -> Snapshot:
-        """Mirrors ``Policy.current``. Without a commit since this thread's last look it reads nothing."""
-        mark = self._changes()
-        if getattr(self._local, "mark", None) != mark:
-            # The version before the rows: what is read under a version is then at least as new as it.
-            self._local.version = self._registry.version()
-            self._local.mark = mark
+        """Mirrors ``Policy.current``. While nobody changed a policy or a member it reads one row."""
+        # The version before the rows: what is read under a version is then at least as new as it.
+        version = self._registry.version()
         newest = self._newest
-        if newest.version < self._local.version:
-            newest = self._newest = self._snapshot(self._local.version)
+        if newest.version < version:
+            newest = self._newest = self._snapshot(version)
         return newest
 
     def audit_rules(self, tenant_id: str) -> AuditRules:

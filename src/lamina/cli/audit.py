@@ -80,7 +80,7 @@ def prune(data: Data = None) -> None:
     settings = load_settings(os.environ, data=data)
     preset = overruled(load_preset(settings.preset), settings_defaults(settings))
     store = SqliteStore(settings.data)
-    rules = TieredPolicy(preset, store.registry, store.change_mark).audit_rules
+    rules = TieredPolicy(preset, store.registry).audit_rules
     deleted = Retention(store, RandomIds(), SystemClock(), rules).run()
     store.close()
     typer.echo(f"deleted {deleted} rows")

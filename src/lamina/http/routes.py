@@ -37,10 +37,9 @@ class Route:
 
     The body fills the request field named ``body_field``, or the whole request when that is None and the verb
     carries a body; query and path parameters fill the rest. Query parameters named in ``lists`` hold several
-    values separated by commas. ``headers`` maps a header to the request field that it fills. ``errors`` is the
-    style in which its contract shows them.
     values separated by commas. ``headers`` maps a header to the request field that it fills, ``named`` a parameter of
     the path to a field of another name. ``query`` are the fields of a request with a body that its URL carries.
+    ``errors`` is the style in which its contract shows them.
     """
 
     verb: str

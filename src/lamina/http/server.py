@@ -20,6 +20,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Match
 from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -28,7 +29,7 @@ from lamina.gateway import Gateway, Inbound, Reply
 from lamina.http.errors import error_response
 from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import DOCS_PAGE, openapi_document
-from lamina.http.routes import Route
+from lamina.http.routes import PARAMETER, Route
 from lamina.http.sse import HEARTBEAT, MEDIA_TYPE, ServerSentEvent
 from lamina.kernel.operations import Answer, Principal
 from lamina.observe.logs import log_failure
@@ -65,7 +66,7 @@ def create_application(
         StarletteRoute("/docs", _page(gateway, DOCS_PAGE.encode(), "text/html"), methods=["GET"]),
     ]
     application = Starlette(
-        routes=table,
+        routes=[_FixedPaths(table), *(row for row in table if PARAMETER.search(row.path))],
         exception_handlers={
             HTTPException: partial(_not_routed, gateway),
             Exception: partial(_crashed, gateway),
@@ -74,6 +75,22 @@ def create_application(
     # A path with a slash too many is a mistake like any other: a redirect would say so in no envelope.
     application.router.redirect_slashes = False
     return application if hosts is None else _KnownHosts(application, gateway, hosts)
+
+
+class _FixedPaths(BaseRoute):
+    """The rows whose path has no parameter, looked up by it rather than tried one after another."""
+
+    def __init__(self, rows: Iterable[StarletteRoute]) -> None:
+        self._rows = {row.path: row for row in rows if not PARAMETER.search(row.path)}
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Mirrors ``BaseRoute.matches``."""
+        row = self._rows.get(scope["path"])
+        return (Match.NONE, {}) if row is None else row.matches(scope)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Mirrors ``BaseRoute.handle``."""
+        await self._rows[scope["path"]].handle(scope, receive, send)
 
 
 def _fixed_paths_first(item: tuple[str, Any]) -> tuple[int, str]:

@@ -10,11 +10,9 @@ import hashlib
 import json
 from typing import Any
 
+from pydantic_core import to_json
+
 __all__ = ["canonical", "compact", "digest"]
-
-
-# Made once: ``json.dumps`` with arguments makes an encoder for each call, and this runs several times an event.
-_COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def canonical(value: Any) -> bytes:  # Any: whatever JSON can hold
@@ -25,8 +23,14 @@ def canonical(value: Any) -> bytes:  # Any: whatever JSON can hold
 
 
 def compact(value: Any) -> str:  # Any: whatever JSON can hold
-    """JSON without white space, keys as given: for storage, where the submitted order is kept."""
-    return _COMPACT.encode(value)
+    """JSON without white space, keys as given: for storage, where the submitted order is kept.
+
+    Raises ``ValueError`` for NaN and infinities.
+    """
+    made = to_json(value)
+    if b"NaN" in made or b"Infinity" in made:  # a number, or a text that says so
+        json.dumps(value, allow_nan=False)
+    return made.decode()
 
 
 def digest(value: Any) -> str:  # Any: whatever JSON can hold

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import struct
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Final, Protocol
@@ -47,14 +48,31 @@ class Prefix(StrEnum):
 
 _UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _TIME_US_MAX: Final = (1 << 48) * 1000 - 1
+_LOW_MAX: Final = (1 << 62) - 1
 
 
 def _uuid7(at_us: int, low: int) -> str:
     """Canonical text of a UUIDv7 for an instant (µs since 1970, UTC) and 62 low bits."""
     milliseconds, microseconds = divmod(min(max(at_us, 0), _TIME_US_MAX), 1000)
-    bits = (milliseconds << 80) | (0x7 << 76) | (microseconds << 64) | (0b10 << 62) | (low & ((1 << 62) - 1))
-    text = f"{bits:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    high, rest = f"{milliseconds:012x}", f"{(0b10 << 62) | (low & _LOW_MAX):016x}"
+    return f"{high[:8]}-{high[8:]}-7{microseconds:03x}-{rest[:4]}-{rest[4:]}"
+
+
+_drawn: Final[list[int]] = []
+# A forked child draws its own: what its parent drew is not random any more.
+os.register_at_fork(after_in_child=_drawn.clear)
+
+
+def _random_low() -> int:
+    """64 bits of the operating system's. They are drawn by the page: each call to it costs more than the bytes, and
+    gives the interpreter's lock away.
+    """
+    try:
+        return _drawn.pop()
+    except IndexError:
+        first, *others = struct.unpack("=512Q", os.urandom(4096))
+        _drawn.extend(others)
+        return int(first)
 
 
 class IdSource(Protocol):
@@ -68,12 +86,12 @@ class IdSource(Protocol):
 class RandomIds:
     """Ids with 62 random low bits, from the operating system unless told otherwise."""
 
-    def __init__(self, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
-        self._random_bytes = random_bytes
+    def __init__(self, random_low: Callable[[], int] = _random_low) -> None:
+        self._random_low = random_low
 
     def stamped(self, prefix: Prefix, at_us: int) -> str:
         """Mirrors ``IdSource.stamped``."""
-        return f"{prefix}_{_uuid7(at_us, int.from_bytes(self._random_bytes(8), 'big'))}"
+        return f"{prefix}_{_uuid7(at_us, self._random_low())}"
 
 
 def derived_id(prefix: Prefix, at_us: int, *parts: str | int) -> str:

@@ -193,11 +193,18 @@ def _depth(value: Any, most: int) -> int:
 
 
 def _has_nul(value: Any) -> bool:
-    if isinstance(value, str):
-        return "\x00" in value
-    if isinstance(value, dict):
-        return any("\x00" in key or _has_nul(item) for key, item in value.items())
-    return isinstance(value, list) and any(_has_nul(item) for item in value)
+    left = [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, str):
+            if "\x00" in each:
+                return True
+        elif isinstance(each, dict):
+            left += each
+            left += each.values()
+        elif isinstance(each, list):
+            left += each
+    return False
 
 
 def _wrong(field: str, reason: str) -> Invalid:

@@ -1,7 +1,8 @@
 """Connections: one writer thread with a queue and group commit, and a reader for each thread.
 
 Writes that arrive while a commit is being flushed wait in the queue and share the next flush. Each keeps its own
-savepoint, so one that fails takes nothing of the others with it.
+savepoint, so one that fails takes nothing of the others with it. Those of one kind may be done as one, since every
+statement gives the interpreter's lock away; when that fails they are done one by one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -33,6 +35,11 @@ _Land = Callable[[str | None], None]
 _Write = tuple[
     Callable[[apsw.Connection], Any], Future[Any], Callable[[Any], str | None] | None, _Land | None
 ]
+
+_Outcome = tuple[Future[Any], Any, BaseException | None]
+_Together = Callable[[apsw.Connection, Sequence[Any]], Sequence[Any]]
+"""Does several works that follow one another in a group by fewer statements, with the result of each. A work that can
+be joined names it as its attribute ``together``."""
 
 _BUSY_S_MAX = 30.0
 
@@ -188,12 +195,18 @@ class Writer:
             return group
 
     def _commit(self, group: Sequence[_Write]) -> bool:
-        outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
+        outcomes: list[_Outcome] = []
         self._riders.begin()
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            for work, future, event_of, rider in group:
-                outcomes.append((future, *self._attempt(work, event_of, rider)))
+            for joined, run in groupby(group, key=lambda write: getattr(write[0], "together", None)):
+                writes = list(run)
+                shared = self._joined(joined, writes) if joined is not None and len(writes) > 1 else None
+                if shared is not None:
+                    outcomes += shared
+                    continue
+                for work, future, event_of, rider in writes:
+                    outcomes.append((future, *self._attempt(work, event_of, rider)))
             self._riders.drain(self._connection)
             self._connection.execute("COMMIT")
         except BaseException as error:
@@ -214,6 +227,23 @@ class Writer:
             else:
                 future.set_exception(failed)
         return True
+
+    def _joined(self, together: _Together, writes: Sequence[_Write]) -> list[_Outcome] | None:
+        """Writes of one kind as one; None when that fails, and then each has to be tried by itself."""
+        self._connection.execute("SAVEPOINT joined_writes")
+        try:
+            results = together(self._connection, [write[0] for write in writes])
+        except Exception:
+            if not self._connection.in_transaction:
+                raise
+            self._connection.execute("ROLLBACK TO joined_writes")
+            self._connection.execute("RELEASE joined_writes")
+            return None
+        self._connection.execute("RELEASE joined_writes")
+        for (_, _, event_of, rider), result in zip(writes, results, strict=True):
+            if rider is not None:
+                rider(event_of(result) if event_of else None)
+        return [(write[1], result, None) for write, result in zip(writes, results, strict=True)]
 
     def _attempt(
         self,

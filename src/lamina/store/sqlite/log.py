@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import apsw
@@ -34,6 +34,7 @@ from lamina.store.sqlite.lifecycle import LifecycleWriter
 __all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_Put = Callable[[apsw.Connection, Sequence[Capture]], list[Appended]]
 
 
 class SqliteLog:
@@ -50,6 +51,8 @@ class SqliteLog:
 
     def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
         """Mirrors ``EventLog.append``."""
+        if len(captures) == 1 and remember is None:
+            return self._writer.write(_Append(captures[0], self.put), event_of=_only_event)
         return self._writer.write(
             lambda connection: self.put(connection, captures, remember), event_of=_only_event
         )
@@ -175,6 +178,23 @@ class SqliteLog:
             lambda connection: _cancel(connection, tenant_id, event_id),
             event_of=lambda _: event_id,
         )
+
+
+class _Append:
+    """One capture as a work of the writer, which is put together with others that wait beside it."""
+
+    def __init__(self, capture: Capture, put: _Put) -> None:
+        self._capture = capture
+        self._put = put
+
+    def __call__(self, connection: apsw.Connection) -> list[Appended]:
+        return self._put(connection, [self._capture])
+
+    @staticmethod
+    def together(connection: apsw.Connection, appends: Sequence[_Append]) -> list[list[Appended]]:
+        """What each of them would have answered."""
+        appended = appends[0]._put(connection, [each._capture for each in appends])
+        return [[each] for each in appended]
 
 
 def _placed(draft: EventDraft, event_id: str, position: int, recorded_at: Instant) -> Event:
