@@ -192,6 +192,30 @@ def test_a_superseded_claim_is_believed_no_more(lamina: Derivation) -> None:
     assert found["Leipzig"].contradicts == (found["Hamburg"].id,)
 
 
+def believed(lamina: Derivation, at: int) -> dict[str, Stance]:
+    """What is believed of the home to hold at an instant, as seen now."""
+    axes = Axes(seen_at=lamina.clock.now() + DAY, valid_at=at)
+    query = RecordQuery(tenant_id=TENANT, layer=Layer.BELIEFS, scopes=[ALICE], axes=axes)
+    return {b.object.text: b.stance for b in lamina.store.records.query(query) if isinstance(b, Belief)}
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (2, 1, 0)], ids=["in order", "late", "backwards"])
+def test_a_claim_that_comes_back_is_believed_again(lamina: Derivation, order: tuple[int, ...]) -> None:
+    said = [("Leipzig", START), ("Hamburg", START + 30 * DAY), ("Leipzig", START + 60 * DAY)]
+    for city, at in (said[number] for number in order):
+        lamina.say(f"I live in {city}.", at=at)
+    lamina.derive()
+    held = {"first": START + DAY, "then": START + 31 * DAY, "again": START + 61 * DAY}
+    assert {when: list(believed(lamina, at)) for when, at in held.items()} == {
+        "first": ["Leipzig"],
+        "then": ["Hamburg"],
+        "again": ["Leipzig"],
+    }
+    assert believed(lamina, held["again"])["Leipzig"] is Stance.SUPPORTED
+    before, after = lamina.replayed()
+    assert before == after
+
+
 def test_a_belief_with_a_time_to_live_ends(lamina: Derivation) -> None:
     lamina.say("I live in Leipzig.", directives=Directives(belief_ttl_us=10 * DAY))
     lamina.derive()

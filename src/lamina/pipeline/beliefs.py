@@ -35,6 +35,9 @@ SUPERSESSION_STRENGTH: Final = 3 * EVIDENCE_STRENGTH
 SUPPORTED_FROM: Final = 0.6
 CONTRADICTED_TO: Final = 0.4
 
+_PERIODS_MAX: Final = 100
+"""So many times a claim may have come back."""
+
 _UNBELIEVED_KINDS = frozenset({"event", "commitment"})
 
 
@@ -64,20 +67,24 @@ class BeliefReviser:
             return
         for fact in facts:
             for scope in dict.fromkeys([event.scope, event.directives.consolidate_into or event.scope]):
-                held = self._held(scope, fact.claim_key, writes)
+                held = self._held(scope, fact, writes)
                 if held is not None and held.valid_to is None:
                     _put(event, held, replace(held, valid_to=fact.valid_to), writes)
 
     def _revise(self, event: Event, fact: Fact, scope: Scope, writes: Writes) -> None:
-        belief = self._held(scope, fact.claim_key, writes)
+        belief = self._held(scope, fact, writes)
         belief_id = belief.id if belief else _belief_id(event, scope, fact)
         self._weigh(event, fact, belief, belief_id, scope, writes)
-        held = self._held(scope, fact.claim_key, writes)
+        held = self._held(scope, fact, writes)
         for rival_id in filter(None, (fact.supersedes, fact.superseded_by)):
             rival = self._view.record(rival_id)
             if not isinstance(rival, Fact):
                 continue
-            theirs = self._held(scope, rival.claim_key, writes)
+            theirs = self._held(scope, rival, writes)
+            if theirs is None and rival_id == fact.superseded_by:
+                # What was one belief until this fact came in between holds again after it.
+                self._weigh(event, rival, None, _belief_id(event, scope, rival), scope, writes)
+                theirs = self._held(scope, rival, writes)
             if theirs is None or held is None:
                 continue
             if rival_id == fact.supersedes:
@@ -144,12 +151,21 @@ class BeliefReviser:
             beta += strength * (1.0 - weight if speaks_for else weight)
         return Posterior(round(alpha, 6), round(beta, 6))
 
-    def _held(self, scope: Scope, claim_key: str, writes: Writes) -> Belief | None:
-        for record in reversed(writes.records):
-            if isinstance(record, Belief) and record.scope == scope and _key(record) == claim_key:
-                return record
-        found = self._view.query(Layer.BELIEFS, scope=scope, claim_key=claim_key, limit=1)
-        return found[0] if found and isinstance(found[0], Belief) else None
+    def _held(self, scope: Scope, fact: Fact, writes: Writes) -> Belief | None:
+        """The belief in a fact's claim for its time. A claim that held, ended and came back is believed anew."""
+        found = self._view.query(Layer.BELIEFS, scope=scope, claim_key=fact.claim_key, limit=_PERIODS_MAX)
+        dropped = {closing.id for closing in writes.closings}
+        held = {each.id: each for each in found if isinstance(each, Belief) and each.id not in dropped}
+        for record in writes.records:
+            if isinstance(record, Belief) and record.scope == scope and _key(record) == fact.claim_key:
+                held[record.id] = record
+        of_its_time = [each for each in held.values() if _overlap(each, fact)]
+        return max(of_its_time, key=lambda each: (each.valid_from, each.id), default=None)
+
+
+def _overlap(belief: Belief, fact: Fact) -> bool:
+    starts_before = fact.valid_to is None or belief.valid_from < fact.valid_to
+    return starts_before and (belief.valid_to is None or fact.valid_from < belief.valid_to)
 
 
 def _was_over(event: Event, fact: Fact) -> bool:
