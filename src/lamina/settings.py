@@ -86,6 +86,7 @@ class Settings:
     llm_url: str = _setting("", "the base URL of an OpenAI-compatible API that words summaries")
     llm_model: str = _setting("", "the model to ask there")
     llm_api_key: str = _setting("", "the key to show there", secret=True)
+    token: str = _setting("", "the bearer token that commands show to a server", secret=True)
     graphiti: str = _setting(
         "", "the graph database to send folded turns to, as kuzu:PATH, falkordb://… or neo4j://…", secret=True
     )

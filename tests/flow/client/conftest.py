@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import uuid4
 
 import httpx
 import pytest
 import uvicorn
 
+from given import ManualClock
+from issuing import issuers_file
 from lamina.app import Server, build_server, build_worker
 from lamina.client import Client
 from lamina.settings import Settings
@@ -28,9 +32,9 @@ class Live:
         build_worker(self.server.settings, self.server.store).drain()
 
 
-@pytest.fixture(scope="session")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    server = build_server(Settings(data=tmp_path_factory.mktemp("live"), workers=0))
+@contextmanager
+def listening(server: Server) -> Iterator[Live]:
+    """A server on a port of its own, until the block ends."""
     config = uvicorn.Config(server.application, port=0, log_level="warning", lifespan="off")
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run)
@@ -43,6 +47,20 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     running.should_exit = True
     thread.join()
     server.close()
+
+
+@pytest.fixture(scope="session")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    with listening(build_server(Settings(data=tmp_path_factory.mktemp("live"), workers=0))) as live:
+        yield live
+
+
+@pytest.fixture
+def signing(tmp_path: Path) -> Iterator[Live]:
+    """A server that takes signed tokens, at noon."""
+    settings = Settings(preset="on_prem_enterprise", issuers=issuers_file(tmp_path), data=tmp_path)
+    with listening(build_server(settings, clock=ManualClock())) as live:
+        yield live
 
 
 @pytest.fixture

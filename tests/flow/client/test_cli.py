@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from issuing import claims, paseto
 from lamina.cli.main import app
 
 ROOT = Path(__file__).parents[3]
@@ -52,6 +53,18 @@ def test_what_is_remembered_is_stored(run, client):
 def test_text_comes_from_standard_input_and_goes_out_as_json(run, client):
     result = run("remember", "-", "--json", input="from a pipe")
     assert client.events.get(json.loads(result.stdout)["event_id"]).content["text"] == "from a pipe"
+
+
+def test_a_command_signs_in_with_the_token_of_its_environment(signing):
+    arguments = ("remember", "I moved to Lisbon", "--url", signing.url, "--actor", "user:alice")
+    arguments += ("--scope", "org:acme/user:alice")
+    refused = CliRunner().invoke(app, arguments)
+    assert "MISSING_TOKEN" in refused.stderr
+    token = paseto(claims())
+    signed_in = CliRunner().invoke(app, arguments, env={"LAMINA_TOKEN": token})
+    assert signed_in.exit_code == 0, signed_in.output
+    assert token not in signed_in.output + refused.output
+    assert "user:alice" in {event.observed_actor.id for event in signing.server.store.log.walk("acme", 0, 10)}
 
 
 def test_an_expected_error_is_one_line_and_its_exit_code(run):
