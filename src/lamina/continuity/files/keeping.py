@@ -14,7 +14,7 @@ from lamina.kernel.canonical import canonical
 from lamina.kernel.operations import Answer, Call
 from lamina.store.documents.ports import Change, ChangeKind, Documents
 
-__all__ = ["Keeping"]
+__all__ = ["Keeping", "file_told"]
 
 _LABEL = "file"
 
@@ -86,9 +86,13 @@ class Keeping:
         return "" if whole else "\n", standing.version
 
     def _landed(self, call: Call, change: Change, message: str, words: str) -> Written:
-        told = Told(change.path, f"{change.path}\n{words}", _LABEL)
-        commit = landed(self._documents, call, message, [change], told)
+        commit = landed(self._documents, call, message, [change], file_told(change.path, words))
         return Written(path=change.path, committed=True, latest_commit=commit.sha)
+
+
+def file_told(path: str, words: str) -> Told:
+    """What is told of a file: its path and its words, or those that were appended."""
+    return Told(path, f"{path}\n{words}".rstrip("\n"), _LABEL)
 
 
 def _check_size(request: WriteFile | AppendRecord) -> None:
