@@ -10,7 +10,7 @@ import numpy as np
 from capsules import NOW
 from given import ManualClock
 from lamina.continuity.permission import READS, Reach
-from lamina.continuity.relay import Surroundings, relay_operations
+from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.operations import Call, Operation
@@ -76,7 +76,7 @@ class Library:
         around = Surroundings(
             self.finder, lambda subjects, call: {"about": [each.id for each in subjects]}, "1"
         )
-        rows = relay_operations(self.store.documents, around)
+        rows = relay_operations(self.store.documents, around, RelayBounds())
         self.operations: dict[str, Operation[Any]] = {row.name: row for row in rows}
         extractor = RulesExtractor(find_times, use_parser=False)
         self.worker = Worker(

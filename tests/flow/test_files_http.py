@@ -148,3 +148,29 @@ def test_the_grants_of_the_scope_are_asked(world: Any) -> None:
     assert _refused(world, "POST", "/v1/write", body={"path": NOTE, "content": "x"})[0] == 403
     world.policy.deny("scope.read.local", "app:relay")
     assert _refused(world, "GET", _reading(NOTE))[0] == 403
+
+
+def test_a_bucket_of_writes_is_used_up_by_token_and_by_address(make_world: Any) -> None:
+    world = make_world(relay_token_rate_per_min=3, relay_ip_rate_per_min=5)
+
+    def wrote(actor: str, path: str = "/v1/write") -> tuple[int, Any]:
+        sent: dict[str, Any] = {"path": LOG, "content": "x", "record": {}}
+        response = world.call("POST", path, body=sent, headers={"X-Cortex-Actor": actor})
+        return response.status_code, response.json()
+
+    assert [wrote("agent:a")[0] for _ in range(3)] == [200, 200, 200]
+    status, body = wrote("agent:a")
+    assert (status, body["error_code"]) == (429, "RATE_LIMITED")
+    assert body["detail"].endswith("bucket write")
+    assert wrote("agent:a", "/v1/append")[0] == 200
+    assert [wrote("agent:b")[0] for _ in range(3)] == [200, 200, 429]
+    assert world.call("GET", _reading(LOG), headers={"X-Cortex-Actor": "agent:a"}).status_code == 200
+    world.clock.at += 20_000_000
+    assert wrote("agent:a")[0] == 200
+
+
+def test_what_may_be_sent_is_an_operators_choice_and_is_looked_at_first(make_world: Any) -> None:
+    world = make_world(relay_payload_bytes_max=1024)
+    sent = {"path": "../outside", "content": "x" * 1024}
+    assert _refused(world, "POST", "/v1/write", body=sent) == (413, "PAYLOAD_TOO_LARGE")
+    assert _refused(world, "POST", "/v1/write", body={**sent, "content": "x"}) == (403, "NAMESPACE_DENIED")

@@ -53,6 +53,7 @@ def writes(
     summary: str,
     *,
     also: RelayRight | None = None,
+    bucket: str | None = None,
     fails: tuple[str, ...] = (),
 ) -> Operation[Any]:
     """An operation that changes documents; ``also`` where its answer shows others than it wrote."""
@@ -67,5 +68,6 @@ def writes(
         handler=handler,
         summary=summary,
         relay=(*more, RelayNeed(right, "write" if right is None else None)),
+        bucket=bucket,
         fails=fails,
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lamina import limits
 from lamina.continuity.context.operations import context_operations
 from lamina.continuity.context.orienting import Orienting
 from lamina.continuity.context.retrieving import Graphing, Reminders, Retrieving
@@ -23,7 +24,7 @@ from lamina.continuity.uses import RecentUses
 from lamina.kernel.operations import Call, Operation
 from lamina.store.documents.ports import Documents
 
-__all__ = ["Surroundings", "relay_operations"]
+__all__ = ["RelayBounds", "Surroundings", "relay_operations"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +36,16 @@ class Surroundings:
     version: str
 
 
-def relay_operations(
-    documents: Documents, around: Surroundings, *, archive_days: int = 90
-) -> list[Operation[Any]]:
-    """Every operation; archives are stale past ``archive_days``."""
+@dataclass(frozen=True, slots=True)
+class RelayBounds:
+    """Archives are stale past ``archive_days``; what a write of a file sends may have ``payload_bytes_max``."""
+
+    archive_days: int = 90
+    payload_bytes_max: int = limits.RELAY_PAYLOAD_BYTES_MAX
+
+
+def relay_operations(documents: Documents, around: Surroundings, bounds: RelayBounds) -> list[Operation[Any]]:
+    """Every operation, within the bounds that an operator chose."""
     shelf, uses, directory = Shelf(documents), RecentUses(), Directory(documents)
     finding = Finding(documents, directory, around.finder)
     graphing = Graphing(GraphSources(documents, directory))
@@ -52,9 +59,9 @@ def relay_operations(
     retrieving = Retrieving(documents, finding, orienting, graphing, around.reminders)
     groups: Sequence[list[Operation[Any]]] = (
         continuity_operations(
-            documents, sections=sections, archive_days=archive_days, shelf=shelf, uses=uses
+            documents, sections=sections, archive_days=bounds.archive_days, shelf=shelf, uses=uses
         ),
-        file_operations(documents, finding),
+        file_operations(documents, finding, payload_bytes_max=bounds.payload_bytes_max),
         context_operations(retrieving, Snapshots(documents, finding, around.version)),
     )
     return [operation for group in groups for operation in group]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from lamina import limits
 from lamina.continuity.files.names import check_open_day, file_path
 from lamina.continuity.files.requests import AppendRecord, ReadFile, ReadText, WriteFile, Written
 from lamina.continuity.landing import Told, landed, retried
@@ -22,14 +21,13 @@ _LABEL = "file"
 class Keeping:
     """Write, read and append."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, payload_bytes_max: int) -> None:
         self._documents = documents
+        self._payload_bytes_max = payload_bytes_max
 
     def write(self, request: WriteFile, call: Call) -> Answer:
         """Write a file as a whole. One that holds these very bytes already is left as it is."""
-        path = file_path(request.path)
-        Reach(call, READS).require("write", path)
-        _check_size(request)
+        path = self._writable(request, call)
         return Answer(retried(lambda: self._write(path, request, call)))
 
     def read(self, request: ReadFile, call: Call) -> Answer:
@@ -48,11 +46,19 @@ class Keeping:
 
     def append(self, request: AppendRecord, call: Call) -> Answer:
         """Add a record at a file's end, as a line of JSON; the file begins with it where there is none."""
-        path = file_path(request.path)
-        Reach(call, READS).require("write", path)
-        _check_size(request)
+        path = self._writable(request, call)
         check_open_day(path, call.now)
         return Answer(retried(lambda: self._append(path, request, call)))
+
+    def _writable(self, request: WriteFile | AppendRecord, call: Call) -> str:
+        """The path of a write, checked in the order of the contract: size, right, folder, path."""
+        _check_size(request, self._payload_bytes_max)
+        reach = Reach(call, READS)
+        reach.require("write", request.path)
+        path = file_path(request.path)
+        if path != request.path:
+            reach.require("write", path)  # as it lands, in Unicode's NFC
+        return path
 
     def _write(self, path: str, request: WriteFile, call: Call) -> Written:
         tenant_id, content = call.principal.tenant_id, request.content.encode()
@@ -95,12 +101,12 @@ def file_told(path: str, words: str) -> Told:
     return Told(path, f"{path}\n{words}".rstrip("\n"), _LABEL)
 
 
-def _check_size(request: WriteFile | AppendRecord) -> None:
+def _check_size(request: WriteFile | AppendRecord, bytes_max: int) -> None:
     size = len(canonical(request.model_dump(exclude_none=True)))
-    if size > limits.RELAY_PAYLOAD_BYTES_MAX:
+    if size > bytes_max:
         raise TooLarge(
             "PAYLOAD_TOO_LARGE",
-            f"Payload too large: {size} bytes > limit {limits.RELAY_PAYLOAD_BYTES_MAX}",
+            f"Payload too large: {size} bytes > limit {bytes_max}",
             hint="split the file",
-            details={"bytes": size, "bytes_max": limits.RELAY_PAYLOAD_BYTES_MAX},
+            details={"bytes": size, "bytes_max": bytes_max},
         )
