@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 
 from lamina import __version__, limits
 from lamina.access.audit_operations import audit_operations
+from lamina.access.audit_uses import AuditedUses
 from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
 from lamina.access.presets import load_preset, overruled
@@ -186,7 +187,7 @@ def build_server(
     relay = (
         *relay_operations(
             kept.documents,
-            Surroundings(finder, reminders_of(reminding), __version__),
+            Surroundings(finder, reminders_of(reminding), __version__, AuditedUses(kept.audit)),
             RelayBounds(settings.capsule_archive_days, settings.relay_payload_bytes_max),
         ),
         *schedule_operations(reminding),

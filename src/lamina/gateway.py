@@ -148,6 +148,7 @@ class Gateway:
         asked_of = without_token(principal) if operation.relay else principal
         witness = Witness(PolicyPermits(self._policy, asked_of))
         entry = None
+        noted: dict[str, list[Any]] = {}
         if not operation.open:
             entry = self._audit.entry(
                 principal,
@@ -157,6 +158,7 @@ class Gateway:
                 request_id=inbound.request_id,
                 now=now,
                 witness=witness,
+                noted=noted,
             )
         call = Call(
             principal=principal,
@@ -165,7 +167,8 @@ class Gateway:
             permits=witness,
             body=inbound.body or b"null",
             audit_id=None if entry is None else entry.audit_id,
-            relay=RelayPermits(principal, witness) if operation.relay else NoRelayAccess(),
+            relay=RelayPermits(principal, witness, noted) if operation.relay else NoRelayAccess(),
+            noted=noted,
         )
         if entry is None:
             return _reply(operation.handler(request, call), inbound)

@@ -20,7 +20,7 @@ from lamina.continuity.operations import continuity_operations
 from lamina.continuity.reading import Reading
 from lamina.continuity.shelf import Shelf
 from lamina.continuity.subjects import Subject
-from lamina.continuity.uses import RecentUses
+from lamina.continuity.uses import Uses
 from lamina.kernel.operations import Call, Operation
 from lamina.store.documents.ports import Documents
 
@@ -29,11 +29,12 @@ __all__ = ["RelayBounds", "Surroundings", "relay_operations"]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What continuity asks of others: what finds documents, and what is due about subjects."""
+    """What continuity asks of others: what finds documents, what is due about subjects, and what was used."""
 
     finder: Finder
     reminders: Reminders
     version: str
+    uses: Uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class RelayBounds:
 
 def relay_operations(documents: Documents, around: Surroundings, bounds: RelayBounds) -> list[Operation[Any]]:
     """Every operation, within the bounds that an operator chose."""
-    shelf, uses, directory = Shelf(documents), RecentUses(), Directory(documents)
+    shelf, directory = Shelf(documents), Directory(documents)
     finding = Finding(documents, directory, around.finder)
     graphing = Graphing(GraphSources(documents, directory))
 
@@ -54,12 +55,12 @@ def relay_operations(documents: Documents, around: Surroundings, bounds: RelayBo
         return around.reminders([subject], call)
 
     sections = {"graph_summary": graphing.summary, "schedule_context": due}
-    reading = Reading(shelf, uses, sections)
-    orienting = Orienting(shelf, reading, uses)
+    reading = Reading(shelf, sections)
+    orienting = Orienting(shelf, reading)
     retrieving = Retrieving(documents, finding, orienting, graphing, around.reminders)
     groups: Sequence[list[Operation[Any]]] = (
         continuity_operations(
-            documents, sections=sections, archive_days=bounds.archive_days, shelf=shelf, uses=uses
+            documents, sections=sections, archive_days=bounds.archive_days, shelf=shelf, uses=around.uses
         ),
         file_operations(documents, finding, payload_bytes_max=bounds.payload_bytes_max),
         context_operations(retrieving, Snapshots(documents, finding, around.version)),

@@ -98,6 +98,8 @@ class Call:
     """The id of this call's audit row; None where the operation is open."""
     relay: RelayAccess = field(default_factory=NoRelayAccess)
     """What the caller may do with Relay's documents; handlers ask it for every path that they learn on the way."""
+    noted: dict[str, list[Any]] = field(default_factory=dict)
+    """What the call's audit row says beside its columns; handlers add to it, never what a memory says."""
 
     def body_hash(self) -> str:
         """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same."""

@@ -261,7 +261,8 @@ CREATE TABLE index_change (
 ) WITHOUT ROWID;
 
 -- Who asked for what, and what they were told. Rows of a tenant are numbered without gaps, and `hash` covers every
--- other column: `previous` is the hash of the row before. The order of the columns is the one of `AuditDraft`.
+-- other column: `previous` is the hash of the row before. The order of the columns is the one of `AuditDraft`, but for
+-- `detail`, which is JSON.
 CREATE TABLE audit (
   tenant_id          TEXT    NOT NULL,
   id                 TEXT    NOT NULL,
@@ -289,7 +290,7 @@ CREATE TABLE audit (
   number             INTEGER NOT NULL,
   previous           TEXT    NOT NULL,
   hash               TEXT    NOT NULL
-);
+, detail TEXT);
 CREATE UNIQUE INDEX audit_number ON audit (tenant_id, number);
 CREATE UNIQUE INDEX audit_id ON audit (tenant_id, id);
 CREATE INDEX audit_actor ON audit (tenant_id, actor, number);
