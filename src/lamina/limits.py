@@ -171,6 +171,9 @@ DOCUMENT_TRIES_MAX: Final = 16  # as many writers of one capsule at once get thr
 CAPSULE_VERSIONS_MAX: Final = 100  # of one page of a capsule's history
 DOCUMENT_WORDS_MAX: Final = 32_768  # characters of a document that its event tells, for search
 RELAY_PAYLOAD_BYTES_MAX: Final = 262_144
+FILE_BYTES_MAX: Final = (
+    10 * 1024 * 1024
+)  # that appends may make of one, since each writes the file's blob anew
 DOCUMENTS_TOLD_MAX: Final = 1_000_000  # events of documents that search knows, some 300 bytes each
 DIRECTORY_PATHS_MAX: Final = 1_000_000  # of all tenants together, in memory
 DIRECTORY_COMMITS_MAX: Final = 64  # further behind, the paths are listed anew

@@ -174,3 +174,17 @@ def test_what_may_be_sent_is_an_operators_choice_and_is_looked_at_first(make_wor
     sent = {"path": "../outside", "content": "x" * 1024}
     assert _refused(world, "POST", "/v1/write", body=sent) == (413, "PAYLOAD_TOO_LARGE")
     assert _refused(world, "POST", "/v1/write", body={**sent, "content": "x"}) == (403, "NAMESPACE_DENIED")
+
+
+def test_a_file_does_not_grow_beyond_its_bound(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lamina.limits.FILE_BYTES_MAX", 40)
+    for _ in range(2):
+        _append(world, LOG, {"n": "12345678"})
+    sent = {"path": LOG, "record": {"n": "x"}}
+    status, code = _refused(world, "POST", "/v1/append", body=sent)
+    assert (status, code) == (413, "FILE_TOO_LARGE")
+    body = world.call("POST", "/v1/append", body=sent).json()
+    assert body["detail"].startswith(f"{LOG} has 36 bytes")
+    assert len(_read(world, LOG)["content"].splitlines()) == 2
+    _write(world, LOG, "{}")
+    _append(world, LOG, {"n": "x"})

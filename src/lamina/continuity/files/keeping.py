@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
+from lamina import limits
 from lamina.continuity.files.names import check_open_day, file_path
 from lamina.continuity.files.requests import AppendRecord, ReadFile, ReadText, WriteFile, Written
 from lamina.continuity.landing import Told, landed, retried
@@ -11,7 +13,7 @@ from lamina.continuity.permission import READS, Reach
 from lamina.errors import Malformed, NotFound, TooLarge
 from lamina.kernel.canonical import canonical
 from lamina.kernel.operations import Answer, Call
-from lamina.store.documents.ports import Change, ChangeKind, Documents
+from lamina.store.documents.ports import Change, ChangeKind, Documents, DocumentVersion
 
 __all__ = ["Keeping", "file_told"]
 
@@ -72,17 +74,19 @@ class Keeping:
 
     def _append(self, path: str, request: AppendRecord, call: Call) -> Written:
         line = json.dumps(request.record, ensure_ascii=False)
-        gap, version = self._gap(call.principal.tenant_id, path)
-        change = Change(path, ChangeKind.APPEND, f"{gap}{line}\n".encode(), expected_version=version)
+        newest = self._documents.history(call.principal.tenant_id, path, limit=1)
+        gap, version = self._gap(call.principal.tenant_id, path, newest)
+        content = f"{gap}{line}\n".encode()
+        _check_room(path, newest[0].size if newest else 0, len(content))
+        change = Change(path, ChangeKind.APPEND, content, expected_version=version)
         return self._landed(call, change, request.commit_message or f"append: {path}", line)
 
-    def _gap(self, tenant_id: str, path: str) -> tuple[str, int | None]:
+    def _gap(self, tenant_id: str, path: str, newest: Sequence[DocumentVersion]) -> tuple[str, int | None]:
         """What must stand before the next line, and the version that this was read of.
 
         An append leaves a whole line behind it. Only a file that was written as a whole may end within one, and only
         then it is read: the cost of an append does not grow with its file.
         """
-        newest = self._documents.history(tenant_id, path, limit=1)
         if not newest or newest[0].kind is not ChangeKind.PUT:
             return "", None
         standing = self._documents.read(tenant_id, path)
@@ -99,6 +103,16 @@ class Keeping:
 def file_told(path: str, words: str) -> Told:
     """What is told of a file: its path and its words, or those that were appended."""
     return Told(path, f"{path}\n{words}".rstrip("\n"), _LABEL)
+
+
+def _check_room(path: str, size: int, added: int) -> None:
+    if size + added > limits.FILE_BYTES_MAX:
+        raise TooLarge(
+            "FILE_TOO_LARGE",
+            f"{path} has {size} bytes, and {limits.FILE_BYTES_MAX} are the most",
+            hint="begin another file",
+            details={"path": path, "bytes": size, "bytes_max": limits.FILE_BYTES_MAX},
+        )
 
 
 def _check_size(request: WriteFile | AppendRecord, bytes_max: int) -> None:

@@ -32,7 +32,7 @@ def file_operations(
             keeping.append,
             "Append a record to a file.",
             bucket="append",
-            fails=(*_WRITTEN, "JOURNAL_DAY_CLOSED", "FILE_NOT_TEXT"),
+            fails=(*_WRITTEN, "JOURNAL_DAY_CLOSED", "FILE_NOT_TEXT", "FILE_TOO_LARGE"),
         ),
         reads(RelayRight.SEARCH, "file_search", requests.Search, requests.FoundFiles, finding.search, "Find files."),
         reads(RelayRight.SEARCH, "file_recent", requests.Recent, requests.RecentFiles, finding.recent, "List the newest files."),
