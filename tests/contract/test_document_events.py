@@ -40,10 +40,11 @@ def ended(store: Store, after: int = 0, scope: Scope = ALICE) -> list[tuple[int,
 
 def test_what_a_put_replaces_ends_when_the_new_event_is_recorded(store: Store, clock: ManualClock) -> None:
     first = put(store, "a")
-    assert ended(store) == []
+    assert (ended(store), store.index.last_end(TENANT, ALICE)) == ([], 0)
     clock.at += 7
     second = put(store, "a")
     assert ended(store) == [(2, first, NOON + 7)]
+    assert store.index.last_end(TENANT, ALICE) == 2
     clock.at += 7
     put(store, "a")
     assert ended(store) == [(2, first, NOON + 7), (3, second, NOON + 14)]

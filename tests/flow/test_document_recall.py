@@ -55,6 +55,11 @@ def test_only_the_newest_version_of_a_capsule_is_recalled(world: Any) -> None:
     then = {"temporal": {"as_of": between}}
     assert _seen(world, "zeppelin licence", "missing", **then) == 1
     assert _seen(world, "zeppelin licence", "granted", **then) == 0
+    world.store.jobs.reset()
+    _derive(world)
+    assert _seen(world, "zeppelin licence", "granted") == 1, "a replay changes nothing of it"
+    assert _seen(world, "zeppelin licence", "missing") == 0
+    assert _seen(world, "zeppelin licence", "missing", **then) == 1
     assert len(world.get("/v1/events", scope="app:relay")["items"]) == 2
     assert len(world.call("POST", "/v1/continuity/history", body=ABOUT).json()["versions"]) == 2
 
@@ -62,11 +67,12 @@ def test_only_the_newest_version_of_a_capsule_is_recalled(world: Any) -> None:
 def test_what_a_write_replaces_is_gone_at_once_though_nothing_new_is_indexed(world: Any) -> None:
     _upsert(world, 0, "the zeppelin licence is missing")
     _derive(world)
-    assert _seen(world, "zeppelin licence", "missing") == 1
+    again = {"idempotency_key": "once"}
+    assert _seen(world, "zeppelin licence", "missing", **again) == 1
     gone = {"reason": "no longer wanted", "delete_active": True, "delete_fallback": True}
     world.post("/v1/continuity/delete", ABOUT | gone)
     world.clock.at += SECOND_US
-    assert _recalled(world, "zeppelin licence") == []
+    assert _recalled(world, "zeppelin licence", **again) == []
 
 
 def test_every_line_of_a_log_is_recalled_until_the_log_is_written_anew(world: Any) -> None:

@@ -167,6 +167,7 @@ HOT: Mapping[str, str] = {
     "commits_after": r"PRIMARY KEY \(tenant_id=\? AND number>\?",
     "end_document_events": r"PRIMARY KEY \(tenant_id=\? AND path=\? AND ended_number=\?",
     "ends_after": r"document_event_end \(tenant_id=\? AND scope=\? AND ended_number>\?",
+    "last_end": r"document_event_end \(tenant_id=\? AND scope=\?",
     "find_step": r"document_version_path \(tenant_id=\? AND path=\? AND version=\?",
     "standing_in_commit": r"document_version_commit \(tenant_id=\? AND number=\?",
     "vectors_after": "vector_row_scope",

@@ -452,6 +452,10 @@ class IndexRows(Protocol):
         """
         ...
 
+    def last_end(self, tenant_id: str, scope: Scope) -> int:
+        """The number of the newest of them, 0 where there is none."""
+        ...
+
 
 # ---- watching, scopes
 

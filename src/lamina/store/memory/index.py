@@ -106,6 +106,10 @@ class MemoryIndexRows:
             if (tenant, told.scope) == (tenant_id, scope) and told.ended_number > after
         )
 
+    def last_end(self, tenant_id: str, scope: Scope) -> int:
+        """Mirrors ``IndexRows.last_end``."""
+        return max((number for number, _, _ in self.ends_after(tenant_id, scope, 0)), default=0)
+
     def changes(self, tenant_id: str, scope: Scope) -> int:
         """Mirrors ``IndexRows.changes``."""
         return self._memory.tables.index_changes.get((tenant_id, scope), 0)

@@ -143,6 +143,11 @@ class SqliteIndexRows:
         rows = self._readers.rows(_SQL["ends_after"], (tenant_id, scope, after))
         return [(number, event_id, at) for number, event_id, at in rows]
 
+    def last_end(self, tenant_id: str, scope: Scope) -> int:
+        """Mirrors ``IndexRows.last_end``."""
+        row = self._readers.row(_SQL["last_end"], (tenant_id, scope))
+        return int(row[0]) if row else 0
+
     def changes(self, tenant_id: str, scope: Scope) -> int:
         """Mirrors ``IndexRows.changes``."""
         row = self._readers.row(_SQL["index_changes"], (tenant_id, scope))

@@ -113,6 +113,11 @@ WHERE tenant_id = ?1 AND path = ?2 AND ended_number = 0;
 SELECT ended_number, event_id, ended_at FROM document_event
 WHERE tenant_id = ?1 AND scope = ?2 AND ended_number > 0 AND ended_number > ?3 ORDER BY ended_number, event_id;
 
+-- name: last_end
+-- The commit of the newest of them.
+SELECT ended_number FROM document_event
+WHERE tenant_id = ?1 AND scope = ?2 AND ended_number > 0 ORDER BY ended_number DESC LIMIT 1;
+
 -- name: standing_steps
 -- The changes that what stands is made of, in their order.
 SELECT v.path, v.version FROM document_version AS v CROSS JOIN document AS d
