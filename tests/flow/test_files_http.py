@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -49,6 +50,24 @@ def test_a_written_file_is_read_back_and_stands_in_a_commit(world: Any) -> None:
     assert written == {"ok": True, "path": NOTE, "committed": True, "latest_commit": head.sha}
     assert head.message == f"write: {NOTE}"
     assert _read(world, NOTE) == {"ok": True, "path": NOTE, "content": "# Launch\nGrüße\n"}
+
+
+def test_a_write_whose_commit_failed_is_not_made_again_under_its_key(world: Any, tmp_path: Path) -> None:
+    _append(world, LOG, {"n": 1})
+    packs = next(tmp_path.glob("relay/*.git/objects/pack"))
+    packs.rename(packs.with_name("aside"))
+    packs.write_text("a file where a folder should be")
+    sent = {"path": LOG, "record": {"n": 2}}
+    key = {"X-Cortex-Idempotency-Key": "pay-once"}
+    refusals = [world.call("POST", "/v1/append", body=sent, headers=key) for _ in range(2)]
+    packs.unlink()
+    packs.with_name("aside").rename(packs)
+    refusals.append(world.call("POST", "/v1/append", body=sent, headers=key))
+    assert [(each.status_code, each.json()["error_code"]) for each in refusals] == [
+        (503, "REPOSITORY_UNAVAILABLE")
+    ] * 3
+    assert str(tmp_path) not in "".join(each.text for each in refusals)
+    assert _read(world, LOG)["content"] == '{"n": 1}\n{"n": 2}\n'
 
 
 def test_unchanged_bytes_make_no_commit_and_no_event(world: Any) -> None:

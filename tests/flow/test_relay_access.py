@@ -30,7 +30,7 @@ from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.relay import TEMPLATES, RelayGrant
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US
+from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.settings import Settings
 from lamina.store.documents.ports import Change, ChangeKind, Write
 from lamina.store.memory import MemoryStore
@@ -180,13 +180,40 @@ def world(make_world: Any) -> Any:
 
 
 def bearer(world: Any, grant: RelayGrant) -> dict[str, str]:
-    text = issue(world.store.relay_tokens, CountedIds(), NOON, tenant_id="acme", peer_id="bo", grant=grant)
+    text = issue(world.store.relay_tokens, RandomIds(), NOON, tenant_id="acme", peer_id="bo", grant=grant)
     return {"Authorization": f"bearer {text}"}
 
 
 def test_a_token_calls_over_http(world: Any) -> None:
     shown = world.call("GET", "/v1/auth/whoami", headers=bearer(world, owner_grant())).json()
     assert (shown["caller"], shown["token"]["iss"]) == ("agent:bo", "relay")
+
+
+def test_reminders_are_shown_to_those_who_may_read_the_schedule(world: Any) -> None:
+    reminder = {
+        "kind": "reminder",
+        "title": "SECRET",
+        "due_at": rfc3339(NOON + 3600 * SECOND_US),
+        "subject_kind": "thread",
+        "subject_id": "pub",
+    }
+    assert world.call("POST", "/v1/schedule/items", body=reminder).status_code == 201
+    asked = {"task": "x", "subject_kind": "thread", "subject_id": "pub"}
+
+    def block(grant: RelayGrant) -> Any:
+        answer = world.call("POST", "/v1/context/retrieve", body=asked, headers=bearer(world, grant))
+        assert answer.status_code == 200, answer.text
+        return answer.json()["bundle"]["schedule_context"]
+
+    shown = block(owner_grant())
+    assert [item["title"] for item in shown["upcoming"]["items"]] == ["SECRET"]
+    search = RelayGrant(frozenset({"search"}), frozenset({"*"}))
+    elsewhere = RelayGrant(frozenset({"search", "read:files"}), frozenset({"messages"}))
+    for grant in (search, elsewhere):
+        hidden = block(grant)
+        assert hidden["warnings"] == ["schedule_db_unavailable"]
+        assert (hidden["due"]["items"], hidden["upcoming"]["items"]) == ([], [])
+        assert "SECRET" not in str(hidden)
 
 
 def held(peers: Peers, grant: RelayGrant, scope: str = "app:relay") -> set[str]:

@@ -7,17 +7,14 @@ from typing import Any, Final
 
 from lamina.continuity.declaring import reads, writes
 from lamina.coordination import requests
-from lamina.coordination.reminding import Reminding
+from lamina.coordination.reminding import SCHEDULE_PLACE, Reminding
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RelayNeed, RelayRight
 
 __all__ = ["schedule_operations"]
 
-_PLACE: Final = "memory/schedule/schedule.db"
-"""Where the contract has the reminders: namespaces are compared with it. Nothing stands there."""
-
-_READS: Final = RelayNeed(RelayRight.READ_FILES, "read", _PLACE)
-_WRITES: Final = RelayNeed(RelayRight.WRITE_PROJECTS, "write", _PLACE)
+_READS: Final = RelayNeed(RelayRight.READ_FILES, "read", SCHEDULE_PLACE)
+_WRITES: Final = RelayNeed(RelayRight.WRITE_PROJECTS, "write", SCHEDULE_PLACE)
 
 
 def schedule_operations(reminding: Reminding) -> list[Operation[Any]]:

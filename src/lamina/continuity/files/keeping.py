@@ -78,7 +78,8 @@ class Keeping:
         gap, version = self._gap(call.principal.tenant_id, path, newest)
         content = f"{gap}{line}\n".encode()
         _check_room(path, newest[0].size if newest else 0, len(content))
-        change = Change(path, ChangeKind.APPEND, content, expected_version=version)
+        seen = newest[0].version if newest else 0
+        change = Change(path, ChangeKind.APPEND, content, expected_version=version, appended_to=seen)
         return self._landed(call, change, request.commit_message or f"append: {path}", line)
 
     def _gap(self, tenant_id: str, path: str, newest: Sequence[DocumentVersion]) -> tuple[str, int | None]:

@@ -49,13 +49,15 @@ class Change:
     """One path of a write: its whole new content, more at its end, or its end.
 
     ``expected_version`` guards against a lost update: the version that the writer has read, 0 for a path that must
-    not exist, None for no guard. Versions count from 1 per path and go on after a removal.
+    not exist, None for no guard. Versions count from 1 per path and go on after a removal. ``appended_to`` guards less:
+    more may have been appended since that version, but nothing was put as a whole.
     """
 
     path: str
     kind: ChangeKind
     content: bytes = b""
     expected_version: int | None = None
+    appended_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
