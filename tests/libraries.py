@@ -10,7 +10,8 @@ import numpy as np
 from capsules import NOW
 from given import ManualClock
 from lamina.continuity.permission import READS, Reach
-from lamina.continuity.relay import Surroundings, relay_operations
+from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
+from lamina.continuity.uses import NoUses
 from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.operations import Call, Operation
@@ -74,9 +75,9 @@ class Library:
         indexes = ResidentIndexes(self.store.index, embedder.name, embedder.dim_pooled)
         self.finder = DocumentIndex(self.store.log, indexes, embedder, RELAY_SCOPE)
         around = Surroundings(
-            self.finder, lambda subjects, call: {"about": [each.id for each in subjects]}, "1"
+            self.finder, lambda subjects, call: {"about": [each.id for each in subjects]}, "1", NoUses()
         )
-        rows = relay_operations(self.store.documents, around)
+        rows = relay_operations(self.store.documents, around, RelayBounds())
         self.operations: dict[str, Operation[Any]] = {row.name: row for row in rows}
         extractor = RulesExtractor(find_times, use_parser=False)
         self.worker = Worker(

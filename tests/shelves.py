@@ -95,20 +95,27 @@ class Continuity:
 
     def __init__(self, documents: Any = None, grant: RelayGrant = OWNER, **more: Any) -> None:
         self.documents = documents or WatchedDocuments()
+        self.rows: list[tuple[int, dict[str, list[Any]]]] = []
         self.relay = Granted(grant)
         self.operations: dict[str, Operation[Any]] = {
             operation.name.removeprefix("continuity_"): operation
-            for operation in continuity_operations(self.documents, **more)
+            for operation in continuity_operations(self.documents, uses=self, **more)
         }
         self.at = NOW
 
     def __call__(self, name: str, **body: Any) -> dict[str, Any]:
         operation = self.operations[name]
         call = Call(principal=AGENT, request_id="r", now=self.at, permits=Everything(), relay=self.relay)
+        self.rows.append((self.at, call.noted))
         answer = operation.handler(operation.request.model_validate(body), call)
         assert isinstance(answer.result, operation.result)
         result: dict[str, Any] = answer.result.model_dump(mode="json")
         return result
+
+    def noted(self, tenant_id: str, name: str, since: int) -> set[str]:
+        """What calls noted since an instant, as their audit rows would have it."""
+        assert tenant_id == TENANT
+        return {each for at, noted in self.rows if at >= since for each in noted.get(name, ())}
 
     def drafts(self) -> list[EventDraft]:
         return [capture.draft for write in self.documents.writes for capture in write.captures]

@@ -14,20 +14,22 @@ from starlette.types import ASGIApp
 
 from lamina import __version__, limits
 from lamina.access.audit_operations import audit_operations
+from lamina.access.audit_uses import AuditedUses
 from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
 from lamina.access.presets import load_preset, overruled
 from lamina.access.principals import Principals, UnsignedPrincipals
+from lamina.access.ratelimit import RelayRates
 from lamina.access.relay_tokens import ByForm, RelayPrincipals, issue, owner_grant
 from lamina.access.retention import Retention
-from lamina.access.rules import Rules, settings_defaults
+from lamina.access.rules import Rate, Rules, settings_defaults
 from lamina.access.tiers import TieredPolicy
 from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
 from lamina.continuity.bounds import BOUNDS, GROUPS, help_row
-from lamina.continuity.relay import Surroundings, relay_operations
+from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
@@ -184,8 +186,8 @@ def build_server(
     relay = (
         *relay_operations(
             kept.documents,
-            Surroundings(finder, reminders_of(reminding), __version__),
-            archive_days=settings.capsule_archive_days,
+            Surroundings(finder, reminders_of(reminding), __version__, AuditedUses(kept.audit)),
+            RelayBounds(settings.capsule_archive_days, settings.relay_payload_bytes_max),
         ),
         *schedule_operations(reminding),
         *bridge_operations(bridge),
@@ -210,6 +212,9 @@ def build_server(
         ids=ids,
         store=kept,
         rules=tiers,
+        relay_rates=RelayRates(
+            Rate(settings.relay_token_rate_per_min, 60), Rate(settings.relay_ip_rate_per_min, 60)
+        ),
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lamina import limits
+from lamina.access.addresses import client_address
 from lamina.access.audit import Asked, AuditLog, Witness
 from lamina.access.idempotency import Replays, family_of
 from lamina.access.policy import Decision, Policy, PolicyPermits
 from lamina.access.principals import Credentials, Principals
-from lamina.access.ratelimit import RateLimiter
+from lamina.access.ratelimit import RateLimiter, RelayRates
 from lamina.access.relay_tokens import RelayPermits, without_token
 from lamina.access.rules import Rules
 from lamina.errors import LaminaError, Unsupported
@@ -73,6 +74,7 @@ class Gateway:
         ids: IdSource,
         store: Store,
         rules: Rules,
+        relay_rates: RelayRates | None = None,
         experimental: bool = True,
     ) -> None:
         self._principals = principals
@@ -81,6 +83,7 @@ class Gateway:
         self._ids = ids
         self._audit = AuditLog(store, ids, rules.audit_rules)
         self._rates = RateLimiter(rules.rate_rules)
+        self._relay_rates = relay_rates
         self._replays = Replays(store.idempotency)
         self._experimental = experimental
 
@@ -112,6 +115,8 @@ class Gateway:
             self._count(inbound, "", inbound.asked.client_ip or "", Effect.READ)
             raise
         self._count(inbound, principal.tenant_id, principal.actor, operation.effect)
+        if operation.bucket is not None and self._relay_rates is not None:
+            self._count_in_relay(operation.bucket, self._relay_rates, inbound, principal)
         if operation.tier is Tier.EXPERIMENTAL and not self._experimental:
             raise Unsupported(
                 "EXPERIMENTAL_DISABLED",
@@ -125,6 +130,15 @@ class Gateway:
         inbound.out.update(taken.headers())
         taken.check()
 
+    def _count_in_relay(self, bucket: str, rates: RelayRates, inbound: Inbound, principal: Principal) -> None:
+        token = principal.token
+        caller = principal.actor if token is None else f"{token.iss} {token.jti}"
+        shares = {
+            f"token {principal.tenant_id} {caller}": rates.token,
+            f"address {client_address(inbound.asked)}": rates.address,
+        }
+        self._rates.take_from(bucket, shares, self._clock.now())
+
     def execute(
         self, operation: Operation[Any], request: Any, inbound: Inbound, principal: Principal
     ) -> Reply:
@@ -134,6 +148,7 @@ class Gateway:
         asked_of = without_token(principal) if operation.relay else principal
         witness = Witness(PolicyPermits(self._policy, asked_of))
         entry = None
+        noted: dict[str, list[Any]] = {}
         if not operation.open:
             entry = self._audit.entry(
                 principal,
@@ -143,6 +158,7 @@ class Gateway:
                 request_id=inbound.request_id,
                 now=now,
                 witness=witness,
+                noted=noted,
             )
         call = Call(
             principal=principal,
@@ -151,7 +167,8 @@ class Gateway:
             permits=witness,
             body=inbound.body or b"null",
             audit_id=None if entry is None else entry.audit_id,
-            relay=RelayPermits(principal, witness) if operation.relay else NoRelayAccess(),
+            relay=RelayPermits(principal, witness, noted) if operation.relay else NoRelayAccess(),
+            noted=noted,
         )
         if entry is None:
             return _reply(operation.handler(request, call), inbound)

@@ -95,6 +95,8 @@ AUDIT_BATCH_MAX: Final = (
 )
 AUDIT_LINGER_S: Final = 0.5
 AUDIT_TEXT_LENGTH_MAX: Final = 512  # of paths and user agents
+AUDIT_BYPASSES_MAX: Final = 16  # that one row names of what an administrator's token passed over
+AUDIT_USES_ROWS_MAX: Final = 10_000  # the newest rows, which say what was used of late
 TENANTS_CACHED_MAX: Final = 4096
 AUDIT_PRUNE_ROWS_MAX: Final = 5000  # in one transaction
 
@@ -167,9 +169,11 @@ DOCUMENTS_PAGE: Final = 1000
 DOCUMENTS_READ_MAX: Final = 200
 DOCUMENT_TRIES_MAX: Final = 16  # as many writers of one capsule at once get through
 CAPSULE_VERSIONS_MAX: Final = 100  # of one page of a capsule's history
-CONTINUITY_READS_KEPT_MAX: Final = 10_000
 DOCUMENT_WORDS_MAX: Final = 32_768  # characters of a document that its event tells, for search
 RELAY_PAYLOAD_BYTES_MAX: Final = 262_144
+FILE_BYTES_MAX: Final = (
+    10 * 1024 * 1024
+)  # that appends may make of one, since each writes the file's blob anew
 DOCUMENTS_TOLD_MAX: Final = 1_000_000  # events of documents that search knows, some 300 bytes each
 DIRECTORY_PATHS_MAX: Final = 1_000_000  # of all tenants together, in memory
 DIRECTORY_COMMITS_MAX: Final = 64  # further behind, the paths are listed anew

@@ -60,6 +60,24 @@ class Settings:
         unit="days",
         names=("COGNIRELAY_CONTINUITY_RETENTION_ARCHIVE_DAYS",),
     )
+    relay_token_rate_per_min: int = _setting(
+        240,
+        "how often a bucket of the Relay contract may be used with one token, 1 or more",
+        unit="calls/min",
+        names=("COGNIRELAY_TOKEN_RATE_LIMIT_PER_MIN",),
+    )
+    relay_ip_rate_per_min: int = _setting(
+        480,
+        "how often a bucket of the Relay contract may be used from one address, 1 or more",
+        unit="calls/min",
+        names=("COGNIRELAY_IP_RATE_LIMIT_PER_MIN",),
+    )
+    relay_payload_bytes_max: int = _setting(
+        limits.RELAY_PAYLOAD_BYTES_MAX,
+        f"how much a write of a memory file may send as JSON, 1024 to {limits.BODY_BYTES_MAX}",
+        unit="bytes",
+        names=("COGNIRELAY_MAX_PAYLOAD_BYTES",),
+    )
     audit_store_body_bytes: bool = _setting(True, "whether audit rows hold the size of the request's body")
     schedule_due_limit: int = _setting(
         10, "due reminders in an orientation, 1 to 100", names=("COGNIRELAY_SCHEDULE_DUE_LIMIT",)
@@ -125,6 +143,9 @@ class Settings:
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
         for name, least, greatest in (
+            ("relay_token_rate_per_min", 1, limits.RATE_UNLIMITED),
+            ("relay_ip_rate_per_min", 1, limits.RATE_UNLIMITED),
+            ("relay_payload_bytes_max", 1024, limits.BODY_BYTES_MAX),
             ("schedule_due_limit", 1, limits.SCHEDULE_CONTEXT_ITEMS_MAX),
             ("schedule_upcoming_limit", 0, limits.SCHEDULE_CONTEXT_ITEMS_MAX),
             ("schedule_upcoming_window_hours", 1, limits.SCHEDULE_WINDOW_HOURS_MAX),

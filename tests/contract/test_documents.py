@@ -50,6 +50,19 @@ def test_an_append_adds_to_what_stands_and_begins_what_does_not(store: Store) ->
     assert content(store, "log.jsonl") == b"new\n4\n"
 
 
+def test_an_append_may_follow_appends_that_it_has_not_seen_but_no_put(store: Store) -> None:
+    put(store, "log.jsonl", b"1\n")
+    seen = write(store, Change("log.jsonl", APPEND, b"2\n")).versions["log.jsonl"]
+    write(store, Change("log.jsonl", APPEND, b"3\n"))
+    write(store, Change("log.jsonl", APPEND, b"4\n", appended_to=seen))
+    assert content(store, "log.jsonl") == b"1\n2\n3\n4\n"
+    put(store, "log.jsonl", b"half a line")
+    with pytest.raises(Conflict) as caught:
+        write(store, Change("log.jsonl", APPEND, b"5\n", appended_to=seen))
+    assert caught.value.code == "DOCUMENT_CHANGED"
+    assert content(store, "log.jsonl") == b"half a line"
+
+
 def test_a_removed_document_is_gone_and_its_versions_go_on(store: Store) -> None:
     put(store, "a", b"one")
     assert write(store, Change("a", REMOVE)).versions == {"a": 2}

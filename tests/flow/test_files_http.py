@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -49,6 +50,24 @@ def test_a_written_file_is_read_back_and_stands_in_a_commit(world: Any) -> None:
     assert written == {"ok": True, "path": NOTE, "committed": True, "latest_commit": head.sha}
     assert head.message == f"write: {NOTE}"
     assert _read(world, NOTE) == {"ok": True, "path": NOTE, "content": "# Launch\nGrüße\n"}
+
+
+def test_a_write_whose_commit_failed_is_not_made_again_under_its_key(world: Any, tmp_path: Path) -> None:
+    _append(world, LOG, {"n": 1})
+    packs = next(tmp_path.glob("relay/*.git/objects/pack"))
+    packs.rename(packs.with_name("aside"))
+    packs.write_text("a file where a folder should be")
+    sent = {"path": LOG, "record": {"n": 2}}
+    key = {"X-Cortex-Idempotency-Key": "pay-once"}
+    refusals = [world.call("POST", "/v1/append", body=sent, headers=key) for _ in range(2)]
+    packs.unlink()
+    packs.with_name("aside").rename(packs)
+    refusals.append(world.call("POST", "/v1/append", body=sent, headers=key))
+    assert [(each.status_code, each.json()["error_code"]) for each in refusals] == [
+        (503, "REPOSITORY_UNAVAILABLE")
+    ] * 3
+    assert str(tmp_path) not in "".join(each.text for each in refusals)
+    assert _read(world, LOG)["content"] == '{"n": 1}\n{"n": 2}\n'
 
 
 def test_unchanged_bytes_make_no_commit_and_no_event(world: Any) -> None:
@@ -148,3 +167,43 @@ def test_the_grants_of_the_scope_are_asked(world: Any) -> None:
     assert _refused(world, "POST", "/v1/write", body={"path": NOTE, "content": "x"})[0] == 403
     world.policy.deny("scope.read.local", "app:relay")
     assert _refused(world, "GET", _reading(NOTE))[0] == 403
+
+
+def test_a_bucket_of_writes_is_used_up_by_token_and_by_address(make_world: Any) -> None:
+    world = make_world(relay_token_rate_per_min=3, relay_ip_rate_per_min=5)
+
+    def wrote(actor: str, path: str = "/v1/write") -> tuple[int, Any]:
+        sent: dict[str, Any] = {"path": LOG, "content": "x", "record": {}}
+        response = world.call("POST", path, body=sent, headers={"X-Cortex-Actor": actor})
+        return response.status_code, response.json()
+
+    assert [wrote("agent:a")[0] for _ in range(3)] == [200, 200, 200]
+    status, body = wrote("agent:a")
+    assert (status, body["error_code"]) == (429, "RATE_LIMITED")
+    assert body["detail"].endswith("bucket write")
+    assert wrote("agent:a", "/v1/append")[0] == 200
+    assert [wrote("agent:b")[0] for _ in range(3)] == [200, 200, 429]
+    assert world.call("GET", _reading(LOG), headers={"X-Cortex-Actor": "agent:a"}).status_code == 200
+    world.clock.at += 20_000_000
+    assert wrote("agent:a")[0] == 200
+
+
+def test_what_may_be_sent_is_an_operators_choice_and_is_looked_at_first(make_world: Any) -> None:
+    world = make_world(relay_payload_bytes_max=1024)
+    sent = {"path": "../outside", "content": "x" * 1024}
+    assert _refused(world, "POST", "/v1/write", body=sent) == (413, "PAYLOAD_TOO_LARGE")
+    assert _refused(world, "POST", "/v1/write", body={**sent, "content": "x"}) == (403, "NAMESPACE_DENIED")
+
+
+def test_a_file_does_not_grow_beyond_its_bound(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lamina.limits.FILE_BYTES_MAX", 40)
+    for _ in range(2):
+        _append(world, LOG, {"n": "12345678"})
+    sent = {"path": LOG, "record": {"n": "x"}}
+    status, code = _refused(world, "POST", "/v1/append", body=sent)
+    assert (status, code) == (413, "FILE_TOO_LARGE")
+    body = world.call("POST", "/v1/append", body=sent).json()
+    assert body["detail"].startswith(f"{LOG} has 36 bytes")
+    assert len(_read(world, LOG)["content"].splitlines()) == 2
+    _write(world, LOG, "{}")
+    _append(world, LOG, {"n": "x"})

@@ -61,6 +61,35 @@ def test_where_there_is_no_operation_there_is_no_tier(world: Any, verb: str, pat
     assert "x-cortex-stability" not in answer.headers
 
 
+@pytest.mark.parametrize(
+    ("verb", "path", "status", "detail"),
+    [
+        ("POST", "/v1/continuity/no-such", 404, "Not Found"),
+        ("GET", "/v1/continuity/read", 405, "Method Not Allowed"),
+        ("GET", "/v1/write/more", 404, "Not Found"),
+        ("GET", "/v1/help/", 404, "Not Found"),
+        ("GET", "/v1/schedule", 404, "Not Found"),
+        ("PUT", "/v1/peers", 404, "Not Found"),
+        ("GET", "/brief", 405, "Method Not Allowed"),
+    ],
+)
+def test_a_path_that_begins_as_relays_do_is_refused_as_relay_refuses(
+    world: Any, verb: str, path: str, status: int, detail: str
+) -> None:
+    answer = world.call(verb, path)
+    assert (answer.status_code, answer.json()["detail"]) == (status, detail)
+    assert answer.json()["error_code"] == ("NOT_FOUND" if status == 404 else "METHOD_NOT_ALLOWED")
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/events/a/b/c", "/v1", "/", "/v1/nothing", "/v2/continuity/read", "/v1/scopes/x"]
+)
+def test_any_other_path_is_refused_in_the_envelope(world: Any, path: str) -> None:
+    body = world.call("DELETE", path).json()
+    assert body["error_code"] == "NOT_FOUND"
+    assert "detail" not in body
+
+
 def test_gated_answers_cite_policy_also_when_the_answer_is_an_error(world: Any) -> None:
     missing = world.call("GET", "/v1/events/evt_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b")
     assert missing.headers["x-cortex-policy"].endswith("decision=allow; capability=scope.read.local")

@@ -369,16 +369,16 @@ def test_a_cancelled_event_is_recalled_no_more(memory: Memory) -> None:
     body = {
         "scope": SCOPE,
         "modality": "conversation",
-        "content": {"kind": "message", "role": "user", "text": "My locker code is 4711."},
+        "content": {"kind": "message", "role": "user", "text": "My locker code is zanzibar."},
         "context": {"observed_at": "2026-05-01T09:00:00Z"},
         "idempotency_key": "locker",
     }
     event_id = memory.post("/v1/experience", body)["event_id"]
     build_worker(memory.server.settings, memory.server.store).drain()
-    assert any("4711" in text for text in texts(memory.ask("What is the locker code?")))
+    assert any("zanzibar" in text for text in texts(memory.ask("What is the locker code?")))
     memory.post(f"/v1/lifecycle/memory-event/{event_id}/cancel", {})
     pack = memory.ask("What is the locker code?")
-    assert "4711" not in json.dumps(pack["layers"]) + pack["context_block"]
+    assert "zanzibar" not in json.dumps(pack["layers"]) + pack["context_block"]
 
 
 def test_a_question_about_oneself_is_about_the_caller(memory: Memory) -> None:

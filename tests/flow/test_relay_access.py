@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from capsules import body, later
 from given import NOON, CountedIds, ManualClock
+from lamina import limits
 from lamina.access.policy import OpenPolicy, PolicyPermits
 from lamina.access.presets import load_preset
 from lamina.access.principals import Credentials
@@ -24,10 +26,11 @@ from lamina.access.tokens.narrowing import token_allows
 from lamina.app import build_server
 from lamina.errors import Forbidden, Invalid, Unauthenticated
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.relay import TEMPLATES, RelayGrant
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US
+from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.settings import Settings
 from lamina.store.documents.ports import Change, ChangeKind, Write
 from lamina.store.memory import MemoryStore
@@ -175,13 +178,40 @@ def world(make_world: Any) -> Any:
 
 
 def bearer(world: Any, grant: RelayGrant) -> dict[str, str]:
-    text = issue(world.store.relay_tokens, CountedIds(), NOON, tenant_id="acme", peer_id="bo", grant=grant)
+    text = issue(world.store.relay_tokens, RandomIds(), NOON, tenant_id="acme", peer_id="bo", grant=grant)
     return {"Authorization": f"bearer {text}"}
 
 
 def test_a_token_calls_over_http(world: Any) -> None:
     shown = world.call("GET", "/v1/auth/whoami", headers=bearer(world, owner_grant())).json()
     assert (shown["caller"], shown["token"]["iss"]) == ("agent:bo", "relay")
+
+
+def test_reminders_are_shown_to_those_who_may_read_the_schedule(world: Any) -> None:
+    reminder = {
+        "kind": "reminder",
+        "title": "SECRET",
+        "due_at": rfc3339(NOON + 3600 * SECOND_US),
+        "subject_kind": "thread",
+        "subject_id": "pub",
+    }
+    assert world.call("POST", "/v1/schedule/items", body=reminder).status_code == 201
+    asked = {"task": "x", "subject_kind": "thread", "subject_id": "pub"}
+
+    def block(grant: RelayGrant) -> Any:
+        answer = world.call("POST", "/v1/context/retrieve", body=asked, headers=bearer(world, grant))
+        assert answer.status_code == 200, answer.text
+        return answer.json()["bundle"]["schedule_context"]
+
+    shown = block(owner_grant())
+    assert [item["title"] for item in shown["upcoming"]["items"]] == ["SECRET"]
+    search = RelayGrant(frozenset({"search"}), frozenset({"*"}))
+    elsewhere = RelayGrant(frozenset({"search", "read:files"}), frozenset({"messages"}))
+    for grant in (search, elsewhere):
+        hidden = block(grant)
+        assert hidden["warnings"] == ["schedule_db_unavailable"]
+        assert (hidden["due"]["items"], hidden["upcoming"]["items"]) == ([], [])
+        assert "SECRET" not in str(hidden)
 
 
 def held(peers: Peers, grant: RelayGrant, scope: str = "app:relay") -> set[str]:
@@ -227,3 +257,77 @@ def test_the_first_start_of_dev_local_makes_the_owner_a_token_once(tmp_path: Pat
     assert principal.actor == "agent:owner"
     assert server.first_token() is None
     server.close()
+
+
+ABOUT = {"subject_kind": "thread", "subject_id": "launch"}
+
+
+def _token(world: Any, peer_id: str, grant: RelayGrant) -> dict[str, str]:
+    given = {"tenant_id": "acme", "peer_id": peer_id, "grant": grant}
+    return {
+        "Authorization": f"Bearer {issue(world.store.relay_tokens, RandomIds(), world.clock.now(), **given)}"
+    }
+
+
+def _details(world: Any, actor: str) -> list[Any]:
+    world.store.audit.flush()
+    rows = world.get("/v1/audit", actor=actor)["items"]
+    return [row.get("detail") for row in reversed(rows)]
+
+
+def test_the_audit_row_says_what_an_administrator_was_let_through_to(world: Any) -> None:
+    narrow = RelayGrant(frozenset({"admin:peers", "read:files"}), frozenset({"tasks"}), frozenset())
+    admin, owner = _token(world, "admin", narrow), _token(world, "owner", owner_grant())
+    path = "memory/continuity/thread-launch.json"
+    for headers in (admin, owner):
+        sent = ABOUT | {"capsule": body(updated_at=later(headers is owner))}
+        assert world.call("POST", "/v1/continuity/upsert", body=sent, headers=headers).status_code == 200
+        assert world.call("POST", "/v1/continuity/read", body=ABOUT, headers=headers).status_code == 200
+    assert _details(world, "agent:admin") == [
+        {
+            "admin_bypass": [
+                {"kind": "scope", "required": "write:projects"},
+                {"kind": "namespace", "mode": "write", "path": path},
+            ]
+        },
+        {
+            "admin_bypass": [{"kind": "namespace", "mode": "read", "path": path}],
+            "subjects": ["thread:launch"],
+        },
+    ]
+    assert _details(world, "agent:owner") == [None, {"subjects": ["thread:launch"]}]
+
+
+def test_what_was_passed_over_is_named_once_and_only_so_often(peers: Peers) -> None:
+    grant = RelayGrant(frozenset({"admin:peers"}))
+    principal, noted = peers.caller(peers.token(grant)), dict[str, list[Any]]()
+    permits = RelayPermits(principal, PolicyPermits(OpenPolicy(), without_token(principal)), noted)
+    for _ in range(2):
+        for number in range(99):
+            assert permits.allows("read:files", "read", f"notes/{number}")
+    assert len(noted["admin_bypass"]) == limits.AUDIT_BYPASSES_MAX
+    assert noted["admin_bypass"][:2] == [
+        {"kind": "scope", "required": "read:files"},
+        {"kind": "namespace", "mode": "read", "path": "notes/0"},
+    ]
+
+
+def test_what_was_read_of_late_is_known_after_a_restart(make_world: Any, tmp_path: Path) -> None:
+    first = make_world()
+    first.post("/v1/continuity/upsert", ABOUT | {"capsule": body()})
+    other = {"subject_kind": "thread", "subject_id": "Other One"}
+    first.post("/v1/continuity/upsert", other | {"capsule": body(subject_id="Other One")})
+    first.post("/v1/continuity/read", other)
+    first.post("/v1/context/retrieve", {"task": "launch"} | ABOUT)
+    first.close()
+    second = type(first)(tmp_path)
+
+    def used() -> list[str]:
+        planned = second.post("/v1/continuity/refresh/plan", {"include_healthy": True}).json()
+        return [row["subject_id"] for row in planned["candidates"] if "recently_used" in row["reason_codes"]]
+
+    second.clock.at = first.clock.at + 6 * 86_400 * SECOND_US
+    assert used() == ["Other One", "launch"]
+    second.clock.at += 86_400 * SECOND_US + 1
+    assert used() == []
+    second.close()

@@ -73,6 +73,25 @@ def test_a_clone_brings_everything_back_with_the_same_hashes(clone: Path, tmp_pa
         store.close()
 
 
+def test_what_stands_is_told_in_the_log_once(clone: Path, tmp_path: Path) -> None:
+    assert restored(clone, tmp_path / "second")[0] == 0
+    assert restored(clone, tmp_path / "second")[0] == 5
+    store = SqliteStore(tmp_path / "second", durable=False)
+    events = store.log.walk(TENANT, 0, 10)
+    assert [(e.caller, e.content["path"], e.content["text"], e.content.get("change")) for e in events] == [
+        ("agent:n0", "log.jsonl", "log.jsonl\n1", None),
+        ("agent:n1", "log.jsonl", "log.jsonl\n2", "append"),
+        ("agent:n1", "memory/a.json", "memory/a.json\nagain", None),
+    ]
+    assert [e.context.observed_at for e in events] == [
+        version.commit.committed_at
+        for path in ("log.jsonl", "memory/a.json")
+        for version in reversed(store.documents.history(TENANT, path)[: 2 if path == "log.jsonl" else 1])
+    ]
+    assert {str(e.scope) for e in events} == {"app:relay"}
+    store.close()
+
+
 def test_a_tenant_with_documents_is_refused(clone: Path, tmp_path: Path) -> None:
     code, output = restored(clone, tmp_path / "first")
     assert code == 5

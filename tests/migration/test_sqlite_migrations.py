@@ -110,3 +110,36 @@ def test_only_the_owner_can_read_the_files(tmp_path: Path) -> None:
     assert len(modes) == 3
     assert set(modes.values()) == {0o600}
     store.close()
+
+
+def test_documents_from_before_are_told_of_by_their_events_until_they_were_replaced() -> None:
+    connection = apsw.Connection(":memory:")
+    for step in migrations()[:9]:
+        connection.execute(step.sql)
+    told = [("a", 10, "put"), ("b", 20, "put"), ("a", 30, "append"), ("a", 40, "put"), ("b", 50, "remove")]
+    for number, (path, at, kind) in enumerate(told, 1):
+        place = ("acme", path, number, kind, number, 1, number, at, b"x")
+        connection.execute(
+            "INSERT INTO document_version (tenant_id, path, version, kind, base, size, number, recorded_at, content)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            place,
+        )
+        content = f'{{"kind":"text","text":"t","path":"{path}"}}'
+        row = ("acme", number, f"evt_{number}", "app:relay", "a", "a", "a", "document", content, "documents")
+        connection.execute(
+            "INSERT INTO event (tenant_id, position, id, scope, caller, observed_actor, subject, modality, content,"
+            " origin_channel, origin_trust, observed_at, recorded_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'external', ?, ?)",
+            (*row, at, at + 1),
+        )
+    connection.execute("UPDATE event SET origin_channel = 'http' WHERE position = 3")
+    connection.execute(migrations()[9].sql)
+    found = connection.execute(
+        "SELECT event_id, path, ended_number, ended_at FROM document_event ORDER BY event_id"
+    )
+    assert list(found) == [
+        ("evt_1", "a", 4, 40),
+        ("evt_2", "b", 5, 50),
+        ("evt_4", "a", 0, None),
+        ("evt_5", "b", 0, None),
+    ]

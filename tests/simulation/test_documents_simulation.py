@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from given import NOON, CountedIds, ManualClock
+from given import NOON, CountedIds, ManualClock, draft
 from lamina.errors import Conflict
-from lamina.store.documents.ports import Change, ChangeKind, Write
+from lamina.kernel.events import Origin, Trust
+from lamina.kernel.relay import DOCUMENTS_CHANNEL
+from lamina.store.documents.ports import Change, ChangeKind, Write, Written
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import Store
+from lamina.store.ports import Capture, Store
 from lamina.store.sqlite import SqliteStore
 
 STEPS = 150
@@ -64,10 +66,13 @@ def landed(model: Model, versions: dict[tuple[str, str], int], write: Write) -> 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_both_engines_do_what_a_dictionary_does(seed: int, tmp_path: Path) -> None:
     rng, clock = random.Random(seed), ManualClock()
+    ids = CountedIds()
     stores: list[Store] = [
         MemoryStore(clock=clock, ids=CountedIds()),
-        SqliteStore(tmp_path, clock=clock, ids=CountedIds(), durable=False),
+        SqliteStore(tmp_path, clock=clock, ids=ids, durable=False),
     ]
+    told: dict[tuple[str, str], set[str]] = {}
+    ended: dict[str, list[tuple[int, str]]] = {tenant: [] for tenant in TENANTS}
     model: Model = {}
     versions: dict[tuple[str, str], int] = {}
     past: list[tuple[int, Model]] = []
@@ -75,28 +80,54 @@ def test_both_engines_do_what_a_dictionary_does(seed: int, tmp_path: Path) -> No
         clock.at = NOON + step * 1_000_000
         if rng.random() < 0.03:
             stores[1].close()
-            stores[1] = SqliteStore(tmp_path, clock=clock, ids=CountedIds(), durable=False)
+            stores[1] = SqliteStore(tmp_path, clock=clock, ids=ids, durable=False)
         tenant = rng.choice(TENANTS)
         write = Write(
             tenant_id=tenant,
             author=f"agent:{step}",
             message=f"step {step}",
-            changes=changes(rng, versions, tenant),
+            changes=(made := changes(rng, versions, tenant)),
+            captures=[telling(tenant, rng.choice(made).path)] if rng.random() < 0.7 else [],
         )
         answers = [attempt(store, write) for store in stores]
         assert answers[0] == answers[1], f"seed {seed}, step {step}"
         after = landed(model, versions, write)
         assert (answers[0] == "refused") == (after is None), f"seed {seed}, step {step}: {write}"
         model = model if after is None else after
+        if isinstance(answers[0], Written):
+            ended[tenant] += end(told, write, answers[0])
         past.append((clock.at, model))
     for store in stores:
         check(store, model, past)
-    ends = [[store.documents.history(t, p, limit=500) for t in TENANTS for p in PATHS] for store in stores]
-    assert ends[0] == ends[1]
+    for store in stores:
+        assert {tenant: ends(store, tenant) for tenant in TENANTS} == {t: sorted(ended[t]) for t in TENANTS}
+    histories = [
+        [store.documents.history(t, p, limit=500) for t in TENANTS for p in PATHS] for store in stores
+    ]
+    assert histories[0] == histories[1]
     heads = [[store.documents.head(tenant) for tenant in TENANTS] for store in stores]
     rebuilt = [[store.documents.reproject(tenant) for tenant in TENANTS] for store in stores]
     assert heads == rebuilt
     stores[1].close()
+
+
+def telling(tenant: str, path: str) -> Capture:
+    content = {"kind": "text", "text": "so it stands", "path": path}
+    origin = Origin("agent:nia", DOCUMENTS_CHANNEL, Trust.EXTERNAL)
+    return Capture(draft(tenant_id=tenant, content=content, origin=origin))
+
+
+def end(told: dict[tuple[str, str], set[str]], write: Write, written: Written) -> list[tuple[int, str]]:
+    """What ends with a write, and note what it tells of."""
+    replaced = {change.path for change in write.changes if change.kind is not ChangeKind.APPEND}
+    gone = [event_id for path in replaced for event_id in told.pop((write.tenant_id, path), ())]
+    for capture, event_id in zip(write.captures, written.event_ids, strict=True):
+        told.setdefault((write.tenant_id, capture.draft.content["path"]), set()).add(event_id)
+    return [(written.commit.number, event_id) for event_id in gone]
+
+
+def ends(store: Store, tenant: str) -> list[tuple[int, str]]:
+    return [(number, event_id) for number, event_id, _ in store.index.ends_after(tenant, draft().scope, 0)]
 
 
 def attempt(store: Store, write: Write) -> object:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lamina import limits
-from lamina.errors import Conflict, Invalid
-from lamina.store.documents.paths import check_same_id, document_path, path_part
+from lamina.errors import Invalid
+from lamina.store.documents.paths import document_path
 
 HOSTILE = st.text(
     st.one_of(st.sampled_from("./\\~ gitGIT\0\n\u200c\u0301é"), st.characters()), max_size=40
@@ -63,17 +63,3 @@ def test_an_ordinary_path_is_itself(text: str) -> None:
 
 def test_two_spellings_of_a_letter_are_one_path() -> None:
     assert document_path("cafe\u0301") == document_path("caf\u00e9") == "caf\u00e9"
-
-
-@pytest.mark.parametrize("text", ["../../zz", "a/b", "", "..", "\n"])
-def test_an_id_is_one_part(text: str) -> None:
-    with pytest.raises(Invalid):
-        path_part(text)
-    assert path_part("task-1") == "task-1"
-
-
-def test_an_id_does_not_overwrite_another_that_leads_to_its_path() -> None:
-    check_same_id("memory/continuity/user-six.json", "six", "six")
-    with pytest.raises(Conflict) as caught:
-        check_same_id("memory/continuity/user-six.json", "six", "SIX!")
-    assert caught.value.code == "PATH_COLLISION"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lamina import limits
+from lamina.access.addresses import client_address
+from lamina.access.audit import Asked
 from lamina.access.presets import load_preset, overruled
 from lamina.access.ratelimit import RateLimiter, importer_actor
 from lamina.access.rules import Rate, RateRules, settings_defaults
@@ -113,3 +115,38 @@ def test_settings_come_before_the_preset() -> None:
 def test_retention_keeps_to_its_bounds(text: str) -> None:
     with pytest.raises(Invalid):
         settings_defaults(Settings(audit_retention=text))
+
+
+def test_a_call_takes_from_every_share_of_a_relay_bucket_or_from_none() -> None:
+    buckets = limiter()
+    one, other, address = Rate(2, 60), Rate(2, 60), Rate(3, 60)
+    for _ in range(2):
+        buckets.take_from("write", {"token a": one, "address x": address}, NOW)
+    for _ in range(9):
+        with pytest.raises(Busy) as caught:
+            buckets.take_from("write", {"token a": one, "address x": address}, NOW)
+    assert caught.value.message.endswith("bucket write")
+    assert caught.value.details == {"retry_after_s": pytest.approx(30), "limit": 2, "bucket": "write"}
+    buckets.take_from("write", {"token b": other, "address x": address}, NOW)
+    with pytest.raises(Busy) as caught:
+        buckets.take_from("write", {"token b": other, "address x": address}, NOW)
+    assert caught.value.details["limit"] == 3
+    buckets.take_from("append", {"token a": one, "address x": address}, NOW)
+    buckets.take_from("write", {"token a": one, "address x": address}, NOW + 30 * SECOND_US)
+
+
+@pytest.mark.parametrize(
+    ("transport", "headers", "address"),
+    [
+        ("203.0.113.7", [(b"X-Forwarded-For", b"127.0.0.1")], "203.0.113.7"),
+        ("127.0.0.1", [], "127.0.0.1"),
+        ("127.0.0.1", [(b"x-forwarded-for", b"198.51.100.2, 10.0.0.1")], "198.51.100.2"),
+        ("::1", [(b"x-forwarded-for", b"127.0.0.1"), (b"x-real-ip", b"198.51.100.3")], "198.51.100.3"),
+        ("::ffff:127.0.0.1", [(b"x-forwarded-for", b"")], "::ffff:127.0.0.1"),
+        (None, [(b"x-forwarded-for", b"198.51.100.2")], "unknown"),
+    ],
+)
+def test_only_a_proxy_on_this_machine_says_where_a_call_came_from(
+    transport: str | None, headers: list[tuple[bytes, bytes]], address: str
+) -> None:
+    assert client_address(Asked(client_ip=transport, headers=headers)) == address

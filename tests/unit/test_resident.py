@@ -7,13 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from given import ALICE, BOB, NOON, TENANT, CountedIds, ManualClock, land, text_row
+from given import ALICE, BOB, NOON, TENANT, CountedIds, ManualClock, draft, finish_all, land, text_row
 from lamina.index.resident import NONE, ResidentIndexes, ScopeIndex, best, idf
 from lamina.index.vectors import pack
+from lamina.kernel.events import Origin, Trust
 from lamina.kernel.records import Layer
+from lamina.kernel.relay import DOCUMENTS_CHANNEL
 from lamina.kernel.scopes import Scope
+from lamina.store.documents.ports import Change, ChangeKind, Write
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import TextRow, VectorRow, Writes
+from lamina.store.ports import Capture, TextRow, VectorRow, Writes
 
 DIMENSIONS = 8
 
@@ -70,6 +73,57 @@ def test_rows_that_come_later_are_found(store: MemoryStore) -> None:
 def test_a_row_recorded_later_is_not_drawn_as_of_before(store: MemoryStore) -> None:
     put(store, turn(1, "tea"), turn(9, "tea tea tea"))
     assert found(followed(store), "tea", recorded_to=NOON + 5) == ["evt_1"]
+
+
+def tell(store: MemoryStore, kind: ChangeKind, recorded_at: int) -> str:
+    """Another event of the one document."""
+    content = {"kind": "text", "text": "words", "path": "a"}
+    event = draft(content=content, origin=Origin("agent:nia", DOCUMENTS_CHANNEL, Trust.EXTERNAL))
+    clock = store.documents._clock  # type: ignore[attr-defined] # the engine's own
+    clock.at = recorded_at
+    change = Change("a", kind, b"x")
+    (written,) = store.documents.write(
+        [Write(tenant_id=TENANT, author="a", message="m", changes=[change], captures=[Capture(event)])]
+    )
+    finish_all(store)
+    return written.event_ids[0]
+
+
+def told(event_id: str, words: str, recorded_at: int) -> TextRow:
+    return replace(
+        text_row(event_id, words), layer=Layer.EVENTS, recorded_at=recorded_at, observed_at=recorded_at
+    )
+
+
+@pytest.mark.parametrize("read_early", [False, True], ids=["loaded", "followed"])
+def test_what_told_of_an_earlier_version_is_drawn_only_as_of_then(
+    store: MemoryStore, read_early: bool
+) -> None:
+    indexes = ResidentIndexes(store.index, "m", DIMENSIONS)
+    first = tell(store, ChangeKind.PUT, NOON)
+    added = tell(store, ChangeKind.APPEND, NOON + 10)
+    put(store, told(first, "tea", NOON), told(added, "tea", NOON + 10))
+    if read_early:
+        assert sorted(found(read(indexes), "tea")) == sorted([first, added])
+    second = tell(store, ChangeKind.PUT, NOON + 20)
+    assert found(read(indexes), "tea") == []
+    put(store, told(second, "tea", NOON + 20))
+    index = read(indexes)
+    assert found(index, "tea") == [second]
+    assert found(index, "tea", recorded_to=NOON + 20) == [second]
+    assert sorted(found(index, "tea", recorded_to=NOON + 19)) == sorted([first, added])
+    put(store, told(first, "tea", NOON))
+    assert found(read(indexes), "tea") == [second], "words put again end as those before them"
+
+
+def test_an_event_that_ended_before_it_was_indexed_is_not_found(store: MemoryStore) -> None:
+    indexes = ResidentIndexes(store.index, "m", DIMENSIONS)
+    first = tell(store, ChangeKind.PUT, NOON)
+    tell(store, ChangeKind.REMOVE, NOON + 10)
+    read(indexes)
+    put(store, told(first, "tea", NOON))
+    assert found(read(indexes), "tea") == []
+    assert found(read(indexes), "tea", recorded_to=NOON + 9) == [first]
 
 
 def test_a_replaced_row_is_found_by_its_new_words_only(store: MemoryStore) -> None:

@@ -20,6 +20,7 @@ from lamina.access.policy import Decision, PolicyPermits
 from lamina.access.rules import AuditRules
 from lamina.errors import Forbidden, LaminaError, outcome_of
 from lamina.kernel.audit import AuditDraft, Pepper
+from lamina.kernel.canonical import canonical
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Effect, Grant, Operation, Permits, Principal
 from lamina.kernel.scopes import Scope
@@ -154,6 +155,7 @@ class Entry:
         pepper_version: int,
         witness: Witness,
         capability: str,
+        noted: Mapping[str, Any],
     ) -> None:
         self.audit_id = audit_id
         self.witness = witness
@@ -164,6 +166,7 @@ class Entry:
         self._asked = asked
         self._request_id = request_id
         self._hashes = (body_hash, headers_hash, body_bytes, pepper_version)
+        self._noted = noted
 
     def draft(self, status: int, event_id: str | None = None) -> AuditDraft:
         """The row, with how the call ended."""
@@ -194,6 +197,7 @@ class Entry:
             request_id=self._request_id,
             elapsed_ms=(time.perf_counter_ns() - asked.started_ns) // 1_000_000 if asked.started_ns else 0,
             gdpr=int(capability.startswith("forget.gdpr")),
+            detail=canonical(self._noted).decode() if self._noted else None,
         )
 
 
@@ -230,8 +234,9 @@ class AuditLog:
         request_id: str,
         now: Instant,
         witness: Witness,
+        noted: Mapping[str, Any],
     ) -> Entry:
-        """The entry of a call; its id is known from here on."""
+        """The entry of a call; its id is known from here on. What is ``noted`` until its row lands is in the row."""
         tenant_id = principal.tenant_id
         rules = self._rules(tenant_id)
         pepper = self._peppers.current(tenant_id, now, rules)
@@ -247,6 +252,7 @@ class AuditLog:
             pepper_version=pepper.version,
             witness=witness,
             capability=str(operation.capability),
+            noted=noted,
         )
 
     def watch(self, entry: Entry, operation: Operation[Any], run: Callable[[], Answer]) -> Answer:

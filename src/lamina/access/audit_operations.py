@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -101,6 +102,8 @@ class AuditRowView(Result):
     elapsed_ms: int
     gdpr: bool
     tenant_pepper_version: int
+    detail: Annotated[dict[str, Any] | None, Field(exclude_if=lambda value: value is None)] = None
+    """What the call noted: ``subjects`` whose capsules it gave out, ``admin_bypass`` what its token passed over."""
     chain: LinkView
 
 
@@ -126,6 +129,7 @@ def row_view(row: AuditRow) -> AuditRowView:
     said = row.draft
     values = said._asdict()
     request = AskedView(**{name: values[name] for name in AskedView.model_fields})
+    values["detail"] = None if said.detail is None else json.loads(said.detail)
     named = {name: values[name] for name in AuditRowView.model_fields if name in values}
     return AuditRowView(
         **named,

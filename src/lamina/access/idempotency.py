@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import to_json
 
+from lamina.errors import Unavailable
 from lamina.kernel.operations import Answer
 from lamina.kernel.time import Instant
 from lamina.store.ports import Idempotency, IdempotencyKey, Remembered
@@ -22,6 +23,8 @@ from lamina.store.shapes import check_same
 __all__ = ["Replays", "family_of"]
 
 _STRIPES = 64
+_KEPT = "REPOSITORY_UNAVAILABLE"
+"""A write that failed only after it had landed: to make it again would be a second one."""
 
 
 def family_of(endpoint: str) -> str:
@@ -44,7 +47,13 @@ class Replays:
             if known is not None:
                 check_same(known, body_hash)
                 return _again(known)
-            answer = run()
+            try:
+                answer = run()
+            except Unavailable as failure:
+                if failure.code == _KEPT:
+                    said = {"message": failure.message, "hint": failure.hint}
+                    self._idempotency.remember(Remembered(key, body_hash, now, response={"failed": said}))
+                raise
             if isinstance(answer.result, BaseModel):
                 kept: dict[str, Any] = {  # Any: JSON
                     "accepted": answer.accepted,
@@ -57,6 +66,8 @@ class Replays:
 
 def _again(known: Remembered) -> Answer:
     response = dict(known.response or {})
+    if failed := response.get("failed"):
+        raise Unavailable(_KEPT, failed["message"], hint=failed["hint"])
     return Answer(
         to_json(response.get("body")),
         accepted=bool(response.get("accepted")),

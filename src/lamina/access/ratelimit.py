@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lamina import limits
@@ -14,7 +14,7 @@ from lamina.errors import Busy
 from lamina.kernel.operations import Effect
 from lamina.kernel.time import SECOND_US, Instant
 
-__all__ = ["RateLimiter", "Taken", "importer_actor"]
+__all__ = ["RateLimiter", "RelayRates", "Taken", "importer_actor"]
 
 _Bucket = tuple[float, Instant]  # tokens, and when there were so many
 
@@ -53,6 +53,14 @@ class Taken:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class RelayRates:
+    """How often a Relay bucket may be used with one token, and from one address."""
+
+    token: Rate
+    address: Rate
+
+
 class RateLimiter:
     """Counts calls. A bucket starts full; the longest unused are forgotten first."""
 
@@ -74,19 +82,49 @@ class RateLimiter:
             return self._take((tenant_id, actor, "read"), rates.read, now)
         return self._take((tenant_id, actor, "write"), rates.write, now)
 
+    def take_from(self, bucket: str, shares: Mapping[str, Rate], now: Instant) -> None:
+        """Take one token for a call from a Relay bucket's share of each who uses it, or from none of them.
+
+        Raises ``Busy`` (RATE_LIMITED) that names the bucket, for the first share that is used up.
+        """
+        names = {("", who, bucket): rate for who, rate in shares.items()}
+        with self._lock:
+            left = {name: self._left(name, rate, now) for name, rate in names.items()}
+            for name, rate in names.items():
+                if left[name] < 1:
+                    raise Busy(
+                        "RATE_LIMITED",
+                        f"Rate limit exceeded for bucket {bucket}",
+                        hint="wait as Retry-After says, then send it again",
+                        details={
+                            "retry_after_s": (1 - left[name]) * rate.period_s / rate.count,
+                            "limit": rate.count,
+                            "bucket": bucket,
+                        },
+                    )
+            for name, tokens in left.items():
+                self._put(name, tokens - 1, now)
+
+    def _left(self, name: tuple[str, str, str], rate: Rate, now: Instant) -> float:
+        tokens, at = self._buckets.get(name, (float(rate.count), now))
+        # A clock that went back gives nothing and takes nothing.
+        return min(float(rate.count), tokens + max(0, now - at) * rate.count / (rate.period_s * SECOND_US))
+
+    def _put(self, name: tuple[str, str, str], tokens: float, now: Instant) -> None:
+        self._buckets[name] = (tokens, now)
+        self._buckets.move_to_end(name)
+        if len(self._buckets) > self._buckets_max:
+            self._buckets.popitem(last=False)
+
     def _take(self, name: tuple[str, str, str], rate: Rate | None, now: Instant) -> Taken:
         if rate is None:
             return Taken(limits.RATE_UNLIMITED, limits.RATE_UNLIMITED, now)
         per_us = rate.count / (rate.period_s * SECOND_US)
         with self._lock:
-            tokens, at = self._buckets.pop(name, (float(rate.count), now))
-            # A clock that went back gives nothing and takes nothing.
-            tokens = min(float(rate.count), tokens + max(0, now - at) * per_us)
+            tokens = self._left(name, rate, now)
             allowed = tokens >= 1
             tokens -= allowed
-            self._buckets[name] = (tokens, now)
-            if len(self._buckets) > self._buckets_max:
-                self._buckets.popitem(last=False)
+            self._put(name, tokens, now)
         full_at = now + int((rate.count - tokens) / per_us)
         wait_s = None if allowed else (1 - tokens) / per_us / SECOND_US
         return Taken(rate.count, int(tokens), full_at, wait_s)

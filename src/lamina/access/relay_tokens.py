@@ -6,8 +6,10 @@ import hashlib
 import re
 import secrets
 from collections.abc import Collection
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
+from lamina import limits
 from lamina.access.principals import Credentials, Principals
 from lamina.access.tokens.wire import bearer
 from lamina.errors import Forbidden, Invalid, Unauthenticated
@@ -179,8 +181,11 @@ class RelayPermits:
     Policy is asked either way, so that a document that denies an actor holds for its tokens too.
     """
 
-    def __init__(self, principal: Principal, permits: Permits) -> None:
-        """``permits`` are those of the caller ``without_token``."""
+    def __init__(
+        self, principal: Principal, permits: Permits, noted: dict[str, list[Any]] | None = None
+    ) -> None:
+        """``permits`` are those of the caller ``without_token``. What ``admin:peers`` alone let pass is ``noted``."""
+        self._noted = {} if noted is None else noted
         token = principal.token
         self._grant = token.relay if token is not None else None
         self._actor = principal.actor
@@ -228,7 +233,23 @@ class RelayPermits:
                 f"{named} path namespace not allowed: {place}",
                 details={"path": str(place)[:256], "mode": mode},
             )
+        if self._grant is not None and grant.admin:
+            self._note_bypass(grant, right, mode, path)
         return None
+
+    def _note_bypass(self, grant: RelayGrant, right: str | None, mode: Mode | None, path: str | None) -> None:
+        """Note what the token's own scopes and folders would have refused, each once, and the first few alone."""
+        own = replace(grant, rights=grant.rights - {RelayRight.ADMIN_PEERS})
+        passed: list[dict[str, str]] = []
+        if right not in (None, RelayRight.ADMIN_PEERS) and not may(own, right):
+            passed.append({"kind": "scope", "required": str(right)})
+        if path is not None and not may(own, None, mode, path):
+            place = namespace_of(path) or path
+            passed.append({"kind": "namespace", "mode": mode or "read", "path": place[:256]})
+        for each in passed:
+            known = self._noted.setdefault("admin_bypass", [])
+            if each not in known and len(known) < limits.AUDIT_BYPASSES_MAX:
+                known.append(each)
 
 
 def _needed(right: str | None, mode: Mode | None) -> Grant:

@@ -134,6 +134,12 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Records are appended to the page of today (UTC) only.",
         hint="append to the page of today",
     ),
+    "FILE_TOO_LARGE": ErrorCode(
+        "TooLarge",
+        CONTINUITY,
+        "A record would make a file larger than `details.bytes_max`. Nothing was appended.",
+        hint="begin another file, or write this one anew",
+    ),
     "PAYLOAD_TOO_LARGE": ErrorCode(
         "TooLarge",
         CONTINUITY,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lamina.continuity.telling import telling
 from lamina.settings import Settings
 from lamina.store.documents.restore import clone_head, past_writes
 from lamina.store.sqlite import SqliteStore
@@ -16,7 +17,7 @@ def run_restore(settings: Settings, clone: Path, tenant_id: str) -> tuple[int, b
     head = clone_head(clone)
     store = SqliteStore(settings.data)
     try:
-        commit = store.documents.restore(tenant_id, past_writes(clone, tenant_id))
+        commit = store.documents.restore(tenant_id, past_writes(clone, tenant_id), telling(tenant_id))
     finally:
         store.close()
     return commit.number, commit.sha == head

@@ -1,6 +1,7 @@
-"""How the operations of this slice are declared: each by the right of Relay that it takes, whatever it is asked for.
+"""How the operations of Relay are declared: each by the right that it takes, whatever it is asked for.
 
-Which documents a caller may touch is asked by the handlers, for each path (``permission.py``).
+One that always touches the same place names that with its need. Which documents a caller may touch beyond is asked by
+the handlers, for each path (``permission.py``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _Handler = Callable[[Any, Call], Answer]  # Any: requests of several types
 
 
 def reads(
-    right: RelayRight,
+    need: RelayRight | RelayNeed,
     name: str,
     request: type[BaseModel],
     result: type[BaseModel],
@@ -39,13 +40,13 @@ def reads(
         tier=Tier.STABLE,
         handler=handler,
         summary=summary,
-        relay=(RelayNeed(right),),
+        relay=(need if isinstance(need, RelayNeed) else RelayNeed(need),),
         fails=fails,
     )
 
 
 def writes(
-    right: RelayRight | None,
+    need: RelayRight | RelayNeed | None,
     name: str,
     request: type[BaseModel],
     result: type[BaseModel],
@@ -53,10 +54,13 @@ def writes(
     summary: str,
     *,
     also: RelayRight | None = None,
+    bucket: str | None = None,
     fails: tuple[str, ...] = (),
 ) -> Operation[Any]:
-    """An operation that changes documents; ``also`` where its answer shows others than it wrote."""
+    """An operation that changes something; ``also`` where its answer shows others than it wrote."""
     more = () if also is None else (RelayNeed(also),)
+    if not isinstance(need, RelayNeed):
+        need = RelayNeed(need, "write" if need is None else None)
     return Operation(
         name=name,
         request=request,
@@ -66,6 +70,7 @@ def writes(
         tier=Tier.STABLE,
         handler=handler,
         summary=summary,
-        relay=(*more, RelayNeed(right, "write" if right is None else None)),
+        relay=(*more, need),
+        bucket=bucket,
         fails=fails,
     )

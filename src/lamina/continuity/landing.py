@@ -11,10 +11,11 @@ from lamina.errors import Conflict
 from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
 from lamina.kernel.operations import Call
 from lamina.kernel.relay import DOCUMENTS_CHANNEL, RELAY_SCOPE
+from lamina.kernel.time import Instant
 from lamina.store.documents.ports import Change, ChangeKind, Commit, Documents, Write
 from lamina.store.ports import Capture
 
-__all__ = ["Told", "landed", "retried"]
+__all__ = ["Told", "draft_of", "landed", "retried"]
 
 T = TypeVar("T")
 
@@ -54,22 +55,27 @@ def retried(run: Callable[[], T]) -> T:
 
 
 def _draft(call: Call, changes: Sequence[Change], told: Told) -> EventDraft:
-    principal = call.principal
-    actor = Party.of(principal.actor)
+    appended = any(change.path == told.path and change.kind is ChangeKind.APPEND for change in changes)
+    return draft_of(call.principal.tenant_id, call.principal.actor, call.now, told, appended=appended)
+
+
+def draft_of(tenant_id: str, actor: str, at: Instant, told: Told, *, appended: bool) -> EventDraft:
+    """The event that tells of a write; ``appended`` where the document grew."""
+    party = Party.of(actor)
     content = {"kind": "text", "text": told.words[: limits.DOCUMENT_WORDS_MAX], "path": told.path}
-    if any(change.path == told.path and change.kind is ChangeKind.APPEND for change in changes):
+    if appended:
         content["change"] = ChangeKind.APPEND.value
     return EventDraft(
-        tenant_id=principal.tenant_id,
+        tenant_id=tenant_id,
         scope=RELAY_SCOPE,
-        caller=principal.actor,
-        observed_actor=actor,
-        subject=actor,
+        caller=actor,
+        observed_actor=party,
+        subject=party,
         session=None,
         modality=Modality.DOCUMENT.value,
         content=content,
-        context=Context(observed_at=call.now, labels=(told.label,)),
+        context=Context(observed_at=at, labels=(told.label,)),
         directives=Directives(extract=()),
         # What a document says is nobody's word, whoever stored it.
-        origin=Origin(principal.actor, DOCUMENTS_CHANNEL, Trust.EXTERNAL),
+        origin=Origin(actor, DOCUMENTS_CHANNEL, Trust.EXTERNAL),
     )

@@ -17,7 +17,7 @@ from lamina.continuity.permission import READS, WRITES
 from lamina.continuity.reading import Reading, Section
 from lamina.continuity.shelf import Shelf
 from lamina.continuity.upkeep import Upkeep
-from lamina.continuity.uses import RecentUses
+from lamina.continuity.uses import NoUses, Uses
 from lamina.continuity.writing import Writing
 from lamina.kernel.operations import Operation
 from lamina.store.documents.ports import Documents
@@ -31,16 +31,16 @@ def continuity_operations(
     sections: Mapping[str, Section] | None = None,
     archive_days: int = 90,
     shelf: Shelf | None = None,
-    uses: RecentUses | None = None,
+    uses: Uses | None = None,
 ) -> list[Operation[Any]]:
     """Every operation over capsules. ``sections`` widen the startup view; archives are stale past ``archive_days``.
 
-    ``shelf`` and ``uses`` are given where others share them.
+    ``shelf`` is given where others share it, ``uses`` where calls leave rows of what they gave out.
     """
-    shelf, uses = shelf or Shelf(documents), uses or RecentUses()
-    reading, writing = Reading(shelf, uses, sections), Writing(shelf)
+    shelf = shelf or Shelf(documents)
+    reading, writing = Reading(shelf, sections), Writing(shelf)
     archiving, listing, history = Archiving(shelf), Listing(shelf, archive_days), History(shelf)
-    upkeep = Upkeep(shelf, uses, archiving, archive_days)
+    upkeep = Upkeep(shelf, uses or NoUses(), archiving, archive_days)
     return [
         reads(READS, "continuity_read", requests.Read, results.ReadCapsule, reading.read, "Read a capsule.",
               fails=(*_STORED, "SUBJECT_MISMATCH")),

@@ -22,7 +22,7 @@ from lamina.continuity.recovery import (
 from lamina.continuity.shelf import Shelf
 from lamina.continuity.subjects import Subject
 from lamina.continuity.trust import Trust, trust_signals
-from lamina.continuity.uses import RecentUses
+from lamina.continuity.uses import note_use
 from lamina.continuity.views import startup_summary
 from lamina.errors import Malformed, NotFound
 from lamina.kernel.operations import Answer, Call
@@ -42,11 +42,9 @@ class Reading:
     def __init__(
         self,
         shelf: Shelf,
-        uses: RecentUses,
         sections: Mapping[str, Section] | None = None,
     ) -> None:
         self._shelf = shelf
-        self._uses = uses
         self._sections = dict(sections or {})
 
     def read(self, request: requests.Read, call: Call) -> Answer:
@@ -67,7 +65,7 @@ class Reading:
             state = "missing" if found is None else "fallback"
             path = subject.active_path if found is None else subject.fallback_path
         if found is not None:
-            self._uses.note(tenant_id, subject, call.now)
+            note_use(call, subject)
             warnings += found.warnings
             successor = superseded(found.capsule)
             warnings += [successor] if successor else []

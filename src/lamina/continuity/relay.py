@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lamina import limits
 from lamina.continuity.context.operations import context_operations
 from lamina.continuity.context.orienting import Orienting
 from lamina.continuity.context.retrieving import Graphing, Reminders, Retrieving
@@ -19,27 +20,34 @@ from lamina.continuity.operations import continuity_operations
 from lamina.continuity.reading import Reading
 from lamina.continuity.shelf import Shelf
 from lamina.continuity.subjects import Subject
-from lamina.continuity.uses import RecentUses
+from lamina.continuity.uses import Uses
 from lamina.kernel.operations import Call, Operation
 from lamina.store.documents.ports import Documents
 
-__all__ = ["Surroundings", "relay_operations"]
+__all__ = ["RelayBounds", "Surroundings", "relay_operations"]
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What continuity asks of others: what finds documents, and what is due about subjects."""
+    """What continuity asks of others: what finds documents, what is due about subjects, and what was used."""
 
     finder: Finder
     reminders: Reminders
     version: str
+    uses: Uses
 
 
-def relay_operations(
-    documents: Documents, around: Surroundings, *, archive_days: int = 90
-) -> list[Operation[Any]]:
-    """Every operation; archives are stale past ``archive_days``."""
-    shelf, uses, directory = Shelf(documents), RecentUses(), Directory(documents)
+@dataclass(frozen=True, slots=True)
+class RelayBounds:
+    """Archives are stale past ``archive_days``; what a write of a file sends may have ``payload_bytes_max``."""
+
+    archive_days: int = 90
+    payload_bytes_max: int = limits.RELAY_PAYLOAD_BYTES_MAX
+
+
+def relay_operations(documents: Documents, around: Surroundings, bounds: RelayBounds) -> list[Operation[Any]]:
+    """Every operation, within the bounds that an operator chose."""
+    shelf, directory = Shelf(documents), Directory(documents)
     finding = Finding(documents, directory, around.finder)
     graphing = Graphing(GraphSources(documents, directory))
 
@@ -47,14 +55,14 @@ def relay_operations(
         return around.reminders([subject], call)
 
     sections = {"graph_summary": graphing.summary, "schedule_context": due}
-    reading = Reading(shelf, uses, sections)
-    orienting = Orienting(shelf, reading, uses)
+    reading = Reading(shelf, sections)
+    orienting = Orienting(shelf, reading)
     retrieving = Retrieving(documents, finding, orienting, graphing, around.reminders)
     groups: Sequence[list[Operation[Any]]] = (
         continuity_operations(
-            documents, sections=sections, archive_days=archive_days, shelf=shelf, uses=uses
+            documents, sections=sections, archive_days=bounds.archive_days, shelf=shelf, uses=around.uses
         ),
-        file_operations(documents, finding),
+        file_operations(documents, finding, payload_bytes_max=bounds.payload_bytes_max),
         context_operations(retrieving, Snapshots(documents, finding, around.version)),
     )
     return [operation for group in groups for operation in group]

@@ -14,14 +14,12 @@ from lamina.continuity.cold import Stub, stub_in
 from lamina.continuity.envelopes import Archived, archived, fallback
 from lamina.continuity.landing import Told, landed
 from lamina.continuity.loading import Loaded, loaded
-from lamina.continuity.subjects import KINDS, ROOT, Subject, check_same_subject
+from lamina.continuity.subjects import ACTIVE, KINDS, ROOT, Subject, check_same_subject
 from lamina.errors import LaminaError, NotFound
 from lamina.kernel.operations import Call
 from lamina.store.documents.ports import Change, Commit, Document, Documents, DocumentVersion
 
 __all__ = ["Kept", "Shelf", "Standing", "no_capsule"]
-
-_ACTIVE = tuple(f"{ROOT}/{kind}-" for kind in KINDS)
 
 T = TypeVar("T")
 
@@ -96,7 +94,7 @@ class Shelf:
         after = f"{ROOT}/{min(KINDS)}-"  # past the folders of the other artifacts, which sort before it
         while True:
             page = self._documents.below(tenant_id, ROOT, after=after, limit=limits.DOCUMENTS_PAGE)
-            found += [document for document in page if document.path.startswith(_ACTIVE)]
+            found += [document for document in page if document.path.startswith(ACTIVE)]
             if len(page) < limits.DOCUMENTS_PAGE:
                 return found
             after = page[-1].path

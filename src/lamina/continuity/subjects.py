@@ -14,6 +14,7 @@ from lamina.errors import Conflict, Malformed
 from lamina.kernel.time import Instant, to_datetime
 
 __all__ = [
+    "ACTIVE",
     "ARCHIVE",
     "COLD",
     "COLD_INDEX",
@@ -36,6 +37,8 @@ COLD_INDEX: Final = f"{COLD}/index"
 REFRESH_PLAN: Final = f"{ROOT}/refresh_state.json"
 RETENTION_PLAN: Final = f"{ROOT}/retention_state.json"
 KINDS: Final = ("user", "peer", "thread", "task")
+ACTIVE: Final = tuple(f"{ROOT}/{kind}-" for kind in KINDS)
+"""What the paths of capsules begin with, and no other path."""
 
 _SLUG_LENGTH_MAX: Final = 120
 _OUTSIDE = re.compile(r"[^a-z0-9._-]+")

@@ -7,7 +7,6 @@ from typing import Any
 
 from lamina.continuity import requests, results
 from lamina.continuity.archiving import Archiving
-from lamina.continuity.capsules import CapsuleObject
 from lamina.continuity.landing import retried
 from lamina.continuity.permission import READS, WRITES, require, sees
 from lamina.continuity.planning import (
@@ -29,7 +28,7 @@ from lamina.continuity.subjects import (
     Subject,
     archive_name,
 )
-from lamina.continuity.uses import RecentUses
+from lamina.continuity.uses import Uses, recently_used
 from lamina.errors import Conflict, Forbidden, LaminaError, Malformed, NotFound
 from lamina.kernel.canonical import canonical
 from lamina.kernel.operations import Answer, Call
@@ -42,7 +41,7 @@ __all__ = ["Upkeep"]
 class Upkeep:
     """Plan a refresh, plan retention, apply retention. A plan is kept as a document of its own."""
 
-    def __init__(self, shelf: Shelf, uses: RecentUses, archiving: Archiving, archive_days: int) -> None:
+    def __init__(self, shelf: Shelf, uses: Uses, archiving: Archiving, archive_days: int) -> None:
         self._shelf = shelf
         self._uses = uses
         self._archiving = archiving
@@ -118,9 +117,10 @@ class Upkeep:
 
     def _refresh_rows(self, kind: str | None, call: Call) -> list[dict[str, Any]]:
         tenant_id, seen = call.principal.tenant_id, sees(call, ROOT)
+        used = recently_used(self._uses, call)
         active = self._shelf.capsules(tenant_id, self._shelf.active_documents(tenant_id, kind))
         rows = [
-            self._row(found.capsule, call, fallback_only=False)
+            refresh_candidate(found.capsule, call.now, used=path in used, fallback_only=False)
             for path, found in active.items()
             if seen(path)
         ]
@@ -131,13 +131,11 @@ class Upkeep:
             if subject.active_path in active or kind not in (None, subject.kind):
                 continue
             if seen(path):
-                rows.append(self._row(capsule, call, fallback_only=True))
+                row = refresh_candidate(
+                    capsule, call.now, used=subject.active_path in used, fallback_only=True
+                )
+                rows.append(row)
         return rows
-
-    def _row(self, capsule: CapsuleObject, call: Call, *, fallback_only: bool) -> dict[str, Any]:
-        subject = Subject(capsule["subject_kind"], capsule["subject_id"])
-        used = self._uses.recent(call.principal.tenant_id, subject, call.now)
-        return refresh_candidate(capsule, call.now, used=used, fallback_only=fallback_only)
 
     def _stale(self, kind: str | None, call: Call, warnings: list[str]) -> list[dict[str, Any]]:
         tenant_id, seen = call.principal.tenant_id, sees(call, ARCHIVE)

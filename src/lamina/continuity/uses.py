@@ -1,38 +1,47 @@
-"""Which capsules were read of late in this process: a hint for the refresh plan, not a record."""
+"""Which capsules were used of late: the audit rows of calls say so, and the refresh plan asks."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from typing import Final
+from collections.abc import Collection
+from typing import Final, Protocol
 
-from lamina import limits
 from lamina.continuity.subjects import Subject
+from lamina.kernel.operations import Call
 from lamina.kernel.time import SECOND_US, Instant
 
-__all__ = ["RecentUses"]
+__all__ = ["NoUses", "Uses", "note_use", "recently_used"]
 
 _RECENT_US: Final = 7 * 86_400 * SECOND_US
+_NOTED: Final = "subjects"
 
 
-class RecentUses:
-    """The last uses of subjects, the longest unused forgotten first."""
+class Uses(Protocol):
+    """What calls noted, as far as their audit rows are on disk."""
 
-    def __init__(self) -> None:
-        self._last: OrderedDict[tuple[str, str, str], Instant] = OrderedDict()
-        self._lock = threading.Lock()
+    def noted(self, tenant_id: str, name: str, since: Instant) -> Collection[str]:
+        """Every entry of the lists that calls of a tenant noted under a name, from an instant on."""
+        ...
 
-    def note(self, tenant_id: str, subject: Subject, now: Instant) -> None:
-        """The subject's capsule was used now."""
-        key = (tenant_id, subject.kind, subject.slug)
-        with self._lock:
-            self._last[key] = now
-            self._last.move_to_end(key)
-            while len(self._last) > limits.CONTINUITY_READS_KEPT_MAX:
-                self._last.popitem(last=False)
 
-    def recent(self, tenant_id: str, subject: Subject, now: Instant) -> bool:
-        """Whether the subject's capsule was used in the last seven days."""
-        with self._lock:
-            last = self._last.get((tenant_id, subject.kind, subject.slug))
-        return last is not None and now - last <= _RECENT_US
+class NoUses:
+    """``Uses`` where calls leave no rows."""
+
+    def noted(self, tenant_id: str, name: str, since: Instant) -> Collection[str]:  # noqa: ARG002
+        """Mirrors ``Uses.noted``."""
+        return ()
+
+
+def note_use(call: Call, subject: Subject) -> None:
+    """The call gave out the subject's capsule."""
+    call.noted.setdefault(_NOTED, []).append(_label(subject))
+
+
+def recently_used(uses: Uses, call: Call) -> frozenset[str]:
+    """The paths of the capsules that were given out in the last seven days."""
+    since = call.now - _RECENT_US
+    labels = uses.noted(call.principal.tenant_id, _NOTED, since)
+    return frozenset(Subject(*label.split(":", 1)).active_path for label in labels)
+
+
+def _label(subject: Subject) -> str:
+    return f"{subject.kind}:{subject.slug}"

@@ -2,85 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
+from lamina.continuity.declaring import reads, writes
 from lamina.coordination import requests
-from lamina.coordination.reminding import Reminding
-from lamina.kernel.capabilities import Capability
-from lamina.kernel.operations import Answer, Call, Effect, Operation, Tier
+from lamina.coordination.reminding import SCHEDULE_PLACE, Reminding
+from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RelayNeed, RelayRight
 
 __all__ = ["schedule_operations"]
 
-_PLACE: Final = "memory/schedule/schedule.db"
-"""Where the contract has the reminders: namespaces are compared with it. Nothing stands there."""
+_READS: Final = RelayNeed(RelayRight.READ_FILES, "read", SCHEDULE_PLACE)
+_WRITES: Final = RelayNeed(RelayRight.WRITE_PROJECTS, "write", SCHEDULE_PLACE)
 
 
 def schedule_operations(reminding: Reminding) -> list[Operation[Any]]:
-    """The operations on reminders."""
-    return [
-        _writing("schedule_create", requests.CreateItem, requests.CreatedItem, reminding.create,
-                 "Create a one-shot reminder.",
-                 ("IDEMPOTENCY_KEY_CONFLICT", "SCHEDULE_ID_CONFLICT", "DUE_AT_NOT_FUTURE"), creates=True),
-        _reading("schedule_get", requests.ReadItem, requests.FoundItem, reminding.read, "Read a reminder.",
-                 ("SCHEDULE_NOT_FOUND",)),
-        _reading("schedule_list", requests.ListItems, requests.ItemList, reminding.listed, "List reminders by due time."),
-        _writing("schedule_update", requests.ChangeItem, requests.ChangedItem, reminding.change,
-                 "Change a pending reminder.",
-                 (*_MOVED, "DUE_AT_NOT_FUTURE", "INVALID_SCHEDULE_LINK")),
-        _writing("schedule_acknowledge", requests.AcknowledgeItem, requests.ChangedItem, reminding.acknowledge,
-                 "End a reminder as acknowledged or done.", _MOVED),
-        _writing("schedule_retire", requests.RetireItem, requests.ChangedItem, reminding.retire,
-                 "End a reminder that is wanted no more.", _MOVED),
+    """The operations on reminders. Each fails with the codes of its request's fields, too."""
+    rows = [
+        _creating(writes(_WRITES, "schedule_create", requests.CreateItem, requests.CreatedItem, reminding.create,
+                         "Create a one-shot reminder.",
+                         fails=("IDEMPOTENCY_KEY_CONFLICT", "SCHEDULE_ID_CONFLICT", "DUE_AT_NOT_FUTURE"))),
+        reads(_READS, "schedule_get", requests.ReadItem, requests.FoundItem, reminding.read, "Read a reminder.",
+              fails=("SCHEDULE_NOT_FOUND",)),
+        reads(_READS, "schedule_list", requests.ListItems, requests.ItemList, reminding.listed,
+              "List reminders by due time."),
+        writes(_WRITES, "schedule_update", requests.ChangeItem, requests.ChangedItem, reminding.change,
+               "Change a pending reminder.",
+               fails=(*_MOVED, "DUE_AT_NOT_FUTURE", "INVALID_SCHEDULE_LINK")),
+        writes(_WRITES, "schedule_acknowledge", requests.AcknowledgeItem, requests.ChangedItem, reminding.acknowledge,
+               "End a reminder as acknowledged or done.", fails=_MOVED),
+        writes(_WRITES, "schedule_retire", requests.RetireItem, requests.ChangedItem, reminding.retire,
+               "End a reminder that is wanted no more.", fails=_MOVED),
     ]  # fmt: skip
+    return [replace(row, fails=(*requests.codes_of(row.request), *row.fails)) for row in rows]
 
 
 _MOVED: Final = ("SCHEDULE_NOT_FOUND", "SCHEDULE_STATUS_CONFLICT", "SCHEDULE_VERSION_CONFLICT")
 """Changes of an item find it elsewhere than the caller thought."""
 
-_Handler = Callable[[Any, Call], Answer]  # Any: requests of several types
 
-
-def _reading(
-    name: str, request: Any, result: Any, handler: _Handler, summary: str, fails: tuple[str, ...] = ()
-) -> Operation[Any]:
-    return Operation(
-        name=name,
-        request=request,
-        result=result,
-        capability=Capability.SCOPE_READ_LOCAL,
-        effect=Effect.READ,
-        tier=Tier.STABLE,
-        handler=handler,
-        summary=summary,
-        relay=(RelayNeed(RelayRight.READ_FILES, "read", _PLACE),),
-        fails=(*requests.codes_of(request), *fails),
-    )
-
-
-def _writing(
-    name: str,
-    request: Any,
-    result: Any,
-    handler: _Handler,
-    summary: str,
-    fails: tuple[str, ...],
-    *,
-    creates: bool = False,
-) -> Operation[Any]:
-    return Operation(
-        name=name,
-        request=request,
-        result=result,
-        capability=Capability.SCOPE_WRITE,
-        effect=Effect.WRITE,
-        tier=Tier.STABLE,
-        handler=handler,
-        summary=summary,
-        relay=(RelayNeed(RelayRight.WRITE_PROJECTS, "write", _PLACE),),
-        keeps_keys=creates,
-        commits_with=201 if creates else 200,
-        answers=(200, 201) if creates else (200,),
-        fails=(*requests.codes_of(request), *fails),
-    )
+def _creating(row: Operation[Any]) -> Operation[Any]:
+    """One that answers 201 where it made something, and keeps its key with what it made."""
+    return replace(row, keeps_keys=True, commits_with=201, answers=(200, 201))

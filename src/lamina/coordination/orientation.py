@@ -7,19 +7,23 @@ from typing import Any
 
 from lamina.continuity.context.retrieving import Reminders
 from lamina.continuity.subjects import Subject
-from lamina.coordination.reminding import Reminding
+from lamina.coordination.reminding import SCHEDULE_PLACE, Reminding
 from lamina.kernel.operations import Call
+from lamina.kernel.relay import RelayRight
 from lamina.store.schedule import ItemSubject
 
 __all__ = ["reminders_of"]
 
 
 def reminders_of(reminding: Reminding) -> Reminders:
-    """The block ``schedule_context`` about subjects. Whoever asks may read the scope of Relay."""
+    """The block ``schedule_context`` about subjects; an empty one for callers who may not read the schedule."""
 
     def reminders(subjects: Sequence[Subject], call: Call) -> Mapping[str, Any]:
-        asked = [ItemSubject(each.kind, each.id) for each in subjects]
-        context = reminding.context(call.principal.tenant_id, call.now, asked)
+        if call.relay.allows(RelayRight.READ_FILES, "read", SCHEDULE_PLACE):
+            asked = [ItemSubject(each.kind, each.id) for each in subjects]
+            context = reminding.context(call.principal.tenant_id, call.now, asked)
+        else:
+            context = reminding.unavailable()
         return context.model_dump(mode="json", by_alias=True)
 
     return reminders

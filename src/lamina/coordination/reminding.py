@@ -37,7 +37,10 @@ from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.schedule import Created, ItemSubject, Schedule, ScheduleItem
 
-__all__ = ["Reminding", "Windows"]
+__all__ = ["SCHEDULE_PLACE", "Reminding", "Windows"]
+
+SCHEDULE_PLACE: Final = "memory/schedule/schedule.db"
+"""Where the contract has the reminders: namespaces are compared with it. Nothing stands there."""
 
 _UNAVAILABLE: Final = "schedule_db_unavailable"
 
@@ -138,8 +141,7 @@ class Reminding:
             due = self._about(tenant_id, subjects, None, now, windows.due_limit)
             upcoming = self._about(tenant_id, subjects, now, ahead, windows.upcoming_limit)
         except Unavailable:
-            empty = UpcomingItems(window_hours=windows.upcoming_window_hours)
-            return ScheduleContext(due=DueItems(), upcoming=empty, warnings=(_UNAVAILABLE,))
+            return self.unavailable()
         shown = tuple(view_of(item, now) for item in due[: windows.due_limit])
         later = tuple(view_of(item, now) for item in upcoming[: windows.upcoming_limit])
         return ScheduleContext(
@@ -151,6 +153,11 @@ class Reminding:
                 truncated=len(upcoming) > len(later),
             ),
         )
+
+    def unavailable(self) -> ScheduleContext:
+        """The empty block, with its warning."""
+        empty = UpcomingItems(window_hours=self._windows.upcoming_window_hours)
+        return ScheduleContext(due=DueItems(), upcoming=empty, warnings=(_UNAVAILABLE,))
 
     def _about(
         self,

@@ -26,11 +26,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lamina.errors import Fault, Invalid, LaminaError, NotFound, Unsupported
 from lamina.gateway import Gateway, Inbound, Reply
-from lamina.http.errors import error_response
+from lamina.http.errors import ErrorStyle, error_response
 from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import DOCS_PAGE, openapi_document
 from lamina.http.routes import PARAMETER, Route
 from lamina.http.sse import HEARTBEAT, MEDIA_TYPE, ServerSentEvent
+from lamina.http.unrouted import styles_of
 from lamina.kernel.operations import Answer, Principal
 from lamina.observe.logs import log_failure
 
@@ -68,7 +69,7 @@ def create_application(
     application = Starlette(
         routes=[_FixedPaths(table), *(row for row in table if PARAMETER.search(row.path))],
         exception_handlers={
-            HTTPException: partial(_not_routed, gateway),
+            HTTPException: partial(_not_routed, gateway, styles_of(routes)),
             Exception: partial(_crashed, gateway),
         },
     )
@@ -184,19 +185,27 @@ async def _encoded(answer: Answer, pool: ThreadPoolExecutor) -> AsyncIterator[by
         yield event.encode()
 
 
-async def _not_routed(gateway: Gateway, http: HttpRequest, error: Exception) -> Response:
+async def _not_routed(
+    gateway: Gateway, style_at: Callable[[str], ErrorStyle], http: HttpRequest, error: Exception
+) -> Response:
     assert isinstance(error, HTTPException), "registered for this class"
     inbound = inbound_of(gateway, http, "")
+    style = style_at(http.scope["path"])
+    # Clients of Relay compare what its framework says.
+    known = style is not error_response
     refusal: LaminaError = NotFound(
-        "NOT_FOUND", "there is no such path", hint="/openapi.json describes every path"
+        "NOT_FOUND",
+        "Not Found" if known else "there is no such path",
+        hint="/openapi.json describes every path",
     )
     if error.status_code == 405:
-        refusal = Unsupported("METHOD_NOT_ALLOWED", f"{http.method} is not offered at this path")
+        said = "Method Not Allowed" if known else f"{http.method} is not offered at this path"
+        refusal = Unsupported("METHOD_NOT_ALLOWED", said)
     try:
         gateway.identify(inbound, None)
     except LaminaError as busy:
         refusal = busy
-    response = error_response(refusal, inbound.request_id, inbound.out | dict(error.headers or {}))
+    response = style(refusal, inbound.request_id, inbound.out | dict(error.headers or {}))
     if refusal.code == "METHOD_NOT_ALLOWED":
         response.status_code = 405
     log(http, inbound, response.status_code, error_code=refusal.code)

@@ -20,7 +20,7 @@ from lamina import limits
 from lamina.index.resident import BoolArray, Float32Array, ResidentIndexes, ScopeIndex, best, idf
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
-from lamina.kernel.relay import DOCUMENTS_CHANNEL
+from lamina.kernel.relay import told_path
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.tokens import analyse, content_terms
@@ -78,8 +78,8 @@ class _Told:
     def tell(self, event: Event) -> None:
         """Take in an event of the log."""
         self.position = event.position
-        path = event.content.get("path")
-        if event.origin.channel != DOCUMENTS_CHANNEL or not isinstance(path, str):
+        path = told_path(event)
+        if path is None:
             return
         if event.content.get("change") != "append":
             for older in self.of_path.pop(path, ()):

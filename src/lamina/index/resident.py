@@ -33,6 +33,7 @@ K1, B = 1.2, 0.75
 NONE = -1
 """In a column of places or of numbers: there is none."""
 
+_NEVER = 2**63 - 1
 _LAYERS = list(Layer)
 _LAYER_NUMBERS = {layer: number for number, layer in enumerate(_LAYERS)}
 _PAGE = 2000
@@ -95,6 +96,8 @@ class ScopeIndex:
         self._model = model
         self._last_text = 0
         self._last_vector = 0
+        self._last_end = 0
+        self._ends: dict[str, Instant] = {}
         self._record_ids: list[str] = []
         self._place_of: dict[str, int] = {}
         self._term_numbers = _Numbers()
@@ -104,6 +107,7 @@ class ScopeIndex:
         self._flat_ends = array("q", [0])
         self._layers = array("B")
         self._recorded_at = array("q")
+        self._ended_at = array("q")
         self._observed_at = array("q")
         self._question_shares = array("d")
         self._self_shares = array("d")
@@ -145,7 +149,8 @@ class ScopeIndex:
         return self._speaker_numbers.keys()
 
     def follow(self, rows: IndexRows) -> None:
-        """Take in what was indexed since the last time. After an error the index is of no use any more."""
+        """Take in what was indexed and what ended since the last time. After an error the index is of no use any more."""
+        self._follow_ends(rows)
         while True:
             # Texts are read after the vectors: one that came in between would have a vector and no place yet.
             vectors = rows.vectors_after(self.tenant_id, self.scope, self._model, self._last_vector, _PAGE)
@@ -155,6 +160,15 @@ class ScopeIndex:
                 self._last_vector = vectors[-1][0]
             if len(vectors) < _PAGE:
                 break
+
+    def _follow_ends(self, rows: IndexRows) -> None:
+        for number, event_id, at in rows.ends_after(self.tenant_id, self.scope, self._last_end):
+            self._last_end = number
+            place = self._place_of.get(event_id)
+            if place is None:
+                self._ends[event_id] = at
+            else:
+                self._ended_at[place] = at
 
     def _follow_texts(self, rows: IndexRows) -> None:
         events, records = _Occurrences(), _Occurrences()
@@ -179,6 +193,8 @@ class ScopeIndex:
         self._flat_ends.append(len(self._flat))
         self._layers.append(_LAYER_NUMBERS[text.layer])
         self._recorded_at.append(text.recorded_at)
+        kept_to = _NEVER if older is None else self._ended_at[older]
+        self._ended_at.append(self._ends.pop(text.record_id, kept_to))
         self._observed_at.append(text.observed_at)
         self._question_shares.append(text.question_share)
         self._self_shares.append(text.self_share)
@@ -287,12 +303,18 @@ class ScopeIndex:
         recorded_from: Instant | None = None,
         observed: tuple[Instant | None, Instant | None] | None = None,
     ) -> BoolArray:
-        """(n,) which rows are of a layer, not replaced, and inside the bounds; ``recorded_to`` is inclusive."""
+        """(n,) which rows are of a layer, not replaced, and inside the bounds; ``recorded_to`` is inclusive.
+
+        Rows of events that told of a document are there until that ended: as of ``recorded_to``, or now.
+        """
         kept: BoolArray = (np.frombuffer(self._layers, np.uint8) == _LAYER_NUMBERS[layer]) & np.frombuffer(
             self._alive, np.bool_
         )
         if recorded_to is not None:
             kept &= np.frombuffer(self._recorded_at, np.int64) <= recorded_to
+        if self._last_end:
+            as_of = _NEVER - 1 if recorded_to is None else recorded_to
+            kept &= np.frombuffer(self._ended_at, np.int64) > as_of
         if recorded_from is not None:
             kept &= np.frombuffer(self._recorded_at, np.int64) >= recorded_from
         if observed is not None:

@@ -67,6 +67,8 @@ class AuditDraft(NamedTuple):
     elapsed_ms: int
     gdpr: int
     """1 for rows that retention never deletes, else 0: as it is stored, so that the hash covers what is stored."""
+    detail: str | None = None
+    """What the call noted, as JSON: which capsule it gave out, what an administrator's token passed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,19 +130,21 @@ _ORDER = tuple(sorted((name, place) for place, name in enumerate(_NAMES)))
 
 def row_hash(columns: Sequence[Any]) -> str:  # Any: columns as they are stored
     """The hash of a row from its columns: those of its draft in their order, its number and the hash before it."""
-    text = to_json({name: columns[place] for name, place in _ORDER})
+    named = {name: columns[place] for name, place in _ORDER}
+    if named["detail"] is None:
+        del named["detail"]  # rows from before there was one have the hash that they always had
+    text = to_json(named)
     return f"sha256:{hashlib.sha256(text).hexdigest()}"
 
 
 def chained(draft: AuditDraft, number: int, previous: str) -> tuple[Any, ...]:  # Any: as above
-    """The columns of the draft as the ``number``-th row of its chain; the last is its hash."""
-    open_columns = (*draft, number, previous)
-    return (*open_columns, row_hash(open_columns))
+    """The columns of the draft as the ``number``-th row of its chain: its hash and its detail come last."""
+    return (*draft[:-1], number, previous, row_hash((*draft, number, previous)), draft.detail)
 
 
 def row_of(columns: Sequence[Any]) -> AuditRow:
     """The row behind its columns."""
-    return AuditRow(AuditDraft(*columns[:-3]), *columns[-3:])
+    return AuditRow(AuditDraft._make((*columns[:-4], columns[-1])), *columns[-4:-1])
 
 
 def holds(row: AuditRow) -> bool:

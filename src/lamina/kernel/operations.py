@@ -98,6 +98,8 @@ class Call:
     """The id of this call's audit row; None where the operation is open."""
     relay: RelayAccess = field(default_factory=NoRelayAccess)
     """What the caller may do with Relay's documents; handlers ask it for every path that they learn on the way."""
+    noted: dict[str, list[Any]] = field(default_factory=dict)
+    """What the call's audit row says beside its columns; handlers add to it, never what a memory says."""
 
     def body_hash(self) -> str:
         """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same."""
@@ -139,7 +141,7 @@ class Operation(Generic[RequestT]):
     Relay's documents names in ``relay`` what it takes, in place of grants. A write
     ``keeps_keys`` when it lands its idempotency keys itself, with what they led to; ``commits_with`` is the status
     that the audit row of a write carries, since that row lands before the answer is made. ``deprecated`` links to
-    what takes the operation's place.
+    what takes the operation's place. Calls of one with a ``bucket`` of Relay's also count there, by token and by address.
 
     The rest is for readers of the OpenAPI document: ``answers`` are the HTTP statuses of a success, ``fails`` the
     error codes that are this operation's own, beside those of its door and the gateway; ``streams`` says whether
@@ -161,6 +163,7 @@ class Operation(Generic[RequestT]):
     keeps_keys: bool = False
     commits_with: int = 200
     deprecated: str | None = None
+    bucket: str | None = None
     answers: tuple[int, ...] = (200,)
     fails: tuple[str, ...] = ()
     streams: Literal["never", "asked", "always"] = "never"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, Protocol
 
+from lamina.kernel.events import EventDraft
 from lamina.kernel.scopes import Scope
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "RelayRight",
     "may",
     "namespace_of",
+    "told_path",
     "write_right",
 ]
 
@@ -121,6 +123,12 @@ def write_right(path: str) -> RelayRight:
     first = (namespace_of(path) or "").partition("/")[0]
     named = {"journal": RelayRight.WRITE_JOURNAL, "messages": RelayRight.WRITE_MESSAGES}
     return named.get(first, RelayRight.WRITE_PROJECTS)
+
+
+def told_path(event: EventDraft) -> str | None:
+    """The path of the document that an event tells of, None of every other event."""
+    path = event.content.get("path")
+    return path if event.origin.channel == DOCUMENTS_CHANNEL and isinstance(path, str) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,8 +119,8 @@ class Recalling:
         )
 
     def _removals(self, scopes: Sequence[Scope], call: Call) -> int:
-        tenant_id = call.principal.tenant_id
-        return sum(self._store.index.changes(tenant_id, scope) for scope in scopes)
+        tenant_id, index = call.principal.tenant_id, self._store.index
+        return sum(index.changes(tenant_id, scope) + index.last_end(tenant_id, scope) for scope in scopes)
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
         trail = _Trail.begin()

@@ -41,8 +41,8 @@ class RecentPacks:
     def find(self, key: PackKey, body_hash: str, removals: int, now: Instant) -> Pack | None:
         """The pack that the key led to within the last minute; ``Conflict`` when it was for another request.
 
-        ``removals`` is the sum of ``IndexRows.changes`` over the searched scopes: a pack from before something was
-        cancelled or removed there is not given out again.
+        ``removals`` is the sum of ``IndexRows.changes`` and ``last_end`` over the searched scopes: a pack from before
+        something was cancelled, removed or replaced there is not given out again.
         """
         with self._lock:
             kept = self._packs.get(key)

@@ -445,6 +445,17 @@ class IndexRows(Protocol):
         """A number that changes when rows of the scope were removed or excluded rather than added."""
         ...
 
+    def ends_after(self, tenant_id: str, scope: Scope, after: int) -> list[tuple[int, str, Instant]]:
+        """(number, event id, when) of events that told of a document and do so no more, past a number, in order.
+
+        Numbers are those of commits, so that several ends may share one; they come together.
+        """
+        ...
+
+    def last_end(self, tenant_id: str, scope: Scope) -> int:
+        """The number of the newest of them, 0 where there is none."""
+        ...
+
 
 # ---- watching, scopes
 

@@ -30,7 +30,7 @@ from lamina.continuity.shelf import Shelf
 from lamina.continuity.subjects import Subject
 from lamina.continuity.trimming import fitted, rendered, shares, tokens
 from lamina.continuity.trust import HEALTH_RANK, Trust, aggregate, health
-from lamina.continuity.uses import RecentUses
+from lamina.continuity.uses import note_use
 from lamina.errors import Malformed, NotFound
 from lamina.kernel.operations import Call
 from lamina.kernel.time import Instant
@@ -82,10 +82,9 @@ class _Notes:
 class Orienting:
     """Builds the block of capsules."""
 
-    def __init__(self, shelf: Shelf, reading: Reading, uses: RecentUses) -> None:
+    def __init__(self, shelf: Shelf, reading: Reading) -> None:
         self._shelf = shelf
         self._reading = reading
-        self._uses = uses
 
     def state(self, request: Retrieve, selection: Selection, reach: Reach, call: Call) -> Oriented:
         """The block for what was selected.
@@ -124,7 +123,7 @@ class Orienting:
         found, source_state = self._found(request, selection, subject, reach, call, notes)
         if found is None:
             return None
-        self._uses.note(call.principal.tenant_id, subject, call.now)
+        note_use(call, subject)
         successor = superseded(found.capsule)
         notes.recovered(subject, *found.warnings, *([successor] if successor else []))
         phase, judged = freshness(found.capsule, call.now), health(found.capsule).status

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from lamina import limits
@@ -24,9 +24,10 @@ from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import Instant, rfc3339, to_datetime
 from lamina.store.documents.ports import Change, ChangeKind, Commit, Document, Documents
 
-__all__ = ["Snapshots"]
+__all__ = ["FOLDER", "Snapshots", "snapshot_told"]
 
-_FOLDER: Final = "snapshots/context"
+FOLDER: Final = "snapshots/context"
+"""Where snapshots stand."""
 _ID: Final = re.compile(r"snap_\d{8}T\d{6}Z_[0-9a-f]{8}")
 _SHA: Final = re.compile(r"[0-9a-f]{7,40}")
 _WORD: Final = re.compile(r"[\w-]{2,}")
@@ -49,7 +50,7 @@ class Snapshots:
         """
         reach, tenant_id = Reach(call, RelayRight.SEARCH), call.principal.tenant_id
         snapshot_id = _snapshot_id(call)
-        path = f"{_FOLDER}/{snapshot_id}.json"
+        path = f"{FOLDER}/{snapshot_id}.json"
         reach.require("write", path)
         commit = self._commit(tenant_id, request.as_of)
         as_of = {"mode": request.as_of.mode, "value": None if commit is None else commit.sha}
@@ -74,9 +75,7 @@ class Snapshots:
             "provenance": {"source": "context_snapshot_create", "service_version": self._version},
         }
         change = Change(path, ChangeKind.PUT, f"{json.dumps(kept, indent=2, ensure_ascii=False)}\n".encode())
-        told = Told(
-            path, "\n".join([path, f"Snapshot for: {request.task}", *(e["path"] for e in items)]), "snapshot"
-        )
+        told = snapshot_told(path, kept)
         head = landed(self._documents, call, f"snapshot: create {snapshot_id}", [change], told)
         return Answer(
             SnapshotMade(
@@ -86,7 +85,7 @@ class Snapshots:
 
     def read(self, request: ReadSnapshot, call: Call) -> Answer:
         """A snapshot as it was kept."""
-        path = f"{_FOLDER}/{request.snapshot_id}.json"
+        path = f"{FOLDER}/{request.snapshot_id}.json"
         document = None
         if _ID.fullmatch(request.snapshot_id):
             Reach(call, READS).require("read", path)
@@ -149,6 +148,15 @@ class Snapshots:
             if len(page) < limits.DOCUMENTS_READ_MAX:
                 return
             after = page[-1].path
+
+
+def snapshot_told(path: str, kept: Mapping[str, Any]) -> Told:
+    """What is told of a snapshot: what it was made for, and which documents are in it."""
+    items = kept.get("items")
+    paths = (
+        [str(item.get("path")) for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    )
+    return Told(path, "\n".join([path, f"Snapshot for: {kept.get('task')}", *paths]), "snapshot")
 
 
 def _snapshot_id(call: Call) -> str:

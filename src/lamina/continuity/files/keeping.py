@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from lamina import limits
 from lamina.continuity.files.names import check_open_day, file_path
@@ -12,9 +13,9 @@ from lamina.continuity.permission import READS, Reach
 from lamina.errors import Malformed, NotFound, TooLarge
 from lamina.kernel.canonical import canonical
 from lamina.kernel.operations import Answer, Call
-from lamina.store.documents.ports import Change, ChangeKind, Documents
+from lamina.store.documents.ports import Change, ChangeKind, Documents, DocumentVersion
 
-__all__ = ["Keeping"]
+__all__ = ["Keeping", "file_told"]
 
 _LABEL = "file"
 
@@ -22,14 +23,13 @@ _LABEL = "file"
 class Keeping:
     """Write, read and append."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, payload_bytes_max: int) -> None:
         self._documents = documents
+        self._payload_bytes_max = payload_bytes_max
 
     def write(self, request: WriteFile, call: Call) -> Answer:
         """Write a file as a whole. One that holds these very bytes already is left as it is."""
-        path = file_path(request.path)
-        Reach(call, READS).require("write", path)
-        _check_size(request)
+        path = self._writable(request, call)
         return Answer(retried(lambda: self._write(path, request, call)))
 
     def read(self, request: ReadFile, call: Call) -> Answer:
@@ -48,11 +48,19 @@ class Keeping:
 
     def append(self, request: AppendRecord, call: Call) -> Answer:
         """Add a record at a file's end, as a line of JSON; the file begins with it where there is none."""
-        path = file_path(request.path)
-        Reach(call, READS).require("write", path)
-        _check_size(request)
+        path = self._writable(request, call)
         check_open_day(path, call.now)
         return Answer(retried(lambda: self._append(path, request, call)))
+
+    def _writable(self, request: WriteFile | AppendRecord, call: Call) -> str:
+        """The path of a write, checked in the order of the contract: size, right, folder, path."""
+        _check_size(request, self._payload_bytes_max)
+        reach = Reach(call, READS)
+        reach.require("write", request.path)
+        path = file_path(request.path)
+        if path != request.path:
+            reach.require("write", path)  # as it lands, in Unicode's NFC
+        return path
 
     def _write(self, path: str, request: WriteFile, call: Call) -> Written:
         tenant_id, content = call.principal.tenant_id, request.content.encode()
@@ -66,17 +74,20 @@ class Keeping:
 
     def _append(self, path: str, request: AppendRecord, call: Call) -> Written:
         line = json.dumps(request.record, ensure_ascii=False)
-        gap, version = self._gap(call.principal.tenant_id, path)
-        change = Change(path, ChangeKind.APPEND, f"{gap}{line}\n".encode(), expected_version=version)
+        newest = self._documents.history(call.principal.tenant_id, path, limit=1)
+        gap, version = self._gap(call.principal.tenant_id, path, newest)
+        content = f"{gap}{line}\n".encode()
+        _check_room(path, newest[0].size if newest else 0, len(content))
+        seen = newest[0].version if newest else 0
+        change = Change(path, ChangeKind.APPEND, content, expected_version=version, appended_to=seen)
         return self._landed(call, change, request.commit_message or f"append: {path}", line)
 
-    def _gap(self, tenant_id: str, path: str) -> tuple[str, int | None]:
+    def _gap(self, tenant_id: str, path: str, newest: Sequence[DocumentVersion]) -> tuple[str, int | None]:
         """What must stand before the next line, and the version that this was read of.
 
         An append leaves a whole line behind it. Only a file that was written as a whole may end within one, and only
         then it is read: the cost of an append does not grow with its file.
         """
-        newest = self._documents.history(tenant_id, path, limit=1)
         if not newest or newest[0].kind is not ChangeKind.PUT:
             return "", None
         standing = self._documents.read(tenant_id, path)
@@ -86,17 +97,31 @@ class Keeping:
         return "" if whole else "\n", standing.version
 
     def _landed(self, call: Call, change: Change, message: str, words: str) -> Written:
-        told = Told(change.path, f"{change.path}\n{words}", _LABEL)
-        commit = landed(self._documents, call, message, [change], told)
+        commit = landed(self._documents, call, message, [change], file_told(change.path, words))
         return Written(path=change.path, committed=True, latest_commit=commit.sha)
 
 
-def _check_size(request: WriteFile | AppendRecord) -> None:
+def file_told(path: str, words: str) -> Told:
+    """What is told of a file: its path and its words, or those that were appended."""
+    return Told(path, f"{path}\n{words}".rstrip("\n"), _LABEL)
+
+
+def _check_room(path: str, size: int, added: int) -> None:
+    if size + added > limits.FILE_BYTES_MAX:
+        raise TooLarge(
+            "FILE_TOO_LARGE",
+            f"{path} has {size} bytes, and {limits.FILE_BYTES_MAX} are the most",
+            hint="begin another file",
+            details={"path": path, "bytes": size, "bytes_max": limits.FILE_BYTES_MAX},
+        )
+
+
+def _check_size(request: WriteFile | AppendRecord, bytes_max: int) -> None:
     size = len(canonical(request.model_dump(exclude_none=True)))
-    if size > limits.RELAY_PAYLOAD_BYTES_MAX:
+    if size > bytes_max:
         raise TooLarge(
             "PAYLOAD_TOO_LARGE",
-            f"Payload too large: {size} bytes > limit {limits.RELAY_PAYLOAD_BYTES_MAX}",
+            f"Payload too large: {size} bytes > limit {bytes_max}",
             hint="split the file",
-            details={"bytes": size, "bytes_max": limits.RELAY_PAYLOAD_BYTES_MAX},
+            details={"bytes": size, "bytes_max": bytes_max},
         )

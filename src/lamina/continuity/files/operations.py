@@ -16,11 +16,14 @@ from lamina.store.documents.ports import Documents
 __all__ = ["file_operations"]
 
 
-def file_operations(documents: Documents, finding: Finding) -> list[Operation[Any]]:
+def file_operations(
+    documents: Documents, finding: Finding, *, payload_bytes_max: int
+) -> list[Operation[Any]]:
     """Every operation over memory files. Writing takes the right of the folder, which the handler asks."""
-    keeping = Keeping(documents)
+    keeping = Keeping(documents, payload_bytes_max)
     return [
-        writes(None, "file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file.", fails=_WRITTEN),
+        writes(None, "file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file.",
+               bucket="write", fails=_WRITTEN),
         reads(READS, "file_read", requests.ReadFile, requests.ReadText, keeping.read, "Read a file.",
               fails=("INVALID_FILE_PATH", "NAMESPACE_DENIED", "FILE_NOT_FOUND", "FILE_NOT_TEXT")),
         writes(None, "file_append",
@@ -28,7 +31,8 @@ def file_operations(documents: Documents, finding: Finding) -> list[Operation[An
             requests.Written,
             keeping.append,
             "Append a record to a file.",
-            fails=(*_WRITTEN, "JOURNAL_DAY_CLOSED", "FILE_NOT_TEXT"),
+            bucket="append",
+            fails=(*_WRITTEN, "JOURNAL_DAY_CLOSED", "FILE_NOT_TEXT", "FILE_TOO_LARGE"),
         ),
         reads(RelayRight.SEARCH, "file_search", requests.Search, requests.FoundFiles, finding.search, "Find files."),
         reads(RelayRight.SEARCH, "file_recent", requests.Recent, requests.RecentFiles, finding.recent, "List the newest files."),

@@ -1,4 +1,4 @@
-"""The one place where paths and ids from outside become paths of documents.
+"""The one place where paths from outside become paths of documents.
 
 A path that comes out is relative, its parts are separated by single slashes, and it means the same in the database, in
 the repository and in a working copy of it. What would have to be guessed is refused, never mended.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import unicodedata
 
 from lamina import limits
-from lamina.errors import Conflict, Invalid
+from lamina.errors import Invalid
 
-__all__ = ["check_same_id", "document_path", "path_part"]
+__all__ = ["document_path"]
 
 _RESERVED = frozenset({".", "..", ".git"})
 
@@ -29,27 +29,6 @@ def document_path(text: str) -> str:
         if reason:
             raise _invalid(text, reason)
     return path
-
-
-def path_part(id_: str) -> str:
-    """An id as one part of a path; raises ``Invalid`` (INVALID_PATH) where it holds a slash or is no part of a path."""
-    if "/" in id_:
-        raise _invalid(id_, "an id has no slashes")
-    return document_path(id_)
-
-
-def check_same_id(path: str, stored_id: str, given_id: str) -> None:
-    """Nothing, or ``Conflict`` (PATH_COLLISION) when the document at a path belongs to another id that leads there.
-
-    Ids that differ by case or punctuation may be normalised to one path; the document holds the id that it is of.
-    """
-    if stored_id != given_id:
-        raise Conflict(
-            "PATH_COLLISION",
-            f"{path} belongs to the id {stored_id[:120]!r}, and {given_id[:120]!r} leads to the same path",
-            hint="choose an id that differs in more than case and punctuation",
-            details={"path": path, "id": stored_id[:256]},
-        )
 
 
 def _wrong_with(part: str) -> str | None:

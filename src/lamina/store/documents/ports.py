@@ -6,7 +6,7 @@ and stands in the repository when it returns.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -26,6 +26,8 @@ __all__ = [
     "DocumentVersion",
     "Documents",
     "PastWrite",
+    "Step",
+    "Tell",
     "Write",
     "Written",
     "changed",
@@ -47,20 +49,23 @@ class Change:
     """One path of a write: its whole new content, more at its end, or its end.
 
     ``expected_version`` guards against a lost update: the version that the writer has read, 0 for a path that must
-    not exist, None for no guard. Versions count from 1 per path and go on after a removal.
+    not exist, None for no guard. Versions count from 1 per path and go on after a removal. ``appended_to`` guards less:
+    more may have been appended since that version, but nothing was put as a whole.
     """
 
     path: str
     kind: ChangeKind
     content: bytes = b""
     expected_version: int | None = None
+    appended_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
     """Changes that land together as one commit, with the events that say so in the log.
 
-    ``author`` is the caller's actor, ``message`` the commit's subject line.
+    ``author`` is the caller's actor, ``message`` the commit's subject line. An event that tells of a document
+    (``kernel.relay.told_path``) does so until a later write puts or removes that document.
     """
 
     tenant_id: str
@@ -130,6 +135,20 @@ class CommitChanges:
     contents: dict[str, bytes | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One of the changes that a document as it stands is made of, with the commit that brought it."""
+
+    path: str
+    kind: ChangeKind
+    content: bytes
+    commit: Commit
+
+
+Tell = Callable[[Step], "Capture | None"]
+"""The event that tells of a change; None where none does."""
+
+
 class Documents(Protocol):
     """The documents of every tenant."""
 
@@ -143,9 +162,10 @@ class Documents(Protocol):
         """
         ...
 
-    def restore(self, tenant_id: str, past: Iterable[PastWrite]) -> Commit:
-        """Land a tenant's whole history in one transaction; its newest commit.
+    def restore(self, tenant_id: str, past: Iterable[PastWrite], tell: Tell) -> Commit:
+        """Land a tenant's whole history in one transaction, with the events that tell of what stands; its newest commit.
 
+        ``tell`` is asked for every change that a standing document is made of, in their order.
         The times are those of ``past``, a microsecond apart where they stand still. Raises ``Conflict``
         (TENANT_NOT_EMPTY) when the tenant has documents, ``Invalid`` (INVALID_CLONE) when there is no history.
         """

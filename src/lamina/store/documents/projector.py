@@ -308,7 +308,7 @@ def _unavailable(error: BaseException) -> LaminaError:
     if isinstance(error, OSError | pygit2.GitError):
         failure = Unavailable(
             "REPOSITORY_UNAVAILABLE",
-            f"the write is kept, but its commit could not be made: {error}",
+            f"the write is kept, but its commit could not be made: {type(error).__name__}",
             hint="check the disk; the commit is made with the next write or at the next start",
         )
     failure.__cause__ = error

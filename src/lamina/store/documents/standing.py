@@ -41,6 +41,8 @@ def stood_after(before: Standing | None, change: Change, at: Instant) -> Standin
     found = live.version if live else 0
     if change.expected_version not in (None, found):
         raise changed(change.path, change.expected_version, found)
+    if change.appended_to is not None and live and live.base > change.appended_to:
+        raise changed(change.path, change.appended_to, found)
     version = before.version + 1 if before else 1
     if change.kind is ChangeKind.REMOVE:
         if live is None:

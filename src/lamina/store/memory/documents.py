@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from lamina.kernel.relay import told_path
 from lamina.kernel.time import Clock, Instant
 from lamina.store.documents.objects import Worktree
 from lamina.store.documents.ports import (
@@ -15,6 +16,8 @@ from lamina.store.documents.ports import (
     Document,
     DocumentVersion,
     PastWrite,
+    Step,
+    Tell,
     Write,
     Written,
     no_history,
@@ -22,7 +25,8 @@ from lamina.store.documents.ports import (
 )
 from lamina.store.documents.standing import Standing, above, collision, stood_after
 from lamina.store.memory.log import MemoryLog
-from lamina.store.memory.tables import Memory, StoredVersion, Tables
+from lamina.store.memory.tables import DocumentEvent, Memory, StoredVersion, Tables
+from lamina.store.ports import Appended
 
 __all__ = ["MemoryDocuments"]
 
@@ -40,7 +44,7 @@ class MemoryDocuments:
         with self._memory.change() as tables:
             return [self._write(tables, write) for write in writes]
 
-    def restore(self, tenant_id: str, past: Iterable[PastWrite]) -> Commit:
+    def restore(self, tenant_id: str, past: Iterable[PastWrite], tell: Tell) -> Commit:
         """Mirrors ``Documents.restore``."""
         with self._memory.change() as tables:
             if _last_commit(tables, tenant_id) is not None:
@@ -48,6 +52,10 @@ class MemoryDocuments:
             landed = [self._land(tables, each.write, each.committed_at) for each in past]
             if not landed:
                 raise no_history()
+            for step in _standing_steps(tables, tenant_id):
+                capture = tell(step)
+                if capture is not None:
+                    _note_told(tables, self._log.put(tables, [capture]), {step.path})
             return landed[-1].commit
 
     def _write(self, tables: Tables, write: Write) -> Written:
@@ -60,6 +68,9 @@ class MemoryDocuments:
         commit = Commit(last.number + 1 if last else 1, "", write.author, write.message, at)
         versions = {change.path: _change(tables, write.tenant_id, change, commit) for change in write.changes}
         appended = self._log.put(tables, write.captures)
+        ended_at = appended[-1].event.recorded_at if appended else at
+        _end_told(tables, write, replace(commit, committed_at=ended_at))
+        _note_told(tables, appended, versions)
         parent = bytes.fromhex(last.sha) if last else None
         commit = replace(commit, sha=_hashed(tables, write.tenant_id, commit, parent))
         tables.commits_made[write.tenant_id, commit.number] = commit
@@ -182,6 +193,32 @@ def _change(tables: Tables, tenant_id: str, change: Change, commit: Commit) -> i
     row = StoredVersion(after, change.kind, commit.number, content)
     tables.versions[tenant_id, change.path, after.version] = row
     return after.version
+
+
+def _standing_steps(tables: Tables, tenant_id: str) -> list[Step]:
+    """The changes that what stands is made of, in their order."""
+    found: list[Step] = []
+    for (tenant, path, version), row in tables.versions.items():
+        stands = tables.documents[tenant, path]
+        if tenant == tenant_id and stands.live and version >= stands.base:
+            found.append(Step(path, row.kind, row.content, tables.commits_made[tenant, row.number]))
+    return found
+
+
+def _end_told(tables: Tables, write: Write, commit: Commit) -> None:
+    """What was told of the documents that a write puts or removes is so no more."""
+    replaced = {change.path for change in write.changes if change.kind is not ChangeKind.APPEND}
+    for key, told in list(tables.document_events.items()):
+        if key[0] == write.tenant_id and told.path in replaced and not told.ended_number:
+            ended = replace(told, ended_number=commit.number, ended_at=commit.committed_at)
+            tables.document_events[key] = ended
+
+
+def _note_told(tables: Tables, appended: Iterable[Appended], paths: Collection[str]) -> None:
+    for event in (each.event for each in appended):
+        path = told_path(event)
+        if path is not None and path in paths:
+            tables.document_events[event.tenant_id, event.id] = DocumentEvent(path, event.scope)
 
 
 def _check_room(tables: Tables, tenant_id: str, path: str) -> None:

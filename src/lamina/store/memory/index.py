@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports import TextRow, VectorRow
 
@@ -96,6 +97,18 @@ class MemoryIndexRows:
                 gain = counted[word] * (_K1 + 1) / (counted[word] + _K1 * long)
                 scores[record_id] = scores.get(record_id, 0.0) + rarity * gain
         return sorted(scores.items(), key=lambda found: -found[1])[:limit]
+
+    def ends_after(self, tenant_id: str, scope: Scope, after: int) -> list[tuple[int, str, Instant]]:
+        """Mirrors ``IndexRows.ends_after``."""
+        return sorted(
+            (told.ended_number, event_id, told.ended_at)
+            for (tenant, event_id), told in self._memory.tables.document_events.items()
+            if (tenant, told.scope) == (tenant_id, scope) and told.ended_number > after
+        )
+
+    def last_end(self, tenant_id: str, scope: Scope) -> int:
+        """Mirrors ``IndexRows.last_end``."""
+        return max((number for number, _, _ in self.ends_after(tenant_id, scope, 0)), default=0)
 
     def changes(self, tenant_id: str, scope: Scope) -> int:
         """Mirrors ``IndexRows.changes``."""

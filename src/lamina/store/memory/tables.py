@@ -23,7 +23,7 @@ from lamina.store.revocations import Revocation
 from lamina.store.schedule import ScheduleItem
 from lamina.store.sessions import OutboxRow, Place, Sitting
 
-__all__ = ["JobRow", "Memory", "StoredVersion", "Tables"]
+__all__ = ["DocumentEvent", "JobRow", "Memory", "StoredVersion", "Tables"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,16 @@ class StoredVersion:
     kind: ChangeKind
     number: int
     content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEvent:
+    """An event that tells of the document at a path; ``ended_number`` is 0 while it does."""
+
+    path: str
+    scope: Scope
+    ended_number: int = 0
+    ended_at: Instant = 0
 
 
 @dataclass(slots=True)
@@ -77,6 +87,7 @@ class Tables:
     schedule: dict[tuple[str, str], ScheduleItem] = field(default_factory=dict)
     documents: dict[tuple[str, str], Standing] = field(default_factory=dict)
     versions: dict[tuple[str, str, int], StoredVersion] = field(default_factory=dict)
+    document_events: dict[tuple[str, str], DocumentEvent] = field(default_factory=dict)
     commits_made: dict[tuple[str, int], Commit] = field(default_factory=dict)
     objects: dict[bytes, bytes] = field(default_factory=dict)
     relay_tokens: dict[tuple[str, str], RelayToken] = field(default_factory=dict)

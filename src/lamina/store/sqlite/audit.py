@@ -99,7 +99,7 @@ def _insert(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> None:
     for draft in drafts:
         number, previous = heads.get(draft.tenant_id) or _head(connection, draft.tenant_id)
         rows.append(chained(draft, number + 1, previous))
-        heads[draft.tenant_id] = (number + 1, rows[-1][-1])
+        heads[draft.tenant_id] = (number + 1, rows[-1][-2])
     done = 0
     for size, statement in _SIZES:
         while len(rows) - done >= size:

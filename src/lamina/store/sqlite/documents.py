@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 import apsw
 
+from lamina.kernel.relay import told_path
 from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.documents.ports import (
@@ -19,12 +20,15 @@ from lamina.store.documents.ports import (
     Document,
     DocumentVersion,
     PastWrite,
+    Step,
+    Tell,
     Write,
     Written,
     no_history,
     not_empty,
 )
 from lamina.store.documents.standing import Standing, above, collision, stood_after
+from lamina.store.ports import Appended
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Row, Writer
 from lamina.store.sqlite.log import SqliteLog
@@ -135,7 +139,7 @@ class SqliteDocuments:
         shas = self._projecting.stand(numbers)
         return [_standing_as(each, sha) for each, sha in zip(landed, shas, strict=True)]
 
-    def restore(self, tenant_id: str, past: Iterable[PastWrite]) -> Commit:
+    def restore(self, tenant_id: str, past: Iterable[PastWrite], tell: Tell) -> Commit:
         """Mirrors ``Documents.restore``."""
         self._projecting.claim()
 
@@ -147,6 +151,10 @@ class SqliteDocuments:
                 last = self._land(connection, each.write, each.committed_at)
             if last is None:
                 raise no_history()
+            for step in _standing_steps(connection, tenant_id):
+                capture = tell(step)
+                if capture is not None:
+                    _note_told(connection, self._log.put(connection, [capture]), {step.path})
             return last.commit
 
         commit = self._writer.write(work)
@@ -168,6 +176,14 @@ class SqliteDocuments:
             change.path: _change(connection, write.tenant_id, change, commit) for change in write.changes
         }
         appended = self._log.put(connection, write.captures)
+        ended_at = appended[-1].event.recorded_at if appended else at
+        replaced = [
+            (write.tenant_id, change.path, commit.number, ended_at)
+            for change in write.changes
+            if change.kind is not ChangeKind.APPEND and versions[change.path] > 1
+        ]
+        connection.executemany(_SQL["end_document_events"], replaced)
+        _note_told(connection, appended, versions)
         return Written(commit, versions, tuple(each.event.id for each in appended))
 
     def read(self, tenant_id: str, path: str, *, at: Instant | None = None) -> Document | None:
@@ -287,6 +303,21 @@ def _change(connection: apsw.Connection, tenant_id: str, change: Change, commit:
     place = (tenant_id, after.path, after.version, change.kind.value, after.base, after.size)
     connection.execute(_SQL["insert_version"], (*place, commit.number, commit.committed_at, content))
     return after.version
+
+
+def _standing_steps(connection: apsw.Connection, tenant_id: str) -> Iterator[Step]:
+    """The changes that what stands is made of, in their order; contents are read one at a time."""
+    steps: list[Row] = connection.execute(_SQL["standing_steps"], (tenant_id,)).fetchall()
+    for path, version in steps:
+        for kind, content, *commit in connection.execute(_SQL["find_step"], (tenant_id, path, version)):
+            yield Step(path, ChangeKind(kind), content, _commit(commit))
+
+
+def _note_told(connection: apsw.Connection, appended: Sequence[Appended], paths: Collection[str]) -> None:
+    for event in (each.event for each in appended):
+        path = told_path(event)
+        if path in paths:
+            connection.execute(_SQL["insert_document_event"], (event.tenant_id, path, event.id, event.scope))
 
 
 def _check_room(connection: apsw.Connection, tenant_id: str, path: str) -> None:

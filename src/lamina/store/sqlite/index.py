@@ -10,6 +10,7 @@ from dataclasses import replace
 import apsw
 
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports import TextRow, VectorRow
 from lamina.store.sqlite.codec import json_list, read_text, text_row
@@ -136,6 +137,16 @@ class SqliteIndexRows:
         expression = f"({inside}) AND ({wanted})"
         rows = self._readers.rows(_SQL["search_text"], (expression, tenant_id, json_list(scopes), limit))
         return [(record_id, float(score)) for record_id, score in rows]
+
+    def ends_after(self, tenant_id: str, scope: Scope, after: int) -> list[tuple[int, str, Instant]]:
+        """Mirrors ``IndexRows.ends_after``."""
+        rows = self._readers.rows(_SQL["ends_after"], (tenant_id, scope, after))
+        return [(number, event_id, at) for number, event_id, at in rows]
+
+    def last_end(self, tenant_id: str, scope: Scope) -> int:
+        """Mirrors ``IndexRows.last_end``."""
+        row = self._readers.row(_SQL["last_end"], (tenant_id, scope))
+        return int(row[0]) if row else 0
 
     def changes(self, tenant_id: str, scope: Scope) -> int:
         """Mirrors ``IndexRows.changes``."""

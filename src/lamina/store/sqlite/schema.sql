@@ -261,7 +261,8 @@ CREATE TABLE index_change (
 ) WITHOUT ROWID;
 
 -- Who asked for what, and what they were told. Rows of a tenant are numbered without gaps, and `hash` covers every
--- other column: `previous` is the hash of the row before. The order of the columns is the one of `AuditDraft`.
+-- other column: `previous` is the hash of the row before. The order of the columns is the one of `AuditDraft`, but for
+-- `detail`, which is JSON.
 CREATE TABLE audit (
   tenant_id          TEXT    NOT NULL,
   id                 TEXT    NOT NULL,
@@ -289,7 +290,7 @@ CREATE TABLE audit (
   number             INTEGER NOT NULL,
   previous           TEXT    NOT NULL,
   hash               TEXT    NOT NULL
-);
+, detail TEXT);
 CREATE UNIQUE INDEX audit_number ON audit (tenant_id, number);
 CREATE UNIQUE INDEX audit_id ON audit (tenant_id, id);
 CREATE INDEX audit_actor ON audit (tenant_id, actor, number);
@@ -382,6 +383,20 @@ CREATE TABLE document_commit (
   sha                TEXT,
   PRIMARY KEY (tenant_id, number)
 ) WITHOUT ROWID;
+
+-- Which events tell of the document at a path, and since when one does so no more: from the commit `ended_number`, which
+-- replaced or removed what it told of; 0 while it does.
+CREATE TABLE document_event (
+  tenant_id          TEXT    NOT NULL,
+  path               TEXT    NOT NULL,
+  ended_number       INTEGER NOT NULL DEFAULT 0,
+  event_id           TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  ended_at           INTEGER,
+  PRIMARY KEY (tenant_id, path, ended_number, event_id),
+  CHECK ((ended_number = 0) = (ended_at IS NULL))
+) WITHOUT ROWID;
+CREATE INDEX document_event_end ON document_event (tenant_id, scope, ended_number) WHERE ended_number > 0;
 
 -- Opaque tokens of Relay peers, by the SHA-256 of their text. Lists are JSON; an empty one grants nothing.
 CREATE TABLE relay_token (

@@ -3,11 +3,11 @@
 SELECT number, CAST(hash AS BLOB) FROM audit WHERE tenant_id = ?1 ORDER BY number DESC LIMIT 1;
 
 -- name: insert_audit
--- A row of a chain; its VALUES are repeated for several. Columns in the order of AuditDraft, then number, previous and hash.
+-- A row of a chain; its VALUES are repeated for several. Columns in the order of AuditDraft, then number, previous, hash and detail.
 INSERT INTO audit (tenant_id, id, at, actor, token_jti, scope, endpoint, capability, decision, decided_by_tier, method,
                    path, body_hash, headers_hash, body_bytes, pepper_version, response_status, event_id, client_ip,
-                   user_agent, request_id, elapsed_ms, gdpr, number, previous, hash)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                   user_agent, request_id, elapsed_ms, gdpr, number, previous, hash, detail)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: find_audit
 -- One row by its id.

@@ -98,3 +98,34 @@ UPDATE document_commit SET sha = ?3 WHERE tenant_id = ?1 AND number = ?2;
 -- name: document_tenants
 -- The tenants that have documents.
 SELECT DISTINCT tenant_id FROM document_commit ORDER BY tenant_id;
+
+-- name: insert_document_event
+-- An event tells of the document at a path.
+INSERT INTO document_event (tenant_id, path, event_id, scope) VALUES (?1, ?2, ?3, ?4);
+
+-- name: end_document_events
+-- What was told of a path so far is so no more.
+UPDATE document_event SET ended_number = ?3, ended_at = ?4
+WHERE tenant_id = ?1 AND path = ?2 AND ended_number = 0;
+
+-- name: ends_after
+-- The events of a scope that tell of no document any more, past the number of a commit.
+SELECT ended_number, event_id, ended_at FROM document_event
+WHERE tenant_id = ?1 AND scope = ?2 AND ended_number > 0 AND ended_number > ?3 ORDER BY ended_number, event_id;
+
+-- name: last_end
+-- The commit of the newest of them.
+SELECT ended_number FROM document_event
+WHERE tenant_id = ?1 AND scope = ?2 AND ended_number > 0 ORDER BY ended_number DESC LIMIT 1;
+
+-- name: standing_steps
+-- The changes that what stands is made of, in their order.
+SELECT v.path, v.version FROM document_version AS v CROSS JOIN document AS d
+WHERE v.tenant_id = ?1 AND d.tenant_id = ?1 AND d.path = v.path AND d.base > 0 AND v.version BETWEEN d.base AND d.version
+ORDER BY v.id;
+
+-- name: find_step
+-- One change of a document, with its commit.
+SELECT v.kind, v.content, c.number, c.sha, c.author, c.message, c.committed_at
+FROM document_version AS v CROSS JOIN document_commit AS c
+WHERE v.tenant_id = ?1 AND v.path = ?2 AND v.version = ?3 AND c.tenant_id = ?1 AND c.number = v.number;
