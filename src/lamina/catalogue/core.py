@@ -74,7 +74,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "INVALID_PATH": ErrorCode(
         "Invalid",
         REQUESTS,
-        "A path of a document, or an id that becomes part of one, leads outside, has empty or reserved parts, control "
+        "A path of a document leads outside, has empty or reserved parts, control "
         "characters or backslashes, or is too long; `details.reason` says which.",
     ),
     "INVALID_POLICY": ErrorCode(
