@@ -83,8 +83,11 @@ class Settings:
         names=("INTERNAL_TOKEN",),
         secret=True,
     )
-    llm_url: str = _setting("", "the base URL of an OpenAI-compatible API that words summaries")
+    llm_url: str = _setting(
+        "", "the base URL of an OpenAI-compatible API that words summaries and finds open loops"
+    )
     llm_model: str = _setting("", "the model to ask there")
+    llm_loops: bool = _setting(True, "whether the model is asked about open loops, a question a turn")
     llm_api_key: str = _setting("", "the key to show there", secret=True)
     graphiti: str = _setting(
         "", "the graph database to send folded turns to, as kuzu:PATH, falkordb://… or neo4j://…", secret=True

@@ -10,10 +10,10 @@ from lamina.kernel.time import Clock, SystemClock
 from lamina.store.memory.audit import MemoryAudit, MemoryPeppers
 from lamina.store.memory.documents import MemoryDocuments
 from lamina.store.memory.index import MemoryIndexRows
+from lamina.store.memory.inquiries import MemoryInquiries
 from lamina.store.memory.jobs import MemoryJobs
 from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
-from lamina.store.memory.inquiries import MemoryInquiries
 from lamina.store.memory.model_outputs import MemoryModelOutputs
 from lamina.store.memory.records import MemoryRecords
 from lamina.store.memory.registry import MemoryRegistry

@@ -171,7 +171,7 @@ class MemoryInquiries:
     def counts(self, tenant_id: str | None = None) -> dict[str, int]:
         """Mirrors ``Inquiries.counts``."""
         inquiries = self._memory.tables.inquiries.values()
-        counted = Counter(each.state for each in inquiries if tenant_id in (None, each.tenant_id))
+        counted = Counter[str](each.state for each in inquiries if tenant_id in (None, each.tenant_id))
         return {state: counted[state] for state in _STATES}
 
 
