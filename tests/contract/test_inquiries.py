@@ -238,3 +238,19 @@ def test_tenants_see_their_own(store: Store) -> None:
     assert store.inquiries.counts("other")["answered"] == 0
     (ready,) = store.inquiries.ready(9)
     assert (ready.inquiry.event_id, ready.after.tenant_id) == (held.event_id, TENANT)
+
+
+def test_inquiries_about_erased_events_are_forgotten_and_what_held_them_changes_nothing(store: Store) -> None:
+    held = answered(store)
+    (ready,) = store.inquiries.ready(9)
+    second = asked(store)
+    asked(store, tenant_id="other")
+    assert store.inquiries.forget("other", [held.event_id]) == 0
+    assert store.inquiries.forget(TENANT, [held.event_id, second.id]) == 2
+    assert not store.inquiries.apply(ready, NOON, Writes(records=[fact()]))
+    assert not store.inquiries.answer(held, answer(held, input_hash="sha256:x"), [])
+    store.inquiries.put_off(held, "down", retry_at=None)
+    store.inquiries.drop(held)
+    assert store.records.versions(TENANT, fact().id) == []
+    assert store.model_outputs.find(TENANT, "sha256:x") is None
+    assert states(store) == {"pending": 1}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append
@@ -526,3 +527,18 @@ def test_nothing_lands_where_a_turn_came_in_between(talk):
     talk.worker.drain()
     assert talk.open() == ["Sort out the dentist thing"]
     talk.replays()
+
+
+def test_an_answer_stands_when_the_event_that_it_followed_is_gone(talk, tmp_path):
+    says(talk, dentist=found(BOOK))
+    talk.say(MEANT)
+    newest = talk.say("Lovely weather today, though.")
+    talk.ask()
+    talk.say("See you, then, my dear friend.", role="assistant")
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.execute("DELETE FROM event WHERE id = ?", (newest,))
+    connection.close()
+    before = talk.loops()
+    talk.store.jobs.reset()
+    talk.working().drain()
+    assert talk.loops() == before

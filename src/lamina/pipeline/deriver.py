@@ -23,7 +23,7 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.indexing import event_row, record_row, vector_rows
-from lamina.pipeline.loops.applying import applies_at, apply_answer
+from lamina.pipeline.loops.applying import apply_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
 from lamina.pipeline.loops.question import inquiry_about, is_worth_asking
 from lamina.pipeline.loops.reading import read_loops
@@ -79,7 +79,7 @@ class Deriver:
         if turn is None or turn.excluded:
             return None
         view = View(self._store, ready.after, Pending())
-        return apply_answer(self._store, inquiry, view, Writes(), applies_at(ready.after))
+        return apply_answer(self._store, inquiry, view, Writes())
 
     def _extract(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         """The parse is shared by the batch."""
@@ -111,8 +111,7 @@ class Deriver:
     def _apply_again(self, view: View, writes: Writes) -> None:
         """In a replay: what took effect after this event the first time."""
         for inquiry in self._store.inquiries.applied_after(view.event):
-            assert inquiry.applied_at is not None, "it says when it took effect"
-            later = apply_answer(self._store, inquiry, view, writes, inquiry.applied_at)
+            later = apply_answer(self._store, inquiry, view, writes)
             if later is not None:
                 writes.add(later)
 

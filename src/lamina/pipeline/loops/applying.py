@@ -33,8 +33,9 @@ def applies_at(after: Event) -> Instant:
     return after.recorded_at + 1
 
 
-def apply_answer(store: Store, inquiry: Inquiry, after: View, done: Writes, at: Instant) -> Writes | None:
-    """What the answer to an inquiry changes ``at`` a time after a view's event, which derived ``done``.
+def apply_answer(store: Store, inquiry: Inquiry, after: View, done: Writes) -> Writes | None:
+    """What the answer to an inquiry changes directly after a view's event, which derived ``done``; where it took effect
+    before, it does so at the same time again.
 
     None when the turn or the answer is gone: they were erased.
     """
@@ -54,7 +55,10 @@ def apply_answer(store: Store, inquiry: Inquiry, after: View, done: Writes, at: 
         to_datetime(turn.context.observed_at),
         find_times,
     )
-    view = after.after(done, replace(turn, recorded_at=at, position=after.event.position))
+    event = after.event
+    position = event.position if inquiry.applied_after is None else inquiry.applied_after
+    at = applies_at(event) if inquiry.applied_at is None else inquiry.applied_at
+    view = after.after(done, replace(turn, recorded_at=at, position=position))
     later = view.since(turn.position, _LATER_READ_MAX)
     writes = Writes()
     LoopKeeper(view, EXTRACTOR, output.model).keep_late(reading, later, _endings(later), writes)

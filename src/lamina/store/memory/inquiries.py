@@ -45,8 +45,8 @@ class MemoryInquiries:
     def answer(self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str]) -> bool:
         """Mirrors ``Inquiries.answer``."""
         with self._memory.change() as tables:
-            held = tables.inquiries[inquiry.id]
-            if held.state != "pending":
+            held = tables.inquiries.get(inquiry.id)
+            if held is None or held.state != "pending":
                 return False
             put_output(tables, output, sources)
             tables.inquiries[inquiry.id] = replace(
@@ -63,8 +63,8 @@ class MemoryInquiries:
     def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:
         """Mirrors ``Inquiries.put_off``."""
         with self._memory.change() as tables:
-            held = tables.inquiries[inquiry.id]
-            if held.state in _OPEN:
+            held = tables.inquiries.get(inquiry.id)
+            if held is not None and held.state in _OPEN:
                 tables.inquiries[inquiry.id] = replace(
                     held,
                     state="failed" if retry_at is None else held.state,
@@ -77,8 +77,8 @@ class MemoryInquiries:
     def drop(self, inquiry: Inquiry) -> None:
         """Mirrors ``Inquiries.drop``."""
         with self._memory.change() as tables:
-            held = tables.inquiries[inquiry.id]
-            if held.state in _OPEN:
+            held = tables.inquiries.get(inquiry.id)
+            if held is not None and held.state in _OPEN:
                 tables.inquiries[inquiry.id] = replace(
                     held, state="dropped", next_attempt_at=None, lease_until=None
                 )
@@ -93,9 +93,9 @@ class MemoryInquiries:
     def apply(self, ready: Ready, at: Instant, writes: Writes) -> bool:
         """Mirrors ``Inquiries.apply``."""
         with self._memory.change() as tables:
-            held = tables.inquiries[ready.inquiry.id]
-            newest = _newest(tables, held)
-            if newest is None or newest.id != ready.after.id or held.state != "answered":
+            held = tables.inquiries.get(ready.inquiry.id)
+            newest = _newest(tables, ready.inquiry)
+            if held is None or held.state != "answered" or newest is None or newest.id != ready.after.id:
                 return False
             tables.inquiries[held.id] = replace(
                 held,
@@ -167,6 +167,18 @@ class MemoryInquiries:
             and (within is None or within.contains(each.scope))
         ]
         return sorted(found, key=lambda each: -each.id)[:limit]
+
+    def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
+        """Mirrors ``Inquiries.forget``."""
+        with self._memory.change() as tables:
+            gone = [
+                each.id
+                for each in tables.inquiries.values()
+                if each.tenant_id == tenant_id and each.event_id in event_ids
+            ]
+            for row_id in gone:
+                del tables.inquiries[row_id]
+            return len(gone)
 
     def counts(self, tenant_id: str | None = None) -> dict[str, int]:
         """Mirrors ``Inquiries.counts``."""

@@ -14,7 +14,7 @@ from lamina.store.blocks import load_blocks
 from lamina.store.inquiries import Inquiry, Ready
 from lamina.store.model_outputs import ModelOutput
 from lamina.store.ports import Writes
-from lamina.store.sqlite.codec import read_event
+from lamina.store.sqlite.codec import json_list, read_event
 from lamina.store.sqlite.connection import Readers, Row, Writer
 from lamina.store.sqlite.model_outputs import put_output
 from lamina.store.sqlite.records import put_writes
@@ -112,6 +112,10 @@ class SqliteInquiries:
         bounds = (None, None, None) if within is None else (within, f"{within}/", f"{within}0")
         rows = self._readers.rows(_SQL["inquiries_unsettled"], (tenant_id, *bounds, limit))
         return [_inquiry(row) for row in rows]
+
+    def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
+        """Mirrors ``Inquiries.forget``."""
+        return self._run("forget_inquiries", (tenant_id, json_list(event_ids)))
 
     def counts(self, tenant_id: str | None = None) -> dict[str, int]:
         """Mirrors ``Inquiries.counts``."""

@@ -94,3 +94,7 @@ ORDER BY id DESC LIMIT ?5;
 -- name: count_inquiries
 -- How many stand in each state, of a tenant or of all.
 SELECT state, count(*) FROM inquiry WHERE ?1 IS NULL OR tenant_id = ?1 GROUP BY state;
+
+-- name: forget_inquiries
+-- Delete the inquiries about any of these events: ?2 is a JSON list.
+DELETE FROM inquiry WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM json_each(?2));
