@@ -439,18 +439,30 @@ def test_an_answer_that_a_bug_stumbles_over_stands_aside_and_stays_visible(talk,
 # ---- who may see what, and what goes
 
 
-def test_the_same_words_are_asked_once_and_tenants_stay_apart(talk):
+def test_the_same_question_of_the_same_scope_is_asked_once(talk):
+    at = Context(observed_at=NOON)
+    for session in ("one", "two"):
+        talk.hear("What lovely weather we have.", context=at, session=session)
+    assert (len(talk.model.requests), talk.states()) == (1, {"applied": 2})
+
+
+def test_users_and_tenants_who_say_the_same_stay_apart(talk):
     says(talk, dentist=found(BOOK))
     at = Context(observed_at=NOON)
-    talk.hear(MEANT, context=at)
+    event_id = talk.hear(MEANT, context=at)
     talk.hear(MEANT, context=at, who="user:bob", scope=BOB)
-    assert len(talk.model.requests) == 1
     talk.hear(MEANT, context=at, tenant_id="other")
-    assert len(talk.model.requests) == 2
+    assert len(talk.model.requests) == 3
     assert talk.open() == talk.open(BOB) == talk.open(ALICE, "other") == ["Sort out the dentist thing"]
     assert {loop.tenant_id for loop in talk.loops(ALICE, "other")} == {"other"}
-    assert talk.store.model_outputs.forget("other", ["evt_x"]) == 0
     talk.replays()
+    assert talk.store.model_outputs.forget(TENANT, [event_id]) == 1
+    talk.store.jobs.reset()
+    talk.working().drain()
+    assert [talk.open(), talk.open(BOB), talk.open(ALICE, "other")] == [
+        [],
+        *[["Sort out the dentist thing"]] * 2,
+    ]
 
 
 def test_a_cancelled_turn_is_neither_asked_about_nor_applied(talk):

@@ -14,6 +14,7 @@ from lamina import limits
 from lamina.kernel.canonical import digest
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.records import Loop
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import to_datetime
 from lamina.language.tokens import analyse
 from lamina.models.ports import Message
@@ -50,8 +51,9 @@ _TOLD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as the model gets it. ``sources`` are the events whose words are in it."""
+    """A question as the model gets it. ``sources`` are the events whose words are in it, all of one ``scope``."""
 
+    scope: Scope
     messages: tuple[Message, ...]
     schema: Mapping[str, Any]  # Any: JSON Schema
     tokens_max: int
@@ -59,9 +61,11 @@ class Question:
 
     @property
     def input_hash(self) -> str:
-        """The hash of everything that the model is given but its name."""
+        """The hash of everything that the model is given but its name, and of whom it is about: when one of two users who
+        said the same is erased, the other keeps the answer."""
         return digest(
             {
+                "scope": self.scope,
                 "task": TASK,
                 "messages": [[message.role, message.text] for message in self.messages],
                 "schema": self.schema,
@@ -121,6 +125,7 @@ def question_about(
         *(source for loop in shown for source in resting_on[loop.id]),
     ]
     return Question(
+        turn.scope,
         (Message("system", _TOLD), Message("user", told)),
         SCHEMA,
         limits.LOOP_TOKENS_MAX,
