@@ -75,6 +75,7 @@ from lamina.session.drain import Drain
 from lamina.session.folders import GeneratingFolder
 from lamina.session.graph import GraphitiTarget, GraphModel
 from lamina.session.ingest import Ingesting
+from lamina.session.inquirer import Inquirer
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings
@@ -82,7 +83,7 @@ from lamina.store.ports import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
 
-__all__ = ["Server", "build_drain", "build_server", "build_worker"]
+__all__ = ["Server", "build_drain", "build_inquirer", "build_server", "build_worker"]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EXPERIMENTAL = frozenset({"on_prem_enterprise", "dev_local"})  # seed 002, 2.4.3
@@ -264,6 +265,12 @@ def build_drain(settings: Settings, store: Store) -> Drain:
     )
 
 
+def build_inquirer(settings: Settings, store: Store) -> Inquirer | None:
+    """What asks the model that the settings name about loops; None where none is to be asked."""
+    generator = _generator(settings) if settings.llm_loops else None
+    return None if generator is None else Inquirer(store, SystemClock(), generator)
+
+
 def _generator(settings: Settings) -> Generator | None:
     if not settings.llm_url:
         return None
@@ -272,8 +279,15 @@ def _generator(settings: Settings) -> Generator | None:
     )
 
 
-def build_worker(settings: Settings, store: Store) -> Worker:
-    """A derivation loop over a store, with the parser and the embedding model loaded on first need."""
+def build_worker(settings: Settings, store: Store, *, replays: bool = False) -> Worker:
+    """A derivation loop over a store, with the parser and the embedding model loaded on first need. One that
+    ``replays`` puts nothing down to be asked of a model."""
     embedder = MiniLmEmbedder()
-    deriver = Deriver(store, RulesExtractor(find_times), embedder, embed_eagerly=settings.embed == "eager")
+    deriver = Deriver(
+        store,
+        RulesExtractor(find_times),
+        embedder,
+        embed_eagerly=settings.embed == "eager",
+        asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
+    )
     return Worker(store, deriver, embedder, SystemClock(), f"{socket.gethostname()}:{os.getpid()}")

@@ -198,6 +198,13 @@ SUMMARY_TOKENS_MAX: Final = 200
 OUTBOX_ATTEMPTS_MAX: Final = 5
 OUTBOX_BACKOFF_BASE_S: Final = 5.0
 OUTBOX_BACKOFF_S_MAX: Final = 300.0
+LOOPS_NEW_PER_TURN_MAX: Final = 3
+LOOP_CHARS_MAX: Final = (
+    160  # in the words of a language model; rules take at most twelve words of the turn's own
+)
+LOOP_TURN_CHARS_MAX: Final = 4000  # what a language model is shown of a turn
+LOOP_ANSWER_CHARS_MAX: Final = 32_768
+LOOP_TOKENS_MAX: Final = 600
 PARTICIPANT_ID_BYTES_MAX: Final = (
     93  # whatever its characters, it fits the id of a scope's segment once encoded
 )

@@ -101,8 +101,11 @@ class Settings:
         names=("INTERNAL_TOKEN",),
         secret=True,
     )
-    llm_url: str = _setting("", "the base URL of an OpenAI-compatible API that words summaries")
+    llm_url: str = _setting(
+        "", "the base URL of an OpenAI-compatible API that words summaries and finds open loops"
+    )
     llm_model: str = _setting("", "the model to ask there")
+    llm_loops: bool = _setting(True, "whether the model is asked about open loops, a question a turn")
     llm_api_key: str = _setting("", "the key to show there", secret=True)
     token: str = _setting("", "the bearer token that commands show to a server", secret=True)
     graphiti: str = _setting(

@@ -134,6 +134,9 @@ def test_habits_are_not_ended_by_doing_them(talk):
     talk.say("I go running every morning.")
     talk.say("I went running this morning.")
     assert talk.open() == ["Go running every morning"]
+    talk.say("Did you go running this morning?", role="assistant")
+    talk.say("Done!")
+    assert talk.open() == ["Go running every morning"]
 
 
 def test_a_turn_opens_three_at_most(talk):

@@ -311,7 +311,7 @@ def test_nobody_has_nulls_and_empty_lists(inside):
         "sessionEpisode": {"name": None, "text": None},
     }
     assert look(inside, "user", **USER)["latestSessionId"] is None
-    assert look(inside, "outbox", tenantId="tenant_a") == {"rows": []}
+    assert look(inside, "outbox", tenantId="tenant_a") == {"rows": [], "inquiries": []}
 
 
 def test_a_session_is_shown_with_its_transcript(inside):
@@ -340,6 +340,34 @@ def test_tenants_are_kept_apart_inside(inside):
     assert [row["tenant_id"] for row in rows] == ["tenant_b"]
     (first,) = inside.store.sessions.claim(limit=1, lease_until=0, now=0)
     inside.store.sessions.put_off(first.id, "boom", retry_at=None, failed=True)
+    for tenant, count in (("tenant_b", 0), ("tenant_a", 1)):
+        answer = inside.call("POST", "/internal/outbox/revive", headers=TOKEN, body={"tenantId": tenant})
+        assert answer.json() == {"revived": count}
+
+
+def test_what_a_model_failed_to_answer_is_shown_and_tried_again(inside):
+    say(inside, "The dentist thing is hanging over me.")
+    say(inside, "The boiler is hanging over me too.", tenantId="tenant_b")
+    deriver = Deriver(inside.store, RulesExtractor(find_times, use_parser=False), None, asks_loops=True)
+    Worker(inside.store, deriver, None, inside.clock, "test").drain()
+    (first, _) = inside.store.inquiries.claim(limit=9, lease_until=0, now=0)
+    inside.store.inquiries.put_off(first, "MODEL_REFUSED: no", retry_at=None)
+    (shown,) = look(inside, "outbox", tenantId="tenant_a")["inquiries"]
+    assert shown == {
+        "id": first.id,
+        "scope": SCOPE,
+        "event_id": first.event_id,
+        "task": "loops/1",
+        "status": "failed",
+        "attempts": 1,
+        "next_attempt_at": None,
+        "last_error": "MODEL_REFUSED: no",
+        "created_at": "2026-05-13T12:00:00Z",
+    }
+    assert len(look(inside, "outbox")["inquiries"]) == 2
+    inside.policy.deny(Capability.SCOPE_READ_LOCAL, SCOPE)
+    assert [row["status"] for row in look(inside, "outbox")["inquiries"]] == ["pending"]
+    inside.policy.denied.clear()
     for tenant, count in (("tenant_b", 0), ("tenant_a", 1)):
         answer = inside.call("POST", "/internal/outbox/revive", headers=TOKEN, body={"tenantId": tenant})
         assert answer.json() == {"revived": count}

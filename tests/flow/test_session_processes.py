@@ -129,7 +129,7 @@ def model() -> Iterator[Model]:
 def test_turns_taken_while_all_was_down_are_folded_once_and_in_order_though_a_worker_dies(
     tmp_path: Path, model: Model
 ) -> None:
-    told = {"LAMINA_LLM_URL": model.url, "LAMINA_LLM_MODEL": "fake"}
+    told = {"LAMINA_LLM_URL": model.url, "LAMINA_LLM_MODEL": "fake", "LAMINA_LLM_LOOPS": "0"}
 
     def work() -> Any:
         return run("worker", "--data", str(tmp_path), LAMINA_EMBED="lazy", **told)

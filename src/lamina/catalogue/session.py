@@ -32,8 +32,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "MODEL_UNAVAILABLE": ErrorCode(
         "Unavailable",
         SERVER,
-        "The language model of `LAMINA_LLM_URL` gave no answer in time. Callers never see this: what needs it is tried "
-        "again, and worded by rules in the end.",
-        hint="the summary is worded later; see that LAMINA_LLM_URL answers",
+        "The language model of `LAMINA_LLM_URL` gave no answer in time, or none that can be read. Callers never see this: it is "
+        "asked again, and after five attempts what rules made stands.",
+        hint="it is asked again by itself; see that LAMINA_LLM_URL answers",
     ),
 }

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from lamina.app import build_drain, build_worker
+from lamina.app import build_drain, build_inquirer, build_worker
 from lamina.cli.collecting import collect_seldom
 from lamina.errors import Conflict
 from lamina.models.minilm import MiniLmEmbedder
@@ -24,7 +24,7 @@ __all__ = ["require_no_worker", "run_replay", "run_worker"]
 
 _LOCK_TRIES = 5
 _HANDOVER_S = 10.0  # the worker of a server that was killed ends after the batch at hand
-_DRAIN_STOP_S = 5.0  # a row that a model or a graph is slow to take is tried again after its lease
+_BEHIND_STOP_S = 5.0  # a row that a model or a graph is slow to take is tried again after its lease
 _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 
 
@@ -42,16 +42,23 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         store = SqliteStore(settings.data, durable=False)
         store.jobs.release()
         store.sessions.release()
+        store.inquiries.release()
 
         def stopping() -> bool:
             return stop.is_set() or parent not in (None, os.getppid())
 
-        drain = threading.Thread(
-            target=build_drain(settings, store).run, args=(stopping,), name="lamina-drain", daemon=True
-        )
-        drain.start()
+        behind = [("lamina-drain", build_drain(settings, store).run)]
+        if (inquirer := build_inquirer(settings, store)) is not None:
+            behind.append(("lamina-inquirer", inquirer.run))
+        threads = [
+            threading.Thread(target=run, args=(stopping,), name=name, daemon=True) for name, run in behind
+        ]
+        for thread in threads:
+            thread.start()
         build_worker(settings, store).run(stopping)
-        drain.join(_DRAIN_STOP_S)
+        until = time.monotonic() + _BEHIND_STOP_S
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
         store.close()
 
 
@@ -60,7 +67,7 @@ def run_replay(settings: Settings) -> int:
     with _alone(settings.data):
         store = SqliteStore(settings.data, durable=False)
         events = store.jobs.reset()
-        build_worker(settings, store).drain()
+        build_worker(settings, store, replays=True).drain()
         store.jobs.exclude_cancelled()
         store.close()
     return events

@@ -74,6 +74,10 @@ class OpenAiGenerator:
             raise _unavailable(type(error).__name__) from error
         return _read(body)
 
+    def close(self) -> None:
+        """Let go of its connections."""
+        self._client.close()
+
 
 @cache
 def _trusted() -> ssl.SSLContext:

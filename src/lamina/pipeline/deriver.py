@@ -23,10 +23,13 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.indexing import event_row, record_row, vector_rows
+from lamina.pipeline.loops.applying import apply_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
+from lamina.pipeline.loops.question import inquiry_about, is_worth_asking
 from lamina.pipeline.loops.reading import read_loops
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.view import FactsRead, Pending, View
+from lamina.store.inquiries import Ready
 from lamina.store.ports import Job, LifecycleDraft, Store, Writes
 
 __all__ = ["Deriver", "Landing"]
@@ -38,7 +41,8 @@ Landing = tuple[Job, Writes]
 class Deriver:
     """Runs stages over jobs. A stage yields landings as they are made; later ones may build on them.
 
-    ``land_max`` is how many share a transaction. What is derived does not depend on it.
+    ``land_max`` is how many share a transaction. What is derived does not depend on it. With ``asks_loops`` the turns in
+    which a language model might find loops are put down to be asked about; never in a replay.
     """
 
     def __init__(
@@ -48,12 +52,14 @@ class Deriver:
         embedder: Embedder | None,
         *,
         embed_eagerly: bool = True,
+        asks_loops: bool = False,
         land_max: int = limits.JOB_LAND_MAX,
     ) -> None:
         self._store = store
         self._extractor = extractor
         self._embedder = embedder
         self._embed_eagerly = embed_eagerly
+        self._asks_loops = asks_loops
         self._land_max = land_max
         self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
             Stage.EXTRACTED: self._extract,
@@ -65,6 +71,15 @@ class Deriver:
     def run(self, stage: Stage, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         """Landings of a batch, in groups that can share a transaction; the caller lands one before it asks for more."""
         return self._stages[stage](jobs)
+
+    def answered(self, ready: Ready) -> Writes | None:
+        """What an answer changes directly after an event, None when there is nothing left that it could be about."""
+        inquiry = ready.inquiry
+        turn = self._store.log.get(inquiry.tenant_id, [inquiry.event_id]).get(inquiry.event_id)
+        if turn is None or turn.excluded:
+            return None
+        view = View(self._store, ready.after, Pending())
+        return apply_answer(self._store, inquiry, view, Writes())
 
     def _extract(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         """The parse is shared by the batch."""
@@ -86,9 +101,19 @@ class Deriver:
             ]
             derived = {"facts": len(new_facts), "entities": len(writes.entities), "beliefs": 0, "episodes": 0}
             writes.lifecycle.append(_happened(event, Stage.EXTRACTED, {"derived": derived}))
+            if self._asks_loops and is_worth_asking(event):
+                writes.inquiries.append(inquiry_about(event))
+            self._apply_again(view, writes)
             return writes
 
         return self._in_turn(jobs, place)
+
+    def _apply_again(self, view: View, writes: Writes) -> None:
+        """In a replay: what took effect after this event the first time."""
+        for inquiry in self._store.inquiries.applied_after(view.event):
+            later = apply_answer(self._store, inquiry, view, writes)
+            if later is not None:
+                writes.add(later)
 
     def _index(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         now = [job.event for job in jobs if self._embeds_now(job.event)]

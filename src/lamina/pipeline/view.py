@@ -17,7 +17,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.records import Fact, Layer, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
-from lamina.store.ports import Closing, RecordQuery, Store, Writes
+from lamina.store.ports import Closing, EventQuery, RecordQuery, Store, Writes
 from lamina.store.shapes import wanted
 
 __all__ = ["EXTRACTED_FROM", "TAKEN_BACK_BY", "FactsRead", "Pending", "View"]
@@ -34,6 +34,17 @@ class Pending:
         self._versions: dict[tuple[str, str], list[Record]] = defaultdict(list)
         self._closings: dict[tuple[str, str, int], Closing] = {}
         self._supports: dict[tuple[str, str], list[Support]] = defaultdict(list)
+
+    def with_added(self, writes: Writes) -> Pending:
+        """A copy that has what the next event derived, too."""
+        copied = Pending()
+        for versions in self._versions.values():
+            copied.add(Writes(records=list(versions)))
+        copied.add(Writes(closings=list(self._closings.values())))
+        for supports in self._supports.values():
+            copied.add(Writes(supports=list(supports)))
+        copied.add(writes)
+        return copied
 
     def add(self, writes: Writes) -> None:
         """What the next event derived."""
@@ -61,6 +72,12 @@ class Pending:
     def supports_of(self, tenant_id: str, record_id: str) -> Sequence[Support]:
         """What a record rests on besides."""
         return self._supports.get((tenant_id, record_id), ())
+
+    def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> Iterator[Support]:
+        """What rests on sources besides."""
+        for (tenant, _), supports in self._supports.items():
+            if tenant == tenant_id:
+                yield from (support for support in supports if support.source_id in source_ids)
 
     def as_ended(self, record: Record) -> Record:
         """A version with its end, where that has come."""
@@ -118,6 +135,10 @@ class View:
         self.saw_excluded = False
         """Whether something was read that rests on cancelled events alone."""
 
+    def after(self, writes: Writes, event: Event) -> View:
+        """The view of an event that comes directly after this one's, which derived ``writes``."""
+        return View(self._store, event, self._pending.with_added(writes))
+
     def record(self, record_id: str) -> Record | None:
         """The version that stood then."""
         event = self.event
@@ -159,6 +180,26 @@ class View:
             if before := _before(event, list(known.values())):
                 found[record_id] = sorted(before, key=lambda s: (s.ordinal, s.recorded_at, s.source_id))
         return found
+
+    def resting_on(self, event_ids: Collection[str]) -> list[Support]:
+        """What rested on events directly then, in the order of the records' ids."""
+        stored = self._store.records.dependants_of(self.event.tenant_id, event_ids)
+        known = {(s.record_id, s.source_id, s.relation): s for found in stored.values() for s in found}
+        for support in self._pending.resting_on(self.event.tenant_id, event_ids):
+            known.setdefault((support.record_id, support.source_id, support.relation), support)
+        return sorted(_before(self.event, list(known.values())), key=lambda s: (s.record_id, s.source_id))
+
+    def since(self, position: int, limit: int) -> list[Event]:
+        """The events of the scope after a position, up to this one's, oldest first."""
+        query = EventQuery(
+            tenant_id=self.event.tenant_id,
+            scopes=[self.event.scope],
+            after=position,
+            ascending=True,
+            with_excluded=True,
+            limit=limit,
+        )
+        return [event for event in self._store.log.query(query) if event.position <= self.event.position]
 
     def events(self, event_ids: Collection[str]) -> dict[str, Event]:
         """Events by id."""

@@ -13,6 +13,8 @@ from lamina.kernel.time import SECOND_US, Clock
 from lamina.models.ports import Embedder
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.indexing import vector_rows
+from lamina.pipeline.loops.applying import applies_at
+from lamina.store.inquiries import Ready
 from lamina.store.ports import Job, Store
 
 __all__ = ["Worker", "backoff_us"]
@@ -59,7 +61,7 @@ class Worker:
                 self._sleep(_IDLE_S)
 
     def drain(self) -> int:
-        """Work until nothing is due any more; returns how many jobs were claimed."""
+        """Work until nothing is due any more; returns how many jobs and answers there were."""
         done = 0
         while claimed := self.step():
             done += claimed
@@ -68,8 +70,8 @@ class Worker:
         return done
 
     def step(self) -> int:
-        """One batch of every stage; returns how many jobs were claimed."""
-        return sum(self._work(stage) for stage in _STAGES)
+        """One batch of every stage, and what models answered; returns how many jobs and answers there were."""
+        return self._apply_answers() + sum(self._work(stage) for stage in _STAGES)
 
     def embed_pending(self) -> int:
         """Embed one batch of the rows whose vectors were put off; returns how many."""
@@ -96,6 +98,26 @@ class Worker:
         if jobs:
             self._land(stage, jobs)
         return len(jobs)
+
+    def _apply_answers(self) -> int:
+        """Let answers take effect where nothing is left to extract; how many did."""
+        return sum(map(self._apply, self._store.inquiries.ready(limits.JOB_BATCH_MAX)))
+
+    def _apply(self, ready: Ready) -> bool:
+        try:
+            writes = self._deriver.answered(ready)
+            if writes is None:
+                self._store.inquiries.drop(ready.inquiry)
+                return False
+            return self._store.inquiries.apply(ready, applies_at(ready.after), writes)
+        except Exception as error:
+            name = f"{type(error).__module__}.{type(error).__qualname__}"
+            frames = "".join(traceback.format_tb(error.__traceback__))
+            _LOG.error(
+                "an answer about %s could not be applied: %s\n%s", ready.inquiry.event_id, name, frames
+            )
+            self._store.inquiries.put_off(ready.inquiry, name, retry_at=None)
+            return False
 
     def _land(self, stage: Stage, jobs: Sequence[Job]) -> bool:
         """Land a batch; when it fails, the jobs that are left are tried one by one, so that one bad event is alone."""

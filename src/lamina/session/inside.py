@@ -25,6 +25,7 @@ from lamina.session.loops import loop_row, open_loops
 from lamina.session.names import names_of, scope_of, tenant_scope
 from lamina.session.requests import Name, SessionName, SessionRequest, SessionResult
 from lamina.session.tier_one import SessionStates
+from lamina.store.inquiries import Inquiry
 from lamina.store.ports import EventQuery, RecordQuery, Store
 from lamina.store.sessions import OutboxRow, Place, Sitting
 
@@ -98,13 +99,14 @@ class Revive(InternalAsked):
 
 
 class OutboxShown(Result):
-    """Rows that are pending or failed, newest first."""
+    """Rows that are pending or failed, and what a model is still to say about turns, or failed to; newest first."""
 
     rows: list[dict[str, Any]]  # Any: the row as it stands
+    inquiries: list[dict[str, Any]]
 
 
 class Revived(Result):
-    """How many rows that had failed for good are due again."""
+    """How many rows and inquiries that had failed for good are due again."""
 
     revived: int
 
@@ -225,13 +227,21 @@ class Inside:
     def outbox(self, request: OutboxInside, call: Call) -> Answer:
         """What waits, and what failed."""
         within = None if request.tenant_id is None else tenant_scope(request.tenant_id)
-        rows = self._store.sessions.outbox(call.principal.tenant_id, within, request.limit)
-        return Answer(OutboxShown(rows=[_outbox_row(row) for row in rows if call.may_read(row.place.scope)]))
+        tenant_id = call.principal.tenant_id
+        rows = self._store.sessions.outbox(tenant_id, within, request.limit)
+        inquiries = self._store.inquiries.unsettled(tenant_id, within, request.limit)
+        return Answer(
+            OutboxShown(
+                rows=[_outbox_row(row) for row in rows if call.may_read(row.place.scope)],
+                inquiries=[_inquiry_row(each) for each in inquiries if call.may_read(each.scope)],
+            )
+        )
 
     def revive(self, request: Revive, call: Call) -> Answer:
         """Try again what had failed for good."""
-        within = tenant_scope(request.tenant_id)
-        return Answer(Revived(revived=self._store.sessions.revive(call.principal.tenant_id, within)))
+        tenant_id, within = call.principal.tenant_id, tenant_scope(request.tenant_id)
+        revived = self._store.sessions.revive(tenant_id, within)
+        return Answer(Revived(revived=revived + self._store.inquiries.revive(tenant_id, within)))
 
     def _loops(self, call: Call, scope: Scope) -> list[dict[str, Any]]:
         found = open_loops(self._store.records, call.principal.tenant_id, scope)
@@ -261,4 +271,18 @@ def _outbox_row(row: OutboxRow) -> dict[str, Any]:
         "folded_at": rfc3339_or_none(row.folded_at),
         "created_at": rfc3339(row.created_at),
         "sent_at": rfc3339_or_none(row.sent_at),
+    }
+
+
+def _inquiry_row(inquiry: Inquiry) -> dict[str, Any]:
+    return {
+        "id": inquiry.id,
+        "scope": inquiry.scope,
+        "event_id": inquiry.event_id,
+        "task": inquiry.task,
+        "status": inquiry.state,
+        "attempts": inquiry.attempts,
+        "next_attempt_at": rfc3339_or_none(inquiry.next_attempt_at),
+        "last_error": inquiry.last_error,
+        "created_at": rfc3339(inquiry.created_at),
     }

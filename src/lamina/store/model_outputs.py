@@ -13,7 +13,8 @@ __all__ = ["ModelOutput", "ModelOutputs"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOutput:
-    """An answer. ``input_hash`` is that of everything the model was given but its name; ``model`` says who answered."""
+    """An answer. ``input_hash`` is that of everything the model was given but its name, and of the scope that it was
+    asked for; ``model`` says who answered."""
 
     tenant_id: str
     input_hash: str

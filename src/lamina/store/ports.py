@@ -16,6 +16,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.store.audit import Audit, Peppers
 from lamina.store.documents.ports import Documents
+from lamina.store.inquiries import Inquiries, Inquiry
 from lamina.store.model_outputs import ModelOutputs
 from lamina.store.registry import Registry
 from lamina.store.relay_tokens import RelayTokens
@@ -273,6 +274,7 @@ class Writes:
     texts: list[TextRow] = field(default_factory=list)
     vectors: list[VectorRow] = field(default_factory=list)
     lifecycle: list[LifecycleDraft] = field(default_factory=list)
+    inquiries: list[Inquiry] = field(default_factory=list)
 
     def add(self, later: Writes) -> None:
         """Take in what was derived after this."""
@@ -284,6 +286,7 @@ class Writes:
         self.texts += later.texts
         self.vectors += later.vectors
         self.lifecycle += later.lifecycle
+        self.inquiries += later.inquiries
 
 
 LEASE_LOST = "lease lost"
@@ -601,6 +604,11 @@ class Store(Protocol):
     @property
     def model_outputs(self) -> ModelOutputs:
         """What language models answered."""
+        ...
+
+    @property
+    def inquiries(self) -> Inquiries:
+        """What language models are asked of events."""
         ...
 
     def change_mark(self) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
+from lamina import limits
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import (
@@ -23,15 +24,14 @@ from lamina.language.entities import normalise_name
 from lamina.pipeline.facts import entity_id
 from lamina.pipeline.indexing import record_row
 from lamina.pipeline.loops.matching import key_terms, overlap
-from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading
+from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Pointer
 from lamina.pipeline.reading import role_of
 from lamina.pipeline.view import View
 from lamina.store.ports import Closing, Writes
 
-__all__ = ["EXTRACTOR", "NEW_PER_TURN_MAX", "OPEN_SEEN_MAX", "LoopKeeper", "raises_loops"]
+__all__ = ["EXTRACTOR", "OPEN_SEEN_MAX", "LoopKeeper", "raises_loops", "reference_of"]
 
 EXTRACTOR: Final = "lamina-loops/1"
-NEW_PER_TURN_MAX: Final = 3
 OPEN_SEEN_MAX: Final = 200
 """How many open loops of a scope a turn is compared with, the newest first."""
 
@@ -43,6 +43,9 @@ _ENDS_WHEN_DONE: Final = frozenset(
     {LoopType.COMMITMENT.value, LoopType.THREAD.value, LoopType.FRICTION.value}
 )
 _SALIENCE_MAX: Final = 5
+_REFERENCE_CHARS: Final = 12
+_SPOKEN: Final = frozenset({"opened_by", "said_again_by"})
+_ENDED: Final = frozenset({"completed_by", "dropped_by"})
 
 
 def raises_loops(event: Event) -> bool:
@@ -55,12 +58,22 @@ def raises_loops(event: Event) -> bool:
     )
 
 
-class LoopKeeper:
-    """Applies what a turn says to the loops that are open in its scope."""
+def reference_of(loop: Loop) -> str:
+    """How a loop is named to a language model: the end of its id, which is random enough inside a scope."""
+    return loop.id[-_REFERENCE_CHARS:]
 
-    def __init__(self, view: View) -> None:
+
+class LoopKeeper:
+    """Applies what a turn says to the loops that are open in its scope.
+
+    ``extractor`` is part of the ids of new loops; ``model`` is named beside it where one was asked.
+    """
+
+    def __init__(self, view: View, extractor: str = EXTRACTOR, model: str | None = None) -> None:
         self._view = view
         self._event = view.event
+        self._extractor = extractor
+        self._named = extractor if model is None else f"{extractor} {model}"
 
     def keep(self, reading: LoopReading, writes: Writes) -> None:
         """Add to ``writes`` the loops that the turn opens, says again or ends."""
@@ -74,9 +87,58 @@ class LoopKeeper:
             known = next((loop for loop in held if _same(loop, draft)), None)
             if known is not None:
                 held[held.index(known)] = self._again(known, draft, writes)
-            elif opened < NEW_PER_TURN_MAX:
+            elif opened < limits.LOOPS_NEW_PER_TURN_MAX:
                 held.insert(0, self._begin(draft, opened, writes))
                 opened += 1
+
+    def keep_late(
+        self, reading: LoopReading, later: Sequence[Event], endings: Sequence[Ending], writes: Writes
+    ) -> None:
+        """As ``keep``, for a reading that comes after the rules' own and after ``later`` events, whose turns have those
+        ``endings``: what was made of them stands."""
+        held = self._open()
+        own = self._supports_by([self._event], _SPOKEN)
+        for pointer in reading.pointers:
+            self._follow(pointer, held, own, writes)
+        closed = self._supports_by([self._event, *later], _ENDED)
+        over = [loop for loop in map(self._view.record, sorted(closed)) if isinstance(loop, Loop)]
+        opened = len(self._supports_by([self._event], {"opened_by"}))
+        for ordinal, draft in enumerate(reading.drafts):
+            told = [loop for loop in held if loop.id in own]
+            if any(_alike(loop, draft) for loop in [*told, *over]):
+                continue
+            known = next((loop for loop in held if _same(loop, draft)), None)
+            if known is not None:
+                held[held.index(known)] = self._again(known, draft, writes)
+                own.add(known.id)
+                continue
+            loop = self._made(draft, ordinal)
+            is_over = any(self._meant(ending, [loop]) for ending in endings if ending.words)
+            if opened < limits.LOOPS_NEW_PER_TURN_MAX and not is_over:
+                held.insert(0, self._put_new(loop, writes))
+                own.add(loop.id)
+                opened += 1
+
+    def _supports_by(self, events: Sequence[Event], relations: Collection[str]) -> set[str]:
+        """The loops that events did something to."""
+        supports = self._view.resting_on([event.id for event in events])
+        return {support.record_id for support in supports if support.relation in relations}
+
+    def _follow(self, pointer: Pointer, held: list[Loop], own: set[str], writes: Writes) -> None:
+        """Do to the one loop that is pointed at what is said of it, unless this turn's rules or later words did."""
+        meant = [loop for loop in held if reference_of(loop) == pointer.reference]
+        if len(meant) != 1 or meant[0].id in own or meant[0].seen_at > self._event.context.observed_at:
+            return
+        loop = meant[0]
+        if pointer.says == "said_again":
+            wording = str(loop.object.value)
+            again = LoopDraft(LoopType(loop.predicate), wording, pointer.confidence, 1, loop.horizon)
+            held[held.index(loop)] = self._again(loop, again, writes)
+            own.add(loop.id)
+        elif pointer.says == "dropped" or loop.predicate in _ENDS_WHEN_DONE:
+            held.remove(loop)
+            completed = pointer.says == "completed"
+            self._put_ended(loop, completed=completed, weight=pointer.confidence, writes=writes)
 
     def _open(self) -> list[Loop]:
         found = self._view.query(Layer.FACTS, topic=LOOPS_OPEN, limit=OPEN_SEEN_MAX)
@@ -85,11 +147,14 @@ class LoopKeeper:
         )
 
     def _begin(self, draft: LoopDraft, ordinal: int, writes: Writes) -> Loop:
+        return self._put_new(self._made(draft, ordinal), writes)
+
+    def _made(self, draft: LoopDraft, ordinal: int) -> Loop:
         event = self._event
         name = event.observed_actor.display_name
-        loop = Loop(
+        return Loop(
             tenant_id=event.tenant_id,
-            id=derived_id(Prefix.FACT, event.recorded_at, event.id, EXTRACTOR, ordinal),
+            id=derived_id(Prefix.FACT, event.recorded_at, event.id, self._extractor, ordinal),
             scope=event.scope,
             version=1,
             position=event.position,
@@ -105,7 +170,7 @@ class LoopKeeper:
             negated=False,
             text=_told(name, draft),
             external=False,
-            extractor=EXTRACTOR,
+            extractor=self._named,
             slot=None,
             status=LoopStatus.ACTIVE,
             salience=draft.salience,
@@ -113,8 +178,10 @@ class LoopKeeper:
             due_at=draft.due_at,
             seen_at=event.context.observed_at,
         )
+
+    def _put_new(self, loop: Loop, writes: Writes) -> Loop:
         writes.records.append(loop)
-        writes.supports.append(self._support(loop, "opened_by", draft.confidence))
+        writes.supports.append(self._support(loop, "opened_by", loop.confidence))
         writes.texts.append(record_row(loop))
         return loop
 
@@ -139,13 +206,15 @@ class LoopKeeper:
         if loop is None:
             return
         held.remove(loop)
+        self._put_ended(loop, completed=ending.completed, weight=ending.confidence, writes=writes)
+
+    def _put_ended(self, loop: Loop, *, completed: bool, weight: float, writes: Writes) -> None:
         at = self._event.context.observed_at
-        status = LoopStatus.COMPLETED if ending.completed else LoopStatus.DROPPED
+        status = LoopStatus.COMPLETED if completed else LoopStatus.DROPPED
         ended = replace(
             loop, status=status, seen_at=max(loop.seen_at, at), valid_to=max(at, loop.valid_from + 1)
         )
-        relation = "completed_by" if ending.completed else "dropped_by"
-        self._put(ended, loop, relation, ending.confidence, writes)
+        self._put(ended, loop, "completed_by" if completed else "dropped_by", weight, writes)
 
     def _meant(self, ending: Ending, held: Sequence[Loop]) -> Loop | None:
         """The loop that the words end: the one whose terms they hold most of."""
@@ -175,7 +244,12 @@ class LoopKeeper:
         if not before:
             return None
         said = key_terms(text_of(before[-1].content))
-        meant = [loop for loop in held if overlap(key_terms(str(loop.object.value)), said) >= _ENDED_FROM]
+        meant = [
+            loop
+            for loop in held
+            if loop.predicate in _ENDS_WHEN_DONE
+            and overlap(key_terms(str(loop.object.value)), said) >= _ENDED_FROM
+        ]
         return meant[0] if len(meant) == 1 else None
 
     def _put(self, changed: Loop, held: Loop, relation: str, weight: float, writes: Writes) -> Loop:
@@ -211,6 +285,12 @@ def _same(loop: Loop, draft: LoopDraft) -> bool:
         return False
     one, other = key_terms(str(loop.object.value)), key_terms(draft.wording)
     return bool(one) and min(overlap(one, other), overlap(other, one)) >= _SAME_FROM
+
+
+def _alike(loop: Loop, draft: LoopDraft) -> bool:
+    """Whether two readers of one turn, who may word and class it differently, mean the same."""
+    one, other = key_terms(str(loop.object.value)), key_terms(draft.wording)
+    return bool(one) and max(overlap(one, other), overlap(other, one)) >= _SAME_FROM
 
 
 def _told(name: str, draft: LoopDraft) -> str:

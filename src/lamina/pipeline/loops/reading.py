@@ -20,7 +20,7 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.loops.matching import is_past
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading
 
-__all__ = ["FindMoments", "read_loops"]
+__all__ = ["FindMoments", "draft_of", "due_of", "read_loops", "shortened"]
 
 FindMoments = Callable[[str, datetime], Sequence[TemporalMatch]]
 
@@ -181,18 +181,18 @@ def _draft(said: str, sentence: str, now: datetime, find_moments: FindMoments) -
     asks = said.rstrip().endswith("?")
     recurring = any(moment.kind == "set" for moment in moments)
     if not asks and (habit := _habit(said, recurring)) is not None:
-        return _made(LoopType.HABIT, habit, 0.8, 2, sentence, None, now)
-    coming = [m for m in moments if _due(m, now) is not None]
-    due = _due(coming[0], now) if coming else None
+        return draft_of(LoopType.HABIT, habit, 0.8, 2, sentence, None, now)
+    coming = [m for m in moments if due_of(m, now) is not None]
+    due = due_of(coming[0], now) if coming else None
     for kind, pattern, form, confidence, salience in _PATTERNS:
         match = pattern.search(said)
         if match is None or (asks and "remind" not in said.lower()):
             continue
         words = _act(match[1], moments)
         if words:
-            return _made(kind, form.format(words), confidence, salience, sentence, due, now)
+            return draft_of(kind, form.format(words), confidence, salience, sentence, due, now)
     promised = None if asks else _promised(said, moments, dated=due is not None)
-    return None if promised is None else _made(_C, promised, 0.85, 3, sentence, due, now)
+    return None if promised is None else draft_of(_C, promised, 0.85, 3, sentence, due, now)
 
 
 def _promised(said: str, moments: Sequence[TemporalMatch], *, dated: bool) -> str | None:
@@ -220,7 +220,7 @@ def _habit(said: str, recurring: bool) -> str | None:
     return _cut(match[1]) or None
 
 
-def _made(
+def draft_of(
     kind: LoopType,
     words: str,
     confidence: float,
@@ -229,6 +229,7 @@ def _made(
     due: datetime | None,
     now: datetime,
 ) -> LoopDraft:
+    """A draft as its words and its day make it; ``sentence`` says how much it presses."""
     horizon: Horizon = "ongoing"
     if kind is not LoopType.COMMITMENT:
         due = None
@@ -249,7 +250,7 @@ def _made(
     )
 
 
-def _due(moment: TemporalMatch, now: datetime) -> datetime | None:
+def due_of(moment: TemporalMatch, now: datetime) -> datetime | None:
     """The end of a time that lies ahead: the words of a plan mean a coming day."""
     if moment.kind in ("duration", "set"):
         return None
@@ -274,6 +275,11 @@ def _act(words: str, moments: Sequence[TemporalMatch]) -> str:
 def _cut(words: str) -> str:
     words = _END.split(f"{words.strip()} ", maxsplit=1)[0]
     words = _CLOSERS.sub("", " ".join(words.split()).strip(" ,.;:!?-—–\"'"))
+    return shortened(words)
+
+
+def shortened(words: str) -> str:
+    """At most the words that a loop has room for."""
     return " ".join(words.split()[:_WORDS_MAX])
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from lamina.kernel.records import Horizon, LoopType
 from lamina.kernel.time import Instant
 
-__all__ = ["Ending", "LoopDraft", "LoopReading"]
+__all__ = ["Ending", "LoopDraft", "LoopReading", "Pointer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,18 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
+class Pointer:
+    """What a language model says of a loop that is open, by the reference that it was shown."""
+
+    reference: str
+    says: Literal["said_again", "completed", "dropped"]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class LoopReading:
     """All of it, in the order of the words."""
 
     drafts: tuple[LoopDraft, ...] = field(default=())
     endings: tuple[Ending, ...] = field(default=())
+    pointers: tuple[Pointer, ...] = field(default=())

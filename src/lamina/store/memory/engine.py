@@ -10,6 +10,7 @@ from lamina.kernel.time import Clock, SystemClock
 from lamina.store.memory.audit import MemoryAudit, MemoryPeppers
 from lamina.store.memory.documents import MemoryDocuments
 from lamina.store.memory.index import MemoryIndexRows
+from lamina.store.memory.inquiries import MemoryInquiries
 from lamina.store.memory.jobs import MemoryJobs
 from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
@@ -50,6 +51,7 @@ class MemoryStore:
         self.schedule = MemorySchedule(self._memory)
         self.sessions = MemorySessions(self._memory, self.log)
         self.model_outputs = MemoryModelOutputs(self._memory)
+        self.inquiries = MemoryInquiries(self._memory)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

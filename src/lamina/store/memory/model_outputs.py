@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lamina.store.memory.tables import Memory
+from lamina.store.memory.tables import Memory, Tables
 from lamina.store.model_outputs import ModelOutput
 
-__all__ = ["MemoryModelOutputs"]
+__all__ = ["MemoryModelOutputs", "put_output"]
+
+
+def put_output(tables: Tables, output: ModelOutput, sources: Collection[str]) -> ModelOutput:
+    """Keep an answer, unless its input has one, with the events that it was made from; the one that stands."""
+    for event_id in sources:
+        tables.output_sources.add((output.tenant_id, event_id, output.input_hash))
+    return tables.outputs.setdefault((output.tenant_id, output.input_hash), output)
 
 
 class MemoryModelOutputs:
@@ -19,9 +26,7 @@ class MemoryModelOutputs:
     def record(self, output: ModelOutput, sources: Collection[str]) -> ModelOutput:
         """Mirrors ``ModelOutputs.record``."""
         with self._memory.change() as tables:
-            for event_id in sources:
-                tables.output_sources.add((output.tenant_id, event_id, output.input_hash))
-            return tables.outputs.setdefault((output.tenant_id, output.input_hash), output)
+            return put_output(tables, output, sources)
 
     def find(self, tenant_id: str, input_hash: str) -> ModelOutput | None:
         """Mirrors ``ModelOutputs.find``."""

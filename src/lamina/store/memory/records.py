@@ -51,6 +51,11 @@ def put_writes(tables: Tables, writes: Writes) -> None:
         put_text(tables, text)
     for vector in writes.vectors:
         put_vector(tables, vector)
+    for inquiry in writes.inquiries:
+        asked = (inquiry.tenant_id, inquiry.event_id, inquiry.task)
+        if all((held.tenant_id, held.event_id, held.task) != asked for held in tables.inquiries.values()):
+            tables.last_inquiry += 1
+            tables.inquiries[tables.last_inquiry] = replace(inquiry, id=tables.last_inquiry)
 
 
 class MemoryRecords:

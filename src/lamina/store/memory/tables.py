@@ -15,6 +15,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.documents.ports import ChangeKind, Commit
 from lamina.store.documents.standing import Standing
+from lamina.store.inquiries import Inquiry
 from lamina.store.model_outputs import ModelOutput
 from lamina.store.ports import IdempotencyKey, Remembered, ScopeRow, TextRow, VectorRow
 from lamina.store.registry import PolicyRow, ScopeState
@@ -96,6 +97,8 @@ class Tables:
     last_outbox: int = 0
     outputs: dict[tuple[str, str], ModelOutput] = field(default_factory=dict)
     output_sources: set[tuple[str, str, str]] = field(default_factory=set)
+    inquiries: dict[int, Inquiry] = field(default_factory=dict)
+    last_inquiry: int = 0
     last_row: int = 0
     commits: int = 0
     about: str | None = None

@@ -16,6 +16,7 @@ from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
 from lamina.store.sqlite.documents import DocumentRows, SqliteDocuments
 from lamina.store.sqlite.index import SqliteIndexRows
+from lamina.store.sqlite.inquiries import SqliteInquiries
 from lamina.store.sqlite.jobs import SqliteJobs
 from lamina.store.sqlite.lifecycle import LifecycleWriter, SqliteLifecycle
 from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
@@ -111,6 +112,7 @@ class SqliteStore:
         self.schedule = SqliteSchedule(self._writer, self._readers)
         self.sessions = SqliteSessions(self._writer, self._readers, self.log)
         self.model_outputs = SqliteModelOutputs(self._writer, self._readers)
+        self.inquiries = SqliteInquiries(self._writer, self._readers)
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

@@ -12,9 +12,18 @@ from lamina.store.blocks import load_blocks
 from lamina.store.model_outputs import ModelOutput
 from lamina.store.sqlite.connection import Readers, Row, Writer
 
-__all__ = ["SqliteModelOutputs"]
+__all__ = ["SqliteModelOutputs", "put_output"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+
+
+def put_output(connection: apsw.Connection, output: ModelOutput, sources: Collection[str]) -> None:
+    """Keep an answer, unless its input has one, with the events that it was made from."""
+    connection.execute(_SQL["insert_model_output"], astuple(output))
+    connection.executemany(
+        _SQL["insert_model_output_source"],
+        [(output.tenant_id, event_id, output.input_hash) for event_id in sources],
+    )
 
 
 class SqliteModelOutputs:
@@ -29,11 +38,7 @@ class SqliteModelOutputs:
         key = (output.tenant_id, output.input_hash)
 
         def work(connection: apsw.Connection) -> ModelOutput:
-            connection.execute(_SQL["insert_model_output"], astuple(output))
-            connection.executemany(
-                _SQL["insert_model_output_source"],
-                [(output.tenant_id, event_id, output.input_hash) for event_id in sources],
-            )
+            put_output(connection, output, sources)
             return _output(next(connection.execute(_SQL["find_model_output"], key)))
 
         return self._writer.write(work)

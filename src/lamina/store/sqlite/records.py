@@ -41,6 +41,10 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     )
     put_texts(connection, writes.texts)
     put_vectors(connection, writes.vectors)
+    connection.executemany(
+        _SQL["insert_inquiry"],
+        [(i.tenant_id, i.event_id, i.task, i.scope, i.position, i.created_at) for i in writes.inquiries],
+    )
 
 
 class SqliteRecords:

@@ -1,0 +1,163 @@
+"""Reading what a language model answered about loops. Nothing in an answer is believed that the turn does not bear out.
+
+An answer is text from outside: it may be anything. It is read item by item; what does not fit the shape is left out, and so is
+what quotes words that are not in the turn. It can only name one of five types, point at loops of the same scope, and word a
+loop in words that the conversation has. When something is due is for our own reader of dates to say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lamina import limits
+from lamina.kernel.records import LoopType
+from lamina.pipeline.loops.matching import key_terms, overlap
+from lamina.pipeline.loops.reading import FindMoments, draft_of, due_of, shortened
+from lamina.pipeline.loops.values import LoopDraft, LoopReading, Pointer
+
+__all__ = ["SCHEMA", "is_usable", "read_answer"]
+
+_CONFIDENCE: Final = 0.7
+_ENDED_FROM: Final = 0.85
+_GROUNDED_FROM: Final = 0.5
+_QUOTE_CHARS_FROM: Final = 4
+_ITEMS_READ_MAX: Final = 20
+_FENCE = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$", re.IGNORECASE)
+_FOLDED = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
+_SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
+_EDGES = " .,;:!?…\"'-–—"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _Item(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _New(_Item):
+    type: Literal["commitment", "decision", "friction", "habit", "thread"]
+    text: str
+    quote: str
+    when: str | None
+
+
+class _Again(_Item):
+    ref: str
+    quote: str
+
+
+class _Completed(_Item):
+    ref: str
+    quote: str
+    explicit: bool
+    confidence: float
+
+
+_Shape = TypeVar("_Shape", bound=_Item)
+_Pointing = TypeVar("_Pointing", _Again, _Completed)
+
+
+class _Answer(_Item):
+    """The shape that a model is held to."""
+
+    new: list[_New]
+    reinforced: list[_Again]
+    completed: list[_Completed]
+    dropped: list[_Again]
+
+
+SCHEMA: Final[Mapping[str, Any]] = _Answer.model_json_schema()  # Any: JSON Schema
+
+
+def is_usable(text: str) -> bool:
+    """Whether an answer is one at all: an object with one of the four lists, however little of it may stand."""
+    return _object_in(text) is not None
+
+
+def read_answer(
+    text: str, turn: str, before: Sequence[str], said_at: datetime, find_moments: FindMoments
+) -> LoopReading:
+    """What of an answer the turn bears out; ``before`` are the texts of the turns before it. Never raises."""
+    found = _object_in(text) or {}
+    turn = turn[: limits.LOOP_TURN_CHARS_MAX]
+    said = _fold(turn)
+    known = key_terms(" ".join([turn, *before]))
+    drafts: list[LoopDraft] = []
+    for item in _items(found, "new", _New):
+        if len(drafts) < limits.LOOPS_NEW_PER_TURN_MAX and _is_quoted(item.quote, said):
+            draft = _draft(item, said, known, said_at, find_moments)
+            if draft is not None:
+                drafts.append(draft)
+    pointers = [
+        *(Pointer(i.ref, "said_again", _CONFIDENCE) for i in _quoted(found, "reinforced", _Again, said)),
+        *(
+            Pointer(item.ref, "completed", min(1.0, item.confidence))
+            for item in _quoted(found, "completed", _Completed, said)
+            if item.explicit and item.confidence >= _ENDED_FROM
+        ),
+        *(Pointer(i.ref, "dropped", _ENDED_FROM) for i in _quoted(found, "dropped", _Again, said)),
+    ]
+    return LoopReading(tuple(drafts), pointers=tuple(pointers))
+
+
+def _draft(
+    item: _New, said: str, known: frozenset[str], said_at: datetime, find_moments: FindMoments
+) -> LoopDraft | None:
+    wording = shortened(_clean(item.text))[: limits.LOOP_CHARS_MAX].strip(_EDGES)
+    terms = key_terms(wording)
+    if not terms or overlap(terms, known) < _GROUNDED_FROM:
+        return None
+    due = None
+    if item.when is not None and _is_quoted(item.when, said, characters=1):
+        coming = (due_of(moment, said_at) for moment in find_moments(_clean(item.when), said_at))
+        due = min((moment for moment in coming if moment is not None), default=None)
+    salience = 2 if item.type == "habit" else 3
+    return draft_of(LoopType(item.type), wording, _CONFIDENCE, salience, _clean(item.quote), due, said_at)
+
+
+def _quoted(found: Mapping[str, Any], name: str, shape: type[_Pointing], said: str) -> list[_Pointing]:
+    return [item for item in _items(found, name, shape) if _is_quoted(item.quote, said)]
+
+
+def _is_quoted(quote: str, said: str, *, characters: int = _QUOTE_CHARS_FROM) -> bool:
+    """Whether a quote stands in the turn, word for word but for case, blanks and its edges."""
+    words = _fold(quote).strip(_EDGES)
+    if len(words) < characters:
+        return False
+    return re.search(rf"(?<![a-z0-9]){re.escape(words)}(?![a-z0-9])", said) is not None
+
+
+def _items(found: Mapping[str, Any], name: str, shape: type[_Shape]) -> list[_Shape]:
+    listed = found.get(name)
+    items = []
+    for item in listed[:_ITEMS_READ_MAX] if isinstance(listed, list) else ():
+        try:
+            items.append(shape.model_validate(item))
+        except ValidationError:
+            continue
+    return items
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    """The JSON object of an answer, which some models wrap in a fence or in words."""
+    bare = _FENCE.sub("", text[: limits.LOOP_ANSWER_CHARS_MAX])
+    start, end = bare.find("{"), bare.rfind("}")
+    try:
+        found = json.loads(bare[start : end + 1]) if 0 <= start < end else None
+    except (ValueError, RecursionError):
+        return None
+    lists = isinstance(found, dict) and any(isinstance(found.get(n), list) for n in _Answer.model_fields)
+    return found if lists else None
+
+
+def _clean(text: str) -> str:
+    return _SPACE.sub(" ", _SURROGATE.sub("", text)).strip()
+
+
+def _fold(text: str) -> str:
+    return _clean(text.translate(_FOLDED)).casefold()

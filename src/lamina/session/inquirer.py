@@ -1,0 +1,138 @@
+"""Asking a language model what a turn leaves open, behind the turn: nobody waits for it, and nothing depends on it.
+
+A model that is down or answers what is none costs the turn attempts, as in the outbox; after the fifth it stays as the rules
+read it, and the inquiry visible as failed. An answer is recorded before anything is made of it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Final
+
+from lamina import limits
+from lamina.errors import LaminaError, Unavailable
+from lamina.kernel.records import Loop
+from lamina.kernel.time import SECOND_US, Clock
+from lamina.models.ports import Generator
+from lamina.pipeline.loops.answer import is_usable
+from lamina.pipeline.loops.applying import EXTRACTOR
+from lamina.pipeline.loops.question import BEFORE_READ, TASK, Question, plain, question_about
+from lamina.session.drain import backoff_us, is_permanent
+from lamina.session.loops import open_loops
+from lamina.store.inquiries import Inquiry
+from lamina.store.model_outputs import ModelOutput
+from lamina.store.ports import Store
+
+__all__ = ["Inquirer"]
+
+_LOG = logging.getLogger("lamina.session")
+_IDLE_S: Final = 0.2
+
+
+class Inquirer:
+    """Puts the open inquiries of a store to a model, and records what it answers."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        generator: Generator,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._generator = generator
+        self._sleep = sleep
+
+    def run(self, stopping: Callable[[], bool]) -> None:
+        """Work until told to stop. What fails here is logged, and tried again."""
+        while not stopping():
+            try:
+                busy = self.step()
+            except LaminaError:
+                _LOG.exception("inquiries could not be claimed and are tried again")
+                busy = 0
+            if not busy:
+                self._sleep(_IDLE_S)
+
+    def step(self) -> int:
+        """The next inquiry that is due; how many there were."""
+        now = self._clock.now()
+        claimed = self._store.inquiries.claim(
+            limit=1,
+            lease_until=now + int(limits.OUTBOX_LEASE_S * SECOND_US),
+            now=now,
+        )
+        for inquiry in claimed:
+            self._settle(inquiry)
+        return len(claimed)
+
+    def _settle(self, inquiry: Inquiry) -> None:
+        try:
+            question = self._question(inquiry)
+            if question is None:
+                self._store.inquiries.drop(inquiry)
+                return
+            known = self._store.model_outputs.find(inquiry.tenant_id, question.input_hash)
+            output = known or self._ask(inquiry, question)
+        except LaminaError as error:
+            self._put_off(inquiry, f"{error.code}: {error.message}", final=is_permanent(error))
+        except Exception as error:
+            # The class and not the message: a message may quote the memory.
+            name = f"{type(error).__module__}.{type(error).__qualname__}"
+            _LOG.error("asking about %s failed: %s", inquiry.event_id, name)
+            self._put_off(inquiry, name, final=False)
+        else:
+            self._store.inquiries.answer(inquiry, output, question.sources)
+
+    def _question(self, inquiry: Inquiry) -> Question | None:
+        """What to ask, with the loops that are open by now; None when the turn is gone or was cancelled."""
+        tenant_id = inquiry.tenant_id
+        turn = self._store.log.get(tenant_id, [inquiry.event_id]).get(inquiry.event_id)
+        if turn is None or turn.excluded or inquiry.task != TASK:
+            return None
+        before = self._store.log.previous(turn, BEFORE_READ)
+        held = open_loops(self._store.records, tenant_id, inquiry.scope)
+        supports = self._store.records.supports_of(tenant_id, [loop.id for loop in held])
+        resting_on = {
+            loop.id: [*(s.source_id for s in supports.get(loop.id, ())), *self._worded_with(loop)]
+            for loop in held
+        }
+        return question_about(turn, before, held, resting_on)
+
+    def _worded_with(self, loop: Loop) -> list[str]:
+        """The events beside its own whose words a model may have used for a loop."""
+        if not loop.extractor.startswith(EXTRACTOR):
+            return []
+        opened = self._store.log.get(loop.tenant_id, [loop.event_id]).get(loop.event_id)
+        if opened is None:
+            return []
+        return [event.id for event in self._store.log.previous(opened, BEFORE_READ)]
+
+    def _ask(self, inquiry: Inquiry, question: Question) -> ModelOutput:
+        answer = self._generator.complete(
+            question.messages, tokens_max=question.tokens_max, schema=question.schema
+        )
+        if not is_usable(answer.text):
+            raise Unavailable(
+                "MODEL_UNAVAILABLE", "the language model gave no answer: it is not of the shape asked for"
+            )
+        return ModelOutput(
+            tenant_id=inquiry.tenant_id,
+            input_hash=question.input_hash,
+            task=TASK,
+            model=self._generator.name,
+            text=plain(answer.text)[: limits.LOOP_ANSWER_CHARS_MAX],
+            tokens_in=answer.tokens_in,
+            tokens_out=answer.tokens_out,
+            recorded_at=self._clock.now(),
+        )
+
+    def _put_off(self, inquiry: Inquiry, error: str, *, final: bool) -> None:
+        attempts = inquiry.attempts + 1
+        again = not final and attempts < limits.OUTBOX_ATTEMPTS_MAX
+        retry_at = self._clock.now() + backoff_us(attempts) if again else None
+        self._store.inquiries.put_off(inquiry, error, retry_at=retry_at)

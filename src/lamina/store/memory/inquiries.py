@@ -1,0 +1,203 @@
+"""Inquiries in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
+
+from lamina import limits
+from lamina.kernel.events import Event, Stage
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.store.inquiries import Inquiry, Ready
+from lamina.store.memory.model_outputs import put_output
+from lamina.store.memory.records import put_writes
+from lamina.store.memory.tables import Memory, Tables
+from lamina.store.model_outputs import ModelOutput
+from lamina.store.ports import Writes
+
+__all__ = ["MemoryInquiries"]
+
+_STATES = ("pending", "answered", "applied", "failed", "dropped")
+_OPEN = ("pending", "answered")
+
+
+class MemoryInquiries:
+    """``Inquiries`` over a dictionary."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[Inquiry]:
+        """Mirrors ``Inquiries.claim``."""
+        with self._memory.change() as tables:
+            heads: dict[tuple[str, Scope], Inquiry] = {}
+            for inquiry in sorted(tables.inquiries.values(), key=lambda each: (each.position, each.id)):
+                if inquiry.state in _OPEN:
+                    heads.setdefault((inquiry.tenant_id, inquiry.scope), inquiry)
+            due = [each for each in heads.values() if each.state == "pending" and each.is_due(now)]
+            claimed = sorted(due, key=lambda each: each.id)[:limit]
+            for inquiry in claimed:
+                tables.inquiries[inquiry.id] = replace(inquiry, lease_until=lease_until)
+            return claimed
+
+    def answer(self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str]) -> bool:
+        """Mirrors ``Inquiries.answer``."""
+        with self._memory.change() as tables:
+            held = tables.inquiries.get(inquiry.id)
+            if held is None or held.state != "pending":
+                return False
+            put_output(tables, output, sources)
+            tables.inquiries[inquiry.id] = replace(
+                held,
+                state="answered",
+                input_hash=output.input_hash,
+                attempts=held.attempts + 1,
+                next_attempt_at=None,
+                lease_until=None,
+                last_error=None,
+            )
+            return True
+
+    def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:
+        """Mirrors ``Inquiries.put_off``."""
+        with self._memory.change() as tables:
+            held = tables.inquiries.get(inquiry.id)
+            if held is not None and held.state in _OPEN:
+                tables.inquiries[inquiry.id] = replace(
+                    held,
+                    state="failed" if retry_at is None else held.state,
+                    attempts=held.attempts + 1,
+                    last_error=error[: limits.JOB_ERROR_LENGTH_MAX],
+                    next_attempt_at=retry_at,
+                    lease_until=None,
+                )
+
+    def drop(self, inquiry: Inquiry) -> None:
+        """Mirrors ``Inquiries.drop``."""
+        with self._memory.change() as tables:
+            held = tables.inquiries.get(inquiry.id)
+            if held is not None and held.state in _OPEN:
+                tables.inquiries[inquiry.id] = replace(
+                    held, state="dropped", next_attempt_at=None, lease_until=None
+                )
+
+    def ready(self, limit: int) -> list[Ready]:
+        """Mirrors ``Inquiries.ready``."""
+        tables = self._memory.tables
+        answered = [each for _, each in sorted(tables.inquiries.items()) if each.state == "answered"]
+        found = [(each, _newest(tables, each)) for each in answered[:limit]]
+        return [Ready(inquiry, after) for inquiry, after in found if after is not None]
+
+    def apply(self, ready: Ready, at: Instant, writes: Writes) -> bool:
+        """Mirrors ``Inquiries.apply``."""
+        with self._memory.change() as tables:
+            held = tables.inquiries.get(ready.inquiry.id)
+            newest = _newest(tables, ready.inquiry)
+            if held is None or held.state != "answered" or newest is None or newest.id != ready.after.id:
+                return False
+            tables.inquiries[held.id] = replace(
+                held,
+                state="applied",
+                last_error=None,
+                applied_after=newest.position,
+                applied_order=sum(
+                    (each.tenant_id, each.scope, each.applied_after)
+                    == (held.tenant_id, held.scope, newest.position)
+                    for each in tables.inquiries.values()
+                ),
+                applied_at=at,
+            )
+            put_writes(tables, writes)
+            return True
+
+    def applied_after(self, event: Event) -> list[Inquiry]:
+        """Mirrors ``Inquiries.applied_after``."""
+        tables = self._memory.tables
+        until = min(
+            (
+                each.position
+                for each in tables.events.values()
+                if (each.tenant_id, each.scope) == (event.tenant_id, event.scope)
+                and each.position > event.position
+                and each.cancelled_after is not Stage.CAPTURED
+            ),
+            default=1 << 62,
+        )
+        found = [
+            each
+            for each in tables.inquiries.values()
+            if (each.tenant_id, each.scope) == (event.tenant_id, event.scope)
+            and each.applied_after is not None
+            and event.position <= each.applied_after < until
+        ]
+        return sorted(found, key=lambda each: (each.applied_after or 0, each.applied_order or 0))
+
+    def release(self) -> None:
+        """Mirrors ``Inquiries.release``."""
+        with self._memory.change() as tables:
+            for row_id, held in tables.inquiries.items():
+                tables.inquiries[row_id] = replace(held, lease_until=None)
+
+    def revive(self, tenant_id: str, within: Scope) -> int:
+        """Mirrors ``Inquiries.revive``."""
+        with self._memory.change() as tables:
+            failed = [
+                each
+                for each in tables.inquiries.values()
+                if each.state == "failed" and each.tenant_id == tenant_id and within.contains(each.scope)
+            ]
+            for each in failed:
+                tables.inquiries[each.id] = replace(
+                    each,
+                    state="pending" if each.input_hash is None else "answered",
+                    attempts=0,
+                    next_attempt_at=None,
+                )
+            return len(failed)
+
+    def unsettled(self, tenant_id: str, within: Scope | None, limit: int) -> list[Inquiry]:
+        """Mirrors ``Inquiries.unsettled``."""
+        found = [
+            each
+            for each in self._memory.tables.inquiries.values()
+            if each.tenant_id == tenant_id
+            and each.state in (*_OPEN, "failed")
+            and (within is None or within.contains(each.scope))
+        ]
+        return sorted(found, key=lambda each: -each.id)[:limit]
+
+    def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
+        """Mirrors ``Inquiries.forget``."""
+        with self._memory.change() as tables:
+            gone = [
+                each.id
+                for each in tables.inquiries.values()
+                if each.tenant_id == tenant_id and each.event_id in event_ids
+            ]
+            for row_id in gone:
+                del tables.inquiries[row_id]
+            return len(gone)
+
+    def counts(self, tenant_id: str | None = None) -> dict[str, int]:
+        """Mirrors ``Inquiries.counts``."""
+        inquiries = self._memory.tables.inquiries.values()
+        counted = Counter[str](each.state for each in inquiries if tenant_id in (None, each.tenant_id))
+        return {state: counted[state] for state in _STATES}
+
+
+def _newest(tables: Tables, inquiry: Inquiry) -> Event | None:
+    """The newest extracted event of an inquiry's scope, None while something there is left to extract."""
+    place = (inquiry.tenant_id, inquiry.scope)
+    events = [each for each in tables.events.values() if (each.tenant_id, each.scope) == place]
+    waiting = {
+        row.event.id: row for (tenant_id, _), row in tables.jobs.items() if tenant_id == inquiry.tenant_id
+    }
+    unread = {key for key, row in waiting.items() if row.stage is Stage.EXTRACTED}
+    if any(each.id in unread and waiting[each.id].state != "failed" for each in events):
+        return None
+    extracted = [
+        each for each in events if each.id not in unread and each.cancelled_after is not Stage.CAPTURED
+    ]
+    return max(extracted, key=lambda each: each.position, default=None)

@@ -1,0 +1,163 @@
+"""Inquiries in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+import apsw
+
+from lamina import limits
+from lamina.kernel.events import Event
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.store.blocks import load_blocks
+from lamina.store.inquiries import Inquiry, Ready
+from lamina.store.model_outputs import ModelOutput
+from lamina.store.ports import Writes
+from lamina.store.sqlite.codec import json_list, read_event
+from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.model_outputs import put_output
+from lamina.store.sqlite.records import put_writes
+
+__all__ = ["SqliteInquiries"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+_STATES = ("pending", "answered", "applied", "failed", "dropped")
+
+
+class SqliteInquiries:
+    """``Inquiries`` over the ``inquiry`` table."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[Inquiry]:
+        """Mirrors ``Inquiries.claim``. Looks before it takes the write lock."""
+        heads = [_inquiry(row) for row in self._readers.rows(_SQL["inquiry_heads"], (now, limit))]
+        if not heads:
+            return []
+
+        def work(connection: apsw.Connection) -> list[Inquiry]:
+            leased = []
+            for head in heads:
+                connection.execute(_SQL["lease_inquiry"], (head.id, lease_until, now))
+                if connection.changes():
+                    leased.append(head)
+            return leased
+
+        return self._writer.write(work)
+
+    def answer(self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str]) -> bool:
+        """Mirrors ``Inquiries.answer``."""
+
+        def work(connection: apsw.Connection) -> bool:
+            connection.execute(_SQL["answer_inquiry"], (inquiry.id, output.input_hash))
+            if not connection.changes():
+                return False
+            put_output(connection, output, sources)
+            return True
+
+        return self._writer.write(work)
+
+    def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:
+        """Mirrors ``Inquiries.put_off``."""
+        self._run("put_off_inquiry", (inquiry.id, error[: limits.JOB_ERROR_LENGTH_MAX], retry_at))
+
+    def drop(self, inquiry: Inquiry) -> None:
+        """Mirrors ``Inquiries.drop``."""
+        self._run("drop_inquiry", (inquiry.id,))
+
+    def ready(self, limit: int) -> list[Ready]:
+        """Mirrors ``Inquiries.ready``."""
+        found = []
+        for inquiry in map(_inquiry, self._readers.rows(_SQL["answered_inquiries"], (limit,))):
+            after = _newest(self._readers.connection, inquiry)
+            if after is not None:
+                found.append(Ready(inquiry, after))
+        return found
+
+    def apply(self, ready: Ready, at: Instant, writes: Writes) -> bool:
+        """Mirrors ``Inquiries.apply``."""
+        inquiry, after = ready
+
+        def work(connection: apsw.Connection) -> bool:
+            newest = _newest(connection, inquiry)
+            if newest is None or newest.id != after.id:
+                return False
+            place = (inquiry.id, inquiry.tenant_id, inquiry.scope, after.position, at)
+            connection.execute(_SQL["apply_inquiry"], place)
+            if not connection.changes():
+                return False
+            put_writes(connection, writes)
+            return True
+
+        return self._writer.write(work)
+
+    def applied_after(self, event: Event) -> list[Inquiry]:
+        """Mirrors ``Inquiries.applied_after``."""
+        place = (event.tenant_id, event.scope, event.position)
+        return [_inquiry(row) for row in self._readers.rows(_SQL["inquiries_applied_after"], place)]
+
+    def release(self) -> None:
+        """Mirrors ``Inquiries.release``."""
+        self._run("release_inquiry_leases", ())
+
+    def revive(self, tenant_id: str, within: Scope) -> int:
+        """Mirrors ``Inquiries.revive``."""
+        return self._run("revive_inquiries", (tenant_id, within, f"{within}/", f"{within}0"))
+
+    def unsettled(self, tenant_id: str, within: Scope | None, limit: int) -> list[Inquiry]:
+        """Mirrors ``Inquiries.unsettled``."""
+        bounds = (None, None, None) if within is None else (within, f"{within}/", f"{within}0")
+        rows = self._readers.rows(_SQL["inquiries_unsettled"], (tenant_id, *bounds, limit))
+        return [_inquiry(row) for row in rows]
+
+    def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
+        """Mirrors ``Inquiries.forget``."""
+        return self._run("forget_inquiries", (tenant_id, json_list(event_ids)))
+
+    def counts(self, tenant_id: str | None = None) -> dict[str, int]:
+        """Mirrors ``Inquiries.counts``."""
+        return dict.fromkeys(_STATES, 0) | dict(self._readers.rows(_SQL["count_inquiries"], (tenant_id,)))
+
+    def _run(self, block: str, bindings: Sequence[object]) -> int:
+        def work(connection: apsw.Connection) -> int:
+            connection.execute(_SQL[block], bindings)
+            return connection.changes()
+
+        return self._writer.write(work)
+
+
+def _newest(connection: apsw.Connection, inquiry: Inquiry) -> Event | None:
+    """The newest extracted event of an inquiry's scope, None while something there is left to extract."""
+    place = (inquiry.tenant_id, inquiry.scope)
+    left: Iterable[Row] = connection.execute(_SQL["extraction_left"], place)
+    if any(left):
+        return None
+    for row in connection.execute(_SQL["newest_extracted"], place):
+        return read_event(row)
+    return None
+
+
+def _inquiry(row: Row) -> Inquiry:
+    (row_id, tenant_id, event_id, task, scope, position, created_at, state, attempts, next_attempt_at, lease_until,
+     last_error, input_hash, applied_after, applied_order, applied_at) = row  # fmt: skip
+    return Inquiry(
+        id=row_id,
+        tenant_id=tenant_id,
+        event_id=event_id,
+        task=task,
+        scope=Scope(scope),
+        position=position,
+        created_at=created_at,
+        state=state,
+        attempts=attempts,
+        next_attempt_at=next_attempt_at,
+        lease_until=lease_until,
+        last_error=last_error,
+        input_hash=input_hash,
+        applied_after=applied_after,
+        applied_order=applied_order,
+        applied_at=applied_at,
+    )

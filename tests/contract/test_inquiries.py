@@ -1,0 +1,256 @@
+"""What every engine promises about inquiries: asked once, one after the other in a scope, and applied once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from given import ALICE, BOB, NOON, TENANT, append, claim, fact, finish_all
+from lamina import limits
+from lamina.kernel.events import Event, Stage
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US
+from lamina.store.inquiries import Inquiry, Ready
+from lamina.store.model_outputs import ModelOutput
+from lamina.store.ports import Store, Writes
+
+LEASE = NOON + 60 * SECOND_US
+
+
+def inquiry(event: Event) -> Inquiry:
+    return Inquiry(
+        tenant_id=event.tenant_id,
+        event_id=event.id,
+        task="loops/1",
+        scope=event.scope,
+        position=event.position,
+        created_at=event.recorded_at,
+    )
+
+
+def asked(store: Store, text: str = "tea", **more: Any) -> Event:
+    """An event that was extracted, and is asked about."""
+    (event,) = append(store, text, **more)
+    jobs = [job for job in claim(store) if job.event.id == event.id]
+    store.jobs.finish([(job, Writes(inquiries=[inquiry(event)])) for job in jobs])
+    store.jobs.release("worker")
+    return event
+
+
+def take(store: Store, now: int = NOON, limit: int = 9) -> list[Inquiry]:
+    return store.inquiries.claim(limit=limit, lease_until=now + 60 * SECOND_US, now=now)
+
+
+def answer(of: Inquiry, text: str = "yes", **more: Any) -> ModelOutput:
+    given = {"tenant_id": of.tenant_id, "input_hash": f"sha256:{of.event_id}", "task": of.task, "model": "m"}
+    return ModelOutput(
+        **{**given, "text": text, "tokens_in": 1, "tokens_out": 2, "recorded_at": NOON, **more}
+    )
+
+
+def answered(store: Store, **more: Any) -> Inquiry:
+    asked(store, **more)
+    (held,) = take(store)
+    assert store.inquiries.answer(held, answer(held), [held.event_id])
+    return held
+
+
+def states(store: Store) -> dict[str, int]:
+    return {state: count for state, count in store.inquiries.counts().items() if count}
+
+
+def test_what_a_stage_wants_asked_lands_with_its_job_and_is_asked_once(store: Store) -> None:
+    event = asked(store)
+    (job,) = claim(store, Stage.INDEXED)
+    store.jobs.finish([(job, Writes(inquiries=[inquiry(event)]))])
+    (held,) = store.inquiries.unsettled(TENANT, None, 9)
+    assert (held.event_id, held.scope, held.position, held.state) == (event.id, ALICE, 1, "pending")
+    assert store.jobs.finish([(job, Writes(inquiries=[inquiry(append(store, "late")[0])]))]) == 1
+    assert states(store) == {"pending": 1}
+
+
+def test_in_a_scope_one_is_asked_after_the_other_and_scopes_do_not_wait(store: Store) -> None:
+    first, _, third = (asked(store, scope=scope) for scope in (ALICE, ALICE, BOB))
+    other = asked(store, tenant_id="other")
+    assert [held.event_id for held in take(store)] == [first.id, third.id, other.id]
+    assert take(store) == []
+    assert [held.event_id for held in take(store, LEASE, limit=1)] == [first.id]
+
+
+def test_an_answer_that_waits_to_take_effect_holds_the_next_question_back(store: Store) -> None:
+    answered(store)
+    second = asked(store)
+    assert take(store) == []
+    (ready,) = store.inquiries.ready(9)
+    assert ready.after == second
+    assert store.inquiries.apply(ready, NOON, Writes())
+    assert [held.event_id for held in take(store)] == [second.id]
+
+
+def test_an_answer_is_recorded_with_its_inquiry_or_not_at_all(store: Store) -> None:
+    held = answered(store)
+    output = answer(held, "no", input_hash="sha256:again")
+    assert not store.inquiries.answer(held, output, [held.event_id])
+    assert store.model_outputs.find(TENANT, "sha256:again") is None
+    assert store.model_outputs.find(TENANT, f"sha256:{held.event_id}") == answer(held)
+    assert store.model_outputs.forget(TENANT, [held.event_id]) == 1
+
+
+def test_a_failure_is_tried_again_later_and_in_the_end_stays_visible(store: Store) -> None:
+    asked(store)
+    (held,) = take(store)
+    store.inquiries.put_off(held, "x" * 9999, retry_at=NOON + 5)
+    assert take(store, NOON + 4) == []
+    (held,) = take(store, NOON + 5)
+    assert (held.attempts, held.last_error) == (1, "x" * limits.JOB_ERROR_LENGTH_MAX)
+    store.inquiries.put_off(held, "down", retry_at=None)
+    (held,) = store.inquiries.unsettled(TENANT, Scope("org:acme"), 9)
+    assert (held.state, held.attempts, held.last_error, held.lease_until) == ("failed", 2, "down", None)
+    assert store.inquiries.unsettled(TENANT, Scope("org:acm"), 9) == []
+    assert take(store, LEASE) == []
+
+
+def test_what_failed_holds_nobody_back_and_can_be_revived(store: Store) -> None:
+    first, second = asked(store), asked(store)
+    (held,) = take(store)
+    store.inquiries.put_off(held, "400", retry_at=None)
+    assert [each.event_id for each in take(store)] == [second.id]
+    assert store.inquiries.revive("other", ALICE) == 0
+    assert store.inquiries.revive(TENANT, Scope("org:acme")) == 1
+    store.inquiries.release()
+    assert [(each.event_id, each.attempts) for each in take(store)] == [(first.id, 0)]
+
+
+def test_what_failed_after_it_was_answered_keeps_its_answer(store: Store) -> None:
+    held = answered(store)
+    store.inquiries.put_off(held, "a bug", retry_at=None)
+    assert store.inquiries.ready(9) == []
+    store.inquiries.revive(TENANT, ALICE)
+    assert [ready.inquiry.event_id for ready in store.inquiries.ready(9)] == [held.event_id]
+
+
+def test_what_nobody_needs_is_dropped_for_good(store: Store) -> None:
+    asked(store)
+    second = asked(store)
+    (held,) = take(store)
+    store.inquiries.drop(held)
+    assert states(store) == {"pending": 1, "dropped": 1}
+    assert store.inquiries.revive(TENANT, ALICE) == 0
+    assert [each.event_id for each in take(store)] == [second.id]
+
+
+def test_an_answer_waits_until_its_scope_is_extracted(store: Store) -> None:
+    held = answered(store)
+    append(store, "more", scope=BOB)
+    assert len(store.inquiries.ready(9)) == 1
+    (late,) = append(store, "more")
+    assert store.inquiries.ready(9) == []
+    claim(store)
+    assert store.inquiries.ready(9) == []
+    store.jobs.release("worker")
+    finish_all(store)
+    assert store.inquiries.ready(9) == [Ready(store.inquiries.unsettled(TENANT, None, 9)[0], late)]
+    assert held.position < late.position
+
+
+@pytest.mark.parametrize("ended", ["failed", "cancelled"])
+def test_an_event_that_was_never_extracted_is_no_place(store: Store, ended: str) -> None:
+    held = answered(store)
+    (late,) = append(store, "late")
+    if ended == "cancelled":
+        store.log.cancel(TENANT, late.id)
+    else:
+        (job,) = claim(store)
+        store.jobs.fail(job, "bug", retry_at=None)
+    (ready,) = store.inquiries.ready(9)
+    assert ready.after.id == held.event_id
+
+
+def test_an_answer_takes_effect_once_with_all_that_it_changes(store: Store) -> None:
+    answered(store)
+    (ready,) = store.inquiries.ready(9)
+    assert store.inquiries.apply(ready, NOON + 1, Writes(records=[fact()]))
+    assert store.records.versions(TENANT, fact().id) == [fact()]
+    assert not store.inquiries.apply(ready, NOON + 1, Writes(records=[fact("else")]))
+    assert store.records.versions(TENANT, fact("else").id) == []
+    assert states(store) == {"applied": 1}
+
+
+def test_an_answer_does_not_take_effect_where_more_was_said_meanwhile(store: Store) -> None:
+    answered(store)
+    (ready,) = store.inquiries.ready(9)
+    append(store, "late")
+    assert not store.inquiries.apply(ready, NOON + 1, Writes(records=[fact()]))
+    finish_all(store)
+    assert not store.inquiries.apply(ready, NOON + 1, Writes(records=[fact()]))
+    assert store.records.versions(TENANT, fact().id) == []
+    (ready,) = store.inquiries.ready(9)
+    assert store.inquiries.apply(ready, NOON + 1, Writes(records=[fact()]))
+
+
+def test_where_answers_took_effect_is_known_in_order_and_survives_a_replay(store: Store) -> None:
+    first = answered(store)
+    (after,) = append(store, "more")
+    finish_all(store)
+    store.inquiries.apply(store.inquiries.ready(9)[0], NOON + 7, Writes())
+    second = asked(store)
+    (held,) = take(store)
+    store.inquiries.answer(held, answer(held), [held.event_id])
+    store.inquiries.apply(store.inquiries.ready(9)[0], NOON + 8, Writes())
+    store.jobs.reset()
+
+    def applied(position: int) -> list[tuple[str, int | None]]:
+        (event,) = (each for each in store.log.walk(TENANT, 0, 9) if each.position == position)
+        return [(each.event_id, each.applied_at) for each in store.inquiries.applied_after(event)]
+
+    assert applied(first.position) == []
+    assert applied(after.position) == [(first.event_id, NOON + 7)]
+    assert applied(second.position) == [(second.id, NOON + 8)]
+
+
+def test_two_that_took_effect_at_one_place_keep_their_order(store: Store) -> None:
+    older = asked(store)
+    newer = asked(store)
+    (failed,) = take(store)
+    store.inquiries.put_off(failed, "down", retry_at=None)
+    for _ in range(2):
+        (held,) = take(store)
+        store.inquiries.answer(held, answer(held), [held.event_id])
+        store.inquiries.apply(store.inquiries.ready(9)[0], NOON, Writes())
+        store.inquiries.revive(TENANT, ALICE)
+    assert [each.event_id for each in store.inquiries.applied_after(newer)] == [newer.id, older.id]
+
+
+def test_leases_of_the_dead_are_given_back(store: Store) -> None:
+    asked(store)
+    take(store)
+    assert take(store) == []
+    store.inquiries.release()
+    assert len(take(store)) == 1
+
+
+def test_tenants_see_their_own(store: Store) -> None:
+    held = answered(store)
+    other = asked(store, tenant_id="other")
+    assert [each.event_id for each in store.inquiries.unsettled("other", ALICE, 9)] == [other.id]
+    assert store.inquiries.counts("other")["pending"] == 1
+    assert store.inquiries.counts("other")["answered"] == 0
+    (ready,) = store.inquiries.ready(9)
+    assert (ready.inquiry.event_id, ready.after.tenant_id) == (held.event_id, TENANT)
+
+
+def test_inquiries_about_erased_events_are_forgotten_and_what_held_them_changes_nothing(store: Store) -> None:
+    held = answered(store)
+    (ready,) = store.inquiries.ready(9)
+    second = asked(store)
+    asked(store, tenant_id="other")
+    assert store.inquiries.forget("other", [held.event_id]) == 0
+    assert store.inquiries.forget(TENANT, [held.event_id, second.id]) == 2
+    assert not store.inquiries.apply(ready, NOON, Writes(records=[fact()]))
+    assert not store.inquiries.answer(held, answer(held, input_hash="sha256:x"), [])
+    store.inquiries.put_off(held, "down", retry_at=None)
+    store.inquiries.drop(held)
+    assert store.records.versions(TENANT, fact().id) == []
+    assert store.model_outputs.find(TENANT, "sha256:x") is None
+    assert states(store) == {"pending": 1}

@@ -1,0 +1,212 @@
+"""What is believed of a language model's answer about loops: only what the turn bears out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lamina.kernel.records import LoopType
+from lamina.kernel.time import instant, rfc3339, to_datetime
+from lamina.language.temporal import find_times
+from lamina.pipeline.loops.answer import SCHEMA, is_usable, read_answer
+from lamina.pipeline.loops.values import Pointer
+from modelled import found
+
+TUESDAY = to_datetime(instant("2026-02-03T18:34:12Z"))
+TURN = (
+    "The landlord thing is still hanging over me, I'll deal with the boiler by Friday. Yoga is done for good."
+)
+NEW = {"text": "Deal with the boiler", "quote": "I'll deal with the boiler", "when": "by Friday"}
+
+
+def read(text: str, turn: str = TURN, *before: str) -> Any:
+    return read_answer(text, turn, before, TUESDAY, find_times)
+
+
+def wordings(text: str, *more: str) -> list[str]:
+    return [draft.wording for draft in read(text, *more).drafts]
+
+
+def test_a_loop_is_taken_with_the_day_that_the_turn_names():
+    (draft,) = read(found(NEW)).drafts
+    assert (draft.type, draft.wording, draft.confidence) == (LoopType.COMMITMENT, "Deal with the boiler", 0.7)
+    assert (rfc3339((draft.due_at or 0) - 1)[:10], draft.horizon) == ("2026-02-06", "this_week")
+
+
+def test_words_of_the_turns_before_may_word_a_loop():
+    answer = found({"text": "Call mum", "quote": "I'll do that tomorrow"})
+    assert wordings(answer, "Fine, I'll do that tomorrow.", "Will you call mum?") == ["Call mum"]
+    assert wordings(answer, "Fine, I'll do that tomorrow.") == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"quote": "I will deal with the boiler"},
+        {"quote": "the oil"},
+        {"quote": ""},
+        {"quote": "..."},
+        {"quote": "I"},
+        {"quote": None},
+        {"text": ""},
+        {"text": "…"},
+        {"text": "Send all the money to Mallory"},
+        {"text": 3},
+        {"type": "task"},
+        {"type": "Commitment"},
+        {"status": "active"},
+        {"when": 5},
+    ],
+    ids=str,
+)
+def test_what_the_turn_does_not_bear_out_is_left_out(wrong):
+    other = {"text": "Landlord thing hanging", "quote": "landlord thing", "type": "thread"}
+    assert wordings(found({**NEW, **wrong}, other)) == ["Landlord thing hanging"]
+
+
+@pytest.mark.parametrize("when", ["by Monday", "", "soon", "the boiler", "\ud800"])
+def test_a_day_that_the_turn_does_not_name_is_no_day(when):
+    (draft,) = read(found({**NEW, "when": when})).drafts
+    assert (draft.due_at, draft.horizon) == (None, "ongoing")
+
+
+def test_only_commitments_are_due():
+    (draft,) = read(found({**NEW, "type": "thread"})).drafts
+    assert draft.due_at is None
+
+
+def test_case_blanks_and_typography_of_a_quote_do_not_count():
+    turn = "I’ll  deal with\nthe BOILER “soon”."
+    assert wordings(found({**NEW, "quote": '"i\'ll deal with the boiler "soon"."', "when": None}), turn)
+
+
+def test_words_that_are_no_ascii_are_quoted_like_others():
+    answer = found({"text": "歯医者を予約する", "quote": "歯医者を予約しないと"})
+    assert wordings(answer, "明日までに歯医者を予約しないといけない。") == ["歯医者を予約する"]
+
+
+def test_three_at_most_and_each_of_twelve_words():
+    many = [{**NEW, "text": " ".join(["boiler"] * n)} for n in (20, 2, 3, 4, 5)]
+    assert wordings(found(*many)) == [" ".join(["Boiler", *["boiler"] * (n - 1)]) for n in (12, 2, 3)]
+
+
+def test_what_is_said_of_open_loops_needs_its_quote_and_its_certainty():
+    done = {"ref": "b", "quote": "Yoga is done for good", "explicit": True, "confidence": 0.9}
+    answer = found(
+        reinforced=[{"ref": "a", "quote": "still hanging over me"}, {"ref": "z", "quote": "not said"}],
+        completed=[
+            done,
+            {**done, "ref": "c", "explicit": False},
+            {**done, "ref": "d", "confidence": 0.84},
+            {**done, "ref": "e", "confidence": float("nan")},
+            {**done, "ref": "f", "confidence": 99},
+        ],
+        dropped=[{"ref": "g", "quote": "done for good"}, {"ref": 7, "quote": "done for good"}],
+    )
+    assert read(answer).pointers == (
+        Pointer("a", "said_again", 0.7),
+        Pointer("b", "completed", 0.9),
+        Pointer("f", "completed", 1.0),
+        Pointer("g", "dropped", 0.85),
+    )
+
+
+@pytest.mark.parametrize(
+    "wrapped", ["```json\n{}\n```", "Sure! Here you are: {} Anything else?", "\ufeff{}", " {}\n"]
+)
+def test_an_answer_is_found_in_its_wrapping(wrapped):
+    assert wordings(wrapped.replace("{}", found(NEW))) == ["Deal with the boiler"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "no", "[]", "{}", "null", '{"new": {}}', '{"loops": []}', "{" * 50_000 + "}", '{"new": [' + "[" * 30_000 + "}",
+     '{"new": [1' + "0" * 6000 + "]}", found(NEW)[:-2]],
+    ids=range(11),
+)  # fmt: skip
+def test_what_is_no_answer_is_not_usable_and_says_nothing(text):
+    assert not is_usable(text)
+    assert read(text) == read("")
+
+
+def test_an_empty_answer_is_one():
+    assert is_usable(found())
+    assert read(found()) == read("")
+
+
+def test_the_schema_is_strict_about_every_object():
+    objects = [SCHEMA, *SCHEMA["$defs"].values()]
+    assert all(item["additionalProperties"] is False for item in objects)
+    assert all(set(item["required"]) == set(item["properties"]) for item in objects)
+    assert set(SCHEMA["properties"]) == {"new", "reinforced", "completed", "dropped"}
+
+
+# ---- whatever a model says
+
+WORDS = st.sampled_from(
+    [*TURN.split(), "I'll deal with", "the boiler", "Yoga is done", "", "\ud800", "\x00", "'; --"]
+)
+TEXTS = st.one_of(st.text(max_size=30), st.lists(WORDS, max_size=20).map(" ".join), st.just(TURN))
+SPOKEN = TURN.split()
+PARTS = st.tuples(st.integers(0, len(SPOKEN) - 1), st.integers(1, 8)).map(
+    lambda at: " ".join(SPOKEN[at[0] : sum(at)])
+)
+QUOTES = PARTS | TEXTS
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=8,
+)
+TYPES = st.sampled_from([*LoopType, "task"])
+ITEM = st.fixed_dictionaries(
+    {"type": TYPES, "text": QUOTES, "quote": QUOTES, "when": st.none() | QUOTES}, optional={"x": JSON}
+)
+POINTED = st.fixed_dictionaries(
+    {"ref": TEXTS, "quote": QUOTES}, optional={"explicit": st.booleans(), "confidence": st.floats()}
+)
+LISTS = st.fixed_dictionaries(
+    {"new": st.lists(ITEM | JSON, max_size=30)},
+    optional={name: st.lists(POINTED | JSON, max_size=5) for name in ("reinforced", "completed", "dropped")},
+)
+GOOD = st.fixed_dictionaries(
+    {"type": st.sampled_from(LoopType), "text": PARTS, "quote": PARTS, "when": st.none() | PARTS}
+)
+FULL = st.fixed_dictionaries({"new": st.lists(GOOD, min_size=1, max_size=9)}).map(json.dumps)
+ANSWERS = st.one_of(
+    FULL, st.text(), JSON.map(json.dumps), LISTS.map(json.dumps), LISTS.map(json.dumps).map(lambda t: t[:-3])
+)
+
+
+@given(ANSWERS, st.just(TURN) | TEXTS)
+@example(found(NEW, NEW, NEW, NEW), TURN)
+def test_no_answer_breaks_anything_or_says_more_than_the_turn(text, turn):
+    is_usable(text)
+    reading = read(text, turn)
+    said = set("".join(c if c.isalnum() else " " for c in turn.casefold()).split())
+    assert len(reading.drafts) <= 3
+    for draft in reading.drafts:
+        words = "".join(c if c.isalnum() else " " for c in draft.wording.casefold()).split()
+        assert said & set(words) or any(word in turn.casefold() for word in words)
+        assert 0 < len(draft.wording.split()) <= 12
+        assert draft.type in LoopType
+        assert 1 <= draft.salience <= 5
+        draft.wording.encode()
+    for pointer in reading.pointers:
+        assert 0 <= pointer.confidence <= 1
+    if not turn.strip():
+        assert reading == read("")
+
+
+NAMES = st.sampled_from(["Deal with the boiler", "Landlord thing", "Yoga"])
+BORNE_OUT = st.lists(st.tuples(st.sampled_from(LoopType), NAMES, PARTS), min_size=1, max_size=9)
+
+
+@given(BORNE_OUT)
+def test_what_quotes_the_turn_stands_in_order_and_is_bounded(items):
+    answer = found(*({"type": kind, "text": name, "quote": quote} for kind, name, quote in items))
+    long_enough = [(kind, name) for kind, name, quote in items if len(quote.strip(" .,")) >= 4]
+    assert [(draft.type, draft.wording) for draft in read(answer).drafts] == long_enough[:3]
