@@ -82,16 +82,16 @@ class _FixedPaths(BaseRoute):
     """The rows whose path has no parameter, looked up by it rather than tried one after another."""
 
     def __init__(self, rows: Iterable[StarletteRoute]) -> None:
-        self._rows = {row.path: row for row in rows if not PARAMETER.search(row.path)}
+        self.rows = {row.path: row for row in rows if not PARAMETER.search(row.path)}
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Mirrors ``BaseRoute.matches``."""
-        row = self._rows.get(scope["path"])
+        row = self.rows.get(scope["path"])
         return (Match.NONE, {}) if row is None else row.matches(scope)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Mirrors ``BaseRoute.handle``."""
-        await self._rows[scope["path"]].handle(scope, receive, send)
+        await self.rows[scope["path"]].handle(scope, receive, send)
 
 
 def _fixed_paths_first(item: tuple[str, Any]) -> tuple[int, str]:
