@@ -364,6 +364,10 @@ class _Occurrences:
 
 def best(scores: Float32Array, mask: BoolArray, limit: int) -> Places:
     """The places of the highest scores under the mask, best first, earlier places first among equals."""
+    sampled = scores[::_SAMPLED][mask[::_SAMPLED]]
+    if len(sampled) > limit > 0:
+        # What a sample's own ``limit``-th highest leaves is little: nothing else of the rest is copied or compared again.
+        mask = mask & (scores >= _worst(sampled, limit))
     places = np.flatnonzero(mask)
     scores = scores[places]
     if len(places) > limit > 0:

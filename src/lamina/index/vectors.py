@@ -73,10 +73,12 @@ class VectorMatrix:
     def rows(self, indices: NDArray[np.intp]) -> Float32Array:
         """(n, dimensions) float32 of those places."""
         picked = np.empty((len(indices), self.dimensions), np.float32)
-        blocks, spots = np.divmod(indices, _BLOCK_ROWS)
-        for block in np.unique(blocks).tolist():
-            inside = blocks == block
-            picked[inside] = self._blocks[block][spots[inside]]
+        order = np.argsort(indices, kind="stable")
+        blocks, spots = np.divmod(indices[order], _BLOCK_ROWS)
+        bounds = np.searchsorted(blocks, np.arange(len(self._blocks) + 1)).tolist()
+        for block, start, end in zip(self._blocks, bounds[:-1], bounds[1:], strict=True):
+            if start < end:
+                picked[order[start:end]] = block[spots[start:end]]
         picked *= self._scales[indices, None]
         return picked
 
