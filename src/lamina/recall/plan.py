@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from lamina.errors import Invalid
 from lamina.kernel.events import Party
@@ -23,7 +23,7 @@ from lamina.language.tokens import analyse, content_terms
 from lamina.recall.filters import Filter, parse_filter
 from lamina.recall.requests import LayerName, Recall
 
-__all__ = ["DEFAULT_LIMITS", "Plan", "QuestionClass", "plan_recall"]
+__all__ = ["DEFAULT_LIMITS", "NARROW", "WIDE", "Breadth", "Plan", "QuestionClass", "plan_recall"]
 
 QuestionClass = Literal["LOOKUP", "TIMELINE", "AGGREGATE", "PREFERENCE", "OPEN"]
 
@@ -34,6 +34,33 @@ DEFAULT_LIMITS: Mapping[Layer, int] = {
     Layer.BELIEFS: 10,
     Layer.UNDERSTANDING: 3,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Breadth:
+    """How many events a recall looks at to find the few that it shows.
+
+    ``text``, ``vector``, ``timed`` and ``newest`` are what each arm may bring; so many of the best by words and by vectors,
+    ``expanded``, bring the turns around them.
+    """
+
+    text: int
+    vector: int
+    expanded: int
+    timed: int
+    newest: int
+
+
+WIDE: Final = Breadth(text=200, vector=150, expanded=60, timed=50, newest=50)
+"""What every pack is made from."""
+
+NARROW: Final = Breadth(text=60, vector=60, expanded=20, timed=20, newest=20)
+"""For who waits and takes a few lines, such as a brief: a third of the candidates, and so of the late interaction.
+
+Evidence turns in the top 5 and 10, LoCoMo and LongMemEval: 0.762 and 0.818, 0.755 and 0.833; wide 0.762 and 0.821, 0.757
+and 0.836.
+"""
+
 
 _CLASSES: Sequence[tuple[QuestionClass, re.Pattern[str]]] = (
     ("TIMELINE", re.compile(r"\b(?:when|how long|since when|what (?:date|day|year|month|time)|in what order|before|after)\b", re.I)),
@@ -67,6 +94,7 @@ class Plan:
     max_tokens: int
     filter: Filter
     warnings: tuple[str, ...]
+    breadth: Breadth = WIDE
 
     @property
     def name(self) -> str:
@@ -74,7 +102,9 @@ class Plan:
         return f"{self.kind}_IN_WINDOW" if self.window else self.kind
 
 
-def plan_recall(request: Recall, principal: Principal, scopes: Sequence[Scope], now: Instant) -> Plan:
+def plan_recall(
+    request: Recall, principal: Principal, scopes: Sequence[Scope], now: Instant, breadth: Breadth = WIDE
+) -> Plan:
     """The plan; raises ``Invalid`` for a filter or a time that cannot be read."""
     temporal = request.temporal
     reference = temporal.reference_date if temporal.reference_date is not None else now
@@ -109,6 +139,7 @@ def plan_recall(request: Recall, principal: Principal, scopes: Sequence[Scope], 
         max_tokens=request.budgets.max_tokens,
         filter=parse_filter(request.filters),
         warnings=tuple(warnings),
+        breadth=breadth,
     )
 
 

@@ -32,11 +32,6 @@ __all__ = ["DERIVED", "EventPool", "Retriever", "Words"]
 
 DERIVED: Final = (Layer.FACTS, Layer.BELIEFS, Layer.EPISODES, Layer.UNDERSTANDING)
 
-TEXT_TOP: Final = 200
-VECTOR_TOP: Final = 150
-EXPANDED_TOP: Final = 60
-TIME_TOP: Final = 50
-NEWEST_TOP: Final = 50
 RECORDS_TOP: Final = 50
 WIDEN_MAX: Final = 64
 """A filter that leaves too little makes the arms reach this many times further, step by step."""
@@ -100,7 +95,7 @@ class Retriever:
     def gather(self, plan: Plan) -> EventPool:
         """The pool of a plan; wider when a filter leaves fewer than the events asked for."""
         encoded = self._embedder.encode([plan.question])
-        wanted = min(plan.limits.get(Layer.EVENTS, 0), TEXT_TOP)
+        wanted = min(plan.limits.get(Layer.EVENTS, 0), plan.breadth.text)
         width = 1
         while True:
             with self._indexes.reading(plan.tenant_id, plan.scopes) as indexes:
@@ -182,6 +177,7 @@ def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width:
     statistics = scope_statistics(indexes, plan.terms)
     weights = {term: idf(found, statistics.turns) for term, found in statistics.turns_with_term.items()}
     recorded_from, recorded_to = _recorded(plan)
+    breadth = plan.breadth
     text, vector, timed, newest = _Arm(), _Arm(), _Arm(), _Arm()
     masks, cosines = [], []
     for number, index in enumerate(indexes):
@@ -193,16 +189,18 @@ def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width:
         masks.append(mask)
         cosines.append(near)
         matched, embedded = mask & (scores > 0), mask & index.has_vector
-        text.add(number, best(scores, matched, TEXT_TOP * width), scores)
-        vector.add(number, best(near, embedded, VECTOR_TOP * width), near)
+        text.add(number, best(scores, matched, breadth.text * width), scores)
+        vector.add(number, best(near, embedded, breadth.vector * width), near)
         if plan.window is not None:
             inside = index.mask(Layer.EVENTS, observed=plan.window)
-            timed.add(number, best(scores, matched & inside, TIME_TOP), scores)
-            timed.add(number, best(near, embedded & inside, TIME_TOP), near)
+            timed.add(number, best(scores, matched & inside, breadth.timed), scores)
+            timed.add(number, best(near, embedded & inside, breadth.timed), near)
         if plan.kind == "OPEN" or not plan.terms:
-            newest.add(number, index.newest(mask, NEWEST_TOP), near)
-    by_text, by_vector = text.top(TEXT_TOP * width), vector.top(VECTOR_TOP * width)
-    nearest = np.unique(np.concatenate([by_text[: EXPANDED_TOP * width], by_vector[: EXPANDED_TOP * width]]))
+            newest.add(number, index.newest(mask, breadth.newest), near)
+    by_text, by_vector = text.top(breadth.text * width), vector.top(breadth.vector * width)
+    nearest = np.unique(
+        np.concatenate([by_text[: breadth.expanded * width], by_vector[: breadth.expanded * width]])
+    )
     around = _Arm()
     for number, places in _by_scope(nearest, len(indexes)):
         around.add(number, indexes[number].neighbours(places, masks[number]), cosines[number])
