@@ -1,7 +1,8 @@
 """A scope's index in memory: postings, structure and pooled vectors, kept by a follower of the store's rows.
 
-Everything is exact and scoped: statistics of one scope never see another, and a search as of an earlier moment
-draws its candidates among the rows that had been recorded by then. The store's own full-text index holds the same
+Everything is scoped: statistics of one scope never see another, and a search as of an earlier moment
+draws its candidates among the rows that had been recorded by then. All is exact but which vectors of a large scope are
+looked at (decision 0005). The store's own full-text index holds the same
 terms on disk; this one answers ten times faster and gives the figures that ranking needs.
 """
 
@@ -40,6 +41,8 @@ _EMPTY_ROWS = 10
 """What an index takes beside its rows, counted in rows: the indexes of scopes that hold nothing are bounded too."""
 _SAMPLED = 16
 """Of so many scores one says how high the best of them lie."""
+_REFINED = 4
+"""So many times the rows wanted are compared in full where a glance chose them."""
 _MATCHED_MAX = 20_000
 """Rows that a query may touch before its commonest terms are left out of the search for candidates."""
 
@@ -331,6 +334,24 @@ class ScopeIndex:
         cosines = np.zeros(len(self), np.float32)
         cosines[np.frombuffer(self._vector_places, np.uint32)] = self._vectors.scan(query)
         return cosines
+
+    def near(self, query: Float32Array) -> Float32Array:
+        """(n,) how near every row's pooled vector is to the question's; for ``nearest``."""
+        near = np.zeros(len(self), np.float32)
+        near[np.frombuffer(self._vector_places, np.uint32)] = self._vectors.glance(query)
+        return near
+
+    def nearest(
+        self, query: Float32Array, near: Float32Array, mask: BoolArray, limit: int
+    ) -> tuple[Places, Float32Array]:
+        """The places of the highest cosines under the mask, best first, and these cosines. ``near`` is the question's own."""
+        if not self._vectors.glances:
+            places = best(near, mask, limit)
+            return places, near[places]
+        places = np.sort(best(near, mask, _REFINED * limit))
+        cosines = self._embedded(places)[1] @ query
+        order = np.argsort(-cosines, kind="stable")[:limit]
+        return places[order], cosines[order]
 
     @property
     def has_vector(self) -> BoolArray:
