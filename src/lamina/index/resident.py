@@ -323,8 +323,9 @@ class ScopeIndex:
             if count == 0 or (touched and touched + count > _MATCHED_MAX):
                 continue
             touched += count
-            places, found = postings.of(self._term_numbers[term])
-            lengths = (ends[places.astype(np.intp) + 1] - ends[places]).astype(np.uint32)
+            numbers, found = postings.of(self._term_numbers[term])
+            places = numbers.astype(np.intp)  # once: each look-up would do so again
+            lengths = (ends[places + 1] - ends[places]).astype(np.uint32)
             norms = K1 * (1.0 - B + B * lengths / max(terms_mean, 1.0))
             scores[places] += idf[term] * found * (K1 + 1.0) / (found + norms)
         return scores
@@ -332,13 +333,13 @@ class ScopeIndex:
     def cosines(self, query: Float32Array) -> Float32Array:
         """(n,) the cosine of every row's pooled vector with the question's; see ``has_vector``."""
         cosines = np.zeros(len(self), np.float32)
-        cosines[np.frombuffer(self._vector_places, np.uint32)] = self._vectors.scan(query)
+        cosines[self._embedded_places] = self._vectors.scan(query)
         return cosines
 
     def near(self, query: Float32Array) -> Float32Array:
         """(n,) how near every row's pooled vector is to the question's; for ``nearest``."""
         near = np.zeros(len(self), np.float32)
-        near[np.frombuffer(self._vector_places, np.uint32)] = self._vectors.glance(query)
+        near[self._embedded_places] = self._vectors.glance(query)
         return near
 
     def nearest(
@@ -352,6 +353,10 @@ class ScopeIndex:
         cosines = self._embedded(places)[1] @ query
         order = np.argsort(-cosines, kind="stable")[:limit]
         return places[order], cosines[order]
+
+    @property
+    def _embedded_places(self) -> Places:
+        return np.frombuffer(self._vector_places, np.uint32).astype(np.intp)
 
     @property
     def has_vector(self) -> BoolArray:
