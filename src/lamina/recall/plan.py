@@ -75,7 +75,7 @@ class Plan:
     """Everything that gathering, ranking and packing go by.
 
     ``asker`` is the caller's name where the question is about them ("where do I live?"). ``scopes`` are those to search, nearest first. ``window`` is the stretch of observed time that the question
-    names, which draws candidates; ``axes`` decide what is visible at all.
+    names: it draws events, and derived records are of what held in it. ``axes`` decide what is visible at all.
     """
 
     tenant_id: str
@@ -99,7 +99,7 @@ class Plan:
     @property
     def name(self) -> str:
         """What the trail calls it."""
-        return f"{self.kind}_IN_WINDOW" if self.window else self.kind
+        return f"{self.kind}_IN_WINDOW" if self.window or self.observed else self.kind
 
 
 def plan_recall(
@@ -117,6 +117,9 @@ def plan_recall(
         warnings.append("valid_during_ignored_for_view_raw")
     seen_at = now if temporal.as_of is None else min(temporal.as_of, now)
     window = question_window(request.query, to_datetime(reference)) if during is None else None
+    named = None if window is None else Interval(_instant(window.valid_from), _instant(window.valid_to))
+    # "Where did she live in March?" is about what held then, not about what holds now.
+    valid = during or named
     return Plan(
         tenant_id=principal.tenant_id,
         question=request.query,
@@ -129,12 +132,12 @@ def plan_recall(
         layers=_layers(request),
         axes=Axes(
             seen_at=seen_at,
-            valid_at=seen_at if during is None else None,
-            valid_during=during,
+            valid_at=seen_at if valid is None else None,
+            valid_during=valid,
             recorded_during=Interval(*temporal.recorded_during) if temporal.recorded_during else None,
         ),
         observed=(during.start, during.end) if during else None,
-        window=None if window is None else (_instant(window.valid_from), _instant(window.valid_to)),
+        window=None if named is None else (named.start, named.end),
         limits=_limits(request),
         max_tokens=request.budgets.max_tokens,
         filter=parse_filter(request.filters),
