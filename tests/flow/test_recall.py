@@ -265,6 +265,23 @@ def test_a_natural_time_keeps_to_its_window(memory: Memory) -> None:
     assert all("2026-04-01" <= day <= "2026-04-10" for day in days)
 
 
+@pytest.mark.parametrize(
+    ("question", "wanted", "unwanted"),
+    [
+        ("Where did Maya live in March 2026?", "Leipzig", "Altona"),
+        ("Where did Maya live on 20 April 2026?", "Altona", "Leipzig"),
+    ],
+)
+def test_a_time_in_the_question_asks_for_what_held_then(
+    memory: Memory, question: str, wanted: str, unwanted: str
+) -> None:
+    pack = memory.ask(question, include=["facts", "beliefs"])
+    told = " ".join(line for line in pack["context_block"].splitlines() if " lives in " in line)
+    assert wanted in told
+    assert unwanted not in told
+    assert pack["provenance"]["trail"][0]["plan"].endswith("_IN_WINDOW")
+
+
 def test_raw_says_that_it_ignores_validity(memory: Memory) -> None:
     body = {
         "scope": SCOPE,

@@ -81,7 +81,7 @@ def test_a_query_brings_memories_and_entities_to_mind(inside):
 def test_a_slow_recall_is_left_behind(make_world):
     world = make_world(brief_deadline_ms=30)
     let_go = threading.Event()
-    world.server.associator._recall = lambda request, call: let_go.wait(20)
+    world.server.associator._remembered = lambda *asked: let_go.wait(20)
     say(world, "hello")
     try:
         for _ in range(25):  # more than may be under way at once
@@ -96,7 +96,7 @@ def test_a_recall_that_was_left_behind_ends_before_its_next_phase(make_world):
     world = make_world(brief_deadline_ms=30)
     let_go, ended, begun = threading.Event(), threading.Event(), []
 
-    def slow(request: Any, call: Any) -> Any:
+    def slow(*asked: Any) -> Any:
         try:
             for phase in ("gather", "score"):
                 require_awaited()
@@ -105,7 +105,7 @@ def test_a_recall_that_was_left_behind_ends_before_its_next_phase(make_world):
         finally:
             ended.set()
 
-    world.server.associator._recall = slow
+    world.server.associator._remembered = slow
     assert brief(world, query="anything")["semanticContext"] == []
     let_go.set()
     assert ended.wait(20)
@@ -113,10 +113,10 @@ def test_a_recall_that_was_left_behind_ends_before_its_next_phase(make_world):
 
 
 def test_a_broken_recall_leaves_tier_one_whole(world):
-    def breaks(request: Any, call: Any) -> Any:
+    def breaks(*asked: Any) -> Any:
         raise RuntimeError("boom")
 
-    world.server.associator._recall = breaks
+    world.server.associator._remembered = breaks
     say(world, "hello")
     assert len(brief(world, query="anything")["workingMemory"]) == 1
 

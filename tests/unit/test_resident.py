@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from given import ALICE, BOB, NOON, TENANT, CountedIds, ManualClock, draft, finish_all, land, text_row
+from lamina.index import vectors
 from lamina.index.resident import NONE, ResidentIndexes, ScopeIndex, best, idf
 from lamina.index.vectors import pack
 from lamina.kernel.events import Origin, Trust
 from lamina.kernel.records import Layer
 from lamina.kernel.relay import DOCUMENTS_CHANNEL
 from lamina.kernel.scopes import Scope
+from lamina.models.minilm import unit_rows
 from lamina.store.documents.ports import Change, ChangeKind, Write
 from lamina.store.memory import MemoryStore
 from lamina.store.ports import Capture, TextRow, VectorRow, Writes
@@ -184,6 +186,24 @@ def test_the_nearest_vectors_come_first(store: MemoryStore) -> None:
     nearest, *_ = best(cosines, index.mask(Layer.EVENTS) & index.has_vector, 2)
     assert index.record_id(nearest) == "evt_2"
     assert cosines[nearest] == pytest.approx(1.0, abs=0.02)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_the_nearest_are_those_of_the_highest_cosines(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch, large: bool
+) -> None:
+    if large:
+        monkeypatch.setattr(vectors, "_GLANCED_FROM", 32)
+        monkeypatch.setattr(vectors, "_AXES", 3)
+    draw = np.random.default_rng(5).standard_normal((60, DIMENSIONS)).astype(np.float32)
+    packed = pack(unit_rows(draw))
+    put(store, *(turn(number, "x") for number in range(60)))
+    store.index.embed([VectorRow(TENANT, f"evt_{n}", ALICE, "m", packed[n], b"") for n in range(60)])
+    index, query = followed(store), unit_rows(draw[7:8] + draw[30:31])[0]
+    mask = index.mask(Layer.EVENTS, recorded_to=NOON + 50) & index.has_vector
+    places, cosines = index.nearest(query, index.near(query), mask, 15)
+    assert places.tolist() == best(index.cosines(query), mask, 15).tolist()
+    assert cosines == pytest.approx(index.cosines(query)[places], abs=1e-6)
 
 
 def test_rows_come_as_columns_in_the_order_asked_for(store: MemoryStore) -> None:

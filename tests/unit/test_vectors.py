@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from lamina.index import vectors
 from lamina.index.vectors import VectorMatrix, pack, unpack
 from lamina.models.ports import Float32Array
 
@@ -64,3 +65,43 @@ def test_a_stored_vector_of_another_width_is_not_read() -> None:
         unpack([b"\0" * WIDTH], WIDTH)
     with pytest.raises(AssertionError, match="width"):
         matrix(np.ones((1, WIDTH + 1), np.float32))
+
+
+@pytest.fixture
+def small_axes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A matrix that is large from 2,048 rows on, and keeps 8 of its 24 columns short."""
+    monkeypatch.setattr(vectors, "_GLANCED_FROM", 2048)
+    monkeypatch.setattr(vectors, "_AXES", 8)
+
+
+def told_apart(count: int, seed: int = 7) -> Float32Array:
+    """Unit rows most of which lies in a few directions, as it is with texts."""
+    draw = np.random.default_rng(seed)
+    spread = np.linspace(3.0, 0.1, WIDTH) ** 2
+    turned, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((WIDTH, WIDTH)))
+    rows = (draw.standard_normal((count, WIDTH)) * spread) @ turned
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+
+@pytest.mark.usefixtures("small_axes")
+def test_a_glance_at_many_rows_has_the_nearest_among_its_best() -> None:
+    made, found = matrix(told_apart(4700)), 0
+    assert made.glances
+    for query in told_apart(20, seed=8):
+        glanced = np.argsort(-made.glance(query))[:80].tolist()
+        found += len(set(glanced) & set(np.argsort(-made.scan(query))[:20].tolist()))
+    assert found >= 0.9 * 20 * 20
+
+
+@pytest.mark.usefixtures("small_axes")
+@pytest.mark.parametrize("cuts", [[1], [2047], [2048, 2049], [500, 500, 4600]])
+def test_a_glance_is_the_same_however_rows_arrive(cuts: list[int]) -> None:
+    rows = told_apart(4700)
+    glanced, whole = (made.glance(rows[5]) for made in (matrix(*np.split(rows, cuts)), matrix(rows)))
+    assert glanced == pytest.approx(whole, abs=0.01)
+
+
+def test_a_glance_at_few_rows_is_a_scan() -> None:
+    made = matrix(unit(300))
+    assert not made.glances
+    assert made.glance(unit(1)[0]).tobytes() == made.scan(unit(1)[0]).tobytes()

@@ -1,7 +1,8 @@
 """A scope's index in memory: postings, structure and pooled vectors, kept by a follower of the store's rows.
 
-Everything is exact and scoped: statistics of one scope never see another, and a search as of an earlier moment
-draws its candidates among the rows that had been recorded by then. The store's own full-text index holds the same
+Everything is scoped: statistics of one scope never see another, and a search as of an earlier moment
+draws its candidates among the rows that had been recorded by then. All is exact but which vectors of a large scope are
+looked at (decision 0005). The store's own full-text index holds the same
 terms on disk; this one answers ten times faster and gives the figures that ranking needs.
 """
 
@@ -41,6 +42,8 @@ _EMPTY_ROWS = 10
 """What an index takes beside its rows, counted in rows: the indexes of scopes that hold nothing are bounded too."""
 _SAMPLED = 16
 """Of so many scores one says how high the best of them lie."""
+_REFINED = 4
+"""So many times the rows wanted are compared in full where a glance chose them."""
 _MATCHED_MAX = 20_000
 """Rows that a query may touch before its commonest terms are left out of the search for candidates."""
 
@@ -342,8 +345,9 @@ class ScopeIndex:
             if count == 0 or (touched and touched + count > _MATCHED_MAX):
                 continue
             touched += count
-            places, found = postings.of(self._term_numbers[term])
-            lengths = (ends[places.astype(np.intp) + 1] - ends[places]).astype(np.uint32)
+            numbers, found = postings.of(self._term_numbers[term])
+            places = numbers.astype(np.intp)  # once: each look-up would do so again
+            lengths = (ends[places + 1] - ends[places]).astype(np.uint32)
             norms = K1 * (1.0 - B + B * lengths / max(terms_mean, 1.0))
             scores[places] += idf[term] * found * (K1 + 1.0) / (found + norms)
         return scores
@@ -351,8 +355,30 @@ class ScopeIndex:
     def cosines(self, query: Float32Array) -> Float32Array:
         """(n,) the cosine of every row's pooled vector with the question's; see ``has_vector``."""
         cosines = np.zeros(len(self), np.float32)
-        cosines[np.frombuffer(self._vector_places, np.uint32)] = self._vectors.scan(query)
+        cosines[self._embedded_places] = self._vectors.scan(query)
         return cosines
+
+    def near(self, query: Float32Array) -> Float32Array:
+        """(n,) how near every row's pooled vector is to the question's; for ``nearest``."""
+        near = np.zeros(len(self), np.float32)
+        near[self._embedded_places] = self._vectors.glance(query)
+        return near
+
+    def nearest(
+        self, query: Float32Array, near: Float32Array, mask: BoolArray, limit: int
+    ) -> tuple[Places, Float32Array]:
+        """The places of the highest cosines under the mask, best first, and these cosines. ``near`` is the question's own."""
+        if not self._vectors.glances:
+            places = best(near, mask, limit)
+            return places, near[places]
+        places = np.sort(best(near, mask, _REFINED * limit))
+        cosines = self._embedded(places)[1] @ query
+        order = np.argsort(-cosines, kind="stable")[:limit]
+        return places[order], cosines[order]
+
+    @property
+    def _embedded_places(self) -> Places:
+        return np.frombuffer(self._vector_places, np.uint32).astype(np.intp)
 
     @property
     def has_vector(self) -> BoolArray:
@@ -386,6 +412,10 @@ class _Occurrences:
 
 def best(scores: Float32Array, mask: BoolArray, limit: int) -> Places:
     """The places of the highest scores under the mask, best first, earlier places first among equals."""
+    sampled = scores[::_SAMPLED][mask[::_SAMPLED]]
+    if len(sampled) > limit > 0:
+        # What a sample's own ``limit``-th highest leaves is little: nothing else of the rest is copied or compared again.
+        mask = mask & (scores >= _worst(sampled, limit))
     places = np.flatnonzero(mask)
     scores = scores[places]
     if len(places) > limit > 0:

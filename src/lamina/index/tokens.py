@@ -22,7 +22,8 @@ __all__ = ["RecentTokens"]
 @dataclass(slots=True, eq=False)
 class _Kept:
     changes: int
-    rows: dict[int, bytes] = field(default_factory=dict)
+    # Ordered, since a plain dictionary passes over all that was popped before at each look for its first key.
+    rows: OrderedDict[int, bytes] = field(default_factory=OrderedDict)
 
 
 class RecentTokens:
@@ -76,4 +77,4 @@ class RecentTokens:
                     self._let_go(self._kept.popitem(last=False)[1])
                 else:
                     (last,) = self._kept.values()
-                    self._bytes -= len(last.rows.pop(next(iter(last.rows))))
+                    self._bytes -= len(last.rows.popitem(last=False)[1])

@@ -35,6 +35,7 @@ __all__ = [
     "Stance",
     "Subject",
     "Support",
+    "is_event",
     "layer_of",
 ]
 
@@ -61,6 +62,14 @@ _LAYER_OF_PREFIX: Mapping[str, Layer] = {
 def layer_of(record_id: str) -> Layer | None:
     """The layer that an id belongs to, by its prefix; None for ids of other things."""
     return _LAYER_OF_PREFIX.get(record_id.rpartition("_")[0])
+
+
+_EVENT_ID = f"{Prefix.EVENT.value}_"
+
+
+def is_event(record_id: str) -> bool:
+    """Whether an id is an event's: a recall asks it of a thousand ids, and ``layer_of`` takes five times as long."""
+    return record_id.startswith(_EVENT_ID)
 
 
 class Stance(StrEnum):

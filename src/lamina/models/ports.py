@@ -73,25 +73,26 @@ class TokenRows:
     @classmethod
     def from_payloads(cls, payloads: Sequence[bytes | None]) -> TokenRows:
         """Texts as ``TokenMatrix.to_bytes`` wrote them, None for one without; the same as reading each by itself."""
-        counts, rows, scales, widths = np.zeros(len(payloads), np.intp), [], [], {0}
+        counts, rows, scales, widths = [0] * len(payloads), [], [], {0}
         for at, payload in enumerate(payloads):
             if payload is None:
                 continue
             version, count, width = _HEADER.unpack_from(payload)
             assert version == _FORMAT, f"token matrix of format {version}, expected {_FORMAT}"
-            assert len(payload) == _HEADER.size + count * (2 + width), "token matrix is cut short"
+            body = _HEADER.size + 2 * count
+            assert len(payload) == body + count * width, "token matrix is cut short"
             if count:
                 counts[at] = count
                 widths.add(width)
-                body = memoryview(payload)[_HEADER.size :]
-                scales.append(body[: 2 * count])
-                rows.append(body[2 * count :])
+                # Copies, since a view of each payload costs more than its few kilobytes.
+                scales.append(payload[_HEADER.size : body])
+                rows.append(payload[body:])
         assert len(widths) <= 2, "one model, one width"
         joined = np.frombuffer(b"".join(rows), np.int8)
         return cls(
             joined.reshape(-1, max(widths)) if rows else joined.reshape(0, 0),
             np.frombuffer(b"".join(scales), "<f2").astype(np.float32),
-            counts,
+            np.array(counts, np.intp),
         )
 
     def take(self, texts: Sequence[int]) -> TokenRows:

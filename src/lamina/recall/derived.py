@@ -25,6 +25,13 @@ ENTITY_TOP: Final = 50
 SOURCES_TOP: Final = 30
 LOOKED_AT: Final = 4
 """How many times the limit of a layer are read from the store and weighed in full."""
+_STEPS: Final[Mapping[Layer, int]] = {
+    Layer.FACTS: 1,
+    Layer.EPISODES: 1,
+    Layer.BELIEFS: 2,
+    Layer.UNDERSTANDING: 3,
+}
+"""How far from the events that they rest on the records of a layer are at most."""
 
 _NAMES_MAX: Final = 16
 
@@ -53,13 +60,14 @@ class DerivedRecords:
         layers = [layer for layer in DERIVED if plan.limits.get(layer, 0) > 0]
         if not layers:
             return DerivedLayers({}, 0, 0)
-        graph = self._by_graph(plan, events, shown)
+        graph = self._by_graph(plan, layers, events, shown)
         named = self._by_entities(plan, layers)
         known = {i for found in words.values() for i in found}
         linked = _by_layer(graph)
         wanted = set(named)
         for layer in layers:
-            wanted |= _likeliest(words[layer].keys() | linked[layer], words[layer], graph, plan.limits[layer])
+            looked_at = LOOKED_AT * plan.limits[layer]
+            wanted |= _likeliest(words[layer].keys() | linked[layer], words[layer], graph, looked_at)
         visible = [each for each in self._visible(plan, wanted) if each.scope in plan.scopes]
         if plan.filter:
             # A filter may ask for a name: of what was cancelled, it has to meet what the reader will see.
@@ -85,11 +93,13 @@ class DerivedRecords:
             for layer, found in ranked.items()
         }
 
-    def _by_graph(self, plan: Plan, events: Sequence[ScoredEvent], shown: Shown) -> dict[str, float]:
-        """The best score among the events that each record of the plan's scopes rests on, at most three steps away."""
+    def _by_graph(
+        self, plan: Plan, layers: Collection[Layer], events: Sequence[ScoredEvent], shown: Shown
+    ) -> dict[str, float]:
+        """The best score among the events that each record of those layers and of the plan's scopes rests on."""
         scores = {one.record_id: one.score for one in events[:SOURCES_TOP]}
         found: dict[str, float] = {}
-        for _ in range(3):
+        for _ in range(max(_STEPS[layer] for layer in layers)):
             onward: dict[str, float] = defaultdict(float)
             for source, ids in shown.resting_on(scores).items():
                 for record_id in ids:
@@ -101,6 +111,7 @@ class DerivedRecords:
             }
             if not scores:
                 break
+        found = {i: score for i, score in found.items() if layer_of(i) in layers}
         # A belief may stand in another scope than the facts that led to it.
         scopes = shown.scopes_of(found)
         return {i: score for i, score in found.items() if scopes.get(i) in plan.scopes}
@@ -148,11 +159,11 @@ def _by_layer(ids: Iterable[str]) -> Mapping[Layer | None, set[str]]:
 def _likeliest(
     ids: Iterable[str], lexical: Mapping[str, float], graph: Mapping[str, float], limit: int
 ) -> set[str]:
-    """The ids of a layer that words and graph speak for most: a few times as many as may be shown are looked at."""
+    """The ids of a layer that words and graph speak for most."""
     strongest = max(lexical.values(), default=1.0)
     words, links = RECORD_WEIGHTS["semantic"] / strongest, RECORD_WEIGHTS["graph"]
     scored = [(-(words * lexical.get(i, 0.0) + links * graph.get(i, 0.0)), i) for i in ids]
-    return {i for _, i in sorted(scored)[: LOOKED_AT * limit]}
+    return {i for _, i in sorted(scored)[:limit]}
 
 
 def _is_shown(plan: Plan, record: Record) -> bool:

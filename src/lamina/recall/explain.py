@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from lamina.kernel.records import Belief, Concept, Fact, Layer, Support, layer_of
+from lamina.kernel.records import Belief, Concept, Fact, Layer, Support, is_event
 from lamina.kernel.time import rfc3339, rfc3339_or_none
 from lamina.recall.pack import Item
 
@@ -27,15 +27,15 @@ def citations(
     """
     found: dict[str, list[str]] = {}
     known: dict[str, Sequence[Support]] = dict(supports)
-    front = [i for i in ids if layer_of(i) is not Layer.EVENTS]
+    front = [i for i in ids if not is_event(i)]
     for _ in range(DEPTH_MAX):
         missing = [i for i in front if i not in known]
         known |= supports_of(missing)
         onward: list[str] = []
         for record_id in front:
-            sources = [support.source_id for support in known.get(record_id, [])][:SOURCES_MAX]
+            sources = [support.source_id for support in known.get(record_id, ())[:SOURCES_MAX]]
             found[record_id] = sources
-            onward += [s for s in sources if layer_of(s) is not Layer.EVENTS and s not in found]
+            onward += [s for s in sources if not is_event(s) and s not in found]
         front = list(dict.fromkeys(onward))
         if not front:
             break

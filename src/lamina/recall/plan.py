@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from lamina.errors import Invalid
 from lamina.kernel.events import Party
@@ -23,7 +23,7 @@ from lamina.language.tokens import analyse, content_terms
 from lamina.recall.filters import Filter, parse_filter
 from lamina.recall.requests import LayerName, Recall
 
-__all__ = ["DEFAULT_LIMITS", "Plan", "QuestionClass", "plan_recall"]
+__all__ = ["DEFAULT_LIMITS", "NARROW", "WIDE", "Breadth", "Plan", "QuestionClass", "plan_recall"]
 
 QuestionClass = Literal["LOOKUP", "TIMELINE", "AGGREGATE", "PREFERENCE", "OPEN"]
 
@@ -34,6 +34,33 @@ DEFAULT_LIMITS: Mapping[Layer, int] = {
     Layer.BELIEFS: 10,
     Layer.UNDERSTANDING: 3,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Breadth:
+    """How many events a recall looks at to find the few that it shows.
+
+    ``text``, ``vector``, ``timed`` and ``newest`` are what each arm may bring; so many of the best by words and by vectors,
+    ``expanded``, bring the turns around them.
+    """
+
+    text: int
+    vector: int
+    expanded: int
+    timed: int
+    newest: int
+
+
+WIDE: Final = Breadth(text=200, vector=150, expanded=60, timed=50, newest=50)
+"""What every pack is made from."""
+
+NARROW: Final = Breadth(text=60, vector=60, expanded=20, timed=20, newest=20)
+"""For who waits and takes a few lines, such as a brief: a third of the candidates, and so of the late interaction.
+
+Evidence turns in the top 5 and 10, LoCoMo and LongMemEval: 0.762 and 0.818, 0.755 and 0.833; wide 0.762 and 0.821, 0.757
+and 0.836.
+"""
+
 
 _CLASSES: Sequence[tuple[QuestionClass, re.Pattern[str]]] = (
     ("TIMELINE", re.compile(r"\b(?:when|how long|since when|what (?:date|day|year|month|time)|in what order|before|after)\b", re.I)),
@@ -48,7 +75,7 @@ class Plan:
     """Everything that gathering, ranking and packing go by.
 
     ``asker`` is the caller's name where the question is about them ("where do I live?"). ``scopes`` are those to search, nearest first. ``window`` is the stretch of observed time that the question
-    names, which draws candidates; ``axes`` decide what is visible at all.
+    names: it draws events, and derived records are of what held in it. ``axes`` decide what is visible at all.
     """
 
     tenant_id: str
@@ -67,14 +94,17 @@ class Plan:
     max_tokens: int
     filter: Filter
     warnings: tuple[str, ...]
+    breadth: Breadth = WIDE
 
     @property
     def name(self) -> str:
         """What the trail calls it."""
-        return f"{self.kind}_IN_WINDOW" if self.window else self.kind
+        return f"{self.kind}_IN_WINDOW" if self.window or self.observed else self.kind
 
 
-def plan_recall(request: Recall, principal: Principal, scopes: Sequence[Scope], now: Instant) -> Plan:
+def plan_recall(
+    request: Recall, principal: Principal, scopes: Sequence[Scope], now: Instant, breadth: Breadth = WIDE
+) -> Plan:
     """The plan; raises ``Invalid`` for a filter or a time that cannot be read."""
     temporal = request.temporal
     reference = temporal.reference_date if temporal.reference_date is not None else now
@@ -87,6 +117,9 @@ def plan_recall(request: Recall, principal: Principal, scopes: Sequence[Scope], 
         warnings.append("valid_during_ignored_for_view_raw")
     seen_at = now if temporal.as_of is None else min(temporal.as_of, now)
     window = question_window(request.query, to_datetime(reference)) if during is None else None
+    named = None if window is None else Interval(_instant(window.valid_from), _instant(window.valid_to))
+    # "Where did she live in March?" is about what held then, not about what holds now.
+    valid = during or named
     return Plan(
         tenant_id=principal.tenant_id,
         question=request.query,
@@ -99,16 +132,17 @@ def plan_recall(request: Recall, principal: Principal, scopes: Sequence[Scope], 
         layers=_layers(request),
         axes=Axes(
             seen_at=seen_at,
-            valid_at=seen_at if during is None else None,
-            valid_during=during,
+            valid_at=seen_at if valid is None else None,
+            valid_during=valid,
             recorded_during=Interval(*temporal.recorded_during) if temporal.recorded_during else None,
         ),
         observed=(during.start, during.end) if during else None,
-        window=None if window is None else (_instant(window.valid_from), _instant(window.valid_to)),
+        window=None if named is None else (named.start, named.end),
         limits=_limits(request),
         max_tokens=request.budgets.max_tokens,
         filter=parse_filter(request.filters),
         warnings=tuple(warnings),
+        breadth=breadth,
     )
 
 

@@ -21,7 +21,7 @@ from lamina.recall.layers.reach import Reach, TraversedScope, reach_of, traverse
 from lamina.recall.layers.reading import present
 from lamina.recall.layers.requests import View
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
-from lamina.recall.plan import Plan, plan_recall
+from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
 from lamina.recall.render import Block, line_of, render_block
 from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
@@ -59,6 +59,17 @@ class _Trail:
     @property
     def total_ms(self) -> float:
         return round((self.last - self.started) * 1000, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What a plan came to: the items, and what they were chosen from."""
+
+    packed: Packed
+    pool: EventPool
+    ranked: Sequence[ScoredEvent]
+    derived: DerivedLayers
+    shown: Shown
 
 
 class Recalling:
@@ -99,8 +110,7 @@ class Recalling:
                 "the narrative view is not offered by this server",
                 hint="view=holistic gives a context block made without a language model",
             )
-        view: View = request.view if request.view in ("holistic", "descend") else "local"
-        reach = reach_of(self._store.scopes, call, request.scope, view)
+        reach = self._reach(request, call)
         key, removals = None, 0
         if request.idempotency_key is not None:
             key = PackKey(call.principal.tenant_id, call.principal.actor, request.idempotency_key)
@@ -109,8 +119,7 @@ class Recalling:
             if known is not None and _still_open(known, reach):
                 known = known.model_copy(update={"request_id": call.request_id})
                 return Answer(as_stream(known) if request.stream else known, replayed=True)
-        now = present(self._store.log, call, reach.scopes)
-        plan = plan_recall(request, call.principal, reach.scopes, now)
+        plan = self._plan(request, call, reach, WIDE)
         pack_ = self._pack(request, plan, call, reach)
         if key is not None:
             self._packs.keep(key, call.body_hash(), removals, call.now, pack_)
@@ -118,12 +127,31 @@ class Recalling:
             as_stream(pack_) if request.stream else pack_, warnings=(*reach.warnings, *plan.warnings)
         )
 
+    def remembered(self, request: Recall, call: Call, breadth: Breadth) -> Mapping[Layer, Sequence[Item]]:
+        """What a pack would hold, best first in each layer, for a caller inside who shows lines of it and not its reasons."""
+        reach = self._reach(request, call)
+        plan = self._plan(request, call, reach, breadth)
+        return self._chosen(plan, call, _Trail.begin()).packed.chosen
+
+    def _reach(self, request: Recall, call: Call) -> Reach:
+        view: View = request.view if request.view in ("holistic", "descend") else "local"
+        return reach_of(self._store.scopes, call, request.scope, view)
+
+    def _plan(self, request: Recall, call: Call, reach: Reach, breadth: Breadth) -> Plan:
+        now = present(self._store.log, call, reach.scopes)
+        return plan_recall(request, call.principal, reach.scopes, now, breadth)
+
     def _removals(self, scopes: Sequence[Scope], call: Call) -> int:
         tenant_id, index = call.principal.tenant_id, self._store.index
         return sum(index.changes(tenant_id, scope) + index.last_end(tenant_id, scope) for scope in scopes)
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
         trail = _Trail.begin()
+        chosen = self._chosen(plan, call, trail, explained=request.diagnostics == "full")
+        return self._finish(request, plan, call, reach, chosen, trail)
+
+    def _chosen(self, plan: Plan, call: Call, trail: _Trail, *, explained: bool = False) -> _Chosen:
+        """The items of a plan, phase by phase."""
         trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
         pool = self._retriever.gather(plan)
         trail.note(
@@ -146,12 +174,11 @@ class Recalling:
             entities=derived.entities,
             weights=dict(RECORD_WEIGHTS),
         )
-        items = self._items(plan, pool, ranked, derived, explained=request.diagnostics == "full")
+        items = self._items(plan, pool, ranked, derived, explained=explained)
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
-        strength = evidence_strength(pool, plan, ranked, derived.by_layer.get(Layer.FACTS, []))
-        return self._finish(request, plan, call, reach, shown, strength, packed, trail)
+        return _Chosen(packed, pool, ranked, derived, shown)
 
     def _items(
         self,
@@ -186,11 +213,12 @@ class Recalling:
         plan: Plan,
         call: Call,
         reach: Reach,
-        shown: Shown,
-        strength: float,
-        packed: Packed,
+        chosen: _Chosen,
         trail: _Trail,
     ) -> Pack:
+        packed, shown = chosen.packed, chosen.shown
+        facts = chosen.derived.by_layer.get(Layer.FACTS, [])
+        strength = evidence_strength(chosen.pool, plan, chosen.ranked, facts)
         ids = [item.id for items in packed.chosen.values() for item in items]
         supports = shown.supports_of(ids)
         block = Block("", {}, 0)

@@ -23,6 +23,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.tokens import analyse
 from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
+from lamina.models.recent import RecentQuestions
 from lamina.recall.plan import Plan
 from lamina.recall.signals import ALONE, ScopeStatistics, Turns, persons_named
 from lamina.store.ports import Store
@@ -32,11 +33,6 @@ __all__ = ["DERIVED", "EventPool", "Retriever", "Words"]
 
 DERIVED: Final = (Layer.FACTS, Layer.BELIEFS, Layer.EPISODES, Layer.UNDERSTANDING)
 
-TEXT_TOP: Final = 200
-VECTOR_TOP: Final = 150
-EXPANDED_TOP: Final = 60
-TIME_TOP: Final = 50
-NEWEST_TOP: Final = 50
 RECORDS_TOP: Final = 50
 WIDEN_MAX: Final = 64
 """A filter that leaves too little makes the arms reach this many times further, step by step."""
@@ -94,13 +90,13 @@ class Retriever:
     def __init__(self, store: Store, indexes: ResidentIndexes, embedder: Embedder) -> None:
         self._store = store
         self._indexes = indexes
-        self._embedder = embedder
+        self._questions = RecentQuestions(embedder)
         self._tokens = RecentTokens(store.index)
 
     def gather(self, plan: Plan) -> EventPool:
         """The pool of a plan; wider when a filter leaves fewer than the events asked for."""
-        encoded = self._embedder.encode([plan.question])
-        wanted = min(plan.limits.get(Layer.EVENTS, 0), TEXT_TOP)
+        encoded = self._questions.of(plan.question)
+        wanted = min(plan.limits.get(Layer.EVENTS, 0), plan.breadth.text)
         width = 1
         while True:
             with self._indexes.reading(plan.tenant_id, plan.scopes) as indexes:
@@ -182,30 +178,33 @@ def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width:
     statistics = scope_statistics(indexes, plan.terms)
     weights = {term: idf(found, statistics.turns) for term, found in statistics.turns_with_term.items()}
     recorded_from, recorded_to = _recorded(plan)
+    breadth = plan.breadth
     text, vector, timed, newest = _Arm(), _Arm(), _Arm(), _Arm()
-    masks, cosines = [], []
+    masks = []
     for number, index in enumerate(indexes):
         mask = index.mask(
             Layer.EVENTS, recorded_to=recorded_to, recorded_from=recorded_from, observed=plan.observed
         )
         scores = index.bm25(Layer.EVENTS, plan.terms, weights, statistics.terms_mean)
-        near = index.cosines(query)
+        near = index.near(query)
         masks.append(mask)
-        cosines.append(near)
         matched, embedded = mask & (scores > 0), mask & index.has_vector
-        text.add(number, best(scores, matched, TEXT_TOP * width), scores)
-        vector.add(number, best(near, embedded, VECTOR_TOP * width), near)
+        by_words = best(scores, matched, breadth.text * width)
+        text.add(number, by_words, scores[by_words])
+        vector.add(number, *index.nearest(query, near, embedded, breadth.vector * width))
         if plan.window is not None:
             inside = index.mask(Layer.EVENTS, observed=plan.window)
-            timed.add(number, best(scores, matched & inside, TIME_TOP), scores)
-            timed.add(number, best(near, embedded & inside, TIME_TOP), near)
+            timed.add(number, best(scores, matched & inside, breadth.timed))
+            timed.add(number, index.nearest(query, near, embedded & inside, breadth.timed)[0])
         if plan.kind == "OPEN" or not plan.terms:
-            newest.add(number, index.newest(mask, NEWEST_TOP), near)
-    by_text, by_vector = text.top(TEXT_TOP * width), vector.top(VECTOR_TOP * width)
-    nearest = np.unique(np.concatenate([by_text[: EXPANDED_TOP * width], by_vector[: EXPANDED_TOP * width]]))
+            newest.add(number, index.newest(mask, breadth.newest))
+    by_text, by_vector = text.top(breadth.text * width), vector.top(breadth.vector * width)
+    nearest = np.unique(
+        np.concatenate([by_text[: breadth.expanded * width], by_vector[: breadth.expanded * width]])
+    )
     around = _Arm()
     for number, places in _by_scope(nearest, len(indexes)):
-        around.add(number, indexes[number].neighbours(places, masks[number]), cosines[number])
+        around.add(number, indexes[number].neighbours(places, masks[number]))
     arms = {
         "text": by_text,
         "vector": by_vector,
@@ -215,10 +214,11 @@ def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width:
     }
     spots = np.unique(np.concatenate(list(arms.values())))
     apart = _by_scope(spots, len(indexes))
+    rows = _joined([indexes[number].rows(places, plan.terms) for number, places in apart])
     return _Drawn(
         spots=spots,
-        rows=_joined([indexes[number].rows(places, plan.terms) for number, places in apart]),
-        cosines=np.concatenate([cosines[number][places] for number, places in apart]),
+        rows=rows,
+        cosines=rows.pooled @ query,
         statistics=statistics,
         speakers=[list(index.speakers) for index in indexes],
         arms={name: len(found) for name, found in arms.items()},
@@ -233,10 +233,10 @@ class _Arm:
         self._spots: list[_Spots] = [np.zeros(0, np.int64)]
         self._scores: list[Float32Array] = [np.zeros(0, np.float32)]
 
-    def add(self, number: int, places: NDArray[np.intp], scores: Float32Array) -> None:
-        """Places of a scope; ``scores`` are of all its rows."""
+    def add(self, number: int, places: NDArray[np.intp], scores: Float32Array | None = None) -> None:
+        """Places of a scope, with their scores where ``top`` is wanted."""
         self._spots.append((number << _SCOPE_BITS) | places.astype(np.int64))
-        self._scores.append(scores[places])
+        self._scores.append(np.zeros(len(places), np.float32) if scores is None else scores)
 
     @property
     def spots(self) -> _Spots:

@@ -12,11 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lamina.errors import LaminaError
+from lamina.kernel.events import Event
 from lamina.kernel.operations import Call
+from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
 from lamina.language.entities import normalise_name
+from lamina.recall.pack import Item
+from lamina.recall.plan import NARROW, WIDE, Breadth
 from lamina.recall.recalling import Recalling
-from lamina.recall.requests import Budgets, Pack, Recall
+from lamina.recall.requests import Budgets, Recall
 from lamina.session.awaited import awaited_until
 from lamina.session.requests import EntitySeen, Remembered
 from lamina.store.ports import Records
@@ -48,10 +52,8 @@ NOTHING: Final = Associations()
 class Associator:
     """Asks recall on a thread of its own."""
 
-    def __init__(
-        self, recalling: Recalling, records: Records, *, deadline_s: float, recall: Any = None
-    ) -> None:
-        self._recall: Callable[[Recall, Call], Any] = recall or recalling.recall
+    def __init__(self, recalling: Recalling, records: Records, *, deadline_s: float) -> None:
+        self._remembered = recalling.remembered
         self._records = records
         self._deadline_s = deadline_s
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-brief")
@@ -79,7 +81,7 @@ class Associator:
         self, late: threading.Event, query: str, scope: Scope, call: Call, known: Sequence[str]
     ) -> Associations:
         with awaited_until(late):
-            return self.ask(query, scope, call, known)
+            return self.ask(query, scope, call, known, breadth=NARROW)
 
     def _taken(self, future: Future[Associations], until: float, late: threading.Event) -> Associations:
         try:
@@ -95,7 +97,14 @@ class Associator:
         return NOTHING
 
     def ask(
-        self, query: str, scope: Scope, call: Call, known: Sequence[str] = (), limit: int = CONTEXT_MAX
+        self,
+        query: str,
+        scope: Scope,
+        call: Call,
+        known: Sequence[str] = (),
+        *,
+        limit: int = CONTEXT_MAX,
+        breadth: Breadth = WIDE,
     ) -> Associations:
         """What recall finds, without a deadline."""
         request = Recall(
@@ -107,16 +116,20 @@ class Associator:
                 max_tokens=1500,
                 per_layer_limits={"facts": max(_FACTS_MAX, limit), "events": max(_EVENTS_MAX, limit // 2)},
             ),
-            citation_mode="none",
         )
-        pack: Pack = self._recall(request, call).result
-        return Associations(_context(pack, known, limit), self._entities(pack, call.principal.tenant_id))
+        found = self._remembered(request, call, breadth)
+        facts = [
+            (item.value, item.score)
+            for item in found[Layer.FACTS]
+            if isinstance(item.value, Fact) and item.value.kind != "loop"
+        ]
+        entities = self._entities([fact for fact, _ in facts], call.principal.tenant_id)
+        return Associations(_context(facts, found[Layer.EVENTS], known, limit), entities)
 
-    def _entities(self, pack: Pack, tenant_id: str) -> list[EntitySeen]:
+    def _entities(self, facts: Iterable[Fact], tenant_id: str) -> list[EntitySeen]:
         named = [
-            (part.id, part.name, fact.text)
-            for fact in pack.layers.facts
-            if fact.kind != "loop" and fact.text is not None
+            (part.id or "", part.name, fact.text)
+            for fact in facts
             for part in (fact.subject, fact.object)
             if part.type == "entity" and part.name
         ]
@@ -146,18 +159,16 @@ def _summary(name: str, texts: Sequence[str]) -> str:
     return f"{name}: {' '.join(dict.fromkeys(text.rstrip('.') + '.' for text in texts[:2]))}"
 
 
-def _context(pack: Pack, known: Sequence[str], limit: int) -> list[Remembered]:
-    facts = [
-        Remembered(text=fact.text, relevance=_share(fact.score), source=fact.id)
-        for fact in pack.layers.facts
-        if fact.text is not None and fact.kind != "loop"
+def _context(
+    facts: Sequence[tuple[Fact, float]], events: Sequence[Item], known: Sequence[str], limit: int
+) -> list[Remembered]:
+    told = [Remembered(text=fact.text, relevance=_share(score), source=fact.id) for fact, score in facts]
+    said = [
+        Remembered(text=_quoted(item.value.content), relevance=_share(item.score), source=item.id)
+        for item in events
+        if isinstance(item.value, Event) and item.id not in known
     ]
-    events = [
-        Remembered(text=_quoted(event.content), relevance=_share(event.score), source=event.id)
-        for event in pack.layers.events
-        if event.id not in known and event.content is not None
-    ]
-    return [*facts[: max(1, limit - min(len(events), limit // 2))], *events][:limit]
+    return [*told[: max(1, limit - min(len(said), limit // 2))], *said][:limit]
 
 
 def _share(score: float) -> float:

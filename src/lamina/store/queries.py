@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from lamina import limits
-from lamina.kernel.records import Layer, Support, layer_of
+from lamina.kernel.records import Support, is_event, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.store.ports import Records
 
@@ -102,7 +102,7 @@ class Shown:
         return {each: supports for each in record_ids if (supports := self._supports[each])}
 
     def _hidden(self, ids: Collection[str]) -> set[str]:
-        scopes = self.scopes_of([each for each in ids if layer_of(each) is not Layer.EVENTS])
+        scopes = self.scopes_of([each for each in ids if not is_event(each)])
         for scope in set(scopes.values()) - self._readable.keys():
             self._readable[scope] = self._may_read(scope)
         return {each for each, scope in scopes.items() if not self._readable[scope]}
