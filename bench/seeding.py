@@ -41,7 +41,7 @@ from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.codec import event_row as stored_event
 from lamina.store.sqlite.index import put_texts, put_vectors
 
-__all__ = ["Seeder"]
+__all__ = ["PooledEmbedder", "Seeder"]
 
 POOL_TEXTS, POOL_VECTORS = 6000, 1500
 DERIVED = 10_000
@@ -96,7 +96,7 @@ class Seeder:
         self._pool = _parsed(list(Corpus(seed).turns(POOL_TEXTS)))
         self._store = SqliteStore(folder, clock=_Past(), durable=False)
         extractor = _PooledExtractor({one.said.text: one.extraction for one in self._pool})
-        self._embedder = _PooledEmbedder([one.said.text for one in self._pool[:POOL_VECTORS]], seed)
+        self._embedder = PooledEmbedder([one.said.text for one in self._pool[:POOL_VECTORS]], seed)
         deriver = Deriver(self._store, extractor, self._embedder, embed_eagerly=True)  # type: ignore[arg-type]
         self._worker = Worker(self._store, deriver, self._embedder, SystemClock(), "seeding")
         self._at = datetime(2023, 1, 2, 8, 0, tzinfo=UTC)
@@ -208,7 +208,7 @@ class _PooledExtractor:
         return [self._known[utterance.text.split(_TAIL)[0]] for utterance in utterances]
 
 
-class _PooledEmbedder:
+class PooledEmbedder:
     """Vectors of pooled texts under the name of the model that made them."""
 
     name = MiniLmEmbedder.name

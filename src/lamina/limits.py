@@ -87,6 +87,7 @@ JOB_ERROR_LENGTH_MAX: Final = 500
 # The writer: one fsync serves at most this many writes.
 WRITE_GROUP_MAX: Final = 64
 WRITE_QUEUE_MAX: Final = 4096
+WRITE_LATER_S: Final = 0.2  # that work waits for a commit to join, where it may
 
 # Audit: rows that wait for a commit. A full queue makes the next call wait rather than lose a row.
 AUDIT_QUEUE_MAX: Final = 8192

@@ -24,6 +24,7 @@ from lamina.kernel.time import SECOND_US, Axes, instant
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.extract.values import Extraction, Utterance
 from lamina.pipeline.worker import Worker, backoff_us
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports import Capture, EventQuery, Job, LifecycleQuery, RecordQuery, Store
@@ -232,6 +233,23 @@ def test_directives_say_what_is_derived(lamina: Derivation) -> None:
     lamina.say("I live in Leipzig.", directives=Directives(extract=()))
     lamina.derive()
     assert [layer for layer in (Layer.FACTS, Layer.BELIEFS, Layer.EPISODES) if lamina.current(layer)] == []
+
+
+def test_words_of_which_nobody_wants_facts_are_not_read(lamina: Derivation) -> None:
+    read: list[str] = []
+
+    class Watched(RulesExtractor):
+        def extract(self, utterances: Sequence[Utterance]) -> list[Extraction]:
+            read.extend(utterance.text for utterance in utterances)
+            return super().extract(utterances)
+
+    deriver = Deriver(lamina.store, Watched(find_times, use_parser=False), None)
+    lamina.say("I live in Leipzig.", directives=Directives(extract=()))
+    lamina.say("I live in Kiel.", directives=Directives(extract=("entities",)))
+    lamina.say("I live in Bonn.")
+    Worker(lamina.store, deriver, None, lamina.clock, "test").drain()
+    assert read == ["I live in Kiel.", "I live in Bonn."]
+    assert values(lamina.facts("lives_in")) == ["Bonn"]
 
 
 def test_facts_below_the_floor_are_dropped(lamina: Derivation) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from given import NOON, TENANT, CountedIds, ManualClock
 from lamina.errors import Unavailable
+from lamina.store.documents.gathering import DamagedPack, gathered
 from lamina.store.documents.ports import Change, ChangeKind, Commit, Write
 from lamina.store.documents.repository import folder_name
 from lamina.store.sqlite import SqliteStore
@@ -129,20 +130,94 @@ def test_writers_at_once_share_batches_and_lose_nothing(tmp_path: Path) -> None:
     store.close()
 
 
+def packs(folder: Path) -> list[Path]:
+    return sorted((repository(folder) / "objects" / "pack").glob("*.pack"))
+
+
 @needs_git
-def test_gathered_packs_hold_what_they_held(tmp_path: Path) -> None:
+def test_writes_of_one_document_beside_many_share_their_folder(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    many = [Change(f"d/{'long-name-' * 5}{number}", PUT, b"%d" % number) for number in range(2000)]
+    write(store, *many)
+    first = sum(path.stat().st_size for path in packs(tmp_path))
+    for number in range(60):
+        write(store, Change(many[number * 31].path, PUT, b"again %d" % number))
+    store.close()
+    assert len(packs(tmp_path)) <= 3
+    # A folder of 2,000 stands in two or three packs, not in sixty.
+    assert sum(path.stat().st_size for path in packs(tmp_path)) < 4 * first
+    assert git(repository(tmp_path), "fsck", "--full", "--strict") == ""
+    assert len(history(tmp_path)) == 61
+
+
+@needs_git
+def test_a_clone_beside_writes_is_whole(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    write(store, *(Change(f"d/{number}", PUT, b"%d" % number) for number in range(300)))
+    done = threading.Event()
+
+    def writer() -> None:
+        turn = 0
+        while not done.is_set():
+            turn += 1
+            write(store, Change(f"d/{turn % 300}", PUT, b"again %d" % turn))
+
+    thread = threading.Thread(target=writer)
+    thread.start()
+    try:
+        for number in range(5):
+            clone = tmp_path / f"clone-{number}"
+            git(tmp_path, "clone", "--quiet", "--bare", str(repository(tmp_path)), str(clone))
+            assert git(clone, "fsck", "--full", "--strict", "--no-dangling") == ""
+    finally:
+        done.set()
+        thread.join()
+        store.close()
+
+
+@needs_git
+def test_gathered_packs_hold_what_they_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lamina.store.documents.repository._PACKS_MAX", 3)
+    monkeypatch.setattr("lamina.store.documents.growing._CARRIED_BYTES_MIN", 1000)
     store = SqliteStore(tmp_path, durable=False)
     for number in range(150):
         write(store, Change(f"d/{number % 60}", PUT, b"text %d\n" % number * 40))
     store.close()
     path = repository(tmp_path)
-    packs = list((path / "objects" / "pack").glob("*.pack"))
-    assert len(packs) < 130
+    assert len(packs(tmp_path)) < 20
     assert git(path, "fsck", "--full", "--strict") == ""
     assert len(history(tmp_path)) == 150
     again = SqliteStore(tmp_path, durable=False)
     write(again, Change("d/0", PUT, b"goes on"))
     assert files(tmp_path)["d/0"] == "goes on"
+    again.close()
+
+
+def test_a_pack_that_is_not_as_it_was_written_is_not_gathered(tmp_path: Path) -> None:
+    for number in range(3):
+        store = SqliteStore(tmp_path, durable=False)
+        write(store, Change("a", PUT, b"text %d " % number * 40))
+        store.close()
+    found = packs(tmp_path)
+    damaged = bytearray(found[1].read_bytes())
+    damaged[40] ^= 1
+    found[1].chmod(0o644)
+    found[1].write_bytes(damaged)
+    with pytest.raises(DamagedPack):
+        gathered(found, found[0].parent, durable=False)
+    assert sorted(found[0].parent.glob("*.pack")) == found
+    assert list(found[0].parent.glob("tmp_*")) == []
+
+
+def test_hashes_are_known_before_their_rows_say_them(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    made = [write(store, Change("a", PUT, b"%d" % number)) for number in range(20)]
+    assert [each.commit for each in store.documents.history(TENANT, "a")] == made[::-1]
+    assert [each.commit for each in store.documents.commits(TENANT, 0, 100)] == made
+    assert [store.documents.commit_of(TENANT, each.sha[:12]) for each in made] == made
+    store.close()
+    again = SqliteStore(tmp_path)
+    assert [each.commit for each in again.documents.commits(TENANT, 0, 100)] == made
     again.close()
 
 

@@ -185,3 +185,34 @@ def test_a_full_queue_refuses_after_a_while(writer: Writer, monkeypatch: pytest.
     monkeypatch.setattr(limits, "WAIT_S_MAX", 0.001)
     with pytest.raises(Unavailable, match="full"):
         insert(writer, 1)
+
+
+def test_what_can_wait_lands_with_the_next_write_or_soon_alone(
+    writer: Writer, connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "WRITE_LATER_S", 60.0)
+    commits: list[None] = []
+    insert(writer, 1)
+    connection.set_commit_hook(lambda: bool(commits.append(None)))
+    waiting = writer.post_later(lambda connection: connection.execute("INSERT INTO t VALUES (2)"))
+    assert not waiting.done()
+    insert(writer, 3)
+    waiting.result(10)
+    assert len(commits) == 1
+    monkeypatch.setattr(limits, "WRITE_LATER_S", 0.01)
+    writer.post_later(lambda connection: connection.execute("INSERT INTO t VALUES (4)")).result(10)
+    assert numbers(writer) == [1, 2, 3, 4]
+
+
+def test_what_can_wait_lands_when_the_store_closes(
+    writer: Writer, connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "WRITE_LATER_S", 60.0)
+    commits: list[None] = []
+    connection.set_commit_hook(lambda: bool(commits.append(None)))
+    landing = writer.post_later(lambda connection: connection.execute("INSERT INTO t VALUES (1)"))
+    writer.close()
+    assert landing.exception(10) is None
+    assert len(commits) == 1
+    with pytest.raises(Unavailable):
+        writer.post_later(lambda _: None)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from lamina.continuity.capsules import STRING_LISTS, CapsuleObject
+from lamina.continuity.capsules import STRING_LISTS, CapsuleObject, copied
 
 __all__ = ["Normalised", "normalised", "with_tidy_descriptor"]
 
@@ -22,7 +21,7 @@ class Normalised:
 def normalised(capsule: CapsuleObject) -> Normalised:
     """A tidy copy. Of repeated texts the first stands, of repeated entries the last, in the first one's place."""
     applied: list[str] = []
-    kept = deepcopy(capsule)
+    kept = copied(capsule)
     state = kept["continuity"]
     for name in STRING_LISTS:
         if name in state:

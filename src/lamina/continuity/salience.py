@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from lamina.continuity.capsules import CapsuleObject
 from lamina.continuity.freshness import SEVERITY, freshness, known_age_s
@@ -26,8 +25,7 @@ VERIFICATION_RANK: Final[Mapping[str, int]] = {
 """How strong a signal is; none counts as the weakest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Salience:
+class Salience(NamedTuple):  # no frozen dataclass: a thousand of them are made for one list
     """The signals of one capsule, each in its natural direction."""
 
     lifecycle_rank: int

@@ -103,7 +103,9 @@ def at(capsule: CapsuleObject, path: str) -> list[Any]:
     """The list at a dotted path; empty where there is none."""
     value: Any = capsule
     for name in path.split("."):
-        value = value.get(name) if isinstance(value, dict) else None
+        value = value.get(name)
+        if value is None:
+            return []
     return value if isinstance(value, list) else []
 
 
@@ -112,12 +114,18 @@ def invalid(field: str, reason: str) -> Malformed:
     return Malformed("INVALID_CAPSULE", f"{field} {reason}", details={"field": field, "reason": reason})
 
 
-def _holds_nul(value: Any) -> bool:
-    if isinstance(value, str):
-        return "\x00" in value
-    if isinstance(value, dict):
-        return any(_holds_nul(item) for item in value.values())
-    return isinstance(value, list) and any(_holds_nul(item) for item in value)
+def _holds_nul(capsule: CapsuleObject) -> bool:
+    left: list[Any] = [capsule]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            if "\x00" in value:
+                return True
+        elif isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+    return False
 
 
 def _check_moments(capsule: CapsuleObject) -> None:
@@ -146,7 +154,8 @@ def _check_text(field: str, text: str, least: int, most: int) -> None:
 
 def _check_texts(field: str, texts: Iterable[str], least: int, most: int) -> None:
     for text in texts:
-        _check_text(f"{field}[]", text, least, most)
+        if not least <= len(text) <= most:
+            _check_text(f"{field}[]", text, least, most)
 
 
 def _check_paths(field: str, paths: Iterable[str]) -> None:

@@ -44,14 +44,16 @@ class Changed:
     same: bool = False
 
 
-def check_upsert(request: requests.Upsert) -> None:
-    """What can be said of an upsert before anything is read."""
+def check_upsert(request: requests.Upsert) -> CapsuleObject:
+    """What can be said of an upsert before anything is read; the capsule as the caller means it."""
     state = request.capsule.continuity
     if "related_documents" in state.model_fields_set and state.related_documents is None:
         raise invalid("continuity.related_documents", "must be a list, not null")
     check_subject(request.capsule.subject_kind, request.capsule.subject_id, request.subject)
     check_request(request.subject_kind, request.lifecycle_transition, request.superseded_by)
-    check_parts(with_tidy_descriptor(_said(request)))
+    said = _said(request)
+    check_parts(with_tidy_descriptor(said))
+    return said
 
 
 def check_subject(kind: str, subject_id: str, subject: Subject) -> None:
@@ -64,10 +66,14 @@ def check_subject(kind: str, subject_id: str, subject: Subject) -> None:
         )
 
 
-def upserted(stored: CapsuleObject | None, request: requests.Upsert) -> Changed:
-    """The capsule that an upsert leads to. What was verified is verified no more: the words are new."""
-    check_upsert(request)
-    capsule = _said(request)
+def upserted(
+    stored: CapsuleObject | None, request: requests.Upsert, said: CapsuleObject | None = None
+) -> Changed:
+    """The capsule that an upsert leads to. What was verified is verified no more: the words are new.
+
+    ``said`` is what ``check_upsert`` gave for the request, where it was asked before.
+    """
+    capsule = check_upsert(request) if said is None else said
     if stored is not None:
         check_not_older(capsule["updated_at"], stored)
         if request.merge_mode == "preserve":

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Sequence
 
 from lamina.continuity import requests, results
+from lamina.continuity.capsules import CapsuleObject
 from lamina.continuity.envelopes import fallback_bytes
 from lamina.continuity.judging import check_revalidation, revalidated
 from lamina.continuity.landing import retried
@@ -37,8 +38,8 @@ class Writing:
     def upsert(self, request: requests.Upsert, call: Call) -> Answer:
         """Write a capsule. One that stands already just so, with the same time, is left as it is."""
         require(call, WRITES, "write", request.subject.active_path)
-        check_upsert(request)
-        return Answer(retried(lambda: self._upsert(request, call)))
+        said = check_upsert(request)
+        return Answer(retried(lambda: self._upsert(request, call, said)))
 
     def patch(self, request: requests.Patch, call: Call) -> Answer:
         """Change items of lists, all or nothing."""
@@ -59,10 +60,10 @@ class Writing:
         check_revalidation(request)
         return Answer(retried(lambda: self._revalidate(request, call)))
 
-    def _upsert(self, request: requests.Upsert, call: Call) -> results.Upserted:
+    def _upsert(self, request: requests.Upsert, call: Call, said: CapsuleObject) -> results.Upserted:
         subject, tenant_id = request.subject, call.principal.tenant_id
         standing, version = self._replaced(tenant_id, subject)
-        changed = upserted(None if standing is None else standing.capsule, request)
+        changed = upserted(None if standing is None else standing.capsule, request, said)
         commit = self._shelf.head(tenant_id)
         if not changed.same:
             message = request.commit_message or f"continuity: upsert {subject.kind} {subject.id}"

@@ -19,8 +19,9 @@ _WORDED = ("message", "text")
 
 
 def extracts(event: Event) -> bool:
-    """Whether an event's words are read for facts: a known modality, in natural language."""
-    return event.modality in _STRUCTURED and event.content.get("kind") in _WORDED
+    """Whether an event's words are read for facts: a known modality, in natural language, and somebody wants them."""
+    wanted = event.directives.wants("facts") or event.directives.wants("entities")
+    return wanted and event.modality in _STRUCTURED and event.content.get("kind") in _WORDED
 
 
 def role_of(event: Event) -> Role | None:

@@ -20,7 +20,8 @@ __all__ = ["GitObject", "Person", "Worktree", "commit_data", "git_object", "pars
 _FILE = b"100644 "
 _FOLDER = b"40000 "
 _ID_BYTES = 20
-_GROUP = 128  # entries that are joined anew when one of them changes
+_GROUP = 256  # entries that are joined anew when one of them changes
+_HASHED_GROUPS = 16  # that are hashed at once: each time, other threads get their turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,8 @@ def parse_tree(data: bytes) -> list[tuple[bytes, bytes, bytes]]:
 class _Folder:
     """A tree that is being changed: its entries as bytes, under the keys by which Git sorts them.
 
-    The entries are joined by groups that are kept, so that a change of one among ten thousand joins a hundred. The
-    hash is kept after each group too: what stands before the change is not hashed again.
+    The entries are joined by groups that are kept, so that a change of one among ten thousand joins a few hundred.
+    The hash is kept after every few groups: what stands before the change is not hashed again.
     """
 
     def __init__(self, data: bytes = b"", id_: bytes | None = None) -> None:
@@ -103,7 +104,7 @@ class _Folder:
         self._entries = [b"%s %s\0%s" % entry for entry in parsed]
         self._size = len(data)
         self._groups: list[bytes] = []  # joined so far, from the first on
-        self._hashes: list[hashlib._Hash] = []  # of the header and the groups before each
+        self._hashes: list[hashlib._Hash] = []  # of the header and the groups before each that is kept
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -142,18 +143,22 @@ class _Folder:
             self._groups.append(b"".join(self._entries[start : start + _GROUP]))
         if not self._hashes:
             self._hashes.append(_hash_of("tree", self._size))
-        for group in self._groups[len(self._hashes) - 1 :]:
+        data = b"".join(self._groups)
+        start = sum(map(len, self._groups[: (len(self._hashes) - 1) * _HASHED_GROUPS]))
+        for first in range((len(self._hashes) - 1) * _HASHED_GROUPS, len(self._groups), _HASHED_GROUPS):
+            end = start + sum(map(len, self._groups[first : first + _HASHED_GROUPS]))
             digest = self._hashes[-1].copy()
-            digest.update(group)
+            digest.update(data[start:end])
             self._hashes.append(digest)
-        return GitObject("tree", self._hashes[-1].digest(), b"".join(self._groups), self.id)
+            start = end
+        return GitObject("tree", self._hashes[-1].digest(), data, self.id)
 
     def _replaced(self, index: int) -> None:
         group = index // _GROUP
         if group < len(self._groups):
             start = group * _GROUP
             self._groups[group] = b"".join(self._entries[start : start + _GROUP])
-        del self._hashes[group + 1 :]
+        del self._hashes[group // _HASHED_GROUPS + 1 :]
 
     def _moved(self, index: int, size: int) -> None:
         del self._groups[index // _GROUP :]

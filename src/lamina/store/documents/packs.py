@@ -1,4 +1,4 @@
-"""Pack files: the objects of a batch in one file, so that a batch is one flush however many objects it has.
+"""Pack files as bytes: how an object stands in a pack, the index beside it, and how both come to disk with one flush.
 
 Formats: Git's ``gitformat-pack``, version 2 of both files. An object whose predecessor stands in the same pack is
 written as its difference from it, which for a folder of thousands of documents is a few dozen bytes.
@@ -6,92 +6,132 @@ written as its difference from it, which for a folder of thousands of documents 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
 import struct
 import uuid
 import zlib
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from lamina.store.documents.objects import GitObject
 
-__all__ = ["PackIndex", "delta", "objects_in", "sync_folder", "write_pack"]
+__all__ = [
+    "DEPTH_MAX",
+    "HEADER_BYTES",
+    "OFS_DELTA",
+    "TRAILER_BYTES",
+    "UNFINISHED",
+    "PackEntry",
+    "delta",
+    "distance",
+    "objects_in",
+    "packed",
+    "place_pack",
+    "remove_pack",
+    "sync_folder",
+]
 
+DEPTH_MAX = 50  # of differences on differences: Git's own default
+HEADER_BYTES, TRAILER_BYTES = 12, 20
+UNFINISHED = "tmp_"  # how the names of files begin that git takes for garbage until they are renamed
+OFS_DELTA = 6
 _TYPES = {"commit": 1, "tree": 2, "blob": 3}
-_OFS_DELTA = 6
-_DEPTH_MAX = 50  # of differences on differences: Git's own default
-_RECENT_MAX = 64
 _DELTA_BYTES_MIN = 64
-_STORED_BYTES_MIN = 64 * 1024  # past it a tree is mostly hashes, which deflating does not shrink for its cost
+_LEVEL = 1  # of deflating; hashes and short texts gain little from more
 _BLOCKS = (65_536, 4096, 256, 16, 1)  # each step narrows where two contents part
+_PARTED_MAX, _SAME_BYTES_MIN = 64, 16
 _COPY_MAX = 0xFFFFFF
 _OFFSET_MAX = 0x7FFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class PackEntry:
+    """Where an object stands in a pack; ``depth`` is how many differences deep, 0 for one that stands whole."""
+
     id: bytes
     offset: int
     crc: int
     depth: int
 
 
-def write_pack(
-    folder: Path, objects: Iterable[GitObject], count: int, *, durable: bool, quick: bool = True
-) -> Path:
-    """Write ``count`` different objects as a pack with its index into ``folder``; flushed when ``durable``.
+def packed(each: GitObject, offset: int, base: tuple[PackEntry, bytes] | None) -> tuple[bytes, int]:
+    """An object as it stands at an offset of a pack, and how many differences deep; ``base`` stands before it."""
+    if base is not None and base[0].depth < DEPTH_MAX and len(each.data) >= _DELTA_BYTES_MIN:
+        entry, data = base
+        difference = delta(data, each.data)
+        if len(difference) < len(each.data) // 2:
+            head = _size_header(OFS_DELTA, len(difference)) + distance(offset - entry.offset)
+            return head + zlib.compress(difference, _LEVEL), entry.depth + 1
+    return _size_header(_TYPES[each.kind], len(each.data)) + zlib.compress(each.data, _LEVEL), 0
 
-    ``quick`` leaves large trees undeflated: a later gathering makes them small.
+
+def place_pack(
+    folder: Path,
+    chunks: Iterable[bytes | bytearray],
+    entries: Collection[PackEntry],
+    count: int,
+    *,
+    durable: bool,
+) -> Path:
+    """Put a pack of ``count`` different objects with its index into ``folder``; flushed when ``durable``.
+
+    ``chunks`` joined are the objects; ``entries`` is complete once they have been taken.
     """
     name = uuid.uuid4().hex
-    temporary, temporary_index = folder / f"tmp_pack_{name}", folder / f"tmp_idx_{name}"
-    with temporary.open("xb") as pack, temporary_index.open("xb") as index:
-        entries, checksum = _write_entries(pack, objects, count, quick)
-        pack.flush()
-        index.write(_index(entries, checksum))
-        index.flush()
-        final = folder / f"pack-{checksum.hex()}.pack"
-        temporary.rename(final)
-        # Last: whoever sees the index finds the pack. Nothing points at what is in it before this returns.
-        temporary_index.rename(final.with_suffix(".idx"))
-        if durable:
-            _flushed(pack, index)
-    return final
+    temporary, temporary_index = f"{folder}/{UNFINISHED}pack_{name}", f"{folder}/{UNFINISHED}idx_{name}"
+    try:
+        with open(temporary, "xb") as pack, open(temporary_index, "xb") as index:
+            checksum = _write(pack, chunks, count)
+            assert len(entries) == count, "the header says how many objects there are"
+            index.write(_index(entries, checksum))
+            pack.flush()
+            index.flush()
+            final = f"{folder}/pack-{checksum.hex()}"
+            os.rename(temporary, f"{final}.pack")
+            # Last: whoever sees the index finds the pack. Nothing points at what is in it before this returns.
+            os.rename(temporary_index, f"{final}.idx")
+            if durable:
+                _flushed(pack, index)
+    except BaseException:
+        _remove(temporary, temporary_index)
+        raise
+    return Path(f"{final}.pack")
 
 
-def _write_entries(
-    file: BinaryIO, objects: Iterable[GitObject], count: int, quick: bool
-) -> tuple[list[_Entry], bytes]:
-    """The pack's content; where each object went, and the checksum at its end."""
-    entries: list[_Entry] = []
+def _write(pack: IO[bytes], chunks: Iterable[bytes | bytearray], count: int) -> bytes:
+    """Write a pack; the checksum at its end."""
     digest = hashlib.sha1(usedforsecurity=False)
-    file.write(header := b"PACK" + struct.pack(">II", 2, count))
+    pack.write(header := b"PACK" + struct.pack(">II", 2, count))
     digest.update(header)
-    offset = len(header)
-    recent: OrderedDict[bytes, tuple[_Entry, bytes]] = OrderedDict()
-    for each in objects:
-        packed, depth = _packed(each, offset, recent, quick)
-        entry = _Entry(each.id, offset, zlib.crc32(packed), depth)
-        entries.append(entry)
-        file.write(packed)
-        digest.update(packed)
-        offset += len(packed)
-        if each.kind != "commit":
-            recent[each.id] = (entry, each.data)
-            if len(recent) > _RECENT_MAX:
-                recent.popitem(last=False)
-    assert len(entries) == count, "the header says how many objects follow"
-    assert offset <= _OFFSET_MAX, "batches are bounded far below two gigabytes"
-    file.write(digest.digest())
-    return entries, digest.digest()
+    size = len(header)
+    for chunk in chunks:
+        pack.write(chunk)
+        digest.update(chunk)
+        size += len(chunk)
+    assert size <= _OFFSET_MAX, "packs are bounded far below two gigabytes"
+    pack.write(digest.digest())
+    return digest.digest()
 
 
-def _flushed(pack: BinaryIO, index: BinaryIO) -> None:
+def remove_pack(pack: Path) -> None:
+    """Take a pack away, its index first, so that nobody looks for what is not there."""
+    _remove(str(pack.with_suffix(".idx")), str(pack))
+
+
+def _remove(*paths: str) -> None:
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def _flushed(pack: IO[bytes], index: IO[bytes]) -> None:
     """Put both files and their names on disk with one flush, as Git does with ``core.fsyncMethod=batch``.
 
     The pack's pages go to the disk first; the flush of the index then ends the journal's transaction, which has the
@@ -126,22 +166,6 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _packed(
-    each: GitObject, offset: int, recent: OrderedDict[bytes, tuple[_Entry, bytes]], quick: bool
-) -> tuple[bytes, int]:
-    """An object as it stands in the pack, and how many differences deep it is."""
-    found = recent.get(each.base) if each.base is not None else None
-    if found is not None and found[0].depth < _DEPTH_MAX and len(each.data) >= _DELTA_BYTES_MIN:
-        base, base_data = found
-        difference = delta(base_data, each.data)
-        if len(difference) < len(each.data) // 2:
-            head = _size_header(_OFS_DELTA, len(difference)) + _distance(offset - base.offset)
-            return head + zlib.compress(difference, 1), base.depth + 1
-    stored = quick and each.kind == "tree" and len(each.data) >= _STORED_BYTES_MIN
-    level = 0 if stored else 1 if quick else 6
-    return _size_header(_TYPES[each.kind], len(each.data)) + zlib.compress(each.data, level), 0
-
-
 def _size_header(type_: int, size: int) -> bytes:
     byte, size = (type_ << 4) | (size & 15), size >> 4
     out = bytearray()
@@ -152,34 +176,51 @@ def _size_header(type_: int, size: int) -> bytes:
     return bytes(out)
 
 
-def _distance(distance: int) -> bytes:
-    out = [distance & 0x7F]
-    while distance := distance >> 7:
-        distance -= 1
-        out.append(0x80 | (distance & 0x7F))
+def distance(away: int) -> bytes:
+    """How far before an object its base stands, as an ``OFS_DELTA`` says it."""
+    out = [away & 0x7F]
+    while away := away >> 7:
+        away -= 1
+        out.append(0x80 | (away & 0x7F))
     return bytes(reversed(out))
 
 
 def delta(base: bytes, target: bytes) -> bytes:
-    """The instructions that make ``target`` of ``base``: its beginning, what is new, its end."""
-    start = _common_start(base, target)
-    end = _common_end(base, target, min(len(base), len(target)) - start)
-    middle = target[start : len(target) - end]
+    """The instructions that make ``target`` of ``base``: what is the same is copied, what is new is in them.
+
+    Finds what changed in its place, such as hashes in a folder, and one stretch that has another length.
+    """
+    at = _common_start(base, target, 0, min(len(base), len(target)))
+    end = _common_end(base, target, min(len(base), len(target)) - at)
+    stop = min(len(base), len(target)) - end
     out = bytearray(_varint(len(base)) + _varint(len(target)))
-    out += _copies(0, start)
-    for at in range(0, len(middle), 127):
-        piece = middle[at : at + 127]
-        out.append(len(piece))
-        out += piece
+    out += _copies(0, at)
+    while (again := _same_again(base, target, at, stop)) is not None:
+        out += _new(target[at:again])
+        at = _common_start(base, target, again, stop)
+        out += _copies(again, at - again)
+    out += _new(target[at : len(target) - end])
     out += _copies(len(base) - end, end)
     return bytes(out)
 
 
-def _common_start(left: bytes, right: bytes) -> int:
-    """How many bytes are the same from the start on: large blocks first, which compare as fast as memory is read."""
-    size, at = min(len(left), len(right)), 0
+def _new(content: bytes) -> bytes:
+    pieces = [content[at : at + 127] for at in range(0, len(content), 127)]
+    return b"".join([bytes((len(piece),)) + piece for piece in pieces])
+
+
+def _same_again(base: bytes, target: bytes, at: int, stop: int) -> int | None:
+    """Where both are the same again soon after they parted, in the same place of both; None where they are not."""
+    for again in range(at + 1, min(at + _PARTED_MAX, stop - _SAME_BYTES_MIN) + 1):
+        if base[again : again + _SAME_BYTES_MIN] == target[again : again + _SAME_BYTES_MIN]:
+            return again
+    return None
+
+
+def _common_start(left: bytes, right: bytes, at: int, stop: int) -> int:
+    """To where both are the same from ``at`` on: large blocks first, which compare as fast as memory is read."""
     for block in _BLOCKS:
-        while at + block <= size and left[at : at + block] == right[at : at + block]:
+        while at + block <= stop and left.startswith(right[at : at + block], at):
             at += block
     return at
 
@@ -188,10 +229,7 @@ def _common_end(left: bytes, right: bytes, most: int) -> int:
     """How many bytes are the same at the end, at most ``most``."""
     count, a, b = 0, len(left), len(right)
     for block in _BLOCKS:
-        while (
-            count + block <= most
-            and left[a - count - block : a - count] == right[b - count - block : b - count]
-        ):
+        while count + block <= most and left.endswith(right[b - count - block : b - count], 0, a - count):
             count += block
     return count
 
@@ -220,19 +258,15 @@ def _varint(value: int) -> bytes:
     return bytes(out)
 
 
-def _index(entries: Sequence[_Entry], checksum: bytes) -> bytes:
-    ordered = sorted(entries, key=lambda entry: entry.id)
+def _index(entries: Collection[PackEntry], checksum: bytes) -> bytes:
+    ordered = sorted(entries, key=attrgetter("id"))
     counts = [0] * 256
     for entry in ordered:
         counts[entry.id[0]] += 1
-    fanout, total = [], 0
-    for count in counts:
-        total += count
-        fanout.append(total)
-    body = b"\xfftOc" + struct.pack(">I256I", 2, *fanout)
-    body += b"".join(entry.id for entry in ordered)
-    body += struct.pack(f">{len(ordered)}I", *(entry.crc for entry in ordered))
-    body += struct.pack(f">{len(ordered)}I", *(entry.offset for entry in ordered)) + checksum
+    body = b"\xfftOc" + struct.pack(">I256I", 2, *accumulate(counts))
+    body += b"".join([entry.id for entry in ordered])
+    body += struct.pack(f">{len(ordered)}I", *[entry.crc for entry in ordered])
+    body += struct.pack(f">{len(ordered)}I", *[entry.offset for entry in ordered]) + checksum
     return body + hashlib.sha1(body, usedforsecurity=False).digest()
 
 
@@ -241,16 +275,3 @@ def objects_in(path: Path) -> int:
     with path.open("rb") as pack:
         (count,) = struct.unpack(">I", pack.read(12)[8:])
     return int(count)
-
-
-class PackIndex:
-    """The ids in a pack, in the order in which they were written."""
-
-    def __init__(self, path: Path) -> None:
-        data = path.with_suffix(".idx").read_bytes()
-        (count,) = struct.unpack(">I", data[8 + 255 * 4 : 8 + 256 * 4])
-        start = 8 + 256 * 4
-        ids = [data[start + 20 * n : start + 20 * (n + 1)] for n in range(count)]
-        places = start + 24 * count
-        offsets = struct.unpack(f">{count}I", data[places : places + 4 * count])
-        self.ids = [id_ for _, id_ in sorted(zip(offsets, ids, strict=True))]

@@ -6,7 +6,7 @@ and stands in the repository when it returns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -25,6 +25,7 @@ __all__ = [
     "Document",
     "DocumentVersion",
     "Documents",
+    "Landed",
     "PastWrite",
     "Step",
     "Tell",
@@ -132,7 +133,16 @@ class CommitChanges:
     """A commit with what it left at each of its paths; None where it took the document away."""
 
     commit: Commit
-    contents: dict[str, bytes | None]
+    contents: Mapping[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """A commit whose rows are on disk; ``contents`` is what it left, None where the rows have to be asked."""
+
+    tenant_id: str
+    commit: Commit
+    contents: Mapping[str, bytes | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import logging
 import shutil
+import struct
 import threading
 import uuid
 from collections import OrderedDict
@@ -24,8 +25,9 @@ import pygit2
 
 from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
+from lamina.store.documents.gathering import DamagedPack
 from lamina.store.documents.objects import GitObject, Worktree
-from lamina.store.documents.ports import Commit, CommitChanges
+from lamina.store.documents.ports import Commit, CommitChanges, Landed
 from lamina.store.documents.repository import GitRepository, folder_name, replace_repository
 
 __all__ = ["CommitRows", "Projector"]
@@ -73,6 +75,7 @@ class Projector:
         self._followed: dict[str, _Followed] = {}
         self._heads: dict[str, Commit] = {}
         self._waiting: dict[tuple[str, int], Future[str]] = {}
+        self._landed: dict[tuple[str, int], CommitChanges] = {}  # of those that wait
         # A commit may be made with others' before its writer comes to ask for it.
         self._made: OrderedDict[tuple[str, int], str] = OrderedDict()
         self._due: set[str] = set()
@@ -120,14 +123,18 @@ class Projector:
         with self._lock:
             self._asked.wait_for(lambda: self._idle or self._closed)
 
-    def stand(self, commits: Sequence[tuple[str, int]]) -> list[str]:
-        """The hashes of commits (tenant, number) that have landed, once they stand in their repositories."""
+    def stand(self, commits: Sequence[Landed]) -> list[str]:
+        """The hashes of commits that have landed, once they stand in their repositories."""
+        places = [(each.tenant_id, each.commit.number) for each in commits]
         with self._lock:
-            made = {each: self._made.pop(each) for each in commits if each in self._made}
-            futures = {each: self._waiting.setdefault(each, Future()) for each in commits if each not in made}
+            made = {each: self._made.pop(each) for each in places if each in self._made}
+            futures = {each: self._waiting.setdefault(each, Future()) for each in places if each not in made}
+            for place, each in zip(places, commits, strict=True):
+                if place not in made and each.contents is not None:
+                    self._landed[place] = CommitChanges(each.commit, each.contents)
             self._due.update(tenant_id for tenant_id, _ in futures)
             self._asked.notify_all()
-        return [made[each] if each in made else futures[each].result() for each in commits]
+        return [made[each] if each in made else futures[each].result() for each in places]
 
     def head(self, tenant_id: str) -> Commit | None:
         """The newest commit that was made here."""
@@ -150,6 +157,8 @@ class Projector:
         if started:
             self._thread.join()
             self._stop_gathering()
+            for followed in self._followed.values():
+                followed.repository.close()
             assert self._held is not None, "it was started"
             self._held.close()
 
@@ -184,8 +193,14 @@ class Projector:
             opening = followed is None
             if followed is None:
                 followed = self._followed[tenant_id] = self._opened(tenant_id)
-            while batch := self._rows.commits(tenant_id, followed.number, limits.COMMITS_BATCH_MAX):
-                self._project(tenant_id, followed, batch, wait=opening)
+            # What lands after the last batch is asked for by its own writer.
+            more = True
+            while more:
+                batch = self._next_batch(tenant_id, followed.number)
+                if batch:
+                    self._project(tenant_id, followed, batch, wait=opening)
+                followed.repository.tidy()
+                more = len(batch) == limits.COMMITS_BATCH_MAX
             self._start_gathering(followed.repository)
         except Exception as error:
             # The worktree may be ahead of the repository: the next attempt reads it anew.
@@ -195,8 +210,21 @@ class Projector:
             with self._lock:
                 lost = [each for each in self._waiting if each[0] == tenant_id]
                 futures = [self._waiting.pop(each) for each in lost]
+                for each in lost:
+                    self._landed.pop(each, None)
             for future in futures:
                 future.set_exception(failure)
+
+    def _next_batch(self, tenant_id: str, after: int) -> Sequence[CommitChanges]:
+        """The next commits: as their writers brought them, or as the rows say where one of them has not come yet."""
+        with self._lock:
+            waiting = [number for tenant, number in self._waiting if tenant == tenant_id and number > after]
+            wanted = range(after + 1, after + 1 + limits.COMMITS_BATCH_MAX)
+            batch = [each for n in wanted if (each := self._landed.get((tenant_id, n))) is not None]
+        whole = bool(batch) and [each.commit.number for each in batch] == list(wanted)[: len(batch)]
+        if whole and max(waiting, default=0) <= batch[-1].commit.number:
+            return batch
+        return self._rows.commits(tenant_id, after, limits.COMMITS_BATCH_MAX)
 
     def _project(
         self, tenant_id: str, followed: _Followed, batch: Sequence[CommitChanges], *, wait: bool
@@ -209,9 +237,7 @@ class Projector:
         self._rows.note(tenant_id, shas, wait=wait)
         self._answer(tenant_id, shas)
 
-    def _written(
-        self, followed: _Followed, batch: Sequence[CommitChanges], *, quick: bool = True
-    ) -> list[tuple[int, str]]:
+    def _written(self, followed: _Followed, batch: Sequence[CommitChanges]) -> list[tuple[int, str]]:
         objects: list[GitObject] = []
         shas = []
         for each in batch:
@@ -220,7 +246,7 @@ class Projector:
                 each.contents, commit.author, commit.message, commit.committed_at
             )
             shas.append((commit.number, objects[-1].id.hex()))
-        followed.repository.add(objects, quick=quick)
+        followed.repository.add(objects)
         followed.number = batch[-1].commit.number
         return shas
 
@@ -228,6 +254,7 @@ class Projector:
         with self._lock:
             found = []
             for number, sha in shas:
+                self._landed.pop((tenant_id, number), None)
                 future = self._waiting.pop((tenant_id, number), None)
                 if future is None:
                     self._made[tenant_id, number] = sha
@@ -263,11 +290,13 @@ class Projector:
         noted: list[tuple[int, str]] = []
         last: Commit | None = None
         while batch := self._rows.commits(tenant_id, followed.number, limits.COMMITS_BATCH_MAX):
-            noted += self._written(followed, batch, quick=False)
+            noted += self._written(followed, batch)
             last = replace(batch[-1].commit, sha=noted[-1][1])
-            if fresh.is_scattered():
-                fresh.gather()
+            fresh.tidy()
+            if fresh.is_scattered:
+                fresh.gather(fresh.to_gather())
         fresh.point(followed.worktree.head)
+        fresh.close()
         replace_repository(path, fresh_path, durable=self._durable)
         repository = GitRepository(path, durable=self._durable)
         for start in range(0, len(noted), limits.COMMITS_NOTED_MAX):
@@ -282,9 +311,9 @@ class Projector:
     def _start_gathering(self, repository: GitRepository) -> None:
         if self._gathering is not None and self._gathering.is_alive():
             return
-        if repository.is_scattered():
+        if repository.is_scattered:
             self._gathering = threading.Thread(
-                target=_gather, args=(repository,), name="lamina-gather", daemon=True
+                target=_gather, args=(repository, repository.to_gather()), name="lamina-gather", daemon=True
             )
             self._gathering.start()
 
@@ -293,11 +322,11 @@ class Projector:
             self._gathering.join()
 
 
-def _gather(repository: GitRepository) -> None:
+def _gather(repository: GitRepository, packs: Sequence[Path]) -> None:
     with contextlib.suppress(OSError):
         try:
-            repository.gather()
-        except (pygit2.GitError, KeyError) as error:
+            repository.gather(packs)
+        except (DamagedPack, KeyError, struct.error) as error:
             _LOG.warning("packs of a repository could not be gathered: %s", error)
 
 

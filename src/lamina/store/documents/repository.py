@@ -12,23 +12,23 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pygit2
 
+from lamina.store.documents.gathering import gathered
+from lamina.store.documents.growing import GrowingPack
 from lamina.store.documents.objects import GitObject, parse_commit
-from lamina.store.documents.packs import PackIndex, objects_in, sync_folder, write_pack
+from lamina.store.documents.packs import UNFINISHED, objects_in, remove_pack, sync_folder
 
 __all__ = ["BRANCH", "GitRepository", "folder_name", "replace_repository"]
 
 _LOG = logging.getLogger("lamina.store")
 BRANCH = "main"
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_KINDS = {1: "commit", 2: "tree", 3: "blob"}
 _PACKS_MAX = 64
 _GATHER_BYTES_MAX = 256 * 1024 * 1024
-_WINDOW = 8
 
 
 def folder_name(tenant_id: str) -> str:
@@ -46,8 +46,11 @@ class GitRepository:
         self._durable = durable
         self._git = self._opened()
         self._packs = path / "objects" / "pack"
-        for left in [*self._packs.glob("tmp_*"), *self._branch.parent.glob("*.lock")]:
+        self._branch.parent.mkdir(parents=True, exist_ok=True)
+        for left in [*self._packs.glob(f"{UNFINISHED}*"), *self._branch.parent.glob("*.lock")]:
             left.unlink(missing_ok=True)
+        self._newest = GrowingPack(self._packs, durable=durable)
+        self._scattered = self._count() > _PACKS_MAX
 
     def _opened(self) -> pygit2.Repository:
         try:
@@ -62,6 +65,14 @@ class GitRepository:
         if self._durable:
             sync_folder(self.path.parent)
         return pygit2.Repository(str(self.path))
+
+    def tidy(self) -> None:
+        """Take away packs that were written anew. Nobody needs to wait for it."""
+        self._newest.tidy()
+
+    def close(self) -> None:
+        """Leave nothing behind that only a write in progress needs."""
+        self._newest.tidy(kept=0)
 
     @property
     def _branch(self) -> Path:
@@ -87,52 +98,56 @@ class GitRepository:
         except (FileNotFoundError, UnicodeDecodeError):
             return None
 
-    def add(self, objects: Sequence[GitObject], *, quick: bool = True) -> None:
+    def add(self, objects: Sequence[GitObject]) -> None:
         """Write objects, on disk when it returns."""
-        unique = list({each.id: each for each in objects}.values())
-        write_pack(self._packs, unique, len(unique), durable=self._durable, quick=quick)
+        if self._newest.add(objects):
+            self._scattered = self._count() > _PACKS_MAX
 
     def point(self, head: bytes | None) -> None:
         """Point the branch at a commit, or at none."""
+        branch = str(self._branch)
         if head is None:
-            self._branch.unlink(missing_ok=True)
+            Path(branch).unlink(missing_ok=True)
             return
-        self._branch.parent.mkdir(parents=True, exist_ok=True)
-        lock = self._branch.with_name(f"{BRANCH}.lock")
-        lock.write_text(f"{head.hex()}\n", encoding="ascii")
-        lock.rename(self._branch)
+        lock = f"{branch}.lock"
+        with open(lock, "w", encoding="ascii") as file:
+            file.write(f"{head.hex()}\n")
+        os.rename(lock, branch)
 
     # ---- keeping the number of packs small
 
+    @property
     def is_scattered(self) -> bool:
         """Whether there are so many packs that reading suffers."""
-        return sum(name.endswith(".pack") for name in os.listdir(self._packs)) > _PACKS_MAX
+        return self._scattered
 
-    def gather(self) -> None:
-        """Put the smaller packs into one, where each tree and file is a difference from the one before.
+    def to_gather(self) -> list[Path]:
+        """The packs that are worth putting together, in the order of their writing."""
+        self._scattered = False
+        return self._smaller_packs()
 
-        Whoever reads meanwhile finds every object in the old packs or in the new one.
+    def gather(self, packs: Sequence[Path]) -> None:
+        """Put packs into one. Whoever reads meanwhile finds every object in the old packs or in the new one.
+
+        May run beside writes.
         """
-        chosen = self._smaller_packs()
-        if len(chosen) < 2:
+        if len(packs) < 2:
             return
-        ids = list(dict.fromkeys(id_ for path in chosen for id_ in PackIndex(path).ids))
-        git = pygit2.Repository(str(self.path))  # of this thread's own
-        made = write_pack(
-            self._packs, self._similar_first(git, ids), len(ids), durable=self._durable, quick=False
-        )
-        for path in chosen:
+        made = gathered(packs, self._packs, durable=self._durable)
+        for path in packs:
             if path != made:
-                path.with_suffix(".idx").unlink(missing_ok=True)
-                path.unlink(missing_ok=True)
+                remove_pack(path)
+
+    def _count(self) -> int:
+        return sum(name.endswith(".pack") for name in os.listdir(self._packs)) - len(self._newest.files)
 
     def _smaller_packs(self) -> list[Path]:
-        """Packs up to the first that has twice the objects of all before it, in the order of their writing.
+        """Packs up to the first that has twice the objects of all before it.
 
-        So each object is written again as often as the repository doubles, not each time. Bytes would not tell: the
-        folders of a fresh pack stand in it undeflated, and would weigh more than all that was gathered before.
+        So each object is copied again as often as the repository doubles, not each time.
         """
-        counted = sorted((objects_in(path), path) for path in self._packs.glob("pack-*.pack"))
+        settled = set(self._packs.glob("pack-*.pack")) - self._newest.files
+        counted = sorted((objects_in(path), path) for path in settled)
         chosen: list[Path] = []
         total, size = 0, 0
         for count, path in counted:
@@ -142,18 +157,6 @@ class GitRepository:
             chosen.append(path)
             total += count
         return sorted(chosen, key=lambda path: path.stat().st_mtime_ns)
-
-    def _similar_first(self, git: pygit2.Repository, ids: Sequence[bytes]) -> Iterator[GitObject]:
-        """The objects, each with the one among the last few of its kind that is nearest in size as its base."""
-        recent: dict[str, list[tuple[int, bytes]]] = {"commit": [], "tree": [], "blob": []}
-        for id_ in ids:
-            type_, data = git.odb.read(pygit2.Oid(raw=id_))
-            kind = _KINDS[int(type_)]
-            window = recent[kind]
-            nearest = min(window, key=lambda each: abs(each[0] - len(data)), default=None)
-            yield GitObject(kind, id_, data, nearest[1] if nearest else None)
-            window.append((len(data), id_))
-            del window[:-_WINDOW]
 
 
 def replace_repository(path: Path, fresh: Path, *, durable: bool) -> None:

@@ -121,6 +121,8 @@ class Writer:
         self._connection = connection
         self._riders: Riders = riders or _NoRiders()
         self._waiting: deque[_Write] = deque()
+        self._later: list[_Write] = []
+        self._later_from = 0.0
         self._lock = threading.Lock()
         self._arrived = threading.Condition(self._lock)
         self._taken = threading.Condition(self._lock)
@@ -154,6 +156,21 @@ class Writer:
             self._arrived.notify()
         return future
 
+    def post_later(self, work: Callable[[apsw.Connection], T]) -> Future[T]:
+        """Queue ``work`` for the transaction of whoever writes next, so that it costs no flush of its own.
+
+        When nobody has written within ``limits.WRITE_LATER_S``, it lands alone.
+        """
+        future: Future[T] = Future()
+        with self._lock:
+            if self._closed:
+                raise _unavailable("the store is closed")
+            if not self._later:
+                self._later_from = time.monotonic()
+                self._arrived.notify()
+            self._later.append((work, future, None, None))
+        return future
+
     def nudge(self) -> None:
         """Tell the writer that riders wait."""
         with self._lock:
@@ -184,15 +201,24 @@ class Writer:
         """What waits, up to a group; nothing when only riders do; None once closed and all is written."""
         with self._lock:
             while not (self._waiting or self._closed):
-                due_s = self._riders.due_s()
+                due_s = self._due_s()
                 if due_s == 0.0:
                     break
                 self._arrived.wait(due_s)
-            if self._closed and not self._waiting and self._riders.due_s() is None:
+            if self._closed and not (self._waiting or self._later) and self._riders.due_s() is None:
                 return None
-            group = [self._waiting.popleft() for _ in range(min(len(self._waiting), limits.WRITE_GROUP_MAX))]
+            group, self._later = self._later, []
+            group += [self._waiting.popleft() for _ in range(min(len(self._waiting), limits.WRITE_GROUP_MAX))]
             self._taken.notify_all()
             return group
+
+    def _due_s(self) -> float | None:
+        """In how many seconds a commit is wanted even if nobody writes."""
+        riders_s = self._riders.due_s()
+        if not self._later:
+            return riders_s
+        later_s = max(0.0, self._later_from + limits.WRITE_LATER_S - time.monotonic())
+        return later_s if riders_s is None else min(riders_s, later_s)
 
     def _commit(self, group: Sequence[_Write]) -> bool:
         outcomes: list[_Outcome] = []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Protocol
 
@@ -19,6 +21,7 @@ from lamina.store.documents.ports import (
     CommitChanges,
     Document,
     DocumentVersion,
+    Landed,
     PastWrite,
     Step,
     Tell,
@@ -51,8 +54,8 @@ class Projecting(Protocol):
         """Finish what a crash left; nothing where another process may write."""
         ...
 
-    def stand(self, commits: Sequence[tuple[str, int]]) -> list[str]:
-        """The hashes of the commits (tenant, number), once they stand in their repositories."""
+    def stand(self, commits: Sequence[Landed]) -> list[str]:
+        """The hashes of commits, once they stand in their repositories."""
         ...
 
     def head(self, tenant_id: str) -> Commit | None:
@@ -70,6 +73,10 @@ class DocumentRows:
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
         self._readers = readers
+        # Hashes that are not in their rows yet. A crash loses them, and they are found again.
+        self._unnoted: dict[tuple[str, int], str] = {}
+        self._noting = False
+        self._lock = threading.Lock()
 
     def tenants(self) -> list[str]:
         """The tenants that have documents."""
@@ -78,12 +85,28 @@ class DocumentRows:
     def head(self, tenant_id: str) -> Commit | None:
         """The newest commit whose hash is noted."""
         row = self._readers.row(_SQL["head_commit"], (tenant_id,))
-        return None if row is None else _commit(row)
+        return None if row is None else self.commit(tenant_id, row)
+
+    def commit(self, tenant_id: str, row: Row) -> Commit:
+        """A commit of its columns, with its hash where that is known."""
+        number, sha, author, message, committed_at = row
+        if sha is None:
+            sha = self._unnoted.get((tenant_id, number), "")
+        return Commit(number, sha, author, message, committed_at)
+
+    def unnoted(self, tenant_id: str, prefix: str) -> list[int]:
+        """The numbers of commits whose hash begins so and is not in their rows yet."""
+        with self._lock:
+            return [
+                number
+                for (tenant, number), sha in self._unnoted.items()
+                if tenant == tenant_id and sha.startswith(prefix)
+            ]
 
     def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
         """Mirrors ``Documents.commits``."""
         rows = self._readers.rows(_SQL["commits_after"], (tenant_id, after, limit))
-        return [CommitChanges(_commit(row), self._left_by(tenant_id, row[0])) for row in rows]
+        return [CommitChanges(self.commit(tenant_id, row), self._left_by(tenant_id, row[0])) for row in rows]
 
     def _left_by(self, tenant_id: str, number: int) -> dict[str, bytes | None]:
         rows = self._readers.rows(_SQL["standing_in_commit"], (tenant_id, number))
@@ -100,14 +123,39 @@ class DocumentRows:
         return {path: b"".join(found) for path, found in parts.items()}
 
     def note(self, tenant_id: str, shas: Sequence[tuple[int, str]], *, wait: bool) -> None:
-        """Note hashes. Without ``wait`` they land with a later commit: they can always be found again."""
-
-        def work(connection: apsw.Connection) -> None:
-            connection.executemany(_SQL["note_sha"], [(tenant_id, number, sha) for number, sha in shas])
-
-        future = self._writer.post(work)
+        """Note hashes. Without ``wait`` they land with a later write: they can always be found again."""
+        with self._lock:
+            self._unnoted |= {(tenant_id, number): sha for number, sha in shas}
         if wait:
-            future.result()
+            self._forget(self._writer.write(self._note))
+        else:
+            self._note_later()
+
+    def _note_later(self) -> None:
+        with self._lock:
+            if self._noting or not self._unnoted:
+                return
+            self._noting = True
+        self._writer.post_later(self._note).add_done_callback(self._noted)
+
+    def _noted(self, landing: Future[dict[tuple[str, int], str]]) -> None:
+        with self._lock:
+            self._noting = False
+        if landing.exception() is None:
+            self._forget(landing.result())
+            self._note_later()
+
+    def _forget(self, noted: Mapping[tuple[str, int], str]) -> None:
+        with self._lock:
+            for place, sha in noted.items():
+                if self._unnoted.get(place) == sha:
+                    del self._unnoted[place]
+
+    def _note(self, connection: apsw.Connection) -> dict[tuple[str, int], str]:
+        with self._lock:
+            unnoted = dict(self._unnoted)
+        connection.executemany(_SQL["note_sha"], [(*place, sha) for place, sha in unnoted.items()])
+        return unnoted
 
 
 class SqliteDocuments:
@@ -135,8 +183,9 @@ class SqliteDocuments:
         landed = self._writer.write(
             lambda connection: [self._write(connection, write) for write in writes], event_of=_only_event
         )
-        numbers = [(write.tenant_id, each.commit.number) for write, each in zip(writes, landed, strict=True)]
-        shas = self._projecting.stand(numbers)
+        shas = self._projecting.stand(
+            [_left_by(write, each) for write, each in zip(writes, landed, strict=True)]
+        )
         return [_standing_as(each, sha) for each, sha in zip(landed, shas, strict=True)]
 
     def restore(self, tenant_id: str, past: Iterable[PastWrite], tell: Tell) -> Commit:
@@ -158,7 +207,7 @@ class SqliteDocuments:
             return last.commit
 
         commit = self._writer.write(work)
-        (sha,) = self._projecting.stand([(tenant_id, commit.number)])
+        (sha,) = self._projecting.stand([Landed(tenant_id, commit)])
         return replace(commit, sha=sha)
 
     def _write(self, connection: apsw.Connection, write: Write) -> Written:
@@ -188,9 +237,14 @@ class SqliteDocuments:
 
     def read(self, tenant_id: str, path: str, *, at: Instant | None = None) -> Document | None:
         """Mirrors ``Documents.read``."""
-        if at is None:
-            return self.read_many(tenant_id, [path]).get(path)
-        return self._stood(tenant_id, self._readers.row(_SQL["standing_at"], (tenant_id, path, at)))
+        if at is not None:
+            return self._stood(tenant_id, self._readers.row(_SQL["standing_at"], (tenant_id, path, at)))
+        row = self._readers.row(_SQL["find_document"], (tenant_id, path))
+        if row is None:
+            return None
+        stood = Standing(*row[:-1])
+        whole = stood.base == stood.version
+        return stood.document(row[-1] if whole else self._rows.contents(tenant_id, [stood])[path])
 
     def read_version(self, tenant_id: str, path: str, version: int) -> Document | None:
         """Mirrors ``Documents.read_version``."""
@@ -240,10 +294,8 @@ class SqliteDocuments:
         """Mirrors ``Documents.history``."""
         below = _NEWEST if before is None else before
         rows = self._readers.rows(_SQL["history"], (tenant_id, path, below, limit))
-        head = self.head(tenant_id)  # its row may not say its hash yet
-        known = {} if head is None else {head.number: head}
         return [
-            DocumentVersion(row[0], row[1], ChangeKind(row[2]), row[3], known.get(row[4], _commit(row[4:])))
+            DocumentVersion(row[0], row[1], ChangeKind(row[2]), row[3], self._rows.commit(tenant_id, row[4:]))
             for row in rows
         ]
 
@@ -255,10 +307,11 @@ class SqliteDocuments:
         """Mirrors ``Documents.commit_of``."""
         head = self.head(tenant_id)
         if head is not None and head.sha == sha:
-            return head  # its row may not say so yet
-        found = {row[0]: _commit(row) for row in self._readers.rows(_SQL["commits_of_sha"], (tenant_id, sha))}
-        if head is not None and head.sha.startswith(sha):
-            found[head.number] = head
+            return head
+        rows = self._readers.rows(_SQL["commits_of_sha"], (tenant_id, sha))
+        for number in self._rows.unnoted(tenant_id, sha):
+            rows += self._readers.rows(_SQL["commits_after"], (tenant_id, number - 1, 1))
+        found = {row[0]: self._rows.commit(tenant_id, row) for row in rows}
         return next(iter(found.values())) if len(found) == 1 else None
 
     def commit_at(self, tenant_id: str, at: Instant) -> Commit | None:
@@ -267,7 +320,7 @@ class SqliteDocuments:
         if head is not None and head.committed_at <= at:
             return head
         row = self._readers.row(_SQL["commit_at"], (tenant_id, at))
-        return None if row is None else _commit(row)
+        return None if row is None else self._rows.commit(tenant_id, row)
 
     def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
         """Mirrors ``Documents.commits``."""
@@ -309,8 +362,10 @@ def _standing_steps(connection: apsw.Connection, tenant_id: str) -> Iterator[Ste
     """The changes that what stands is made of, in their order; contents are read one at a time."""
     steps: list[Row] = connection.execute(_SQL["standing_steps"], (tenant_id,)).fetchall()
     for path, version in steps:
-        for kind, content, *commit in connection.execute(_SQL["find_step"], (tenant_id, path, version)):
-            yield Step(path, ChangeKind(kind), content, _commit(commit))
+        for kind, content, number, sha, *rest in connection.execute(
+            _SQL["find_step"], (tenant_id, path, version)
+        ):
+            yield Step(path, ChangeKind(kind), content, Commit(number, sha or "", *rest))
 
 
 def _note_told(connection: apsw.Connection, appended: Sequence[Appended], paths: Collection[str]) -> None:
@@ -330,9 +385,15 @@ def _check_room(connection: apsw.Connection, tenant_id: str, path: str) -> None:
         raise collision(path, other)
 
 
-def _commit(row: Row) -> Commit:
-    number, sha, author, message, committed_at = row
-    return Commit(number, sha or "", author, message, committed_at)
+def _left_by(write: Write, written: Written) -> Landed:
+    """A commit with what it left, where that needs no looking up: an append adds to what stood before."""
+    if any(change.kind is ChangeKind.APPEND for change in write.changes):
+        return Landed(write.tenant_id, written.commit)
+    left = {
+        change.path: None if change.kind is ChangeKind.REMOVE else bytes(change.content)
+        for change in write.changes
+    }
+    return Landed(write.tenant_id, written.commit, left)
 
 
 def _standing_as(written: Written, sha: str) -> Written:

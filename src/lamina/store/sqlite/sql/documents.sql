@@ -42,6 +42,13 @@ ORDER BY wanted.key, v.version;
 SELECT path, version, base, size, updated_at FROM document
 WHERE tenant_id = ?1 AND path IN (SELECT value FROM json_each(?2)) AND base > 0;
 
+-- name: find_document
+-- What stands at a path, with the content of its newest row: all of it, where that is a put.
+SELECT d.path, d.version, d.base, d.size, d.updated_at, v.content
+FROM document AS d CROSS JOIN document_version AS v
+WHERE d.tenant_id = ?1 AND d.path = ?2 AND d.base > 0
+  AND v.tenant_id = ?1 AND v.path = ?2 AND v.version = d.version;
+
 -- name: standing_at
 -- What stood at a path at an instant.
 SELECT path, version, base, size, recorded_at FROM document_version
