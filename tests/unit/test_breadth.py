@@ -1,0 +1,85 @@
+"""How many events a recall looks at: a brief looks at fewer, and finds the same best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from given import ALICE, NOON, TENANT, CountedIds, ManualClock, land, text_row
+from lamina.index.resident import ResidentIndexes
+from lamina.index.vectors import pack
+from lamina.kernel.operations import Principal
+from lamina.kernel.records import Layer
+from lamina.models.minilm import unit_rows
+from lamina.models.ports import Encoded, TokenMatrix
+from lamina.recall.plan import NARROW, WIDE, Breadth, plan_recall
+from lamina.recall.requests import Recall
+from lamina.recall.retrieve import EventPool, Retriever
+from lamina.recall.score import score_events
+from lamina.store.memory import MemoryStore
+from lamina.store.ports import VectorRow, Writes
+
+DIMENSIONS = 8
+TURNS = 600
+NO_TOKENS = TokenMatrix(np.zeros((0, DIMENSIONS), np.int8), np.zeros(0, np.float32))
+
+
+class East:
+    """Every text points the same way."""
+
+    name, dim_pooled, dim_tokens = "m", DIMENSIONS, DIMENSIONS
+
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        return Encoded(np.eye(DIMENSIONS, dtype=np.float32)[[0] * len(texts)], [NO_TOKENS] * len(texts))
+
+
+@pytest.fixture
+def retriever() -> Retriever:
+    store = MemoryStore(clock=ManualClock(), ids=CountedIds())
+    rows = [
+        replace(
+            text_row(f"evt_{number}", " ".join(["tea"] * (1 + number % 7) + ["milk"] * (number % 3))),
+            layer=Layer.EVENTS,
+            recorded_at=NOON,
+            observed_at=NOON + number,
+            session=f"s{number // 20}",
+        )
+        for number in range(TURNS)
+    ]
+    land(store, Writes(texts=rows))
+    packed = pack(unit_rows(np.random.default_rng(3).standard_normal((TURNS, DIMENSIONS)).astype(np.float32)))
+    store.index.embed(
+        [
+            VectorRow(TENANT, row.record_id, ALICE, "m", packed[number], NO_TOKENS.to_bytes())
+            for number, row in enumerate(rows)
+        ]
+    )
+    return Retriever(store, ResidentIndexes(store.index, "m", DIMENSIONS), East())
+
+
+def gathered(
+    retriever: Retriever, breadth: Breadth, query: str = "tea with milk?"
+) -> tuple[EventPool, list[str]]:
+    principal = Principal(tenant_id=TENANT, actor="user:alice", channel="http")
+    plan = plan_recall(Recall(scope=ALICE, query=query), principal, [ALICE], NOON + TURNS, breadth)
+    pool = retriever.gather(plan)
+    return pool, [scored.record_id for scored in score_events(pool, plan, 5)]
+
+
+@pytest.mark.parametrize("breadth", [NARROW, WIDE])
+def test_each_arm_brings_as_many_as_the_breadth_says(retriever: Retriever, breadth: Breadth) -> None:
+    pool, _ = gathered(retriever, breadth)
+    assert (pool.arms["text"], pool.arms["vector"]) == (breadth.text, breadth.vector)
+    assert pool.arms["around"] <= 4 * breadth.expanded
+    newest, _ = gathered(retriever, breadth, "hm")
+    assert newest.arms["newest"] == breadth.newest
+
+
+def test_a_narrow_recall_finds_the_same_best(retriever: Retriever) -> None:
+    narrow, best = gathered(retriever, NARROW)
+    wide, of_many = gathered(retriever, WIDE)
+    assert len(narrow.turns) < len(wide.turns) / 2
+    assert best[0] in of_many

@@ -1,0 +1,44 @@
+"""However many threads a server has, they share two heaps."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+_HEAPS = """
+import ctypes, sys, threading
+from lamina.cli.heaps import share_heaps
+
+if sys.argv[1] == "shared":
+    share_heaps()
+libc = ctypes.CDLL(None)
+libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p
+all_there = threading.Barrier(12)
+
+def take():
+    libc.malloc(ctypes.c_size_t(100))
+    all_there.wait(30)
+
+threads = [threading.Thread(target=take) for _ in range(12)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+out = ctypes.c_void_p(libc.fopen(b"/dev/stdout", b"w"))
+libc.malloc_info(0, out)
+libc.fclose(out)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has a heap for each thread")
+def test_threads_share_two_heaps() -> None:
+    heaps = {
+        how: subprocess.run(
+            [sys.executable, "-c", _HEAPS, how], capture_output=True, text=True, check=True
+        ).stdout.count("<heap nr=")
+        for how in ("shared", "apart")
+    }
+    assert heaps["shared"] <= 2 < heaps["apart"]
