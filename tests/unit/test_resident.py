@@ -9,7 +9,8 @@ import pytest
 
 from given import ALICE, BOB, NOON, TENANT, CountedIds, ManualClock, draft, finish_all, land, text_row
 from lamina.index import vectors
-from lamina.index.resident import NONE, ResidentIndexes, ScopeIndex, best, idf
+from lamina.index.resident import ResidentIndexes
+from lamina.index.scope import NONE, ScopeIndex, best, idf
 from lamina.index.vectors import pack
 from lamina.kernel.events import Origin, Trust
 from lamina.kernel.records import Layer

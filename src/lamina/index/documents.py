@@ -17,7 +17,8 @@ from typing import Final
 import numpy as np
 
 from lamina import limits
-from lamina.index.resident import BoolArray, Float32Array, ResidentIndexes, ScopeIndex, best, idf
+from lamina.index.resident import ResidentIndexes
+from lamina.index.scope import BoolArray, Float32Array, ScopeIndex, best, idf
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
 from lamina.kernel.relay import told_path

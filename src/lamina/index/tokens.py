@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lamina import limits
-from lamina.index.resident import ScopeIndex
+from lamina.index.scope import ScopeIndex
 from lamina.kernel.scopes import Scope
 from lamina.store.ports import IndexRows
 

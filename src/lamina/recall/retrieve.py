@@ -15,7 +15,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.index.resident import NONE, ResidentIndexes, Rows, ScopeIndex, best, idf
+from lamina.index.resident import ResidentIndexes
+from lamina.index.scope import NONE, Rows, ScopeIndex, best, idf
 from lamina.index.tokens import RecentTokens
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
@@ -99,8 +100,7 @@ class Retriever:
         wanted = min(plan.limits.get(Layer.EVENTS, 0), plan.breadth.text)
         width = 1
         while True:
-            with self._indexes.reading(plan.tenant_id, plan.scopes) as indexes:
-                searched = indexes or [self._indexes.nothing(plan.tenant_id)]
+            with self._indexes.reading(plan.tenant_id, plan.scopes) as searched:
                 drawn = _draw(plan, searched, encoded.pooled[0], width)
                 words = _records(plan, searched)
             if plan.filter:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lamina.index.resident import idf
+from lamina.index.scope import idf
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Record
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.language.tokens import analyse
