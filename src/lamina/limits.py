@@ -111,6 +111,7 @@ COMMITS_NOTED_MAX: Final = 2000  # hashes in one transaction
 COMMITS_REMEMBERED_MAX: Final = (
     8192  # past the length of the write queue, so whoever comes to ask finds theirs
 )
+REPOSITORIES_GROWING_MAX: Final = 32  # that hold their newest pack in memory: up to some megabytes each
 FOLDERS_KEPT_MAX: Final = 1024  # of one repository, in memory
 
 # Upkeep.

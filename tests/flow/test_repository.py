@@ -13,6 +13,7 @@ import apsw
 import pytest
 
 from given import NOON, TENANT, CountedIds, ManualClock
+from lamina import limits
 from lamina.errors import Unavailable
 from lamina.store.documents.gathering import DamagedPack, gathered
 from lamina.store.documents.ports import Change, ChangeKind, Commit, Write
@@ -207,6 +208,41 @@ def test_a_pack_that_is_not_as_it_was_written_is_not_gathered(tmp_path: Path) ->
         gathered(found, found[0].parent, durable=False)
     assert sorted(found[0].parent.glob("*.pack")) == found
     assert list(found[0].parent.glob("tmp_*")) == []
+
+
+@needs_git
+def test_repositories_take_turns_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "REPOSITORIES_GROWING_MAX", 1)
+    store = SqliteStore(tmp_path, durable=False)
+    for number in range(9):
+        write(store, Change("a", PUT, b"%d" % number), tenant_id="acme" if number % 3 else "other")
+    store.close()
+    for tenant_id, count in (("acme", 6), ("other", 3)):
+        assert len(history(tmp_path, tenant_id)) == count
+        assert git(repository(tmp_path, tenant_id), "fsck", "--full", "--strict") == ""
+
+
+@needs_git
+def test_a_write_after_a_disk_that_refused_makes_both_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    write(store, Change("a", PUT, b"1"))
+    with monkeypatch.context() as broken:
+        broken.setattr("lamina.store.documents.growing.place_pack", refused)
+        with pytest.raises(Unavailable) as caught:
+            write(store, Change("a", PUT, b"2"))
+    assert caught.value.code == "REPOSITORY_UNAVAILABLE"
+    head = write(store, Change("b", PUT, b"3"))
+    assert history(tmp_path)[-1] == head.sha
+    assert len(history(tmp_path)) == 3
+    assert files(tmp_path) == {"a": "2", "b": "3"}
+    assert git(repository(tmp_path), "fsck", "--full", "--strict") == ""
+    store.close()
+
+
+def refused(*_: object, **__: object) -> Path:
+    raise OSError(28, "No space left on device")
 
 
 def test_hashes_are_known_before_their_rows_say_them(tmp_path: Path) -> None:

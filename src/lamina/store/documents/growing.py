@@ -76,6 +76,11 @@ class GrowingPack:
         while len(self._replaced) > kept:
             remove_pack(self._replaced.popleft())
 
+    def settle(self) -> None:
+        """Begin another pack with the next objects, and hold nothing until then."""
+        self.tidy(kept=0)
+        self._begin()
+
     def _is_full(self) -> bool:
         """Whether carrying it along costs more than to write its folders whole once more."""
         carried = len(self._body) - self._folders_bytes

@@ -73,6 +73,7 @@ class Projector:
         self._rows = rows
         self._durable = durable
         self._followed: dict[str, _Followed] = {}
+        self._used: OrderedDict[str, None] = OrderedDict()  # tenants, the last one last
         self._heads: dict[str, Commit] = {}
         self._waiting: dict[tuple[str, int], Future[str]] = {}
         self._landed: dict[tuple[str, int], CommitChanges] = {}  # of those that wait
@@ -158,7 +159,7 @@ class Projector:
             self._thread.join()
             self._stop_gathering()
             for followed in self._followed.values():
-                followed.repository.close()
+                followed.repository.settle()
             assert self._held is not None, "it was started"
             self._held.close()
 
@@ -202,6 +203,7 @@ class Projector:
                 followed.repository.tidy()
                 more = len(batch) == limits.COMMITS_BATCH_MAX
             self._start_gathering(followed.repository)
+            self._note_use(tenant_id)
         except Exception as error:
             # The worktree may be ahead of the repository: the next attempt reads it anew.
             self._followed.pop(tenant_id, None)
@@ -214,6 +216,15 @@ class Projector:
                     self._landed.pop(each, None)
             for future in futures:
                 future.set_exception(failure)
+
+    def _note_use(self, tenant_id: str) -> None:
+        """Let go of what the repositories that are not written any more hold for their next write."""
+        self._used[tenant_id] = None
+        self._used.move_to_end(tenant_id)
+        while len(self._used) > limits.REPOSITORIES_GROWING_MAX:
+            left, _ = self._used.popitem(last=False)
+            if left in self._followed:
+                self._followed[left].repository.settle()
 
     def _next_batch(self, tenant_id: str, after: int) -> Sequence[CommitChanges]:
         """The next commits: as their writers brought them, or as the rows say where one of them has not come yet."""
@@ -296,7 +307,7 @@ class Projector:
             if fresh.is_scattered:
                 fresh.gather(fresh.to_gather())
         fresh.point(followed.worktree.head)
-        fresh.close()
+        fresh.settle()
         replace_repository(path, fresh_path, durable=self._durable)
         repository = GitRepository(path, durable=self._durable)
         for start in range(0, len(noted), limits.COMMITS_NOTED_MAX):

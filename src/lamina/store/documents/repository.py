@@ -70,9 +70,9 @@ class GitRepository:
         """Take away packs that were written anew. Nobody needs to wait for it."""
         self._newest.tidy()
 
-    def close(self) -> None:
-        """Leave nothing behind that only a write in progress needs."""
-        self._newest.tidy(kept=0)
+    def settle(self) -> None:
+        """Hold nothing in memory, and nothing on disk, that only the next write would use."""
+        self._newest.settle()
 
     @property
     def _branch(self) -> Path:
