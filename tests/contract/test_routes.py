@@ -14,7 +14,7 @@ from lamina.http.routes import Route
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
 
-PAGES = {"/docs", "/openapi.json"}  # served beside the contracts: they describe the server
+PAGES = {"/", "/docs", "/openapi.json"}  # served beside the contracts: they describe the server
 ALSO_IN_THE_QUERY = {
     "GET /v1/policy/scope",
     "PUT /v1/policy/scope",
@@ -175,7 +175,7 @@ def test_every_other_page_of_the_server_is_named(served: dict[str, Route]) -> No
     server = build_server(Settings(host="127.0.0.1"), store=MemoryStore())
     inner = getattr(server.application, "_application", server.application)
     assert isinstance(inner, Starlette)
-    paths = {getattr(route, "path", "") for route in inner.routes}
+    paths = {path for route in inner.routes for path in getattr(route, "rows", None) or [route.path]}
     server.close()
     assert paths - {row.path for row in served.values()} == PAGES
 

@@ -42,6 +42,7 @@ def envelope(key: str | None = "k-1", text: str = "tea at five") -> dict[str, An
         ("POST", "/v1/admin/flush-views", 200, {}),
         ("GET", "/openapi.json", 200, {}),
         ("GET", "/docs", 200, {}),
+        ("GET", "/", 200, {}),
     ],
 )
 def test_every_answer_has_the_headers(
