@@ -64,7 +64,7 @@ def layer_of(record_id: str) -> Layer | None:
 
 
 class Stance(StrEnum):
-    """Where the evidence stands on a claim (seed 002, 7.4.1)."""
+    """Where the evidence stands on a claim."""
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
