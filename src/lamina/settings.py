@@ -41,7 +41,7 @@ class Settings:
     issuers: Path | None = _setting(
         None, "the YAML or JSON file of token issuers; every preset but dev_local needs it"
     )
-    embed: str = _setting("eager", "eager embeds every event; lazy only when recall first needs it")
+    embed: str = _setting("eager", "eager embeds every event as it is indexed; lazy when nothing else waits")
     workers: int = _setting(
         1, "derivation processes under lamina serve, 0 or 1; 0 leaves it to lamina worker"
     )

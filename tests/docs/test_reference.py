@@ -29,8 +29,15 @@ def test_every_setting_has_a_heading_and_no_other_has():
 @pytest.mark.parametrize("item", fields(Settings), ids=lambda item: item.name)
 def test_a_setting_is_described_with_its_default_and_other_names(item):
     section = _sections("settings.md")[f"LAMINA_{item.name.upper()}"]
-    for said in (f"Default `{item.default}`", *item.metadata["names"]):
+    for said in (_default(item.default), *item.metadata["names"]):
         assert said in section, f"docs/reference/settings.md does not say {said!r} of {item.name}"
+
+
+def _default(value: object) -> str:
+    """As the page says it: what one would write into the environment, or that there is none."""
+    if value is None or value == "":
+        return "Default: none"
+    return f"Default `{int(value) if isinstance(value, bool) else value}`"
 
 
 def test_the_table_of_error_classes_is_the_one_in_the_code():

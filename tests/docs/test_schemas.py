@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator
 from issuing import claims
 from lamina.access.tokens.claims import TokenClaims
 from lamina.app import build_server
+from lamina.http.openapi import openapi_document
 from lamina.http.routes import Route
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
@@ -68,6 +69,12 @@ def test_every_schema_of_the_contract_is_there_and_valid() -> None:
         assert schema["$id"].endswith(f"/{name}.schema.json")
         assert schema["title"]
         assert schema["description"]
+
+
+def test_nothing_published_cites_a_text_that_its_readers_do_not_have(rows: dict[str, Route]) -> None:
+    published = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.json")}
+    published["/openapi.json"] = openapi_document([*rows.values()]).decode()
+    assert [name for name, text in published.items() if "seed 0" in text] == []
 
 
 def test_every_section_with_examples_is_covered() -> None:

@@ -35,7 +35,12 @@ def test_every_keyword_of_writing_and_recalling_is_on_the_page():
 
 
 def test_examples_are_python():
-    for page in (DOCS / "reference" / "sdk.md", DOCS / "tutorial" / "first-memory.md"):
+    for page in (
+        DOCS / "reference" / "sdk.md",
+        DOCS / "tutorial" / "first-memory.md",
+        DOCS / "how-to" / "sign-in.md",
+        DOCS / "explanation" / "time.md",
+    ):
         blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
         assert blocks
         for block in blocks:

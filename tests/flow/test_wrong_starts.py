@@ -41,7 +41,7 @@ def test_a_database_that_is_none_is_left_as_it_is(tmp_path: Path) -> None:
     assert "CANNOT_OPEN_STORE" in ended.stderr
 
 
-@pytest.mark.parametrize("path", ["/", "/v1/nothing", "/v1/events/"])
+@pytest.mark.parametrize("path", ["/nothing", "/v1/nothing", "/v1/events/"])
 def test_a_path_that_is_not_there_is_answered_in_the_envelope(world: Any, path: str) -> None:
     response = world.call("GET", path)
     assert (response.status_code, response.json()["error_code"]) == (404, "NOT_FOUND")

@@ -81,7 +81,7 @@ class LinkView(Result):
 
 
 class AuditRowView(Result):
-    """A row of seed 002, section 14, and its link in the chain."""
+    """A row of the audit log, and its link in the chain."""
 
     id: str
     ts: Stamp

@@ -38,7 +38,7 @@ __all__ = [
 
 
 class ErrorEnvelope(BaseModel):
-    """The error envelope of seed 002, 6.6."""
+    """An error, as every answer of the contract shows it."""
 
     error_code: str
     message: str

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, generated from the doors' tables, and a page that shows it without any script.
+"""The OpenAPI 3.1 document, generated from the doors' tables.
 
 Every status that an operation can answer with is named, with the error codes behind it; there is no ``default``.
 """
@@ -18,7 +18,7 @@ from lamina.http.errors import Shown, error_response
 from lamina.http.routes import PARAMETER, Route
 from lamina.kernel.operations import Effect, Tier
 
-__all__ = ["DOCS_PAGE", "openapi_document"]
+__all__ = ["openapi_document"]
 
 _REF = "#/components/schemas/{model}"
 _JSON, _EVENTS = "application/json", "text/event-stream"
@@ -39,10 +39,6 @@ _SAID: Mapping[int, str] = {
     202: "Accepted; work goes on behind the answer.",
     204: "Done.",
 }
-
-DOCS_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Lamina API</title>
-<body><h1>Lamina API</h1><p>The machine-readable description is <a href="/openapi.json">/openapi.json</a>
-(OpenAPI 3.1); the manual is in the project's <code>docs/reference</code>.</p></body></html>"""
 
 
 def openapi_document(routes: Sequence[Route]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_json
@@ -16,10 +16,13 @@ from lamina.errors import Invalid, Malformed, TooLarge
 from lamina.http.errors import ErrorStyle, error_response, from_validation
 from lamina.kernel.operations import Effect, Operation
 
-__all__ = ["PARAMETER", "Read", "Route"]
+__all__ = ["PARAMETER", "Contract", "Read", "Route"]
 
 PARAMETER = re.compile(r"{([a-z_]+)(?::path)?}")
 """A parameter of a path."""
+
+Contract = Literal["Cortex", "Relay", "Synapse"]
+"""Whose paths a row belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class Route:
     errors: ErrorStyle = error_response
     named: Mapping[str, str] = field(default_factory=dict)
     query: frozenset[str] = frozenset()
+    contract: Contract = "Cortex"
 
     @property
     def has_body(self) -> bool:

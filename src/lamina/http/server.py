@@ -26,9 +26,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lamina.errors import Fault, Invalid, LaminaError, NotFound, Unsupported
 from lamina.gateway import Gateway, Inbound, Reply
+from lamina.http.docs_page import docs_page
 from lamina.http.errors import ErrorStyle, error_response
 from lamina.http.inbound import inbound_of, log
-from lamina.http.openapi import DOCS_PAGE, openapi_document
+from lamina.http.openapi import openapi_document
 from lamina.http.routes import PARAMETER, Route
 from lamina.http.sse import HEARTBEAT, MEDIA_TYPE, ServerSentEvent
 from lamina.http.unrouted import styles_of
@@ -54,7 +55,7 @@ def create_application(
     ``hosts`` names the Host headers that are served, None serves any: on loopback it keeps out pages of other
     sites that resolve their own name to this machine.
     """
-    document = openapi_document(routes)
+    document, listing = openapi_document(routes), docs_page(routes)
     endpoints: dict[str, dict[str, Route]] = {}
     for route in routes:
         endpoints.setdefault(route.path, {})[route.verb] = route
@@ -64,7 +65,10 @@ def create_application(
     ]
     table += [
         StarletteRoute("/openapi.json", _page(gateway, document, _JSON), methods=["GET"]),
-        StarletteRoute("/docs", _page(gateway, DOCS_PAGE.encode(), "text/html"), methods=["GET"]),
+        *(
+            StarletteRoute(path, _page(gateway, listing, "text/html"), methods=["GET"])
+            for path in ("/", "/docs")
+        ),
     ]
     application = Starlette(
         routes=[_FixedPaths(table), *(row for row in table if PARAMETER.search(row.path))],

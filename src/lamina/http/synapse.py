@@ -6,6 +6,7 @@ Errors are in the style that those clients read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from lamina import limits
@@ -60,4 +61,4 @@ def synapse_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     ]
     left = set(by_name) - {row.operation.name for row in rows}
     assert not left, f"operations without a row: {sorted(left)}"
-    return rows
+    return [replace(row, contract="Synapse") for row in rows]

@@ -73,7 +73,7 @@ def is_event(record_id: str) -> bool:
 
 
 class Stance(StrEnum):
-    """Where the evidence stands on a claim (seed 002, 7.4.1)."""
+    """Where the evidence stands on a claim."""
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"

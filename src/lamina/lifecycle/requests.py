@@ -34,7 +34,7 @@ __all__ = [
 
 
 class LifecycleName(StrEnum):
-    """Everything that can happen (seed 002, 13), but for what only a stream says of itself."""
+    """Everything that can happen, but for what only a stream says of itself."""
 
     CAPTURED = "captured"
     EXTRACTED = "extracted"

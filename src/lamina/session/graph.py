@@ -201,7 +201,7 @@ def _translated(error: Exception) -> LaminaError:
         return Invalid(
             "GRAPH_REFUSED",
             "graphiti-core is not installed",
-            hint="install lamina[graphiti], or leave LAMINA_GRAPHITI empty",
+            hint="in the clone: .venv/bin/pip install -e '.[graphiti]'; or leave LAMINA_GRAPHITI empty",
         )
     status = getattr(error, "status_code", None)
     refused = isinstance(status, int) and 400 <= status < 500 and status not in (408, 409, 425, 429)

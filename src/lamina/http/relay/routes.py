@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from lamina.http.errors import detail_response
@@ -29,4 +30,4 @@ def relay_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     ]
     left = set(by_name) - {row.operation.name for row in rows} - CONTINUITY_JOBS
     assert not left, f"operations without a row: {sorted(left)}"
-    return rows
+    return [replace(row, contract="Relay") for row in rows]
