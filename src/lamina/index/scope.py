@@ -37,7 +37,7 @@ _LAYER_NUMBERS = {layer: number for number, layer in enumerate(_LAYERS)}
 _PAGE = 2000
 _SAMPLED = 16
 """Of so many scores one says how high the best of them lie."""
-_REFINED = 4
+_REFINED = 8
 """So many times the rows wanted are compared in full where a glance chose them."""
 _MATCHED_MAX = 20_000
 """Rows that a query may touch before its commonest terms are left out of the search for candidates."""
