@@ -181,7 +181,7 @@ def build_server(
         *audit_operations(kept),
         *token_operations(kept.revocations, ids, preset.name),
         *observe_operations(),
-        *operator_operations(kept),
+        *operator_operations(kept, watch),
     )
     bridge = Bridge(LimitTable(GROUPS, [help_row(bound) for bound in BOUNDS.values()]))
     relay = (

@@ -74,6 +74,9 @@ PACKS_KEPT_MAX: Final = 512
 
 # Waiting for stages: past this the answer is 202 with the stages done so far.
 WAIT_S_MAX: Final = 30.0
+WAITS_MAX: Final = (
+    32  # at once: each holds a thread, of 96 that serve calls; who comes then is answered at once
+)
 
 # Jobs: 5, 10, 20, 40 s, then failed and visible (DESIGN section 5).
 JOB_ATTEMPTS_MAX: Final = 5

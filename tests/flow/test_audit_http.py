@@ -12,6 +12,7 @@ from lamina.access.audit import canonical_headers
 from lamina.access.chain import check_chain
 from lamina.kernel.ids import Prefix
 from lamina.kernel.time import SECOND_US
+from neighbours import Neighbours
 
 ALICE, BOB, TENANT = "org:acme/user:alice", "org:acme/user:bob", "acme"
 QUARTER = 90 * 86_400 * SECOND_US
@@ -147,6 +148,52 @@ def test_others_rows_take_a_capability_of_their_own(world: Any) -> None:
         assert world.call("GET", f"/v1/audit/{hidden}", headers=mine).status_code == 403
         body = {"audit_id": hidden, "body": "{}"}
         assert world.call("POST", "/v1/audit/verify", headers=mine, body=body).status_code == 403
+
+
+@pytest.mark.parametrize("asked", [{}, {"scope": "org:acme"}, {"scope": "org:acme/team:z"}])
+def test_a_list_leaves_out_rows_of_scopes_that_the_caller_is_no_member_of(asked: dict[str, str]) -> None:
+    house = Neighbours(preset="dev_local")
+    house.register("org:acme/team:z/user:alice", alice="owner")
+    for number in range(5):
+        assert house.write("org:acme/team:z/user:alice", f"otter {number}").status_code == 202
+        assert house.write("org:acme/team:z/user:bob", f"tea {number}", by="user:bob").status_code == 202
+    assert house.write("org:acme/team:z/user:alice", by="user:bob").status_code == 403
+
+    def pages(by: str) -> list[list[tuple[str, str, str]]]:
+        query, found, more = {"endpoint": "POST /v1/experience", "limit": 3, **asked}, [], True
+        while more:
+            page = house.said("GET", "/v1/audit", by=by, **query)
+            found.append([(row["actor"], row["scope"][-5:], row["decision"]) for row in page["items"]])
+            query["cursor"], more = page["next_cursor"], page["has_more"]
+        return found
+
+    mine, others = ("user:bob", "r:bob", "allow"), ("user:alice", "alice", "allow")
+    refused = ("user:bob", "alice", "deny")
+    bob = pages("user:bob")
+    assert [row for page in bob for row in page] == [refused, *[mine] * 5]
+    assert [len(page) for page in bob] == [3, 3]
+    alice = [row for page in pages("user:alice") for row in page]
+    assert sorted(alice) == sorted([refused, *[mine, others] * 5])
+    house.close()
+
+
+def test_a_long_look_for_what_may_be_seen_ends_and_can_go_on(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lamina.limits.LIST_SCAN_MAX", 6)
+    mine = {"X-Cortex-Actor": "user:alice"}
+    world.call("POST", "/v1/experience", body=envelope(key="mine"), headers=mine)
+    for number in range(9):
+        world.call("POST", "/v1/experience", body=envelope(key=f"k-{number}", scope=BOB))
+    world.policy.deny("audit.read.cross_actor", BOB)
+    query, found = {"limit": 2, "capability": "scope.write"}, []
+    for _ in range(5):
+        page = world.call("GET", "/v1/audit", headers=mine, **query).json()
+        found += [row["actor"] for row in page["items"]]
+        if not page["has_more"]:
+            break
+        query["cursor"] = page["next_cursor"]
+    assert (found, page["has_more"], page["next_cursor"]) == (["user:alice"], False, None)
 
 
 def test_a_row_that_is_not_there(world: Any) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from capsules import body, later
 from given import NOON, CountedIds, ManualClock
@@ -224,12 +226,52 @@ def test_only_a_token_of_every_folder_reads_and_writes_the_one_scope_elsewhere(p
     everywhere = frozenset({"*"})
     assert held(peers, owner_grant()) == {"scope.read.local", "scope.write"}
     assert held(peers, TEMPLATES["collaboration_peer"]) == set()
-    assert held(peers, RelayGrant(frozenset({"search"}), everywhere, everywhere)) == {"scope.read.local"}
+    assert held(peers, RelayGrant(frozenset({"read:files"}), everywhere, everywhere)) == {"scope.read.local"}
+    for part in ("search", "read:index"):
+        assert held(peers, RelayGrant(frozenset({part}), everywhere, everywhere)) == set()
     assert held(peers, RelayGrant(frozenset({"write:projects"}), everywhere, everywhere)) == set()
     assert held(peers, RelayGrant(frozenset({"read:files"}))) == set()
     assert held(peers, RelayGrant()) == set()
     for scope in ("org:acme", "app:relay/user:x", "app:relayx"):
         assert held(peers, owner_grant(), scope) == set()
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Calls to a server with the policy of its preset, by a token of every folder with these rights."""
+    server = build_server(Settings(data=tmp_path, tenant="acme"), store=MemoryStore())
+    client = TestClient(server.application, "http://localhost")
+    everywhere = frozenset({"*"})
+
+    def call(rights: str, verb: str, path: str, body: Any = None) -> Any:
+        grant = RelayGrant(frozenset(rights.split()), everywhere, everywhere)
+        text = issue(
+            server.store.relay_tokens, RandomIds(), NOON, tenant_id="acme", peer_id="bo", grant=grant
+        )
+        return client.request(verb, path, json=body, headers={"Authorization": f"Bearer {text}"})
+
+    yield call
+    server.close()
+
+
+@pytest.mark.parametrize("rights", ["read:index", "search", "read:index search"])
+@pytest.mark.parametrize(
+    ("verb", "path", "body"),
+    [
+        ("GET", "/v1/read?path=memory/diary.md", None),
+        ("GET", "/v1/events?scope=app:relay", None),
+        ("POST", "/v1/recall", {"scope": "app:relay", "query": "who sleeps", "view": "local"}),
+    ],
+)
+def test_who_may_not_read_files_reads_no_document_by_its_event(
+    guarded: Callable[..., Any], rights: str, verb: str, path: str, body: Any
+) -> None:
+    written = {"path": "memory/diary.md", "content": "The otter sleeps at noon."}
+    assert guarded("write:journal write:projects", "POST", "/v1/write", written).status_code == 200
+    allowed = guarded("read:files", verb, path, body)
+    assert allowed.status_code == 200, allowed.text
+    refused = guarded(rights, verb, path, body)
+    assert (refused.status_code, "otter" in refused.text) == (403, False)
 
 
 def test_health_is_open_and_names_the_newest_commit(world: Any) -> None:

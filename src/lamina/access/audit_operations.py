@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -140,6 +141,31 @@ def row_view(row: AuditRow) -> AuditRowView:
     )
 
 
+class _Sight:
+    """Whether the caller may see a row: their own, and those of others where they may read others' rows of its scope.
+
+    Each scope is decided once per call.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._actor = call.principal.actor
+        self._permits = call.permits
+        self._allowed: dict[str | None, bool] = {}
+
+    def __call__(self, row: AuditRow) -> bool:
+        scope = row.draft.scope
+        if row.draft.actor == self._actor:
+            return True
+        if scope not in self._allowed:
+            self._allowed[scope] = self._permits.allows(_others(scope))
+        return self._allowed[scope]
+
+
+def _others(scope: str | None) -> Grant:
+    """What seeing other actors' rows of a scope takes."""
+    return Grant(Capability.AUDIT_READ_CROSS_ACTOR, None if scope is None else Scope(scope))
+
+
 class AuditReads:
     """Handlers of the audit operations."""
 
@@ -147,9 +173,9 @@ class AuditReads:
         self._store = store
 
     def rows(self, request: AuditList, call: Call) -> Answer:
-        """A page of rows of calls that were answered before this one."""
+        """A page of rows of calls that were answered before this one: the caller's own, and others' by the row's scope."""
         scope = None if request.scope is None else Scope(request.scope)
-        others = Grant(Capability.AUDIT_READ_CROSS_ACTOR, scope)
+        others = _others(request.scope)
         actor = request.actor
         if actor is None and not call.permits.allows(others):
             actor = call.principal.actor
@@ -180,10 +206,30 @@ class AuditReads:
             before=before,
             limit=request.limit + 1,
         )
-        found = self._store.audit.query(query)
-        shown, more = found[: request.limit], len(found) > request.limit
-        cursor = encode_cursor({"f": filters, "n": shown[-1].number}) if more else None
-        return Answer(AuditPage(items=[row_view(row) for row in shown], next_cursor=cursor, has_more=more))
+        shown, goes_on = self._page(query, request.limit, call)
+        cursor = None if goes_on is None else encode_cursor({"f": filters, "n": goes_on.number})
+        return Answer(
+            AuditPage(
+                items=[row_view(row) for row in shown], next_cursor=cursor, has_more=goes_on is not None
+            )
+        )
+
+    def _page(self, query: AuditQuery, limit: int, call: Call) -> tuple[list[AuditRow], AuditRow | None]:
+        """Up to ``limit`` rows that the caller may see, and the row before which there may be more, None when there
+        is none."""
+        found: list[AuditRow] = []
+        may_see, looked_at = _Sight(call), 0
+        while True:
+            batch = self._store.audit.query(query)
+            found += [row for row in batch if may_see(row)]
+            if len(found) > limit:
+                return found[:limit], found[limit - 1]
+            looked_at += len(batch)
+            if len(batch) < query.limit:
+                return found, None
+            if looked_at >= limits.LIST_SCAN_MAX:
+                return found, batch[-1]
+            query = replace(query, before=batch[-1].number)
 
     def row(self, request: AuditId, call: Call) -> Answer:
         """One row."""
@@ -215,8 +261,7 @@ class AuditReads:
         self._store.audit.flush()
         row = self._store.audit.get(call.principal.tenant_id, audit_id)
         if row is None or row.draft.actor != call.principal.actor:
-            scope = Scope(row.draft.scope) if row is not None and row.draft.scope is not None else None
-            call.permits.require(Grant(Capability.AUDIT_READ_CROSS_ACTOR, scope))
+            call.permits.require(_others(None if row is None else row.draft.scope))
         if row is None:
             raise NotFound("NOT_FOUND", "there is no audit row of this id", details={"id": audit_id})
         return row

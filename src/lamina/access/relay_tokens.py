@@ -27,7 +27,6 @@ _ISSUER: Final = "relay"
 _SIGNED: Final = re.compile(r"v\d+\..*|[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*.*")
 _PEER: Final = re.compile(r"[A-Za-z0-9_\-.@+]{1,128}")
 _NEVER_S: Final = 253_402_300_799  # the last second of the year 9999
-_READS: Final = frozenset({RelayRight.READ_FILES, RelayRight.READ_INDEX, RelayRight.SEARCH})
 _WRITES: Final = frozenset({RelayRight.WRITE_JOURNAL, RelayRight.WRITE_MESSAGES, RelayRight.WRITE_PROJECTS})
 
 
@@ -135,10 +134,11 @@ def _facts(token: RelayToken) -> TokenFacts:
 def _capabilities(grant: RelayGrant) -> set[str]:
     """What the token holds outside of Relay's own operations: reading or writing the one scope as a whole.
 
-    A grant that is narrowed to folders holds none of it: events know nothing of folders.
+    A grant that is narrowed to folders holds none of it: events know nothing of folders. Events tell documents in full,
+    so reading them takes the right to read files.
     """
     held: set[str] = set()
-    if grant.admin or (grant.rights & _READS and EVERYWHERE in grant.read_namespaces):
+    if grant.admin or (RelayRight.READ_FILES in grant.rights and EVERYWHERE in grant.read_namespaces):
         held.add(Capability.SCOPE_READ_LOCAL.value)
     if grant.admin or (grant.rights >= _WRITES and EVERYWHERE in grant.write_namespaces):
         held.add(Capability.SCOPE_WRITE.value)

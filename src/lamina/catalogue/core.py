@@ -35,7 +35,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "INVALID_BODY": ErrorCode(
         "Malformed",
         REQUESTS,
-        "The body is not JSON, or its content type is another one.",
+        "The body is not JSON, or its content type is another one or missing.",
         hint="send one JSON object, as application/json; charset=utf-8",
     ),
     "INVALID_CURSOR": ErrorCode(
@@ -184,6 +184,13 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Unauthenticated",
         CALLERS,
         "The `exp` of the token is over. Ask its issuer for a new one.",
+    ),
+    "FOREIGN_ORIGIN": ErrorCode(
+        "Forbidden",
+        CALLERS,
+        "A web page of another origin asked a server that believes its callers (`dev_local`): by `Origin` or "
+        "`Sec-Fetch-Site` the request was not made by the server's own pages. Another port is another origin.",
+        hint="call the server from a program, not from a web page; a page's server can pass its calls on",
     ),
     "INVALID_TOKEN_CLAIMS": ErrorCode(
         "Unauthenticated",

@@ -136,7 +136,7 @@ def _codes(route: Route) -> Iterator[str]:
     """What the door and the gateway can answer with before, around and behind any operation of this kind."""
     operation = route.operation
     yield from operation.fails
-    yield from ("RATE_LIMITED", "INTERNAL", "WAL_UNAVAILABLE", "UNKNOWN_HOST")
+    yield from ("RATE_LIMITED", "INTERNAL", "WAL_UNAVAILABLE", "UNKNOWN_HOST", "FOREIGN_ORIGIN")
     yield from ("INVALID_QUERY", "MISSING_REQUIRED_FIELD", route.invalid_code, "INVALID_REQUEST")
     if "{" in route.path:
         yield "NOT_FOUND"

@@ -183,7 +183,8 @@ def _checked(key: object) -> str:
 
 
 async def _body(http: HttpRequest, bytes_max: int) -> bytes:
-    kind = http.headers.get("content-type", "application/json").split(";", 1)[0].strip().lower()
+    said = http.headers.get("content-type")
+    kind = "application/json" if said is None else said.split(";", 1)[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
         raise Malformed(
             "INVALID_BODY", f"the content type is {kind[:64]}", hint="send application/json; charset=utf-8"
@@ -198,6 +199,13 @@ async def _body(http: HttpRequest, bytes_max: int) -> bytes:
         if size > bytes_max:
             raise _too_large(bytes_max)
         chunks.append(chunk)
+    if said is None and size:
+        # Browsers let any page send such a body without asking the server first.
+        raise Malformed(
+            "INVALID_BODY",
+            "the body comes without a content type",
+            hint="send Content-Type: application/json",
+        )
     return b"".join(chunks)
 
 

