@@ -20,8 +20,8 @@ from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes, SystemClock
 from lamina.store.ports import EventQuery, LifecycleQuery, RecordQuery
-from lamina.store.sqlite import SqliteStore
-from processes import answers, free_port, start, wait_until
+from lamina.store.sqlite import SqliteStore, backlog_of
+from processes import answers, free_port, kill, run, start, wait_until
 
 SCOPE = "org:acme/user:alice"
 WRITES = 5000
@@ -162,3 +162,48 @@ def test_a_worker_whose_server_was_killed_ends_by_itself(tmp_path: Path) -> None
         return True
 
     wait_until(lock_is_free, 15)
+
+
+def left_behind(folder: Path) -> int:
+    """Bytes of the write-ahead file."""
+    path = folder / "lamina.db-wal"
+    return path.stat().st_size if path.exists() else 0
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.wait(20)
+
+
+def test_a_clean_stop_leaves_all_in_the_database(server: tuple[Path, int, subprocess.Popen[bytes]]) -> None:
+    folder, port, process = server
+    for number in range(20):
+        assert write(port, number)
+    assert left_behind(folder) > 0
+    stop(process)
+    assert left_behind(folder) == 0
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("first", ["server", "worker"])
+def test_whoever_stops_last_of_a_server_and_its_worker_leaves_no_write_ahead_file(
+    tmp_path: Path, first: str
+) -> None:
+    port = free_port()
+    processes = {"server": start(tmp_path, port, "--workers", "0")}
+    try:
+        wait_until(lambda: answers(port))
+        processes["worker"] = run("worker", "--data", str(tmp_path))
+        for number in range(5):
+            assert write(port, number)
+        wait_until(lambda: sum(backlog_of(tmp_path / "lamina.db").values()) == 0)
+        stop(processes.pop(first))
+        assert left_behind(tmp_path) > 0
+        stop(processes.popitem()[1])
+    finally:
+        for process in processes.values():
+            kill(process)
+    assert left_behind(tmp_path) == 0
+    replay = run("replay", "--data", str(tmp_path))
+    assert replay.wait(60) == 0
+    assert left_behind(tmp_path) == 0

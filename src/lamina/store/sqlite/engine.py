@@ -127,5 +127,7 @@ class SqliteStore:
     def close(self) -> None:
         """Mirrors ``Store.close``."""
         self._projector.close()
-        self._writer.close()
+        self._writer.finish()
+        # SQLite moves the write-ahead file into the database as the last connection closes, unless that only reads.
         self._readers.close()
+        self._writer.close()
