@@ -30,7 +30,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "INVALID_ACTOR": ErrorCode(
         "Invalid",
         REQUESTS,
-        "The header `X-Cortex-Actor` is not `type:id` with a type of `user`, `agent`, `service` or `system`.",
+        "The header `X-Cortex-Actor`, or the actor of a client or a command, is not `type:id` with a type of `user`, "
+        "`agent`, `service` or `system`.",
     ),
     "INVALID_BODY": ErrorCode(
         "Malformed",
