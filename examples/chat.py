@@ -105,11 +105,31 @@ def main() -> None:
             return
         if not said:
             continue
-        brief = memory.brief(said)
-        replied = answer(brief, said, options.model_url, options.model)
-        print(f"assistant: {replied}", flush=True)
-        memory.ingest("user", said)
-        memory.ingest("assistant", replied)
+        try:
+            brief = memory.brief(said)
+            replied = answer(brief, said, options.model_url, options.model)
+            print(f"assistant: {replied}", flush=True)
+            memory.ingest("user", said)
+            memory.ingest("assistant", replied)
+        except httpx.HTTPStatusError as error:
+            sys.exit(
+                f"chat: {error.request.url} answered {error.response.status_code}: {_line(error.response.text)}"
+            )
+        except httpx.TransportError as error:
+            sys.exit(
+                f"chat: {error.request.url} does not answer ({type(error).__name__}); {_advice(error, options.url)}"
+            )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:300]
+
+
+def _advice(error: httpx.TransportError, url: str) -> str:
+    ours = str(error.request.url).startswith(url)
+    return (
+        "start lamina serve, or say --url" if ours else "start the model, or say another --model-url, or none"
+    )
 
 
 def _now() -> str:

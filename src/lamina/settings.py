@@ -11,10 +11,13 @@ from typing import Any
 from lamina import limits
 from lamina.errors import Invalid
 
-__all__ = ["Settings", "load_settings"]
+__all__ = ["PRESETS", "Settings", "load_settings"]
 
 _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
-_PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")
+_ELSEWHERE = ("LAMINA_URL", "LAMINA_AUTH_FOLDER")
+"""Names that somebody else reads: the commands that speak to a server, and lamina-auth."""
+
+PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")
 
 
 def _setting(
@@ -32,7 +35,7 @@ class Settings:
     port: int = _setting(8700, "the port to listen on; 0 picks a free one")
     preset: str = _setting(
         "dev_local",
-        "the deployment preset: " + ", ".join(_PRESETS) + ", or a path of a .yaml file",
+        "the deployment preset: " + ", ".join(PRESETS) + ", or a path of a .yaml file",
         names=("CORTEX_DEPLOYMENT_PRESET",),
     )
     operators: str = _setting("", "the operators of the deployment, as tenant/type:id with commas between")
@@ -115,8 +118,8 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse values that would only fail later, naming the key and what is accepted."""
         own = self.preset.endswith((".yaml", ".yml"))
-        accepted = "one of " + ", ".join(_PRESETS) + ", or a path of a .yaml file"
-        _require(own or self.preset in _PRESETS, "preset", self.preset, accepted)
+        accepted = "one of " + ", ".join(PRESETS) + ", or a path of a .yaml file"
+        _require(own or self.preset in PRESETS, "preset", self.preset, accepted)
         named = [name.strip() for name in self.operators.split(",") if name.strip()]
         fits = all(_OPERATOR.fullmatch(name) for name in named)
         _require(fits, "operators", self.operators, "names such as acme/user:root, with commas between")
@@ -179,7 +182,7 @@ def load_settings(environment: Mapping[str, str], **given: Any) -> Settings:
     """
     known = {item.name: item for item in fields(Settings)}
     accepted = {f"LAMINA_{name.upper()}" for name in known}
-    named = [name for name in environment if name.startswith("LAMINA_")]
+    named = [name for name in environment if name.startswith("LAMINA_") and name not in _ELSEWHERE]
     for name in [*named, *(f"LAMINA_{key.upper()}" for key in given)]:
         if name not in accepted:
             raise Invalid(

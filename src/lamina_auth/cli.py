@@ -185,7 +185,7 @@ def _spoken() -> Iterator[None]:
     try:
         yield
     except LaminaError as error:
-        _say(str(error))
+        _say(f"lamina-auth: {error}")
         sys.exit(outcome_of(error).exit_code)
 
 

@@ -16,6 +16,8 @@ from typing import Any
 import httpx
 import pytest
 
+from processes import free_port, kill, start
+
 ROOT = Path(__file__).parents[2]
 WHO = {"tenantId": "home", "userId": "maya", "personaId": "chat"}
 
@@ -60,6 +62,16 @@ def lamina(tmp_path: Path, model: str) -> Iterator[str]:
     yield url
     process.terminate()
     process.communicate(timeout=30)
+
+
+@pytest.fixture
+def live_memory(tmp_path: Path) -> Iterator[str]:
+    """A server without a worker and without a model."""
+    port = free_port()
+    process = start(tmp_path, port, "--workers", "0")
+    wait_for(lambda: answers(f"http://127.0.0.1:{port}"))
+    yield f"http://127.0.0.1:{port}"
+    kill(process)
 
 
 def answers(url: str) -> bool:
@@ -113,3 +125,26 @@ def test_the_worker_folds_with_the_model_of_the_settings(lamina: str) -> None:
         assert httpx.post(f"{lamina}/ingest", json=body, timeout=10).status_code == 200
     wait_for(lambda: brief(lamina, "eggs")["rollingSummary"] == "They spoke of eggs.")
     assert json.loads(Model.asked[1][1]["content"])["summary"] == "They spoke of eggs."
+
+
+def failing(url: str, *more: str) -> str:
+    command = [sys.executable, str(ROOT / "examples" / "chat.py"), "--url", url, *more]
+    run = subprocess.run(command, input="hello", capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout) == (1, "")
+    return run.stderr
+
+
+def test_a_server_that_is_down_is_one_line() -> None:
+    said = failing("http://127.0.0.1:1")
+    assert said == (
+        "chat: http://127.0.0.1:1/brief does not answer (ConnectError); start lamina serve, or say --url\n"
+    )
+
+
+def test_a_model_that_is_down_or_refuses_is_one_line(live_memory: str) -> None:
+    said = failing(live_memory, "--model-url", "http://127.0.0.1:1/v1")
+    assert said.startswith("chat: http://127.0.0.1:1/v1/chat/completions does not answer (ConnectError); ")
+    assert said.endswith("start the model, or say another --model-url, or none\n")
+    said = failing(live_memory, "--model-url", f"{live_memory}/v1")
+    assert said.startswith(f"chat: {live_memory}/v1/chat/completions answered 404: ")
+    assert said.count("\n") == 1

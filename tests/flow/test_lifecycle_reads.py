@@ -8,6 +8,7 @@ import pytest
 
 from lamina.kernel.events import Stage
 from lamina.kernel.ids import Prefix
+from lamina.kernel.time import SECOND_US
 from lamina.store.ports import LifecycleDraft, LifecycleQuery
 
 ALICE, BOB = "org:acme/user:alice", "org:acme/user:bob"
@@ -129,6 +130,34 @@ def test_how_far_an_event_has_come(world: Any) -> None:
     assert shown["derives"] == [fact.id, belief.id]
     assert len(shown["lifecycle_event_ids"]) == 3
     assert (shown["errors"], shown["excluded_from_recall"]) == ([], False)
+
+
+def test_a_replayed_log_counts_each_stage_once(world: Any) -> None:
+    body = {
+        "scope": ALICE,
+        "modality": "conversation",
+        "content": {"kind": "message", "role": "user", "text": "hello"},
+        "context": {"observed_at": "2026-05-13T15:42:00Z"},
+        "idempotency_key": "mine",
+    }
+    event_id = world.post("/v1/experience", body).json()["event_id"]
+    event = world.store.log.get(world.server.settings.tenant, [event_id])[event_id]
+    derived = [Stage.EXTRACTED, Stage.INDEXED, Stage.CONSOLIDATED]
+    world.advance(event, *derived)
+    whole = ["captured", "extracted", "indexed", "consolidated"]
+    first = world.post("/v1/experience?wait=consolidated", body).json()
+    assert first["stages_completed"] == whole
+
+    world.store.jobs.reset()
+    world.clock.at += 3600 * SECOND_US
+    world.advance(event, *derived)
+    state = world.get(f"/v1/lifecycle/memory-event/{event_id}")
+    assert len(state["lifecycle_event_ids"]) == 7
+    assert state["stages_completed"] == whole
+    by_key = world.get("/v1/experience/by-idempotency-key/mine")
+    assert (by_key["stages_completed"], by_key["status"]) == (whole, "consolidated")
+    again = world.post("/v1/experience?wait=consolidated", body).json()
+    assert (again["stages_completed"], again["elapsed_ms"]) == (whole, first["elapsed_ms"])
 
 
 def test_a_stage_that_failed_for_good_is_an_error_and_pending_no_more(world: Any) -> None:

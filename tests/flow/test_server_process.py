@@ -20,8 +20,8 @@ from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes, SystemClock
 from lamina.store.ports import EventQuery, LifecycleQuery, RecordQuery
-from lamina.store.sqlite import SqliteStore
-from processes import answers, free_port, start, wait_until
+from lamina.store.sqlite import SqliteStore, backlog_of
+from processes import answers, free_port, kill, run, start, wait_until
 
 SCOPE = "org:acme/user:alice"
 WRITES = 5000
@@ -162,3 +162,48 @@ def test_a_worker_whose_server_was_killed_ends_by_itself(tmp_path: Path) -> None
         return True
 
     wait_until(lock_is_free, 15)
+
+
+def left_behind(folder: Path) -> int:
+    """Bytes of the write-ahead file."""
+    path = folder / "lamina.db-wal"
+    return path.stat().st_size if path.exists() else 0
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.wait(20)
+
+
+def test_a_clean_stop_leaves_all_in_the_database(server: tuple[Path, int, subprocess.Popen[bytes]]) -> None:
+    folder, port, process = server
+    for number in range(20):
+        assert write(port, number)
+    assert left_behind(folder) > 0
+    stop(process)
+    assert left_behind(folder) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_a_worker_that_stops_last_leaves_all_in_the_database_and_so_does_a_replay(tmp_path: Path) -> None:
+    port = free_port()
+    server = start(tmp_path, port, "--workers", "0")
+    worker = None
+    try:
+        wait_until(lambda: answers(port))
+        for number in range(3):
+            assert write(port, number)
+        worker = run("worker", "--data", str(tmp_path))
+        wait_until(lambda: sum(backlog_of(tmp_path / "lamina.db").values()) == 0, 90)
+        stop(server)
+        assert left_behind(tmp_path) > 0
+        stop(worker)
+    finally:
+        kill(server)
+        if worker is not None:
+            kill(worker)
+    assert left_behind(tmp_path) == 0
+    replay = run("replay", "--data", str(tmp_path))
+    assert replay.wait(90) == 0
+    assert left_behind(tmp_path) == 0

@@ -10,6 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from lamina.cli.main import app
+from lamina.errors import Invalid
+from lamina.settings import load_settings
+from lamina.store.sqlite import SqliteStore
 
 
 @pytest.mark.parametrize("command", ["serve", "replay"])
@@ -46,3 +49,31 @@ def test_a_path_that_is_not_there_is_answered_in_the_envelope(world: Any, path: 
     response = world.call("GET", path)
     assert (response.status_code, response.json()["error_code"]) == (404, "NOT_FOUND")
     assert response.json()["details"]["hint"] == "/openapi.json describes every path"
+
+
+@pytest.mark.parametrize(
+    "command", [["replay"], ["worker"], ["audit", "head"], ["audit", "verify"], ["audit", "prune"]]
+)
+def test_a_command_on_a_mistyped_folder_makes_nothing(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    for folder in (tmp_path / "nope", tmp_path / "empty"):
+        ended = CliRunner().invoke(app, [*command, "--data", str(folder)])
+        assert (ended.exit_code, ended.stdout) == (4, "")
+        assert ended.stderr.startswith(f"lamina: STORE_NOT_FOUND: {folder} holds no memory")
+    assert list(tmp_path.rglob("*")) == [tmp_path / "empty"]
+
+
+def test_a_log_without_audit_rows_has_no_chains(tmp_path: Path) -> None:
+    SqliteStore(tmp_path).close()
+    verified = CliRunner().invoke(app, ["audit", "verify", "--data", str(tmp_path)])
+    assert (verified.exit_code, verified.stdout) == (0, "no chains\n")
+    named = CliRunner().invoke(app, ["audit", "verify", "--data", str(tmp_path), "--tenant", "acme"])
+    assert (named.exit_code, named.stdout) == (0, "no chain of acme\n")
+    heads = CliRunner().invoke(app, ["audit", "head", "--data", str(tmp_path)])
+    assert (heads.exit_code, heads.stdout, heads.stderr) == (0, "", "no chains\n")
+
+
+def test_the_names_of_lamina_auth_and_of_the_commands_stop_no_server() -> None:
+    load_settings({"LAMINA_AUTH_FOLDER": "keys", "LAMINA_URL": "http://127.0.0.1:1"})
+    with pytest.raises(Invalid, match="LAMINA_AUTH_FOLDR"):
+        load_settings({"LAMINA_AUTH_FOLDR": "keys"})

@@ -155,3 +155,8 @@ def test_a_folder_belongs_to_one_issuer(command: Command, tmp_path: Path) -> Non
     assert "ISSUER_NAMED" in command("keygen", "--issuer", "https://other", code=5)
     assert "NO_ISSUER" in Command(tmp_path / "empty")("keygen", code=4)
     assert "NO_KEY" in Command(tmp_path / "empty").mint(code=4)
+
+
+def test_an_error_says_which_program_it_is_of(tmp_path: Path) -> None:
+    said = Command(tmp_path / "empty")("mint", "--sub", "user:a", "--tenant", "acme", "--ttl", "soon", code=2)
+    assert said.startswith("lamina-auth: INVALID_ORDER: --ttl is not a duration")

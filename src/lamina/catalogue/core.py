@@ -30,7 +30,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "INVALID_ACTOR": ErrorCode(
         "Invalid",
         REQUESTS,
-        "The header `X-Cortex-Actor` is not `type:id` with a type of `user`, `agent`, `service` or `system`.",
+        "The header `X-Cortex-Actor`, or the actor of a client or a command, is not `type:id` with a type of `user`, "
+        "`agent`, `service` or `system`.",
     ),
     "INVALID_BODY": ErrorCode(
         "Malformed",
@@ -389,6 +390,11 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         SERVER,
         "An environment variable begins with `LAMINA_` and is not a setting: probably a misspelling.",
     ),
+    "STORE_NOT_FOUND": ErrorCode(
+        "NotFound",
+        SERVER,
+        "The command works on a data folder, and the folder that was named has no database: nothing was made there.",
+    ),
     "WAL_UNAVAILABLE": ErrorCode(
         "Unavailable",
         SERVER,
@@ -403,8 +409,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "DERIVATION_WAITS": ErrorCode(
         "Unavailable",
         CLIENTS,
-        "`lamina demo` stored its conversation, and nobody derives from it. `lamina doctor` looks for the"
-        " worker.",
+        "`lamina remember --wait` or `lamina demo` waited for what is derived, in vain: what was stored is safe, and "
+        "a worker has yet to come to it. `lamina doctor` looks for the worker.",
     ),
     "INVALID_TOKEN_PROVIDER": ErrorCode(
         "Invalid",

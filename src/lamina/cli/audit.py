@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,10 +12,11 @@ import typer
 
 from lamina.cli.options import Data
 from lamina.errors import Invalid
-from lamina.settings import load_settings
+from lamina.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from lamina.kernel.audit import Head
+    from lamina.store.sqlite import SqliteStore
 
 __all__ = ["audit_commands"]
 
@@ -29,26 +31,27 @@ _HeadFile = Annotated[
 @audit_commands.command()
 def head(data: Data = None, tenant: _Tenant = None) -> None:
     """Print the newest row of each chain as a line of JSON. Kept elsewhere, it proves what came before."""
-    from lamina.store.sqlite import SqliteStore
-
-    store = SqliteStore(load_settings(os.environ, data=data).data)
-    for item in store.audit.heads():
-        if tenant in (None, item.tenant_id):
-            line = {"tenant_id": item.tenant_id, "number": item.number, "hash": item.hash}
-            typer.echo(json.dumps(line))
-    store.close()
+    with _store(load_settings(os.environ, data=data)) as store:
+        heads = [item for item in store.audit.heads() if tenant in (None, item.tenant_id)]
+    for item in heads:
+        line = {"tenant_id": item.tenant_id, "number": item.number, "hash": item.hash}
+        typer.echo(json.dumps(line))
+    if not heads:
+        typer.echo("no chains" if tenant is None else f"no chain of {tenant}", err=True)
 
 
 @audit_commands.command()
 def verify(data: Data = None, tenant: _Tenant = None, head: _HeadFile = None) -> None:
     """Check every row of the chains, and the heads given; ends with 1 when a row is not as it was, and names it."""
     from lamina.access.chain import check_chains
-    from lamina.store.sqlite import SqliteStore
 
     heads = {} if head is None else _read_heads(head)
-    store = SqliteStore(load_settings(os.environ, data=data).data)
     broken = False
-    for checked in check_chains(store.audit, heads, tenant):
+    with _store(load_settings(os.environ, data=data)) as store:
+        chains = check_chains(store.audit, heads, tenant)
+    if not chains:
+        typer.echo("no chains")
+    for checked in chains:
         tenant_id = checked.tenant_id
         if checked.broken is not None:
             broken = True
@@ -57,11 +60,10 @@ def verify(data: Data = None, tenant: _Tenant = None, head: _HeadFile = None) ->
                 f"{tenant_id}: BROKEN at row {checked.broken.number} ({named}): {checked.broken.reason}"
             )
             continue
-        typer.echo(f"{tenant_id}: {checked.rows} rows hold")
+        typer.echo(f"{tenant_id}: {checked.rows} rows hold" if checked.rows else f"no chain of {tenant_id}")
         if not checked.head_compared:
             broken = True
             typer.echo(f"{tenant_id}: the row of the given head is past its retention; give a newer head")
-    store.close()
     if broken:
         raise typer.Exit(1)
 
@@ -75,15 +77,21 @@ def prune(data: Data = None) -> None:
     from lamina.access.tiers import TieredPolicy
     from lamina.kernel.ids import RandomIds
     from lamina.kernel.time import SystemClock
-    from lamina.store.sqlite import SqliteStore
 
     settings = load_settings(os.environ, data=data)
     preset = overruled(load_preset(settings.preset), settings_defaults(settings))
-    store = SqliteStore(settings.data)
-    rules = TieredPolicy(preset, store.registry).audit_rules
-    deleted = Retention(store, RandomIds(), SystemClock(), rules).run()
-    store.close()
+    with _store(settings) as store:
+        rules = TieredPolicy(preset, store.registry).audit_rules
+        deleted = Retention(store, RandomIds(), SystemClock(), rules).run()
     typer.echo(f"deleted {deleted} rows")
+
+
+def _store(settings: Settings) -> closing[SqliteStore]:
+    """The store of a folder that has one; closed at the end of the block."""
+    from lamina.store.sqlite import SqliteStore, require_store
+
+    require_store(settings.data)
+    return closing(SqliteStore(settings.data))
 
 
 def _read_heads(path: Path) -> dict[str, Head]:

@@ -10,7 +10,7 @@ from typing import Final
 from lamina.cli.importing import import_jsonl
 from lamina.cli.show import console, context
 from lamina.client import Client
-from lamina.errors import NotFound, Unavailable
+from lamina.errors import Forbidden, NotFound, Unavailable
 
 __all__ = ["QUESTIONS", "example_file", "run_demo"]
 
@@ -39,6 +39,7 @@ def run_demo(client: Client, scope: str, file: Path | None, questions: Sequence[
     """Store the conversation in ``scope``, wait until everything is derived from it, and ask."""
     out = console()
     source = file or example_file()
+    _require_derivation(client)
     report = import_jsonl(client, source, scope=scope)
     out.print(f"{report.stored} turns of {source.name} are in {scope}. Deriving …", style="dim")
     waited_s = _wait_until_derived(client, scope)
@@ -50,6 +51,20 @@ def run_demo(client: Client, scope: str, file: Path | None, questions: Sequence[
         context(out, pack.context_block)
     out.print()
     out.print(f'Go on: lamina recall "What does Maya plan for April?" --scope {scope}', style="dim")
+
+
+def _require_derivation(client: Client) -> None:
+    """Nothing, or ``Unavailable`` where the server says that it can derive nothing. A server need not say."""
+    try:
+        health = client.health()
+    except Forbidden:
+        return
+    if health.worker.alive is False or not all(health.models.values()):
+        raise Unavailable(
+            "DERIVATION_WAITS",
+            f"nothing was stored: {'; '.join(health.problems)}",
+            hint="lamina worker --data FOLDER derives beside a server with --workers 0; lamina doctor looks at the rest",
+        )
 
 
 def _wait_until_derived(client: Client, scope: str) -> float:

@@ -23,6 +23,7 @@ from lamina import __version__
 from lamina.cli.show import console, table
 from lamina.client import Client
 from lamina.errors import LaminaError
+from lamina.observe.operations import Version
 from lamina.settings import Settings
 
 __all__ = ["Check", "run_doctor"]
@@ -75,7 +76,7 @@ def _looks(settings: Settings, url: str | None) -> Iterator[tuple[str, Callable[
     yield "parser", _parser
     yield "server", lambda: _server(address, must=url is not None)
     yield "worker", lambda: _worker(settings.data)
-    yield "backlog", lambda: _backlog(settings.data)
+    yield "backlog", lambda: _backlog(settings.data, served=lambda: _answers(address))
 
 
 def _python() -> Check:
@@ -130,7 +131,7 @@ def _disk(folder: Path) -> Check:
             began = time.perf_counter()
             os.fsync(file.fileno())
             times_ms.append((time.perf_counter() - began) * 1000)
-    found = f"fsync takes {statistics.median(times_ms):.1f} ms, {max(times_ms):.1f} ms at most of {_FSYNCS}"
+    found = f"fsync: median {statistics.median(times_ms):.1f} ms, worst of {_FSYNCS} {max(times_ms):.1f} ms"
     if statistics.median(times_ms) <= FSYNC_MS_SLOW:
         return Check("disk", "ok", found)
     return Check("disk", "note", found, "every write waits for it: move the data folder to a faster disk")
@@ -161,8 +162,7 @@ def _parser() -> Check:
 def _server(url: str, *, must: bool) -> Check:
     parts = urlsplit(url)
     try:
-        with Client(url, timeout_s=3.0, retries=0) as client:
-            version = client.version()
+        version = _asked(url)
     except LaminaError as error:
         if must:
             return Check("server", "fail", f"{error.code}: {error.message}", error.hint or "")
@@ -179,6 +179,19 @@ def _server(url: str, *, must: bool) -> Check:
     return Check("server", "ok", found)
 
 
+def _asked(url: str) -> Version:
+    with Client(url, timeout_s=3.0, retries=0) as client:
+        return client.version()
+
+
+def _answers(url: str) -> bool:
+    try:
+        _asked(url)
+    except LaminaError:
+        return False
+    return True
+
+
 def _taken(host: str, port: int) -> bool:
     try:
         with socket.create_connection((host, port), timeout=1.0):
@@ -191,16 +204,25 @@ def _worker(folder: Path) -> Check:
     path = folder / "worker.lock"
     if not path.is_file():
         return Check("worker", "note", "none has run here yet", "lamina serve starts one")
+    if _worker_lives(folder):
+        return Check("worker", "ok", "alive")
+    return Check("worker", "note", "none is running", "lamina serve or lamina worker starts one")
+
+
+def _worker_lives(folder: Path) -> bool:
+    path = folder / "worker.lock"
+    if not path.is_file():
+        return False
     with path.open("rb") as lock:
         try:
             # A shared lock, let go at once: it keeps nobody out for longer than this line.
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError:
-            return Check("worker", "ok", "alive")
-    return Check("worker", "note", "none is running", "lamina serve or lamina worker starts one")
+            return True
+    return False
 
 
-def _backlog(folder: Path) -> Check:
+def _backlog(folder: Path, *, served: Callable[[], bool]) -> Check:
     from lamina.store.sqlite import backlog_of
 
     if not (folder / "lamina.db").is_file():
@@ -208,6 +230,14 @@ def _backlog(folder: Path) -> Check:
     jobs = backlog_of(folder / "lamina.db")
     waiting = jobs["pending"] + jobs["running"]
     found = f"{waiting} stages wait, {jobs['failed']} failed for good"
+    if waiting and not _worker_lives(folder):
+        # Without a server this is what a stop in the middle of the work leaves; the next one goes on with it.
+        return Check(
+            "backlog",
+            "fail" if served() else "note",
+            f"{found}, and no worker runs",
+            f"lamina worker --data {folder}",
+        )
     if jobs["failed"]:
         return Check("backlog", "note", found, "the worker's log names them; lamina replay tries them again")
     if waiting > BACKLOG_LONG:

@@ -16,8 +16,8 @@ from lamina.cli.audit import audit_commands
 from lamina.cli.capsule import capsule_commands
 from lamina.cli.group import Commands
 from lamina.cli.memory import add_memory_commands
-from lamina.cli.options import AsJson, Data
-from lamina.settings import load_settings
+from lamina.cli.options import AsJson, Data, setting_default
+from lamina.settings import PRESETS, load_settings
 
 __all__ = ["app", "main"]
 
@@ -51,11 +51,28 @@ def _lamina(
 
 @app.command()
 def serve(
-    port: Annotated[int | None, typer.Option(help="The port to listen on; 0 picks a free one.")] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(help="The port to listen on; 0 picks a free one.", show_default=setting_default("port")),
+    ] = None,
     data: Data = None,
-    preset: Annotated[str | None, typer.Option(help="The deployment preset.")] = None,
-    host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Derivation processes; 0 for none.")] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help=f"The deployment preset: {', '.join(PRESETS)}, or a .yaml file of your own.",
+            show_default=setting_default("preset"),
+        ),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(help="The address to listen on.", show_default=setting_default("host"))
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            help="Derivation processes, 0 or 1; 0 leaves it to lamina worker.",
+            show_default=setting_default("workers"),
+        ),
+    ] = None,
 ) -> None:
     """Start the server and its worker. Everything is kept in one folder."""
     from lamina.cli.serve import run_server
@@ -103,7 +120,8 @@ def restore(
 def doctor(
     data: Data = None,
     url: Annotated[
-        str | None, typer.Option("--url", help="A server that has to answer; by default one may.")
+        str | None,
+        typer.Option("--url", envvar="LAMINA_URL", help="A server that has to answer; by default one may."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 from lamina.cli.options import DEFAULT_URL, Actor, AsJson, Scope, Url
+from lamina.errors import Invalid, Unavailable
+
+if TYPE_CHECKING:
+    from lamina.client import Client
 
 __all__ = ["add_memory_commands"]
 
@@ -46,11 +51,18 @@ def remember(
     given = {"role": role, "observed_at": at, "session": session, "labels": label}
     options = cast("ExperienceOptions", {name: value for name, value in given.items() if value})
     said = sys.stdin.read() if text == "-" else text
+    stage = show.stage(wait)
+    began = time.monotonic()
     with connected(url, actor, scope) as client:
-        stored = client.experience(said, wait=show.stage(wait), **options)
-    if as_json:
-        return show.json(stored)
-    return show.stored(stored)
+        stored = client.experience(said, wait=stage, **options)
+    waited_s = time.monotonic() - began
+    (show.json if as_json else show.stored)(stored)
+    if stage not in (None, "captured") and stored.status != stage:
+        raise Unavailable(
+            "DERIVATION_WAITS",
+            f"{stored.event_id} is stored, and not {stage} after {waited_s:.0f} s",
+            hint="is a worker running? lamina doctor looks for it",
+        )
 
 
 def recall(
@@ -60,6 +72,11 @@ def recall(
     ] = "holistic",
     max_tokens: Annotated[int, typer.Option(help="How long the context may be, in tokens.")] = 1000,
     when: Annotated[str | None, typer.Option(help='A time in words, such as "last week".')] = None,
+    as_of: Annotated[str | None, typer.Option(help="Answer as memory stood then: a day or RFC 3339.")] = None,
+    valid_during: Annotated[
+        str | None, typer.Option(help="From what held between two times, such as 2026-04-01..2026-05-01.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show all that was found, not only the best.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the phases with their times.")] = False,
     scope: Scope = None,
     actor: Actor = None,
@@ -69,17 +86,39 @@ def recall(
     """Ask memory a question: what it holds, and where each line comes from."""
     from lamina.cli import show
     from lamina.cli.remote import connected
+    from lamina.cli.show_pack import holds_nothing, nothing_by, show_pack
     from lamina.client.options import RecallOptions
 
-    given = {"view": view, "max_tokens": max_tokens, "natural": when}
+    if when is not None and valid_during is not None:
+        raise Invalid(
+            "INVALID_TIME_RANGE", "--when and --valid-during both say which time is meant", hint="name one"
+        )
+    given = {
+        "view": show.view(view),
+        "max_tokens": max_tokens,
+        "natural": when,
+        "as_of": as_of,
+        "valid_during": valid_during,
+    }
     options = cast("RecallOptions", {name: value for name, value in given.items() if value is not None})
     if explain:
         options["diagnostics"] = "summary"
     with connected(url, actor, scope) as client:
         pack = client.recall(question, **options)
-    if as_json:
-        return show.json(pack)
-    return show.pack(pack, explain=explain)
+        if as_json:
+            return show.json(pack)
+        if as_of is not None and holds_nothing(pack) and not _anything_by(client, as_of, view):
+            return nothing_by(as_of)
+    return show_pack(pack, explain=explain, whole=every)
+
+
+def _anything_by(client: Client, as_of: str, view: str) -> bool:
+    from lamina.client.options import EventFilters
+
+    filters: EventFilters = {"as_of": as_of, "limit": 1}
+    if view in ("holistic", "descend"):
+        filters["view"] = cast("Literal['holistic', 'descend']", view)
+    return bool(client.events.list(**filters).items)
 
 
 @_imports.command()
@@ -107,20 +146,26 @@ def jsonl(
 
 
 def why(
-    belief_id: Annotated[str, typer.Argument(help="A belief, as recall and the reads name it.")],
+    record_id: Annotated[
+        str, typer.Argument(help="An id that recall shows: belief_…, fact_…, ep_…, concept_… or evt_….")
+    ],
     actor: Actor = None,
     url: Url = DEFAULT_URL,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a belief rests on, down to what was said."""
+    """Show what a record rests on, down to what was said; of what was said, what rests on it."""
     from lamina.cli import show
+    from lamina.cli.reasons import reasons_of, record_of, require_explicable
     from lamina.cli.remote import connected
 
+    kind = require_explicable(record_id)
     with connected(url, actor, None) as client:
-        reasons = client.beliefs.why(belief_id)
-    if as_json:
-        return show.json(reasons)
-    return show.why(reasons)
+        if kind == "belief":
+            reasons = client.beliefs.why(record_id)
+            return show.json(reasons) if as_json else show.why(reasons)
+        if as_json:
+            return show.json(record_of(client, record_id))
+        return show.record(reasons_of(client, record_id))
 
 
 def tail(

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-__all__ = ["DEFAULT_URL", "Actor", "AsJson", "Data", "Scope", "Url"]
+from lamina.settings import Settings
+
+__all__ = ["DEFAULT_URL", "Actor", "AsJson", "Data", "Scope", "Url", "setting_default"]
+
+
+def setting_default(name: str) -> str:
+    """What a setting is where nobody says anything, and the variable that says otherwise: for help."""
+    (default,) = [item.default for item in fields(Settings) if item.name == name]
+    return f"LAMINA_{name.upper()}, or {default}"
+
 
 DEFAULT_URL: Final = "http://127.0.0.1:8700"
 
-Url = Annotated[str, typer.Option("--url", help="The server's address.")]
+Url = Annotated[str, typer.Option("--url", envvar="LAMINA_URL", help="The server's address.")]
 Actor = Annotated[
-    str | None, typer.Option("--actor", help="Who calls, such as user:maya. The server says who by default.")
+    str | None,
+    typer.Option(
+        "--actor",
+        envvar="LAMINA_ACTOR",
+        help="Who calls, such as user:maya. The server says who by default.",
+    ),
 ]
 Scope = Annotated[
     str | None,
     typer.Option("--scope", help="Which memory is meant. By default the actor's own, or user:local."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-Data = Annotated[Path | None, typer.Option("--data", help="The folder that holds everything.")]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="The folder that holds everything.", show_default=setting_default("data")),
+]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
-from typing import Any, cast, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any, TextIO, cast, get_args
 
 from pydantic import BaseModel
 from rich.console import Console
@@ -13,43 +13,61 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from lamina.cli.reasons import Reasons
 from lamina.client.options import Stage
 from lamina.client.results import LifecycleEvent, Stored
 from lamina.errors import Invalid
 from lamina.kernel.time import rfc3339
-from lamina.recall.layers.why import Why, WhyNode
-from lamina.recall.requests import Pack
+from lamina.recall.layers.why import SupportGraph, Why, WhyNode
+from lamina.recall.requests import View
 
 __all__ = [
+    "MARKER",
     "console",
     "context",
     "json",
     "lifecycle_event",
-    "pack",
     "plain",
+    "record",
     "stage",
     "stored",
     "table",
+    "view",
     "why",
 ]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_MARKER = re.compile(r"\[\d+\]")
+MARKER = re.compile(r"\[\d+\]")
 _PIPE_WIDTH = 1000
-_IN_BLOCK = {
-    "beliefs": "belief",
-    "facts": "fact",
-    "episodes": "episode",
-    "events": "event",
-    "understanding": "concept",
-}
+_TRAILING = re.compile(r" +(?=\n)")
+_VIEWS = [view for view in get_args(View) if view != "narrative"]
 
 
 def console(*, errors: bool = False) -> Console:
     """Where to print now. Into a pipe it neither wraps nor colours."""
     stream = sys.stderr if errors else sys.stdout
-    width = None if stream.isatty() else _PIPE_WIDTH
-    return Console(file=stream, width=width, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    piped = not stream.isatty()
+    return Console(
+        file=cast("IO[str]", _Trimmed(stream)) if piped else stream,
+        width=_PIPE_WIDTH if piped else None,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        soft_wrap=True,
+    )
+
+
+class _Trimmed:
+    """A stream whose lines end where their words do: columns of a table are filled up with blanks."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(_TRAILING.sub("", text))
+
+    def __getattr__(self, name: str) -> Any:  # Any: the rest is the stream's
+        return getattr(self._stream, name)
 
 
 def plain(text: str) -> str:
@@ -72,6 +90,13 @@ def stage(name: str | None) -> Stage | None:
     return cast("Stage | None", name)
 
 
+def view(name: str) -> View:
+    """How far to look; raises ``Invalid`` that names what this server has."""
+    if name not in get_args(View):
+        raise Invalid("INVALID_REQUEST", f"--view {name!r} is not one of {', '.join(_VIEWS)}")
+    return cast("View", name)
+
+
 def json(result: BaseModel) -> None:
     """A result as one line of JSON, as the server words it."""
     print(result.model_dump_json(by_alias=True), flush=True)
@@ -85,72 +110,41 @@ def stored(result: Stored) -> None:
         console().print(f"  {record_id}", style="dim")
 
 
-def pack(result: Pack, *, explain: bool) -> None:
-    """The context, then the source of each of its markers, and whether it seems to hold the answer."""
-    out = console()
-    context(out, result.context_block)
-    items = {
-        item.id: (layer, item.score, item.valid_from if layer != "events" else item.context.observed_at)
-        for layer in _IN_BLOCK
-        for item in cast("list[Any]", getattr(result.layers, layer))
-    }
-    rows: list[list[str | Text]] = [
-        [_bracketed(marker), _IN_BLOCK[items[i][0]], f"{items[i][1]:.2f}", rfc3339(items[i][2])[:10], i]
-        for marker, i in result.provenance.markers.items()
-        if i in items
-    ]
-    if rows:
-        out.print()
-        out.print(table("", "source", "score", "since", "id", rows=rows))
-    out.print()
-    evidence = f"best evidence {result.abstain.best_score:.2f}, threshold {result.abstain.threshold:.2f}"
-    if result.abstain.answerable:
-        out.print(f"Memory seems to hold the answer: {evidence}.", style="dim")
-    else:
-        out.print(f"Memory may not hold the answer: {evidence}.", style="yellow")
-    if explain:
-        _explained(out, result)
-
-
 def context(out: Console, block: str) -> None:
     """A context block with its headings and markers told apart."""
     if not block:
         out.print("(nothing)", style="dim")
     for line in block.splitlines():
         text = Text(plain(line), style="bold" if line.endswith(":") and not line.startswith("-") else "")
-        text.highlight_regex(_MARKER, "cyan")
+        text.highlight_regex(MARKER, "cyan")
         out.print(text)
-
-
-def _bracketed(marker: str) -> Text:
-    return Text(marker if marker.startswith("[") else f"[{marker}]", style="cyan")
-
-
-def _explained(out: Console, result: Pack) -> None:
-    rows: list[list[str | Text]] = []
-    for phase in result.provenance.trail:
-        figures = {key: value for key, value in phase.items() if key not in ("phase", "elapsed_ms")}
-        said = ", ".join(f"{key}={value}" for key, value in figures.items() if not isinstance(value, dict))
-        rows.append([str(phase["phase"]), f"{phase['elapsed_ms']:.1f}", said])
-    out.print()
-    out.print(table("phase", "ms", "figures", rows=rows))
-    total = sum(float(phase["elapsed_ms"]) for phase in result.provenance.trail)
-    out.print(f"{total:.1f} ms, {result.context_tokens} tokens, {result.pack_id}", style="dim")
 
 
 def why(reasons: Why) -> None:
     """A belief, and below it what it rests on."""
+    console().print(plain(reasons.narrative))
+    _support(reasons.belief.id, reasons.support_graph)
+
+
+def record(reasons: Reasons) -> None:
+    """A record in words, and below it what it rests on."""
     out = console()
-    out.print(plain(reasons.narrative))
-    out.print()
-    nodes = {node.id: node for node in reasons.support_graph.nodes}
+    out.print(plain(reasons.words), style="bold")
+    out.print(plain(reasons.said_of_it), style="dim")
+    _support(reasons.id, reasons.graph)
+
+
+def _support(root: str, graph: SupportGraph) -> None:
+    out = console()
+    nodes = {node.id: node for node in graph.nodes}
     children: dict[str, list[tuple[str, str]]] = {}
-    for edge in reasons.support_graph.edges:
+    for edge in graph.edges:
         children.setdefault(edge.source, []).append((edge.relation, edge.to))
-    tree = Tree(Text(reasons.belief.id, style="bold"))
-    _grow(tree, reasons.belief.id, children, nodes, seen={reasons.belief.id})
+    tree = Tree(Text(root, style="bold"))
+    _grow(tree, root, children, nodes, seen={root})
+    out.print()
     out.print(tree)
-    if reasons.support_graph.truncated:
+    if graph.truncated:
         out.print("(there is more than is shown)", style="dim")
 
 
@@ -173,12 +167,22 @@ def _grow(
 
 def lifecycle_event(event: LifecycleEvent) -> None:
     """One line for what happened."""
-    said = " ".join(
-        f"{key}={value}" for key, value in event.payload.items() if value not in (0, [], {}, None)
-    )
+    said = " ".join(f"{key}={value}" for key, value in _flat(event.payload))
     name = Text(f"{event.name:<14}", style="cyan")
     about = event.event_id or event.job_id or "-"
     line = Text.assemble(
         rfc3339(event.timestamp), " ", name, f" {about} {event.scope} ", (plain(said), "dim")
     )
     console().print(line)
+
+
+def _flat(payload: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:  # Any: by stage
+    """What is said of an event as names and texts; nothing of what is empty."""
+    for name, value in payload.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{name}.")
+        elif isinstance(value, list | tuple):
+            if value:
+                yield f"{before}{name}", ",".join(str(each) for each in value)
+        elif value not in (0, "", None):
+            yield f"{before}{name}", str(value)

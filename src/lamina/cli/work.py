@@ -18,7 +18,7 @@ from lamina.cli.collecting import collect_seldom
 from lamina.errors import Conflict
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.settings import Settings
-from lamina.store.sqlite import SqliteStore, make_folder
+from lamina.store.sqlite import SqliteStore, make_folder, require_store
 
 __all__ = ["require_no_worker", "run_replay", "run_worker"]
 
@@ -38,6 +38,7 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
+    require_store(settings.data)
     with _alone(settings.data):
         store = SqliteStore(settings.data, durable=False)
         store.jobs.release()
@@ -64,6 +65,7 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
 
 def run_replay(settings: Settings) -> int:
     """Drop every derived row and derive it again from the log; returns how many events were replayed."""
+    require_store(settings.data)
     with _alone(settings.data):
         store = SqliteStore(settings.data, durable=False)
         events = store.jobs.reset()

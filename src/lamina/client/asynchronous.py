@@ -34,6 +34,7 @@ from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, n
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.client.synchronous import DEFAULT_URL
 from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
+from lamina.observe.health import HealthReport
 from lamina.observe.operations import Version
 from lamina.pipeline.requests import BatchCaptured, StoredByKey
 from lamina.recall.requests import Pack
@@ -154,6 +155,10 @@ class AsyncClient:
         A patch carries an idempotency key. An upsert may be sent again as it is: the same words change nothing.
         """
         return await self._send(capsule_ask(operation, request))
+
+    async def health(self) -> HealthReport:
+        """How the server is: its log, its worker, its models. It takes the right to ask (``admin.health``)."""
+        return await self._send(reads.health_ask())
 
     async def version(self) -> Version:
         """Mirrors ``Client.version``."""

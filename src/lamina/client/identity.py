@@ -27,8 +27,8 @@ class Identity:
     def scope_for(self, given: str | None) -> str:
         """The scope of a call: the one given, the client's, or the actor's own, such as ``user:maya``.
 
-        Raises ``Invalid`` (INVALID_SCOPE_GRAMMAR) where the actor's name is no scope, and (INVALID_REQUEST)
-        where a signed caller named neither.
+        Raises ``Invalid`` (INVALID_ACTOR) where the actor's name is no scope, and (INVALID_REQUEST) where a
+        signed caller named neither.
         """
         if given or self.scope:
             return given or self.scope or ""
@@ -39,7 +39,16 @@ class Identity:
                 hint="pass scope= to the call or to the client",
                 details={"field": "scope"},
             )
-        return Scope.parse(self.actor or LOCAL_ACTOR)
+        actor = self.actor or LOCAL_ACTOR
+        try:
+            return Scope.parse(actor)
+        except Invalid as error:
+            raise Invalid(
+                "INVALID_ACTOR",
+                f"actor {actor[:120]!r} is malformed: {error.details['reason']}",
+                hint="an actor is type:id, for example user:maya or agent:planner",
+                details={"field": "actor"},
+            ) from error
 
     def actor_for_session(self) -> str:
         """The speaker of an experience that names a session and nobody."""

@@ -72,7 +72,8 @@ class RecallOptions(TypedDict, total=False):
     """What may be said of a recall besides its question (seed 002, 8.3).
 
     ``max_tokens`` and ``per_layer_limits`` make the budget. ``natural`` is a time in words ("last week"),
-    ``temporal`` the whole block where more is wanted.
+    ``as_of`` answers as memory stood then, ``valid_during`` from what held in a range, both of whose sides are
+    named. ``temporal`` is the whole block where more is wanted.
     """
 
     scope: str
@@ -82,6 +83,7 @@ class RecallOptions(TypedDict, total=False):
     temporal: Mapping[str, Any]
     natural: str
     as_of: Time
+    valid_during: TimeRange
     filters: Mapping[str, Any]
     max_tokens: int
     per_layer_limits: Mapping[LayerName, int]

@@ -11,14 +11,17 @@ from pydantic_core import to_jsonable_python
 
 from lamina.client.asks import Ask, ask
 from lamina.client.identity import Identity
-from lamina.client.options import LifecycleFilters, RecallOptions
+from lamina.client.options import LifecycleFilters, RecallOptions, Time, TimeRange
 from lamina.client.results import LifecycleEvent
+from lamina.errors import Invalid
 from lamina.lifecycle.requests import LifecyclePage, MemoryEventState
+from lamina.observe.health import HealthReport
 from lamina.observe.operations import Version
 from lamina.recall.requests import Pack
 
 __all__ = [
     "follow_ask",
+    "health_ask",
     "lifecycle_ask",
     "list_ask",
     "one_ask",
@@ -30,13 +33,15 @@ __all__ = [
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 _IN_BUDGETS = ("max_tokens", "per_layer_limits")
-_IN_TEMPORAL = ("natural", "as_of")
+_IN_TEMPORAL = ("natural", "as_of", "valid_during")
 
 
 def recall_ask(identity: Identity, query: str, options: RecallOptions, *, stream: bool = False) -> Ask[Pack]:
     """Ask memory a question."""
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     budgets = {name: given.pop(name) for name in _IN_BUDGETS if name in given}
+    if "valid_during" in given:
+        given["valid_during"] = _both(given["valid_during"])
     temporal = dict(given.pop("temporal", {})) | {
         name: given.pop(name) for name in _IN_TEMPORAL if name in given
     }
@@ -48,6 +53,19 @@ def recall_ask(identity: Identity, query: str, options: RecallOptions, *, stream
     if stream:
         body["stream"] = True
     return ask("POST", "/v1/recall", Pack, body=to_jsonable_python(body))
+
+
+def _both(value: TimeRange) -> list[Time]:
+    sides = value.split("..") if isinstance(value, str) else value
+    named = [side for side in sides if side]
+    if len(named) != 2 or len(sides) != 2:
+        raise Invalid(
+            "INVALID_RANGE",
+            f"valid_during is {value!r} and not two times joined by '..'",
+            hint="write for example 2026-04-01..2026-05-01, both sides",
+            details={"field": "valid_during"},
+        )
+    return named
 
 
 def list_ask(
@@ -81,6 +99,11 @@ def resumed(asked: Ask[ResultT], last_id: str | None) -> Ask[ResultT]:
 def state_ask(event_id: str) -> Ask[MemoryEventState]:
     """How far an event has come."""
     return one_ask("/v1/lifecycle/memory-event/{evt_id}", MemoryEventState, "evt_id", event_id)
+
+
+def health_ask() -> Ask[HealthReport]:
+    """How the server is."""
+    return ask("GET", "/v1/admin/health", HealthReport)
 
 
 def version_ask() -> Ask[Version]:

@@ -28,6 +28,7 @@ from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, n
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.errors import Invalid
 from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
+from lamina.observe.health import HealthReport
 from lamina.observe.operations import Version
 from lamina.pipeline.requests import BatchCaptured, StoredByKey
 from lamina.recall.requests import Pack
@@ -172,6 +173,10 @@ class Client:
         A patch carries an idempotency key. An upsert may be sent again as it is: the same words change nothing.
         """
         return self._send(capsule_ask(operation, request))
+
+    def health(self) -> HealthReport:
+        """How the server is: its log, its worker, its models. It takes the right to ask (``admin.health``)."""
+        return self._send(reads.health_ask())
 
     def version(self) -> Version:
         """Which build answers."""

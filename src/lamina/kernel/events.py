@@ -6,7 +6,7 @@ position and ``recorded_at``, and from then on it is an ``Event`` and never chan
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -25,6 +25,7 @@ __all__ = [
     "Party",
     "Stage",
     "Trust",
+    "stages_done",
     "text_of",
 ]
 
@@ -183,6 +184,17 @@ class LifecycleRow:
     number: int
     arrived_at: Instant
     payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+def stages_done(rows: Iterable[LifecycleRow]) -> dict[Stage, LifecycleRow]:
+    """The stages that an event is through, in their order, each with the row that said so first.
+
+    A log that was replayed says the derived ones again.
+    """
+    first: dict[str, LifecycleRow] = {}
+    for row in rows:
+        first.setdefault(row.name, row)
+    return {stage: first[stage] for stage in Stage if stage in first}
 
 
 def text_of(content: Mapping[str, Any]) -> str:

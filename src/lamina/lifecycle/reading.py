@@ -9,7 +9,7 @@ from lamina import limits
 from lamina.errors import Invalid, NotFound
 from lamina.kernel.canonical import digest
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.events import Event, LifecycleRow, Stage
+from lamina.kernel.events import Event, LifecycleRow, Stage, stages_done
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.wire import decode_cursor, encode_cursor
 from lamina.lifecycle.access import query_of, row_after, subscribe_grant, visible
@@ -103,7 +103,7 @@ class LifecycleReads:
         rows = self._store.lifecycle.query(
             LifecycleQuery(tenant_id=tenant_id, event_id=event.id, limit=_ROWS_OF_EVENT_MAX)
         )
-        done = [stage for stage in _STAGES if any(row.name == stage for row in rows)]
+        done = stages_done(rows)
         derives = (
             Shown(self._store.records, tenant_id, call.may_read).derived_from([event.id]).get(event.id, [])
         )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from lamina import limits
 from lamina.errors import Forbidden, Invalid, NotFound
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.events import LifecycleRow, Stage
+from lamina.kernel.events import LifecycleRow, Stage, stages_done
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
@@ -131,8 +132,7 @@ class Capturing:
             event = self._store.log.get(call.principal.tenant_id, [known.event_id]).get(known.event_id)
             if event is None or not call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, event.scope)):
                 continue
-            rows = self._watch.rows(event.tenant_id, event.id)
-            done = [row.name for row in rows if row.name in tuple(Stage)]
+            done = _names(stages_done(self._watch.rows(event.tenant_id, event.id)))
             return Answer(
                 StoredByKey(
                     idempotency_key=request.key,
@@ -166,16 +166,16 @@ class Capturing:
     def _waited(self, appended: Appended, stage: Stage, call: Call) -> Answer:
         event = appended.event
         rows = self._watch.wait_for(event.tenant_id, event.id, stage, timeout_s=limits.WAIT_S_MAX)
-        done = [row.name for row in rows if row.name in tuple(Stage)]
-        reached = stage.value in done
+        done = stages_done(rows)
+        reached = stage in done
         derives = Shown(self._store.records, event.tenant_id, call.may_read).derived_from([event.id])
         result = Waited(
             event_id=event.id,
-            status=stage.value if reached else done[-1],
+            status=stage.value if reached else _names(done)[-1],
             wal_offset=event.position,
-            stages_completed=done,
+            stages_completed=_names(done),
             derives=derives.get(event.id, []),
-            elapsed_ms=_elapsed_ms(rows, event.recorded_at),
+            elapsed_ms=_elapsed_ms(done, event.recorded_at),
             lifecycle_stream=_stream(event.id),
         )
         return Answer(result, accepted=not reached, replayed=appended.replayed)
@@ -190,14 +190,17 @@ _STAGE_VERBS = {
 }
 
 
-def _elapsed_ms(rows: list[LifecycleRow], recorded_at: Instant) -> dict[str, int]:
+def _names(done: Iterable[Stage]) -> list[str]:
+    return [stage.value for stage in done]
+
+
+def _elapsed_ms(done: Mapping[Stage, LifecycleRow], recorded_at: Instant) -> dict[str, int]:
     """Milliseconds that each stage took, from the arrival of one lifecycle row to the next."""
     elapsed: dict[str, int] = {}
     before = recorded_at
-    for row in rows:
-        if row.name in tuple(Stage):
-            elapsed[_STAGE_VERBS[Stage(row.name)]] = max(0, row.arrived_at - before) // 1000
-            before = row.arrived_at
+    for stage, row in done.items():
+        elapsed[_STAGE_VERBS[stage]] = max(0, row.arrived_at - before) // 1000
+        before = row.arrived_at
     return elapsed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -40,6 +41,14 @@ def lines(tmp_path):
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def worker_lives(live):
+    """What a worker that runs holds; the server of the tests has none, and is drained by the tests."""
+    with (live.server.settings.data / "worker.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def test_what_is_remembered_is_stored(run, client):
@@ -155,8 +164,7 @@ def test_why_shows_the_tree_down_to_what_was_said(live, client):
 
 @pytest.mark.slow
 @pytest.mark.model
-def test_the_demo_stores_the_example_and_answers(live, maya):
-    # Derivation is under way before the demo looks: the server of the tests has no worker.
+def test_the_demo_stores_the_example_and_answers(live, maya, worker_lives):
     arguments = [
         "demo",
         "Which soup did Juno recommend?",
@@ -208,7 +216,7 @@ def _environment() -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.model
-def test_the_doctor_looks_at_everything(live):
+def test_the_doctor_looks_at_everything(live, worker_lives):
     data = str(live.server.settings.data)
     result = CliRunner().invoke(app, ["doctor", "--data", data, "--url", live.url, "--json"], env={})
     checks = {check["name"]: check for check in json.loads(result.stdout)}
@@ -227,6 +235,19 @@ def test_the_doctor_looks_at_everything(live):
     assert checks["server"]["state"] == "ok"
     assert all(check["hint"] for check in checks.values() if check["state"] != "ok")
     assert result.exit_code == 0
+
+
+def test_the_doctor_fails_when_a_server_takes_what_nobody_derives(live, client, monkeypatch):
+    monkeypatch.setattr("lamina.cli.doctor._model", lambda: _fine("model"))
+    monkeypatch.setattr("lamina.cli.doctor._parser", lambda: _fine("parser"))
+    client.experience("I moved to Lisbon")
+    data = str(live.server.settings.data)
+    for url, state, code in ((live.url, "fail", 6), ("http://127.0.0.1:1", "note", 6)):
+        result = CliRunner().invoke(app, ["doctor", "--data", data, "--url", url, "--json"])
+        (backlog,) = [check for check in json.loads(result.stdout) if check["name"] == "backlog"]
+        assert (backlog["state"], backlog["hint"]) == (state, f"lamina worker --data {data}")
+        assert backlog["found"].endswith("and no worker runs")
+        assert result.exit_code == code
 
 
 def test_the_doctor_fails_when_the_server_that_has_to_answer_does_not(tmp_path, monkeypatch):

@@ -1,6 +1,6 @@
 """The embedded engine: SQLite through apsw, write-ahead log, one writer with group commit."""
 
-from lamina.store.sqlite.engine import SqliteStore, make_folder
+from lamina.store.sqlite.engine import SqliteStore, make_folder, require_store
 from lamina.store.sqlite.jobs import backlog_of
 
-__all__ = ["SqliteStore", "backlog_of", "make_folder"]
+__all__ = ["SqliteStore", "backlog_of", "make_folder", "require_store"]

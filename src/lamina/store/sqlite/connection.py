@@ -179,15 +179,17 @@ class Writer:
     def _has_room(self) -> bool:
         return self._closed or len(self._waiting) < limits.WRITE_QUEUE_MAX
 
-    def close(self) -> None:
-        """Finish what is queued, then stop. Writes that come later are refused."""
+    def finish(self) -> None:
+        """Write what is queued, then stop. Writes that come later are refused."""
         with self._lock:
-            if self._closed:
-                return
             self._closed = True
             self._arrived.notify()
             self._taken.notify_all()
         self._thread.join()
+
+    def close(self) -> None:
+        """Finish, and close the connection."""
+        self.finish()
         self._connection.close()
 
     def _run(self) -> None:
@@ -348,6 +350,8 @@ class Readers:
         """Close every connection; callers have stopped by then."""
         with self._lock:
             for connection in list(self._all):
-                with contextlib.suppress(apsw.Error):
+                try:
                     connection.close(True)
+                except apsw.Error as error:
+                    _LOG.warning("a connection is still read from as its store closes: %s", error)
             self._all.clear()

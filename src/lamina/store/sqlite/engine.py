@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from lamina.errors import Unavailable
+from lamina.errors import NotFound, Unavailable
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.store.documents.projector import Projector
@@ -30,7 +30,7 @@ from lamina.store.sqlite.schedule import SqliteSchedule
 from lamina.store.sqlite.sessions import SqliteSessions
 from lamina.store.sqlite.upkeep import SqliteUpkeep
 
-__all__ = ["SqliteStore", "make_folder"]
+__all__ = ["SqliteStore", "make_folder", "require_store"]
 
 FILE_NAME = "lamina.db"
 REPOSITORIES = "relay"
@@ -53,6 +53,20 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise _cannot_open(folder, error.strerror or str(error)) from error
+
+
+def require_store(folder: Path) -> None:
+    """Nothing, or ``NotFound`` (STORE_NOT_FOUND) where a folder holds no database: nothing is made there."""
+    try:
+        missing = not folder.is_file() and not (folder / FILE_NAME).exists()
+    except OSError as error:
+        raise _cannot_open(folder, error.strerror or str(error)) from error
+    if missing:
+        raise NotFound(
+            "STORE_NOT_FOUND",
+            f"{folder} holds no memory",
+            hint="--data or LAMINA_DATA names the folder that lamina serve keeps; lamina serve makes a new one",
+        )
 
 
 def _opened(path: Path, *, durable: bool) -> apsw.Connection:
@@ -129,5 +143,7 @@ class SqliteStore:
     def close(self) -> None:
         """Mirrors ``Store.close``."""
         self._projector.close()
-        self._writer.close()
+        self._writer.finish()
+        # SQLite moves the write-ahead file into the database as the last connection closes, unless that only reads.
         self._readers.close()
+        self._writer.close()
