@@ -1,15 +1,20 @@
-"""What the how-to pages say to send is what the server takes."""
+"""What the pages say to send is what the server takes."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
+from lamina.continuity.requests import Upsert
+from lamina.continuity.writes import upserted
 from lamina.pipeline.envelope import Envelope
+from lamina.recall.requests import Recall
 from lamina.session.inside import Revive
 from lamina.session.requests import BriefAsked, Ingest
 
-HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
+DOCS = Path(__file__).parents[2] / "docs"
+HOW_TO = DOCS / "how-to"
 
 
 def test_the_experience_to_send_is_a_valid_envelope():
@@ -26,3 +31,26 @@ def test_the_calls_of_a_chat_are_those_that_the_server_takes():
     BriefAsked.model_validate_json(asked)
     Ingest.model_validate_json(said)
     Revive.model_validate_json(revived)
+
+
+def test_the_capsule_to_paste_is_stored_as_it_stands():
+    (shown,) = re.findall(
+        r"```json\n(.*?)```", (HOW_TO / "survive-a-reset.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    sent = json.loads(shown)
+    kept = upserted(
+        None,
+        Upsert(subject_kind=sent["subject_kind"], subject_id=sent["subject_id"], capsule=sent),
+    ).capsule
+    for name, value in sent["continuity"].items():
+        assert len(kept["continuity"][name]) == len(value)
+    assert kept["thread_descriptor"]["label"] == sent["thread_descriptor"]["label"]
+
+
+def test_the_questions_about_time_are_recalls():
+    page = (DOCS / "explanation" / "time.md").read_text(encoding="utf-8")
+    bodies = re.findall(r"-d '(\{.*?\n\})'", page.replace("'$BETWEEN'", "2026-11-22T06:20:46Z"), re.DOTALL)
+    now, then = (Recall.model_validate_json(body).temporal for body in bodies)
+    assert now.valid_during == then.valid_during
+    assert now.as_of is None
+    assert then.as_of is not None

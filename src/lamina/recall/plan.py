@@ -130,9 +130,9 @@ def plan_recall(
         asker=Party.of(principal.actor).display_name if speaks_of_self(request.query) else None,
         scopes=tuple(scopes),
         layers=_layers(request),
-        axes=Axes(
-            seen_at=seen_at,
-            valid_at=seen_at if valid is None else None,
+        axes=Axes.asked(
+            now,
+            as_of=None if temporal.as_of is None else seen_at,
             valid_during=valid,
             recorded_during=Interval(*temporal.recorded_during) if temporal.recorded_during else None,
         ),
