@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -39,6 +40,9 @@ class Settings:
         names=("CORTEX_DEPLOYMENT_PRESET",),
     )
     operators: str = _setting("", "the operators of the deployment, as tenant/type:id with commas between")
+    trusted_proxies: str = _setting(
+        "", "addresses or networks of proxies whose X-Forwarded-For is believed, with commas between"
+    )
     tenant: str = _setting("local", "the tenant of unsigned callers in dev_local")
     actor: str = _setting("user:local", "the actor of calls without X-Cortex-Actor in dev_local")
     issuers: Path | None = _setting(
@@ -123,6 +127,11 @@ class Settings:
         named = [name.strip() for name in self.operators.split(",") if name.strip()]
         fits = all(_OPERATOR.fullmatch(name) for name in named)
         _require(fits, "operators", self.operators, "names such as acme/user:root, with commas between")
+        proxies = [name.strip() for name in self.trusted_proxies.split(",") if name.strip()]
+        fits = all(_is_network(name) for name in proxies)
+        _require(
+            fits, "trusted_proxies", self.trusted_proxies, "such as 127.0.0.1,10.0.0.0/8, with commas between"
+        )
         _require(0 <= self.port <= 65_535, "port", self.port, "0 to 65535")
         _require(self.embed in ("eager", "lazy"), "embed", self.embed, "eager or lazy")
         _require(
@@ -158,6 +167,14 @@ class Settings:
         ):
             value = getattr(self, name)
             _require(least <= value <= greatest, name, value, f"{least} to {greatest}")
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _require(holds: bool, name: str, value: object, accepted: str) -> None:

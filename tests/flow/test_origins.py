@@ -51,6 +51,7 @@ def test_another_page_can_neither_write_nor_forget(world: Any, said: dict[str, s
     refused = sent(world, "POST", "/ingest", {**JSON, **said}, TURN)
     assert (refused.status_code, refused.json()["error_code"]) == (403, "FOREIGN_ORIGIN")
     assert refused.json()["detail"]
+    assert "program" in refused.json()["hint"]
     for verb, path in (("POST", "/v1/admin/compact"), ("DELETE", "/v1/scopes?path=org:acme")):
         refused = sent(world, verb, path, said)
         assert (refused.status_code, refused.json()["error_code"]) == (403, "FOREIGN_ORIGIN")

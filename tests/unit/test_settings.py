@@ -51,7 +51,8 @@ def test_an_unknown_name_in_the_call_is_refused_too() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("PORT", "x"), ("PORT", ""), ("PORT", "-1"), ("PORT", "65536"), ("PRESET", "prod"), ("EMBED", "none"),
-     ("WORKERS", "65"), ("WORKERS", "1.5"), ("LOG_LEVEL", "trace")],
+     ("WORKERS", "65"), ("WORKERS", "1.5"), ("LOG_LEVEL", "trace"), ("TRUSTED_PROXIES", "proxy.example"),
+     ("TRUSTED_PROXIES", "*"), ("TRUSTED_PROXIES", "10.0.0.1/8")],
 )  # fmt: skip
 def test_a_bad_value_is_refused_naming_key_and_what_is_accepted(name: str, value: str) -> None:
     with pytest.raises(Invalid, match="accepted") as caught:

@@ -191,7 +191,6 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         CALLERS,
         "A web page of another origin asked a server that believes its callers (`dev_local`): by `Origin` or "
         "`Sec-Fetch-Site` the request was not made by the server's own pages. Another port is another origin.",
-        hint="call the server from a program, not from a web page; a page's server can pass its calls on",
     ),
     "INVALID_TOKEN_CLAIMS": ErrorCode(
         "Unauthenticated",

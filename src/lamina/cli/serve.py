@@ -9,6 +9,7 @@ import socket
 import sys
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from lamina.app import Server, build_server
 from lamina.cli.collecting import collect_seldom
@@ -20,7 +21,7 @@ from lamina.errors import Invalid
 from lamina.observe.logs import set_up_logging
 from lamina.settings import Settings
 
-__all__ = ["run_server"]
+__all__ = ["run_server", "uvicorn_config"]
 
 _KEEP_ALIVE_S = 75  # longer than the pause between two turns of a chat, so that clients need not connect anew
 
@@ -43,15 +44,7 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
     token = server.first_token()
     if token is not None:
         print(f"the owner's token, shown this once: {token}", file=sys.stderr, flush=True)
-    config = uvicorn.Config(
-        server.application,
-        log_level=settings.log_level,
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        server_header=False,
-        timeout_keep_alive=_KEEP_ALIVE_S,
-    )
+    config = uvicorn_config(settings, server.application)
     # Uvicorn raises a signal again once it is done with it; the default action would end the process there and then,
     # before the worker is told.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -67,6 +60,21 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
         retention.stop()
         workers.stop()
         server.close()
+
+
+def uvicorn_config(settings: Settings, application: ASGIApp) -> uvicorn.Config:
+    """How Uvicorn serves the application. Only a trusted proxy may say for whom it asks."""
+    return uvicorn.Config(
+        application,
+        log_level=settings.log_level,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        proxy_headers=settings.trusted_proxies != "",
+        forwarded_allow_ips=settings.trusted_proxies,
+    )
 
 
 class _Uvicorn(uvicorn.Server):

@@ -28,4 +28,8 @@ def refuse_other_pages(http: HttpRequest) -> None:
     followed = http.method == "GET" and headers.get("sec-fetch-mode") == "navigate"
     if origins <= {own} and (sites <= _OWN or followed):
         return
-    raise Forbidden("FOREIGN_ORIGIN", "this server takes no requests from web pages of another origin")
+    raise Forbidden(
+        "FOREIGN_ORIGIN",
+        "this server takes no requests from web pages of another origin",
+        hint="call it from a program, not from a web page; a page's server can pass its calls on",
+    )

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any
 
 from pydantic_core import to_json
 
-__all__ = ["canonical", "compact", "digest"]
+__all__ = ["canonical", "compact", "digest", "not_finite"]
 
 
 def canonical(value: Any) -> bytes:  # Any: whatever JSON can hold
@@ -36,3 +37,17 @@ def compact(value: Any) -> str:  # Any: whatever JSON can hold
 def digest(value: Any) -> str:  # Any: whatever JSON can hold
     """``sha256:<hex>`` of the canonical bytes."""
     return f"sha256:{hashlib.sha256(canonical(value)).hexdigest()}"
+
+
+def not_finite(value: Any) -> str | None:  # Any: whatever JSON can hold
+    """The path of a number that is none in JSON, NaN or an infinity, with dots between its parts; None without one."""
+    left = [("", value)]
+    while left:
+        path, each = left.pop()
+        if isinstance(each, float) and not math.isfinite(each):
+            return path.removeprefix(".")
+        children = (
+            each.items() if isinstance(each, dict) else enumerate(each) if isinstance(each, list) else ()
+        )
+        left += [(f"{path}.{name}", child) for name, child in children]
+    return None

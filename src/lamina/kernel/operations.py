@@ -10,7 +10,8 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel
 from pydantic_core import from_json
 
-from lamina.kernel.canonical import digest
+from lamina.errors import Malformed
+from lamina.kernel.canonical import digest, not_finite
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.relay import NoRelayAccess, RelayAccess, RelayNeed
 from lamina.kernel.scopes import Scope
@@ -102,8 +103,18 @@ class Call:
     """What the call's audit row says beside its columns; handlers add to it, never what a memory says."""
 
     def body_hash(self) -> str:
-        """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same."""
-        return digest(from_json(self.body))
+        """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same.
+
+        Raises ``Malformed`` (INVALID_BODY) for a number that is none in JSON, also in a field that nobody reads.
+        """
+        body = from_json(self.body)
+        try:
+            return digest(body)
+        except ValueError as error:
+            field = (not_finite(body) or "body")[:256]
+            raise Malformed(
+                "INVALID_BODY", f"{field}: is not a finite number", details={"field": field}
+            ) from error
 
     def may_read(self, scope: Scope) -> bool:
         """Whether the caller may read what is in a scope: ids of anything else are not shown to them."""

@@ -41,7 +41,7 @@ __all__ = [
 class Request(BaseModel):
     """What a caller sends. Unknown fields are refused, so that nothing meant is silently dropped."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False, allow_inf_nan=False)
 
 
 class Result(BaseModel):
@@ -151,7 +151,8 @@ def decode_cursor(text: str, **shape: type) -> dict[str, Any]:
         if len(text) > limits.CURSOR_LENGTH_MAX:
             raise ValueError("too long")
         parts = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except (ValueError, binascii.Error) as error:
+        json.dumps(parts, ensure_ascii=False).encode()  # half a surrogate pair has no bytes
+    except (ValueError, binascii.Error, RecursionError) as error:
         raise _invalid_cursor() from error
     if not isinstance(parts, dict) or set(parts) != set(shape):
         raise _invalid_cursor()

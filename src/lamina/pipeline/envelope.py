@@ -8,7 +8,7 @@ from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
-from lamina.kernel.canonical import canonical
+from lamina.kernel.canonical import canonical, not_finite
 from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.operations import Principal
@@ -93,6 +93,12 @@ class EnvelopeContext(Request):
     labels: list[Annotated[Text, Field(min_length=1, max_length=limits.LABEL_LENGTH_MAX)]] = Field(
         default_factory=list, max_length=limits.LABELS_MAX
     )
+
+    @field_validator("location", "recorded_at")
+    @classmethod
+    def _free(cls, value: Any) -> Any:
+        _check_free(value)
+        return value
 
     @field_validator("preceded_by")
     @classmethod
@@ -183,6 +189,24 @@ def _check_content(content: dict[str, Any]) -> None:
             raise _wrong("content", f"has {size} bytes, {limits.CONTENT_BYTES_MAX} are allowed")
     if _has_nul(content):
         raise _wrong("content", "contains the character NUL")
+
+
+def _check_free(value: Any) -> None:
+    """What is kept as submitted is bounded as content is."""
+    if value is None or (
+        isinstance(value, str) and len(value) <= limits.NAME_LENGTH_MAX and "\x00" not in value
+    ):
+        return
+    if _depth(value, limits.CONTENT_DEPTH_MAX + 1) > limits.CONTENT_DEPTH_MAX:
+        raise ValueError(f"is nested deeper than {limits.CONTENT_DEPTH_MAX}")
+    place = not_finite(value)
+    if place is not None:
+        raise ValueError(f"holds a number that is not finite{place and f', at {place[:64]}'}")
+    size = len(canonical(value))
+    if size > limits.CONTENT_BYTES_MAX:
+        raise ValueError(f"has {size} bytes, {limits.CONTENT_BYTES_MAX} are allowed")
+    if _has_nul(value):
+        raise ValueError("contains the character NUL")
 
 
 def _depth(value: Any, most: int) -> int:

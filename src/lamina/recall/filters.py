@@ -7,6 +7,7 @@ from typing import Any
 
 from lamina import limits
 from lamina.errors import Invalid
+from lamina.kernel.canonical import not_finite
 from lamina.kernel.events import Event
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Record
 
@@ -108,6 +109,8 @@ def _condition(field: str, operator: str, wanted: Any, names: list[str]) -> Test
     if operator not in _OPERATORS:
         raise _wrong(f"{operator[:64]!r} is not a comparison; known: {', '.join(_OPERATORS)}")
     names.append(f"{field}.{operator}")
+    if not_finite(wanted) is not None:
+        raise _wrong(f"{field}.{operator} holds a number that is not finite")
     if operator == "in" and not (isinstance(wanted, list) and wanted):
         raise _wrong(f"{field}.in takes a list of values")
     if operator in ("gte", "lte", "gt", "lt") and (
