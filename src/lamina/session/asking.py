@@ -33,7 +33,7 @@ from lamina.session.requests import (
     SessionRequest,
     SessionResult,
 )
-from lamina.session.tier_one import SessionStates, is_over
+from lamina.session.tier_one import SessionStates
 from lamina.store.ports import Capture, Store
 from lamina.store.watch import Watch
 
@@ -225,8 +225,9 @@ class Asking:
         scope = scope_of(request.tenant_id, request.user_id)
         zone = request.timezone or self._identity(request, call).timezone or "UTC"
         sittings = self._store.sessions.newest(tenant_id, scope, _SITTINGS_READ)
-        last_at = max((sitting.last_turn_at for sitting in sittings), default=None)
-        over = next((sitting for sitting in sittings if is_over(sitting, now)), None)
+        heard = [sitting.heard_at(now) for sitting in sittings]
+        last_at = max(heard, default=None)
+        over = next((sitting for sitting in sittings if sitting.is_over(now)), None)
         bridge = self._states.bridge(tenant_id, scope, now)
         depth = _depth(last_at, now, zone)
         loops = [loop for loop in self._loops(call, scope) if status_at(loop, now) != "stale"]
@@ -242,7 +243,7 @@ class Asking:
                 handover_text="\n".join(filter(None, [narrative, *spoken])),
                 narrative=narrative,
                 handover_depth=depth,
-                time_context=_time_context(now, last_at, zone, [s.last_turn_at for s in sittings]),
+                time_context=_time_context(now, last_at, zone, heard),
                 resume={
                     "use_bridge": depth != "continuation" and bridge != "",
                     "bridge_text": narrative[:_BRIDGE_CHARS_MAX],
