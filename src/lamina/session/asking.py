@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -371,8 +371,9 @@ def _time_context(now: Instant, last_at: Instant | None, zone: str, turns: list[
 def _local(at: Instant, zone: str) -> datetime:
     try:
         return to_datetime(at).astimezone(ZoneInfo(zone))
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return to_datetime(at).astimezone(UTC)  # the user's own word for it is no name of a zone
+    except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError):
+        # The user's own word for it is no name of a zone, or the calendar ends there before it does in UTC.
+        return to_datetime(at)
 
 
 def _time_of_day(hour: int) -> str:
