@@ -193,6 +193,7 @@ CONTEXT_SCAN_BYTES_MAX: Final = 4096  # of each of them
 # Sessions (seed 003 and the mechanics behind it).
 SESSION_WINDOW_TURNS: Final = 12
 SESSION_GAP_S: Final = 30 * 60
+SESSION_TURN_AHEAD_S: Final = 366 * 86_400  # a turn dated later than that counts as said when it was recorded
 SESSION_IDLE_BATCH: Final = 20
 OUTBOX_BATCH_MAX: Final = 64
 OUTBOX_SESSION_ROWS_MAX: Final = 16  # of one session in a batch, so that a long one keeps nobody waiting

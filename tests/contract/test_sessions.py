@@ -17,6 +17,7 @@ from lamina.store.sessions import Fold, OutboxRow, Place
 
 HOME = Place(TENANT, ALICE, "s-1")
 MINUTE = 60 * SECOND_US
+DAY = 24 * 60 * MINUTE
 LEASE = NOON + 30 * SECOND_US
 
 
@@ -91,6 +92,32 @@ def test_turns_out_of_order_stay_in_their_sitting(store: Store) -> None:
     sitting = store.sessions.sitting(HOME)
     assert sitting is not None
     assert (sitting.number, sitting.turns, sitting.last_turn_at) == (1, 3, NOON + 20 * MINUTE)
+
+
+@pytest.mark.parametrize("wrong", [40 * MINUTE, DAY, 300 * DAY, 100 * 365 * DAY])
+def test_a_turn_with_a_wrong_clock_does_not_keep_its_session_in_one_sitting(
+    store: Store, clock: ManualClock, wrong: int
+) -> None:
+    numbers = []
+    for said, ahead in ((0, 0), (MINUTE, wrong), (2 * MINUTE, 0), (DAY, 0), (2 * DAY, 0)):
+        clock.at = NOON + said
+        take(store, 1, clock.at + ahead)
+        numbers.append(store.sessions.newest(TENANT, ALICE, 1)[0].number)
+    assert [later - numbers[2] for later in numbers[3:]] == [1, 2]
+
+
+def test_a_turn_of_another_century_leaves_a_conversation_together(store: Store, clock: ManualClock) -> None:
+    for said, dated in ((0, 0), (MINUTE, 100 * 365 * DAY), (2 * MINUTE, 0), (3 * MINUTE, -1900 * 365 * DAY)):
+        clock.at = NOON + said
+        take(store, 1, clock.at + dated)
+    (sitting,) = store.sessions.newest(TENANT, ALICE, 9)
+    assert (sitting.turns, sitting.last_turn_at) == (4, NOON + 2 * MINUTE)
+
+
+def test_turns_that_are_all_dated_ahead_are_told_apart_by_their_own_times(store: Store) -> None:
+    for at in (DAY, DAY + MINUTE, DAY, 2 * DAY):
+        take(store, 1, NOON + at)
+    assert [s.turns for s in store.sessions.newest(TENANT, ALICE, 9)] == [1, 3]
 
 
 def test_tenants_and_users_with_equal_ids_stay_apart(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import Any
 
@@ -267,6 +268,38 @@ def test_a_handover_hints_at_who_was_spoken_of_last(world):
     found = world.get("/session/startbrief", **USER, now="2026-05-13T10:01:00Z")["entity_hints"]
     assert [hint["summary"].split(":")[0] for hint in found] == ["Acme Corp", "Lisbon"]
     assert all(hint["uuid"].startswith("ent_") for hint in found)
+
+
+@pytest.mark.parametrize(
+    "user", ["ana.silva@example.org", "ana silva", "山田", "auth0|64f1", "...", "_", "@"]
+)
+def test_a_user_whose_id_no_scope_holds_has_a_memory_like_any_other(make_world, user):
+    world = make_world(brief_deadline_ms=10_000)
+    for at, text in enumerate(["I live in Lisbon.", "I love kayaking.", "I need to call the bank."]):
+        say(world, text, f"2026-05-13T10:00:0{at}Z", userId=user)
+    work(world)
+    assert not any(world.store.jobs.backlog().values())
+    asked = brief(world, userId=user, sessionId="s-2", query="where does the user live")
+    assert asked["identity"]["facts"] == {"home": "Lisbon"}
+    assert [loop["text"] for loop in asked["activeLoops"]] == ["Call the bank"]
+    assert "Lisbon" in str(asked["semanticContext"])
+    who = {"tenantId": "tenant_a", "userId": user}
+    found = world.post("/memory/query", {**who, "query": "what does the user love"}).json()
+    assert "kayaking" in str(found["facts"])
+    hints = world.get("/session/startbrief", **who, now="2026-05-13T10:05:00Z")["entity_hints"]
+    for shown in (asked, found, hints):
+        assert not re.search(r"\bb64[- ]", str(shown).casefold())
+    say(world, "My name is Ana.", "2026-05-13T10:00:09Z", userId=user)
+    work(world)
+    assert brief(world, userId=user)["identity"]["name"] == "Ana"
+    corrected = world.call("PATCH", "/user/identity", body={**who, "facts": {"home": "Porto"}})
+    assert corrected.status_code in (200, 202)
+    work(world)
+    assert brief(world, userId=user)["identity"] == {
+        "name": "Ana",
+        "timezone": None,
+        "facts": {"home": "Porto"},
+    }
 
 
 # ---- looks inside

@@ -179,6 +179,24 @@ def test_a_session_starts_with_a_bridge_from_the_last(world):
     assert brief(world, **start | {"at": "2026-02-03T18:50:00Z"})["episodeBridge"] == ""
 
 
+def test_a_turn_with_a_wrong_clock_does_not_spoil_its_session(world):
+    ingest(world, "We plan Porto.", at="2026-05-13T11:00:00Z")
+    ingest(world, "I plan to move.", at="2126-05-13T12:00:00Z")
+    told = brief(world, at="2026-05-13T12:20:00Z")["temporalAuthority"]
+    assert told["lastInteractionTime"].startswith("2026-05-13T12:00:00")
+    assert told["timeSinceLastInteraction"] == "PT19M59S"
+    ingest(world, "I need to call the bank.", at="2026-05-14T09:00:00Z")
+    ingest(world, "I booked the flight.", at="2026-05-16T09:00:00Z")
+    found = brief(world, at="2026-05-17T09:00:00Z", mode=None)
+    assert [t["text"] for t in found["workingMemory"]] == ["I booked the flight."]
+    assert found["temporalAuthority"]["timeSinceLastInteraction"] == "P1D"
+    assert found["episodeBridge"] == "Last session:\nUser: I booked the flight."
+    who = {"tenantId": "tenant_a", "userId": "user_1", "now": "2026-05-17T09:00:00Z"}
+    assert world.get("/session/startbrief", **who)["handover_depth"] == "yesterday"
+    (event,) = world.get("/v1/events", scope="org:tenant_a/user:user_1", limit=4)["items"][2:3]
+    assert event["context"]["observed_at"] == "2126-05-13T12:00:00Z"
+
+
 def test_ids_of_any_form_are_kept_apart(world):
     ingest(world, "mine", userId="ana@example.org")
     ingest(world, "yours", userId="ana/example.org", tenantId="tenant/a")

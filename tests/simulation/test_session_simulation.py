@@ -13,7 +13,7 @@ import pytest
 from given import NOON, CountedIds, ManualClock
 from lamina.access.policy import OpenPolicy, PolicyPermits
 from lamina.kernel.operations import Call, Principal
-from lamina.kernel.time import SECOND_US, duration_text, rfc3339
+from lamina.kernel.time import SECOND_US, duration_text, instant, rfc3339
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -32,6 +32,7 @@ from lamina.store.sqlite import SqliteStore
 STEPS = 300
 SEEDS = [int(os.environ["SIMULATION_SEED"])] if "SIMULATION_SEED" in os.environ else [1, 2, 3, 4]
 MINUTE = 60 * SECOND_US
+DAY = 24 * 60 * MINUTE
 WORDS = ["ok", "We moved to Lisbon.", "Shall I book it?", "My flight is at 9."]
 OPENS = {
     "I need to call Ana on Friday.": ("commitment", "Call Ana"),
@@ -52,6 +53,7 @@ TELLS = {
     "My name is Kai.": ("name", "Kai"),
     "My name is Bo.": ("name", "Bo"),
 }
+FIRST, LAST = instant("0001-01-01T00:00:00Z"), instant("9999-12-31T23:59:59.999999Z")
 SAYINGS = [*WORDS, *OPENS, *ENDS, *TELLS]
 EXTRACTOR = RulesExtractor(find_times, use_parser=False)
 USERS = [("acme", "u1"), ("acme", "u2"), ("other", "u1")]
@@ -60,17 +62,23 @@ SESSIONS = ["s-1", "s-2"]
 
 @dataclass
 class Sitting:
-    """Contract: 12 messages; what leaves is folded, in order, once."""
+    """Contract: 12 messages; what leaves is folded, in order, once. A clock that ran ahead is not believed."""
 
     last_at: int
+    recorded_at: int
     number: int
     window: list[tuple[str, str, int]] = field(default_factory=list)
     waiting: list[Said] = field(default_factory=list)
     summary: str = ""
     closed: bool = False
 
+    def heard_at(self, now: int) -> int:
+        if self.last_at > now + 30 * MINUTE and self.last_at > self.recorded_at:
+            return self.recorded_at
+        return self.last_at
+
     def over(self, now: int) -> bool:
-        return self.closed or now - self.last_at > 30 * MINUTE
+        return self.closed or now - self.heard_at(now) > 30 * MINUTE
 
     def close(self) -> None:
         self.closed = True
@@ -129,7 +137,9 @@ class Model:
         self.known: set[Any] = set()
         self.count = 0
 
-    def ingest(self, user: tuple[str, str], session: str, role: str, text: str, at: int) -> None:
+    def ingest(
+        self, user: tuple[str, str], session: str, role: str, text: str, at: int, recorded_at: int
+    ) -> None:
         if (user, session, role, text, at) in self.known:
             return
         self.known.add((user, session, role, text, at))
@@ -137,15 +147,17 @@ class Model:
         if role == "user":
             self.people[user].waiting.append((text, at))
         sittings = self.sittings.setdefault((*user, session), [])
-        if sittings and not sittings[-1].closed and at - sittings[-1].last_at > 30 * MINUTE:
+        counted_at = recorded_at if at > recorded_at + 366 * DAY else at
+        if sittings and not sittings[-1].closed and sittings[-1].over(counted_at):
             sittings[-1].close()
         if not sittings or sittings[-1].closed:
-            sittings.append(Sitting(at, self.count))
+            sittings.append(Sitting(counted_at, recorded_at, self.count))
         sitting = sittings[-1]
         sitting.window.append((role, text, at))
         if len(sitting.window) > 12:
             sitting.waiting.append(Said(*sitting.window.pop(0)[:2]))
-        sitting.last_at, sitting.number = max(sitting.last_at, at), self.count
+        sitting.last_at = max(sitting.heard_at(counted_at), counted_at)
+        sitting.recorded_at, sitting.number = recorded_at, self.count
 
     def brief(self, user: tuple[str, str], session: str, now: int, mode: str) -> dict[str, Any]:
         of_user = sorted(
@@ -153,7 +165,7 @@ class Model:
             key=lambda sitting: -sitting.number,
         )
         here = self.sittings.get((*user, session), [])
-        last = here[-1].last_at if here else of_user[0].last_at if of_user else None
+        last = here[-1].heard_at(now) if here else of_user[0].heard_at(now) if of_user else None
         over = [sitting for sitting in of_user[:8] if sitting.over(now)]
         return {
             "temporalAuthority": {
@@ -203,13 +215,17 @@ class Simulation:
             MINUTE if self.random.random() < 0.1 else SECOND_US
         )
         at = self.at - self.random.choice([0, 0, 0, 2 * MINUTE, 50 * MINUTE])
+        text = self.random.choice(SAYINGS)
+        if self.random.random() < 0.05:
+            text = self.random.choice([*WORDS, *TELLS])  # a loop of another century would not be active
+            at = self.random.choice([at + DAY, at + 100 * 365 * DAY, FIRST, LAST])
         tenant, user = self.random.choice(USERS)
         body = {
             "tenantId": tenant,
             "userId": user,
             "personaId": "p",
             "role": self.random.choice(["user", "assistant"]),
-            "text": self.random.choice(SAYINGS),
+            "text": text,
             "timestamp": rfc3339(at),
             "metadata": {"sessionId": self.random.choice(SESSIONS)},
         }
@@ -225,7 +241,7 @@ class Simulation:
         request = Ingest.model_validate(body)
         user, session = (body["tenantId"], body["userId"]), body["metadata"]["sessionId"]
         if at is not None:
-            self.model.ingest(user, session, body["role"], body["text"], at)
+            self.model.ingest(user, session, body["role"], body["text"], at, self.clock.at)
         for store in self.stores:
             answer = Ingesting(store).ingest(request, self.call())
             assert answer.result.model_dump(by_alias=True) == {"ok": True, "sessionId": session}
@@ -262,7 +278,7 @@ class Simulation:
     def brief(self) -> None:
         user, session = self.random.choice(USERS), self.random.choice([*SESSIONS, "never"])
         mode = self.random.choice(["session_start", "in_session"])
-        now = self.at + self.random.choice([0, 31]) * MINUTE
+        now = self.at + self.random.choice([0, 31, 31, -40, 2000]) * MINUTE
         asked = BriefAsked(
             tenant_id=user[0],
             user_id=user[1],

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from lamina.kernel.names import decoded
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 
@@ -93,13 +94,16 @@ class Party:
 
     @property
     def display_name(self) -> str:
-        """What people call it: the given name, or the id's own part with its first letters raised."""
+        """What people call it: the given name, or the id's own part with its first letters raised.
+
+        An id that no scope could hold is shown as it was before it was encoded, on one line.
+        """
         if self.name:
             return self.name
-        plain = self.id.split(":", 1)[-1].split("@", 1)[0]
-        return " ".join(
-            word[:1].upper() + word[1:] for word in plain.replace("_", " ").replace("-", " ").split()
-        )
+        own = decoded(self.id.split(":", 1)[-1])
+        shown = "".join(letter if letter.isprintable() else " " for letter in own)
+        plain = shown.split("@", 1)[0].replace("_", " ").replace("-", " ")
+        return " ".join(word[:1].upper() + word[1:] for word in plain.split()) or shown.strip() or self.type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

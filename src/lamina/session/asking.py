@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -33,7 +33,7 @@ from lamina.session.requests import (
     SessionRequest,
     SessionResult,
 )
-from lamina.session.tier_one import SessionStates, is_over
+from lamina.session.tier_one import SessionStates
 from lamina.store.ports import Capture, Store
 from lamina.store.watch import Watch
 
@@ -225,8 +225,9 @@ class Asking:
         scope = scope_of(request.tenant_id, request.user_id)
         zone = request.timezone or self._identity(request, call).timezone or "UTC"
         sittings = self._store.sessions.newest(tenant_id, scope, _SITTINGS_READ)
-        last_at = max((sitting.last_turn_at for sitting in sittings), default=None)
-        over = next((sitting for sitting in sittings if is_over(sitting, now)), None)
+        heard = [sitting.heard_at(now) for sitting in sittings]
+        last_at = max(heard, default=None)
+        over = next((sitting for sitting in sittings if sitting.is_over(now)), None)
         bridge = self._states.bridge(tenant_id, scope, now)
         depth = _depth(last_at, now, zone)
         loops = [loop for loop in self._loops(call, scope) if status_at(loop, now) != "stale"]
@@ -242,7 +243,7 @@ class Asking:
                 handover_text="\n".join(filter(None, [narrative, *spoken])),
                 narrative=narrative,
                 handover_depth=depth,
-                time_context=_time_context(now, last_at, zone, [s.last_turn_at for s in sittings]),
+                time_context=_time_context(now, last_at, zone, heard),
                 resume={
                     "use_bridge": depth != "continuation" and bridge != "",
                     "bridge_text": narrative[:_BRIDGE_CHARS_MAX],
@@ -370,8 +371,9 @@ def _time_context(now: Instant, last_at: Instant | None, zone: str, turns: list[
 def _local(at: Instant, zone: str) -> datetime:
     try:
         return to_datetime(at).astimezone(ZoneInfo(zone))
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return to_datetime(at).astimezone(UTC)  # the user's own word for it is no name of a zone
+    except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError):
+        # The user's own word for it is no name of a zone, or the calendar ends there before it does in UTC.
+        return to_datetime(at)
 
 
 def _time_of_day(hour: int) -> str:

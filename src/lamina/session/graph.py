@@ -19,10 +19,11 @@ from urllib.parse import unquote, urlsplit
 from lamina import limits
 from lamina.errors import Invalid, LaminaError, Unavailable
 from lamina.kernel.events import Event, text_of
+from lamina.kernel.names import decoded
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import to_datetime
 from lamina.models.ports import Embedder
-from lamina.session.names import decoded, names_of
+from lamina.session.names import names_of
 from lamina.store.sessions import OutboxRow
 
 __all__ = ["GraphModel", "GraphitiTarget", "group_of"]

@@ -1,40 +1,14 @@
 """From the ids of an orchestrator to scopes and actors, and back.
 
-An id that a scope can hold stays as it is; any other is written as ``b64-`` and the base64url of its UTF-8 bytes. Ids
-that begin so themselves are written that way too, so that no two ids ever meet.
+``kernel.names`` writes those that no scope can hold.
 """
 
 from __future__ import annotations
 
-import base64
-import re
-from typing import Final
-
+from lamina.kernel.names import decoded, encoded
 from lamina.kernel.scopes import Scope
 
-__all__ = ["actor_of_agent", "actor_of_user", "decoded", "encoded", "names_of", "scope_of", "tenant_scope"]
-
-_MARK: Final = "b64-"
-_PLAIN = re.compile(r"[A-Za-z0-9_\-]+", re.ASCII)
-
-
-def encoded(name: str) -> str:
-    """An id as a part of a scope.
-
-    >>> encoded("user_1"), encoded("ana@example.org")
-    ('user_1', 'b64-YW5hQGV4YW1wbGUub3Jn')
-    """
-    if _PLAIN.fullmatch(name) and not name.startswith(_MARK):
-        return name
-    return _MARK + base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
-
-
-def decoded(part: str) -> str:
-    """The id behind a part of a scope that ``encoded`` wrote."""
-    if not part.startswith(_MARK):
-        return part
-    text = part.removeprefix(_MARK)
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
+__all__ = ["actor_of_agent", "actor_of_user", "names_of", "scope_of", "tenant_scope"]
 
 
 def scope_of(tenant: str, user: str) -> Scope:

@@ -6,33 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lamina import limits
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US, Instant, duration_text
+from lamina.kernel.time import Instant, duration_text
 from lamina.session.folding import bridge_text, said_of
 from lamina.session.requests import TemporalAuthority, WorkingTurn
 from lamina.store.ports import Store
 from lamina.store.sessions import Place, Sitting
 
-__all__ = ["SessionState", "SessionStates", "is_over"]
+__all__ = ["SessionState", "SessionStates"]
 
 _SITTINGS_READ: Final = 8
-_GAP_US: Final = limits.SESSION_GAP_S * SECOND_US
 
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """Where a session stands: its window, its summary, and when the user was last heard of."""
+    """Where a session stands: its window and its summary."""
 
     sitting: Sitting | None
     turns: Sequence[WorkingTurn]
     summary: str
-    last_turn_at: Instant | None
+    last: Sitting | None
+    """Where the user was last heard of: here, or in another session."""
 
     def authority(self, now: Instant) -> TemporalAuthority:
         """The clock of the answer."""
-        last = self.last_turn_at
+        last = None if self.last is None else self.last.heard_at(now)
         return TemporalAuthority(
             now=now,
             last_interaction_time=last,
@@ -41,12 +40,7 @@ class SessionState:
 
     def starts(self, now: Instant) -> bool:
         """Whether a turn now would begin a session or come after a gap."""
-        return self.sitting is None or is_over(self.sitting, now)
-
-
-def is_over(sitting: Sitting, now: Instant) -> bool:
-    """Whether a sitting is closed, or a turn now would close it."""
-    return sitting.closed_at is not None or now - sitting.last_turn_at > _GAP_US
+        return self.sitting is None or self.sitting.is_over(now)
 
 
 class SessionStates:
@@ -62,9 +56,9 @@ class SessionStates:
             sitting = self._store.sessions.sitting(Place(tenant_id, scope, session))
         if sitting is None:
             newest = self._store.sessions.newest(tenant_id, scope, 1)
-            return SessionState(None, (), "", newest[0].last_turn_at if newest else None)
+            return SessionState(None, (), "", newest[0] if newest else None)
         turns = [_turn(event) for event in self.events(tenant_id, sitting.buffered)]
-        return SessionState(sitting, turns, sitting.summary, sitting.last_turn_at)
+        return SessionState(sitting, turns, sitting.summary, sitting)
 
     def bridge(self, tenant_id: str, scope: Scope, now: Instant) -> str:
         """What to know of the user's last sitting that is over; empty when there is none.
@@ -73,7 +67,7 @@ class SessionStates:
         that it does not tell of yet: a bridge does not wait for anybody.
         """
         for sitting in self._store.sessions.newest(tenant_id, scope, _SITTINGS_READ):
-            if is_over(sitting, now):
+            if sitting.is_over(now):
                 if sitting.bridge is not None:
                     return sitting.bridge
                 left = self.events(tenant_id, sitting.unfolded)

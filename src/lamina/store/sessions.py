@@ -21,6 +21,7 @@ __all__ = ["Advance", "Fold", "OutboxRow", "OutboxState", "Place", "Sessions", "
 OutboxState = Literal["pending", "sent", "failed"]
 
 _GAP_US = limits.SESSION_GAP_S * SECOND_US
+_AHEAD_US = limits.SESSION_TURN_AHEAD_S * SECOND_US
 
 
 class Place(NamedTuple):
@@ -37,7 +38,7 @@ class Sitting:
 
     ``window`` names the events of its newest turns, oldest first, at most ``limits.SESSION_WINDOW_TURNS``; it stays
     when the sitting is closed, and then all of them have left it. ``folded`` of the ``turns`` are in ``summary``.
-    ``last_turn_at`` is the latest of the turns' own times, ``touched_at`` when the newest was recorded.
+    ``last_turn_at`` is the latest of the times that its turns count at, ``touched_at`` when the newest was recorded.
     """
 
     place: Place
@@ -62,6 +63,19 @@ class Sitting:
     def unfolded(self) -> tuple[str, ...]:
         """The events among the newest that the summary does not tell of yet."""
         return self.window[max(0, len(self.window) - (self.turns - self.folded)) :]
+
+    def heard_at(self, at: Instant) -> Instant:
+        """When its last turn was, for one who stands at ``at``.
+
+        A last turn dated more than a gap after that comes of a wrong clock, and counts at most as late as it was
+        recorded: otherwise no later turn would be late enough to end the sitting.
+        """
+        ahead = self.last_turn_at - at > _GAP_US
+        return min(self.last_turn_at, self.touched_at) if ahead else self.last_turn_at
+
+    def is_over(self, at: Instant) -> bool:
+        """Whether it is closed, or a turn at ``at`` would close it."""
+        return self.closed_at is not None or at - self.heard_at(at) > _GAP_US
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,11 +196,11 @@ class Advance(NamedTuple):
 def advance(held: Sitting | None, event: Event) -> Advance:
     """The rule of the window, for every engine; ``held`` is the session's latest sitting."""
     assert event.session is not None, "a turn names its session"
-    at = event.context.observed_at
+    at = _counted_at(event)
     ended: Sitting | None = None
     evicted: list[tuple[int, str]] = []
     number = 1 if held is None else held.number + 1
-    if held is not None and held.closed_at is None and at - held.last_turn_at > _GAP_US:
+    if held is not None and held.closed_at is None and held.is_over(at):
         ended = closed(held, event.recorded_at)
         evicted += [(held.number, event_id) for event_id in held.window]
         held = None
@@ -212,7 +226,7 @@ def advance(held: Sitting | None, event: Event) -> Advance:
         window=window[over:],
         turns=held.turns + 1,
         touched_at=event.recorded_at,
-        last_turn_at=max(held.last_turn_at, at),
+        last_turn_at=max(held.heard_at(at), at),
         last_position=event.position,
     )
     return Advance(sitting, ended, tuple(evicted))
@@ -221,3 +235,8 @@ def advance(held: Sitting | None, event: Event) -> Advance:
 def closed(sitting: Sitting, at: Instant) -> Sitting:
     """The sitting once it is over."""
     return replace(sitting, closed_at=at)
+
+
+def _counted_at(event: Event) -> Instant:
+    at = event.context.observed_at
+    return event.recorded_at if at - event.recorded_at > _AHEAD_US else at

@@ -27,6 +27,22 @@ def day_span(day: date) -> Span:
     return start, (_LAST_INSTANT if day == date.max else start + timedelta(days=1))
 
 
+def day_after(moment: datetime) -> datetime:
+    """The same time a day later, or the last instant of the calendar; as aware or naive as ``moment``."""
+    try:
+        return moment + timedelta(days=1)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=moment.tzinfo)
+
+
+def last_day(end: datetime) -> date:
+    """The last day of what ends before ``end``, or the first of the calendar."""
+    try:
+        return (end - timedelta(microseconds=1)).date()
+    except OverflowError:
+        return end.date()
+
+
 def week_start(day: date) -> date:
     return day - timedelta(days=day.weekday())
 

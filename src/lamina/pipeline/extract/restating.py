@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from lamina.language.entities import possessive
+from lamina.language.temporal.calendar import last_day
 from lamina.pipeline.extract.inflect import base_form, in_past, is_plural, third_person, with_article
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Triple
 from lamina.pipeline.extract.vocabulary import CANON, describe
@@ -51,7 +52,7 @@ def _sentence(start: str, triple: Triple) -> str:
             text = f"{text} {role} {words}"
     due = any(role == "due" for role, _ in triple.qualifiers)
     if due and triple.valid_to is not None:
-        text = f"{text} (by {(triple.valid_to - timedelta(microseconds=1)).date().isoformat()})"
+        text = f"{text} (by {last_day(triple.valid_to).isoformat()})"
     return text
 
 

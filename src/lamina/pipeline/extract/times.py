@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, time
 
+from lamina.language.temporal.calendar import day_after
 from lamina.pipeline.extract.clauses import WEIGHTS
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import Kind, TimeMatch
@@ -113,7 +114,7 @@ def _end_of_day(instant: datetime | None) -> datetime | None:
     """ "By Friday" counts Friday: the expression ends where the day begins."""
     if instant is None or instant.time() != time():
         return instant
-    return instant + timedelta(days=1)
+    return day_after(instant)
 
 
 def _clause_verb(parse: Parse, token: Token) -> int:

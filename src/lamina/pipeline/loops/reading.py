@@ -16,6 +16,7 @@ from lamina.kernel.records import Horizon, LoopType
 from lamina.kernel.time import from_datetime
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal import TemporalMatch
+from lamina.language.temporal.calendar import day_after
 from lamina.language.wordsets import word_set
 from lamina.pipeline.loops.matching import is_past
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading
@@ -258,7 +259,7 @@ def due_of(moment: TemporalMatch, now: datetime) -> datetime | None:
     ends += [moment.latest or moment.earliest]
     # "By Friday" ends where Friday begins; who says it means to have it done on that day.
     through = moment.grain == "day" and moment.text.lower().startswith(("by ", "until ", "till "))
-    ahead = [end + timedelta(days=int(through)) for end in ends if end is not None]
+    ahead = [day_after(end) if through else end for end in ends if end is not None]
     ahead = [end for end in ahead if end > now]
     return min(ahead, default=None)
 

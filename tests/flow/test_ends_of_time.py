@@ -1,0 +1,97 @@
+"""Turns and questions at the ends of the calendar: no instant that can be written, in no zone, is a fault."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import available_timezones
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lamina.kernel.time import SECOND_US, instant, rfc3339
+from lamina.language.temporal import find_times
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.worker import Worker
+
+FIRST, LAST = instant("0001-01-01T00:00:00Z"), instant("9999-12-31T23:59:59.999999Z")
+DAY = 86_400 * SECOND_US
+USER = {"tenantId": "t", "userId": "u"}
+WHO = {**USER, "personaId": "p"}
+PLACES = [
+    "9999-12-31",
+    "December 31, 9999",
+    "0001-01-01",
+    "January 1, 0001",
+    "yesterday",
+    "tomorrow",
+    "next century",
+]
+TEXTS = [
+    f"{said} {when}."
+    for said in (
+        "I need to call the bank by",
+        "Remind me to pay rent until",
+        "I moved to Lisbon on",
+        "I have worked at Acme since",
+        "I will be in Rome from today to",
+        "I am on holiday before",
+    )
+    for when in PLACES
+]
+
+instants = st.one_of(
+    st.sampled_from([FIRST, LAST, FIRST + DAY - 1, LAST - DAY + 1]),
+    st.integers(FIRST, FIRST + 40 * DAY),
+    st.integers(LAST - 40 * DAY, LAST),
+    st.integers(FIRST, LAST),
+)
+zones = st.sampled_from(sorted(available_timezones()))
+few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def derive(world: Any) -> None:
+    world.clock.at += SECOND_US
+    deriver = Deriver(world.store, RulesExtractor(find_times, use_parser=False), None)
+    Worker(world.store, deriver, None, world.clock, "test").drain()
+    assert world.store.jobs.backlog()["failed"] == 0
+    assert world.store.jobs.backlog()["pending"] == 0
+
+
+@pytest.fixture
+def hurried(make_world):
+    return make_world(brief_deadline_ms=10_000)
+
+
+@few
+@given(now=instants, zone=zones, said=st.sampled_from(TEXTS), at=instants)
+def test_no_instant_in_any_zone_is_a_fault(hurried, now, zone, said, at):
+    turn = {"role": "user", "text": said, "timestamp": rfc3339(at)}
+    hurried.post("/ingest", {**WHO, "sessionId": "s", **turn})
+    whole = {**WHO, "sessionId": "w", "messages": [turn, {**turn, "timestamp": rfc3339(now)}]}
+    hurried.post("/session/ingest", whole)
+    derive(hurried)
+    hurried.post("/brief", {**WHO, "sessionId": "s", "now": rfc3339(now), "query": said})
+    asked = {**USER, "query": f"what happened {said}", "referenceTime": rfc3339(now), "includeContext": True}
+    hurried.post("/memory/query", asked)
+    found = hurried.get("/session/startbrief", **USER, now=rfc3339(now), timezone=zone)
+    assert found["time_context"]["time_of_day"] in ("morning", "afternoon", "evening", "night")
+    hurried.get("/memory/loops", **USER, includeStale=True)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York", "UTC"])
+@pytest.mark.parametrize("at", [FIRST, LAST])
+def test_a_handover_at_the_ends_of_time_is_told_in_any_zone(world, zone, at):
+    world.post(
+        "/ingest", {**WHO, "sessionId": "s", "role": "user", "text": "hello", "timestamp": rfc3339(at)}
+    )
+    for now in (FIRST, world.clock.at, LAST):
+        world.get("/session/startbrief", **USER, now=rfc3339(now), timezone=zone)
+
+
+@pytest.mark.parametrize("at", [FIRST, LAST])
+@pytest.mark.parametrize("said", TEXTS)
+def test_what_is_said_at_the_ends_of_time_is_derived(world, said, at):
+    world.post("/ingest", {**WHO, "sessionId": "s", "role": "user", "text": said, "timestamp": rfc3339(at)})
+    derive(world)
