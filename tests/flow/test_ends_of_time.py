@@ -40,6 +40,15 @@ TEXTS = [
     )
     for when in PLACES
 ]
+NATURAL = [
+    *PLACES,
+    "last 30 days",
+    "since yesterday",
+    "this week",
+    "next month",
+    "two years ago",
+    "the 1st century",
+]
 
 instants = st.one_of(
     st.sampled_from([FIRST, LAST, FIRST + DAY - 1, LAST - DAY + 1]),
@@ -95,3 +104,22 @@ def test_a_handover_at_the_ends_of_time_is_told_in_any_zone(world, zone, at):
 def test_what_is_said_at_the_ends_of_time_is_derived(world, said, at):
     world.post("/ingest", {**WHO, "sessionId": "s", "role": "user", "text": said, "timestamp": rfc3339(at)})
     derive(world)
+
+
+@settings(few, max_examples=8)
+@given(reference=instants, as_of=instants, said=st.sampled_from(TEXTS), natural=st.sampled_from(NATURAL))
+def test_recall_takes_any_instant_to_reckon_from(world, reference, as_of, said, natural):
+    scope = {"scope": "org:t/user:u", "query": f"what happened {said}"}
+    for at in (FIRST, LAST):
+        turn = {"role": "user", "text": said, "timestamp": rfc3339(at)}
+        world.post("/ingest", {**WHO, "sessionId": "s", **turn})
+    derive(world)
+    temporal = {"reference_date": rfc3339(reference)}
+    world.post("/v1/recall", scope | {"temporal": temporal})
+    world.post("/v1/recall", scope | {"temporal": {"as_of": rfc3339(as_of)}})
+    told = world.call("POST", "/v1/recall", body=scope | {"temporal": temporal | {"natural": natural}})
+    assert told.status_code in (200, 400, 422), told.text
+    lower, upper = sorted([reference, as_of])
+    during = {"valid_during": [rfc3339(lower), rfc3339(upper + (lower == upper < LAST))]}
+    told = world.call("POST", "/v1/recall", body=scope | {"temporal": during})
+    assert told.status_code in (200, 400, 422), told.text
