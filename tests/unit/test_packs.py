@@ -6,7 +6,9 @@ import random
 
 import pytest
 
-from lamina.store.documents.packs import delta
+from given import NOON
+from lamina.store.documents.objects import GitObject, Worktree, git_object, parse_tree
+from lamina.store.documents.packs import delta, replacing
 
 
 def made(base: bytes, difference: bytes) -> bytes:
@@ -67,3 +69,33 @@ def test_hashes_that_changed_in_a_large_folder_are_few_bytes() -> None:
     difference = delta(b"".join(base), b"".join(target))
     assert made(b"".join(base), difference) == b"".join(target)
     assert len(difference) < 150
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_folder_knows_what_was_replaced_in_it_and_its_hash(seed: int) -> None:
+    rng = random.Random(seed)
+    names = [f"{rng.randrange(10**6):06d}{'-long' * rng.randrange(9)}" for _ in range(rng.randrange(1, 9000))]
+    found: dict[bytes, GitObject] = {}
+    worktree = Worktree(None, lambda id_: found[id_].data)
+    changes: dict[str, bytes | None] = {f"d/{name}": rng.randbytes(8) for name in names}
+    replaced = 0
+    for turn in range(60):
+        for each in worktree.commit(changes, "agent:nia", "write", NOON + turn):
+            assert each.id == git_object(each.kind, each.data).id
+            if each.kind == "tree":
+                assert sorted(parse_tree(each.data), key=_as_git_sorts) == parse_tree(each.data)
+            if each.replaced is not None and each.base is not None:
+                difference = replacing(each.data, each.replaced)
+                assert made(found[each.base].data, difference) == each.data
+                replaced += 1
+            found[each.id] = each
+        changes = {f"d/{name}": rng.randbytes(8) for name in rng.choices(names, k=rng.randrange(1, 4))}
+        if rng.random() < 0.3:
+            changes |= {f"d/{rng.choice(names)}": None, f"d/new-{turn}/x": b"x"}
+        if rng.random() < 0.1:
+            worktree.forget()
+    assert replaced > 30
+
+
+def _as_git_sorts(entry: tuple[bytes, bytes, bytes]) -> bytes:
+    return entry[1] + b"/" if entry[0] == b"40000" else entry[1]

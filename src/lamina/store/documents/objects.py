@@ -15,23 +15,36 @@ from dataclasses import dataclass
 
 from lamina.kernel.time import SECOND_US, Instant
 
-__all__ = ["GitObject", "Person", "Worktree", "commit_data", "git_object", "parse_commit", "parse_tree"]
+__all__ = [
+    "ID_BYTES",
+    "GitObject",
+    "Person",
+    "Worktree",
+    "commit_data",
+    "git_object",
+    "parse_commit",
+    "parse_tree",
+]
 
 _FILE = b"100644 "
 _FOLDER = b"40000 "
-_ID_BYTES = 20
-_GROUP = 256  # entries that are joined anew when one of them changes
-_HASHED_GROUPS = 16  # that are hashed at once: each time, other threads get their turn
+ID_BYTES = 20
+_GROUP = 256  # entries whose sizes are summed up to find one of them
+_HASHED_BYTES = 128 * 1024  # at once: each time, other threads get their turn
 
 
 @dataclass(frozen=True, slots=True)
 class GitObject:
-    """A blob, tree or commit. ``base`` is the object that stood at its place before: much of it is the same."""
+    """A blob, tree or commit. ``base`` is the object that stood at its place before: much of it is the same.
+
+    ``replaced`` are the places of the ids by which alone it differs from its base; None where that is not known.
+    """
 
     kind: str
     id: bytes
     data: bytes
     base: bytes | None = None
+    replaced: tuple[int, ...] | None = None
 
 
 def git_object(kind: str, data: bytes, base: bytes | None = None) -> GitObject:
@@ -85,26 +98,27 @@ def parse_tree(data: bytes) -> list[tuple[bytes, bytes, bytes]]:
     while start < len(data):
         space = data.index(b" ", start)
         end = data.index(b"\0", space)
-        entries.append((data[start:space], data[space + 1 : end], data[end + 1 : end + 1 + _ID_BYTES]))
-        start = end + 1 + _ID_BYTES
+        entries.append((data[start:space], data[space + 1 : end], data[end + 1 : end + 1 + ID_BYTES]))
+        start = end + 1 + ID_BYTES
     return entries
 
 
 class _Folder:
-    """A tree that is being changed: its entries as bytes, under the keys by which Git sorts them.
+    """A tree that is being changed: its bytes, and the keys by which Git sorts its entries.
 
-    The entries are joined by groups that are kept, so that a change of one among ten thousand joins a few hundred.
-    The hash is kept after every few groups: what stands before the change is not hashed again.
+    An id is replaced in its place, and the hash is kept at every few steps, so that a change of one entry among ten
+    thousand neither joins the others anew nor hashes again what stands before it.
     """
 
     def __init__(self, data: bytes = b"", id_: bytes | None = None) -> None:
         self.id = id_
         parsed = parse_tree(data)
         self._keys = [name + b"/" if mode == b"40000" else name for mode, name, _ in parsed]
-        self._entries = [b"%s %s\0%s" % entry for entry in parsed]
-        self._size = len(data)
-        self._groups: list[bytes] = []  # joined so far, from the first on
-        self._hashes: list[hashlib._Hash] = []  # of the header and the groups before each that is kept
+        self._sizes = [len(mode) + len(name) + ID_BYTES + 2 for mode, name, _ in parsed]
+        self._data = bytearray(data)
+        self._starts = [0]  # of every group of entries, known up to where an entry came or went
+        self._hashes: list[hashlib._Hash] = []  # of the header and the steps before each
+        self._replaced: set[int] | None = set()  # places of ids since it was a tree; None when entries moved
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -112,58 +126,63 @@ class _Folder:
     def find(self, key: bytes) -> bytes | None:
         """The id under a key; a folder's key ends in a slash."""
         index = bisect_left(self._keys, key)
-        if index < len(self._keys) and self._keys[index] == key:
-            return self._entries[index][-_ID_BYTES:]
-        return None
+        if index == len(self._keys) or self._keys[index] != key:
+            return None
+        end = self._start(index) + self._sizes[index]
+        return bytes(self._data[end - ID_BYTES : end])
 
     def put(self, key: bytes, id_: bytes) -> None:
         """Set an entry."""
-        name = key.removesuffix(b"/")
-        entry = (_FOLDER if key.endswith(b"/") else _FILE) + name + b"\0" + id_
         index = bisect_left(self._keys, key)
+        start = self._start(index)
         if index < len(self._keys) and self._keys[index] == key:
-            self._entries[index] = entry
-            self._replaced(index)
+            place = start + self._sizes[index] - ID_BYTES
+            self._data[place : place + ID_BYTES] = id_
+            del self._hashes[place // _HASHED_BYTES + 1 :]
+            if self._replaced is not None:
+                self._replaced.add(place)
         else:
+            entry = (_FOLDER if key.endswith(b"/") else _FILE) + key.removesuffix(b"/") + b"\0" + id_
             self._keys.insert(index, key)
-            self._entries.insert(index, entry)
-            self._moved(index, len(entry))
+            self._sizes.insert(index, len(entry))
+            self._data[start:start] = entry
+            self._moved(index)
 
     def drop(self, key: bytes) -> None:
         """Take an entry out, where it is there."""
         index = bisect_left(self._keys, key)
         if index < len(self._keys) and self._keys[index] == key:
-            size = len(self._entries[index])
-            del self._keys[index], self._entries[index]
-            self._moved(index, -size)
+            start = self._start(index)
+            del self._data[start : start + self._sizes[index]]
+            del self._keys[index], self._sizes[index]
+            self._moved(index)
 
     def tree(self) -> GitObject:
         """The tree as it is now, beside the one that it was."""
-        for start in range(len(self._groups) * _GROUP, len(self._entries), _GROUP):
-            self._groups.append(b"".join(self._entries[start : start + _GROUP]))
         if not self._hashes:
-            self._hashes.append(_hash_of("tree", self._size))
-        data = b"".join(self._groups)
-        start = sum(map(len, self._groups[: (len(self._hashes) - 1) * _HASHED_GROUPS]))
-        for first in range((len(self._hashes) - 1) * _HASHED_GROUPS, len(self._groups), _HASHED_GROUPS):
-            end = start + sum(map(len, self._groups[first : first + _HASHED_GROUPS]))
-            digest = self._hashes[-1].copy()
-            digest.update(data[start:end])
-            self._hashes.append(digest)
-            start = end
-        return GitObject("tree", self._hashes[-1].digest(), data, self.id)
+            self._hashes.append(_hash_of("tree", len(self._data)))
+        with memoryview(self._data) as data:
+            for start in range((len(self._hashes) - 1) * _HASHED_BYTES, len(data), _HASHED_BYTES):
+                digest = self._hashes[-1].copy()
+                digest.update(data[start : start + _HASHED_BYTES])
+                self._hashes.append(digest)
+        replaced = None if self._replaced is None else tuple(sorted(self._replaced))
+        tree = GitObject("tree", self._hashes[-1].digest(), bytes(self._data), self.id, replaced)
+        self.id, self._replaced = tree.id, set()
+        return tree
 
-    def _replaced(self, index: int) -> None:
+    def _start(self, index: int) -> int:
+        """Where the entry under the key at an index begins, or would begin."""
+        for group in range(len(self._starts) - 1, index // _GROUP):
+            size = sum(self._sizes[group * _GROUP : (group + 1) * _GROUP])
+            self._starts.append(self._starts[group] + size)
         group = index // _GROUP
-        if group < len(self._groups):
-            start = group * _GROUP
-            self._groups[group] = b"".join(self._entries[start : start + _GROUP])
-        del self._hashes[group // _HASHED_GROUPS + 1 :]
+        return self._starts[group] + sum(self._sizes[group * _GROUP : index])
 
-    def _moved(self, index: int, size: int) -> None:
-        del self._groups[index // _GROUP :]
+    def _moved(self, index: int) -> None:
+        del self._starts[index // _GROUP + 1 :]
         self._hashes.clear()  # they begin with the size of the whole
-        self._size += size
+        self._replaced = None
 
 
 class Worktree:
@@ -233,9 +252,8 @@ class Worktree:
             del self._folders[path]
             return
         tree = folder.tree()
-        if tree.id != folder.id:
+        if tree.id != tree.base:
             objects.append(tree)
-            folder.id = tree.id
         if path:
             self._folder(above).put(name.encode() + b"/", tree.id)
 

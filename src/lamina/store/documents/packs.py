@@ -13,14 +13,14 @@ import os
 import struct
 import uuid
 import zlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import attrgetter
 from pathlib import Path
 from typing import IO
 
-from lamina.store.documents.objects import GitObject
+from lamina.store.documents.objects import ID_BYTES, GitObject
 
 __all__ = [
     "DEPTH_MAX",
@@ -35,10 +35,11 @@ __all__ = [
     "packed",
     "place_pack",
     "remove_pack",
+    "replacing",
     "sync_folder",
 ]
 
-DEPTH_MAX = 50  # of differences on differences: Git's own default
+DEPTH_MAX = 100  # of differences on differences: Git reads any depth, and each new start writes folders whole
 HEADER_BYTES, TRAILER_BYTES = 12, 20
 UNFINISHED = "tmp_"  # how the names of files begin that git takes for garbage until they are renamed
 OFS_DELTA = 6
@@ -65,7 +66,10 @@ def packed(each: GitObject, offset: int, base: tuple[PackEntry, bytes] | None) -
     """An object as it stands at an offset of a pack, and how many differences deep; ``base`` stands before it."""
     if base is not None and base[0].depth < DEPTH_MAX and len(each.data) >= _DELTA_BYTES_MIN:
         entry, data = base
-        difference = delta(data, each.data)
+        if each.replaced is not None:
+            difference = replacing(each.data, each.replaced)
+        else:
+            difference = delta(data, each.data)
         if len(difference) < len(each.data) // 2:
             head = _size_header(OFS_DELTA, len(difference)) + distance(offset - entry.offset)
             return head + zlib.compress(difference, _LEVEL), entry.depth + 1
@@ -201,6 +205,18 @@ def delta(base: bytes, target: bytes) -> bytes:
         out += _copies(again, at - again)
     out += _new(target[at : len(target) - end])
     out += _copies(len(base) - end, end)
+    return bytes(out)
+
+
+def replacing(target: bytes, places: Sequence[int]) -> bytes:
+    """The instructions that make ``target`` of a base that differs from it by the ids at ``places``, in their order."""
+    size, at = _varint(len(target)), 0
+    out = bytearray(size + size)
+    for place in places:
+        out += _copies(at, place - at)
+        at = place + ID_BYTES
+        out += _new(target[place:at])
+    out += _copies(at, len(target) - at)
     return bytes(out)
 
 
