@@ -153,7 +153,11 @@ class EventLog(Protocol):
         ...
 
     def cancel(self, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
-        """Drop the event's queued stages and exclude it and what rests on it alone; the dropped stages."""
+        """Drop the event's queued stages and exclude it and what rests on it alone; the dropped stages.
+
+        What a sitting tells of turns that left its window starts over where this was one of them: its summary is
+        empty, its bridge is gone, and its turns are to be folded anew.
+        """
         ...
 
 

@@ -63,6 +63,11 @@ class Sitting:
         """The events among the newest that the summary does not tell of yet."""
         return self.window[max(0, len(self.window) - (self.turns - self.folded)) :]
 
+    @property
+    def lags(self) -> bool:
+        """Whether turns left the window that the summary does not tell of yet."""
+        return self.folded < self.turns - len(self.buffered)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxRow:
@@ -145,8 +150,12 @@ class Sessions(Protocol):
         """Land a fold, and with it that its rows are folded; False, with nothing done, if one of them is already."""
         ...
 
+    def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
+        """The newest events that left a sitting's window and that its summary does not tell of yet, oldest first."""
+        ...
+
     def sent(self, ids: Collection[int], at: Instant) -> None:
-        """Everybody has had these rows."""
+        """Everybody has had these rows; one that is gone meanwhile is left out, here and below."""
         ...
 
     def put_off(self, row_id: int, error: str, *, retry_at: Instant | None, failed: bool) -> None:

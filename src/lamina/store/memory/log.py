@@ -17,6 +17,7 @@ from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
+from lamina.store.memory.unfolding import unfold
 from lamina.store.ports import Appended, Capture, EventQuery, IdempotencyKey, Remembered, ScopeRow
 from lamina.store.shapes import captured_row, check_same
 
@@ -131,6 +132,7 @@ class MemoryLog:
             done = stages[len(stages) - len(dropped) - 1]
             tables.events[tenant_id, event_id] = replace(event, cancelled_after=done)
             exclude_dependants(tables, event)
+            unfold(tables, event)
             return dropped
 
 

@@ -30,6 +30,7 @@ from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_
 from lamina.store.sqlite.connection import Readers, Row, Writer
 from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
+from lamina.store.sqlite.unfolding import unfold
 
 __all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
 
@@ -245,6 +246,7 @@ def _cancel(connection: apsw.Connection, tenant_id: str, event_id: str) -> tuple
     connection.execute(_SQL["drop_jobs"], (tenant_id, event_id))
     connection.execute(_SQL["mark_cancelled"], (tenant_id, event_id, done.value))
     exclude_dependants(connection, tenant_id, event_id, event.scope)
+    unfold(connection, event)
     return dropped
 
 
