@@ -195,6 +195,7 @@ SESSION_WINDOW_TURNS: Final = 12
 SESSION_GAP_S: Final = 30 * 60
 SESSION_TURN_AHEAD_S: Final = 366 * 86_400  # a turn dated later than that counts as said when it was recorded
 SESSION_IDLE_BATCH: Final = 20
+SESSION_UNFOLDED_READ_MAX: Final = 48  # turns behind the summary that a brief puts into words by itself
 OUTBOX_BATCH_MAX: Final = 64
 OUTBOX_SESSION_ROWS_MAX: Final = 16  # of one session in a batch, so that a long one keeps nobody waiting
 OUTBOX_LEASE_S: Final = 60.0  # longer than a batch may take: see the next two

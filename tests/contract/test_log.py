@@ -379,6 +379,27 @@ def test_a_cancelled_event_is_out_of_lists_and_counts(store: Store) -> None:
     assert ids(store.log.query(replace(EVERYTHING, with_excluded=True))) == [kept.id, gone.id]
 
 
+def test_a_cancellation_is_an_entry_of_the_log_where_derivation_had_begun(store: Store) -> None:
+    told, waiting = append(store, "a", "b")
+    store.log.cancel(TENANT, waiting.id)
+    assert len(store.log.walk(TENANT, 0, 9)) == 2
+    finish_all(store, Stage.EXTRACTED)
+    store.log.cancel(TENANT, told.id)
+    store.log.cancel(TENANT, told.id)
+    entry = store.log.walk(TENANT, 2, 9)[0]
+    assert (entry.cancels, entry.scope, entry.excluded) == (told.id, ALICE, True)
+    assert (entry.position, entry.recorded_at > waiting.recorded_at) == (3, True)
+    assert store.log.previous(entry, 9) == []
+    assert store.log.query(EVERYTHING) == []
+    assert [job.event.id for job in claim(store, Stage.EXTRACTED)] == [entry.id]
+
+
+def test_no_content_makes_an_event_a_cancellation(store: Store) -> None:
+    content = {"kind": "cancellation", "event_id": "evt_1"}
+    [event] = append(store, "a", content=content, modality="cancellation")
+    assert event.cancels is None
+
+
 def test_cancelling_what_is_not_there_is_not_found(store: Store) -> None:
     [event] = append(store, "a")
     with pytest.raises(NotFound):

@@ -240,3 +240,42 @@ def test_a_failed_row_holds_nobody_back_and_can_be_revived(store: Store) -> None
     assert store.sessions.revive(TENANT, Scope("org:acme")) == 1
     assert [(row.id, row.attempts) for row in claim(store, LEASE)] == [(first.id, 0)]
     assert store.sessions.outbox_counts("other") == {"pending": 0, "sent": 0, "failed": 0}
+
+
+def test_what_was_told_of_a_cancelled_turn_starts_over(store: Store) -> None:
+    ids = take(store, 14)
+    store.sessions.close(HOME, NOON)
+    rows = claim(store)
+    assert store.sessions.fold(fold(rows, "secret", bridge="Last session:\nsecret", sent=True))
+    store.log.cancel(TENANT, ids[1])
+    sitting = store.sessions.sitting(HOME)
+    assert sitting is not None
+    assert (sitting.summary, sitting.bridge, sitting.folded, sitting.lags) == ("", None, 0, True)
+    assert store.sessions.unfolded(HOME, 1, 99) == ids
+    assert store.sessions.unfolded(HOME, 1, 3) == ids[-3:]
+    again = claim(store)
+    assert [(row.event_id, row.sent_at) for row in again] == [(event_id, NOON) for event_id in ids]
+    assert store.sessions.fold(fold(again, "told"))
+    assert store.sessions.unfolded(HOME, 1, 99) == []
+
+
+def test_a_fold_that_is_under_way_when_its_turn_is_cancelled_lands_nothing(store: Store) -> None:
+    ids = take(store, 14)
+    rows = claim(store)
+    store.log.cancel(TENANT, ids[0])
+    assert not store.sessions.fold(fold(rows, "secret"))
+    store.sessions.sent([rows[0].id], NOON)
+    store.sessions.put_off(rows[1].id, "down", retry_at=None, failed=True)
+    store.sessions.release([row.id for row in rows])
+    assert store.sessions.outbox_counts(TENANT) == {"pending": 2, "sent": 0, "failed": 0}
+
+
+def test_a_sitting_whose_window_holds_the_cancelled_turn_keeps_what_it_tells(store: Store) -> None:
+    ids = take(store, 14)
+    other = Place(TENANT, ALICE, "s-2")
+    take(store, 13, place=other)
+    claimed = claim(store)
+    for place in (HOME, other):
+        assert store.sessions.fold(fold([row for row in claimed if row.place == place]))
+    store.log.cancel(TENANT, ids[5])
+    assert {s.summary for s in store.sessions.newest(TENANT, ALICE, 9)} == {"told"}

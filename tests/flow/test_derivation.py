@@ -73,6 +73,7 @@ class Derivation:
         return [record for record in found if isinstance(record, Fact) and record.predicate == predicate]
 
     def replayed(self) -> tuple[list[Any], list[Any]]:
+        self.derive()
         before = list(self.store.snapshot())
         self.store.jobs.reset()
         self.derive()

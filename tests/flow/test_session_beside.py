@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from typing import Any
@@ -434,3 +435,49 @@ def test_every_row_keeps_to_policy(make_world):
         answer = world.call(row.verb, row.path, headers=TOKEN, body=body, **query)
         assert (answer.status_code, answer.json()["error_code"]) == (403, "POLICY_DENIED"), row.path
     assert world.store.log.query(EventQuery(tenant_id="acme", scopes=[SCOPE])) == []
+
+
+# ---- turns that were cancelled
+
+SECRET = "My wife Anna is leaving me in June."
+
+
+def told(world: Any) -> str:
+    """Everything that the two starts of a session and the look inside say."""
+    at = "2026-05-13T10:30:00Z"
+    start = world.get("/session/startbrief", tenantId="tenant_a", userId="user_1", now=at)
+    asked = {"tenantId": "tenant_a", "userId": "user_1", "sessionId": "s-1"}
+    inner = world.get("/internal/debug/session", **asked, headers=TOKEN)
+    shown = [brief(world), brief(world, sessionId="s-2", mode="session_start", now=at), start, inner]
+    return json.dumps([{**each, "transcript": None} for each in shown])
+
+
+def cancel(world: Any, words: str) -> None:
+    (event,) = [
+        e for e in world.get("/v1/events", scope=SCOPE, limit=100)["items"] if e["content"]["text"] == words
+    ]
+    world.post(f"/v1/lifecycle/memory-event/{event['id']}/cancel", {})
+
+
+@pytest.mark.parametrize("folded", ["before", "after", "never"])
+@pytest.mark.parametrize("is_closed", [True, False], ids=["closed", "open"])
+def test_no_brief_tells_the_words_of_a_cancelled_turn(inside, folded, is_closed):
+    say(inside, SECRET)
+    say(inside, "I need to book the dentist before Friday.", "2026-05-13T10:00:01Z")
+    for number in range(12 if not is_closed else 2):
+        say(inside, f"We talk about item {number} of the list.", f"2026-05-13T10:01:{number:02}Z")
+    if is_closed:
+        inside.post("/session/close", {**USER, "sessionId": "s-1"})
+    if folded == "before":
+        work(inside)
+    assert ("Anna" in told(inside)) == (is_closed or folded == "before")
+    cancel(inside, SECRET)
+    if folded == "after":
+        work(inside)
+    assert "Anna" not in told(inside)
+    assert "book the dentist before Friday" in told(inside)
+    before = told(inside)
+    work(inside)
+    assert "Anna" not in told(inside)
+    if folded == "after":
+        assert told(inside) == before

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from lamina.kernel.names import decoded
 from lamina.kernel.scopes import Scope
@@ -68,6 +68,10 @@ class Trust(StrEnum):
     PRINCIPAL = "principal"
     DELEGATED = "delegated"
     EXTERNAL = "external"
+
+
+CANCELLATION: Final = "cancellation"
+"""The channel and the modality of the entry that a cancellation makes in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +168,14 @@ class Event(EventDraft):
     position: int
     recorded_at: Instant
     cancelled_after: Stage | None = None
+
+    @property
+    def cancels(self) -> str | None:
+        """The event that this entry cancels, None for an event that somebody told.
+
+        Such an entry is written by the store and born excluded. Its channel is no caller's to choose.
+        """
+        return str(self.content["event_id"]) if self.origin.channel == CANCELLATION else None
 
     @property
     def excluded(self) -> bool:

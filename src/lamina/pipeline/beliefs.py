@@ -136,7 +136,7 @@ class BeliefReviser:
         """From every fact that bears on the belief: for each actor and polarity, only the strongest counts."""
         known = self._view.supports_of([belief_id]).get(belief_id, [])
         bearing = {(s.source_id, s.polarity): s for s in [*known, *new]}
-        sources = self._view.supports_of({source for source, _ in bearing})
+        sources = self._view.standing_supports({source for source, _ in bearing})
         strongest: dict[tuple[str, Literal["supports", "against"]], float] = {}
         for (source, polarity), support in bearing.items():
             for statement in sources.get(source, []):

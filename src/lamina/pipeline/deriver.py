@@ -27,6 +27,7 @@ from lamina.pipeline.loops.applying import apply_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
 from lamina.pipeline.loops.question import inquiry_about, is_worth_asking
 from lamina.pipeline.loops.reading import read_loops
+from lamina.pipeline.mending import Mender
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.view import FactsRead, Pending, View
 from lamina.store.inquiries import Ready
@@ -61,6 +62,7 @@ class Deriver:
         self._embed_eagerly = embed_eagerly
         self._asks_loops = asks_loops
         self._land_max = land_max
+        self._mender = Mender(store, extractor)
         self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
             Stage.EXTRACTED: self._extract,
             Stage.INDEXED: self._index,
@@ -89,6 +91,8 @@ class Deriver:
 
         def place(view: View) -> Writes:
             event = view.event
+            if event.cancels is not None:
+                return self._mender.facts(view, event.cancels)
             extraction = extracted.get(event.id) or direct_extraction(event)
             writes = FactResolver(view).resolve(extraction or Extraction(), self._extractor.name)
             if raises_loops(event) and event.directives.wants("facts"):
@@ -122,6 +126,9 @@ class Deriver:
         landings: list[Landing] = []
         for job in jobs:
             event = job.event
+            if event.cancels is not None:
+                landings.append((job, Writes()))
+                continue
             facts = read.of(event)
             wants_vector = event.directives.embed != "none" and event.id not in vectors
             writes = Writes(texts=[event_row(event, facts, wants_vector=wants_vector)])
@@ -134,12 +141,14 @@ class Deriver:
         yield landings
 
     def _embeds_now(self, event: Event) -> bool:
-        return self._embed_eagerly and event.directives.embed == "eager"
+        return self._embed_eagerly and event.directives.embed == "eager" and event.cancels is None
 
     def _consolidate(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         read = FactsRead(self._store, [job.event for job in jobs])
 
         def revise(view: View) -> Writes:
+            if view.event.cancels is not None:
+                return self._mender.beliefs(view, view.event.cancels)
             facts = read.of(view.event)
             reviser = BeliefReviser(view)
             writes = reviser.revise(facts)
@@ -159,6 +168,10 @@ class Deriver:
         read = FactsRead(self._store, [job.event for job in jobs])
 
         def compress(view: View) -> Writes:
+            if view.event.cancels is not None:
+                writes = ConceptSynthesizer(view).synthesize(self._mender.touched(view, view.event.cancels))
+                writes.texts += [record_row(record) for record in writes.records if newly_worded(record)]
+                return writes
             facts = read.of(view.event)
             writes = EpisodeBuilder(view).place(facts)
             concepts = ConceptSynthesizer(view).synthesize(facts)

@@ -142,7 +142,7 @@ class FactResolver:
         Without it, "Berlin in January, Hamburg in June, Berlin in October" would end in Hamburg or in Berlin depending on
         which of the three arrived last.
         """
-        stated = [*self._view.supports_of([holder.id]).get(holder.id, []), *writes.supports]
+        stated = [*self._view.standing_supports([holder.id]).get(holder.id, []), *writes.supports]
         later = [
             support
             for support in stated

@@ -20,11 +20,13 @@ from lamina.kernel.time import Axes
 from lamina.store.ports import Closing, EventQuery, RecordQuery, Store, Writes
 from lamina.store.shapes import wanted
 
-__all__ = ["EXTRACTED_FROM", "TAKEN_BACK_BY", "FactsRead", "Pending", "View"]
+__all__ = ["CANCELLED_BY", "EXTRACTED_FROM", "TAKEN_BACK_BY", "TIES", "Apart", "FactsRead", "Pending", "View"]
 
 EXTRACTED_FROM = "extracted_from"
 TAKEN_BACK_BY = "taken_back_by"
-_TIES = (EXTRACTED_FROM, TAKEN_BACK_BY)
+CANCELLED_BY = "cancelled_by"
+"""From a cancelled event to the entry of the log that cancelled it."""
+TIES = (EXTRACTED_FROM, TAKEN_BACK_BY)
 
 
 class Pending:
@@ -99,7 +101,7 @@ class FactsRead:
             ids = [event_id for tenant, event_id in self._events if tenant == tenant_id]
             dependants = store.records.dependants_of(tenant_id, ids)
             self._supports |= {(tenant_id, event_id): found for event_id, found in dependants.items()}
-            stated = {s.record_id for found in dependants.values() for s in found if s.relation in _TIES}
+            stated = {s.record_id for found in dependants.values() for s in found if s.relation in TIES}
             newest = store.records.get(tenant_id, stated)
             self._newest |= {(tenant_id, record_id): record for record_id, record in newest.items()}
 
@@ -201,6 +203,44 @@ class View:
         )
         return [event for event in self._store.log.query(query) if event.position <= self.event.position]
 
+    def dependants_of(self, source_ids: Collection[str]) -> list[Support]:
+        """What rested on events or records then."""
+        tenant_id = self.event.tenant_id
+        stored = self._store.records.dependants_of(tenant_id, source_ids)
+        found = [support for supports in stored.values() for support in supports]
+        return _before(self.event, [*found, *self._pending.resting_on(tenant_id, source_ids)])
+
+    def standing_supports(self, fact_ids: Collection[str]) -> dict[str, list[Support]]:
+        """What facts rested on that were held then, without statements that had been cancelled."""
+        supports = self.supports_of(fact_ids)
+        gone = self.cancelled({each.source_id for found in supports.values() for each in found})
+        held = self._held(supports)
+        return {
+            record_id: [each for each in found if each.source_id not in gone]
+            for record_id, found in supports.items()
+            if record_id in held
+        }
+
+    def cancelled(self, event_ids: Collection[str]) -> set[str]:
+        """Which of some events had been cancelled."""
+        supports = self.supports_of(event_ids)
+        return {key for key, found in supports.items() if any(s.relation == CANCELLED_BY for s in found)}
+
+    def _held(self, record_ids: Collection[str]) -> set[str]:
+        """Those records whose last version then had not ended. Facts are ended by cancellations alone."""
+        event = self.event
+        stored = self._store.records.get(event.tenant_id, record_ids, seen_at=event.recorded_at)
+        last = {key: self._pending.as_ended(found) for key, found in stored.items()}
+        for record_id in record_ids:
+            for version in self._pending.versions(event.tenant_id, record_id):
+                if version.recorded_from <= event.recorded_at:
+                    last[record_id] = version
+        return {
+            key
+            for key, found in last.items()
+            if found.recorded_to is None or found.recorded_to > event.recorded_at
+        }
+
     def events(self, event_ids: Collection[str]) -> dict[str, Event]:
         """Events by id."""
         return self._store.log.get(self.event.tenant_id, event_ids)
@@ -212,6 +252,46 @@ class View:
     def _noted(self, record: Record) -> Record:
         self.saw_excluded = self.saw_excluded or record.excluded
         return record
+
+
+class Apart(View):
+    """What earlier events would have derived had nothing else been told: only what is pending is there."""
+
+    def record(self, record_id: str) -> Record | None:
+        """Mirrors ``View.record``."""
+        found = self._pending.versions(self.event.tenant_id, record_id)
+        return found[-1] if found else None
+
+    def _held(self, record_ids: Collection[str]) -> set[str]:
+        """Mirrors ``View._held``: nothing is cancelled here."""
+        return set(record_ids)
+
+    def query(self, layer: Layer, *, scope: Scope | None = None, limit: int, **where: Any) -> list[Record]:
+        """Mirrors ``View.query``."""
+        query = RecordQuery(
+            tenant_id=self.event.tenant_id,
+            layer=layer,
+            scopes=[scope or self.event.scope],
+            axes=Axes(seen_at=self.event.recorded_at),
+            limit=limit,
+            **where,
+        )
+        found = [record for record in self._pending.records() if wanted(record, query)]
+        found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
+        return found[:limit]
+
+    def supports_of(self, record_ids: Collection[str]) -> dict[str, list[Support]]:
+        """Mirrors ``View.supports_of``."""
+        found: dict[str, list[Support]] = {}
+        for record_id in record_ids:
+            known: dict[tuple[str, str], Support] = {}
+            for support in self._pending.supports_of(self.event.tenant_id, record_id):
+                known.setdefault((support.source_id, support.relation), support)
+            if known:
+                found[record_id] = sorted(
+                    known.values(), key=lambda s: (s.ordinal, s.recorded_at, s.source_id)
+                )
+        return found
 
 
 def _before(event: Event, supports: Sequence[Support]) -> list[Support]:

@@ -221,7 +221,7 @@ class _Batch:
             if time.monotonic() > self._deadline:
                 return tried
             try:
-                if event is not None and not event.excluded:
+                if event is not None and not event.excluded and row.sent_at is None:
                     self._target.send(row, event)
             except LaminaError as error:
                 # What was folded just now counts its attempts anew.

@@ -15,6 +15,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
 from lamina.language.entities import normalise_name
 from lamina.pipeline.facts import entity_id
+from lamina.pipeline.view import CANCELLED_BY
 from lamina.session.requests import Identity
 from lamina.store.ports import RecordQuery, Records
 
@@ -50,7 +51,7 @@ def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str) -> I
         for predicate in (*NAMES, TIMEZONE, *CORRECTABLE.values())
     }
     ids = [fact.id for chain in chains.values() for fact in chain]
-    supports = records.supports_of(tenant_id, ids)
+    supports = _statements(records, tenant_id, ids)
     said = {predicate: _last_said(chain, supports, actor) for predicate, chain in chains.items()}
     known = {key: said[predicate] for key, predicate in CORRECTABLE.items()}
     return Identity(
@@ -73,13 +74,34 @@ def _chain(records: Records, tenant_id: str, scope: Scope, slot: str) -> list[Fa
     return [fact for fact in found if isinstance(fact, Fact) and not (fact.negated or fact.external)]
 
 
+def _statements(records: Records, tenant_id: str, fact_ids: Sequence[str]) -> dict[str, list[Support]]:
+    """What was said of facts, by events that count."""
+    supports = records.supports_of(tenant_id, fact_ids)
+    told = {each.source_id for found in supports.values() for each in found}
+    cancelled = {
+        event_id
+        for event_id, found in records.supports_of(tenant_id, told).items()
+        if any(each.relation == CANCELLED_BY for each in found)
+    }
+    return {
+        fact_id: [each for each in found if each.source_id not in cancelled]
+        for fact_id, found in supports.items()
+    }
+
+
 def _last_said(
     chain: Sequence[Fact], supports: Mapping[str, Sequence[Support]], actor: str
 ) -> Any:  # Any: a JSON scalar
     """The value that the user said last, None if they took it back. Others' words neither set nor end one."""
     said = {
         fact.id: max(
-            ((s.ordinal, s.recorded_at) for s in supports.get(fact.id, ()) if s.role == actor), default=None
+            # A statement may stand under a value that was interrupted and under its return: the return counts.
+            (
+                (s.ordinal, fact.valid_from, s.recorded_at)
+                for s in supports.get(fact.id, ())
+                if s.role == actor
+            ),
+            default=None,
         )
         for fact in chain
     }

@@ -19,7 +19,6 @@ from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import rfc3339, rfc3339_or_none
 from lamina.kernel.wire import Result
-from lamina.session.folding import bridge_text, said_of
 from lamina.session.identity import EVERYTHING
 from lamina.session.loops import loop_row, open_loops
 from lamina.session.names import names_of, scope_of, tenant_scope
@@ -151,8 +150,7 @@ class Inside:
         sitting = self._store.sessions.sitting(Place(tenant_id, scope, request.session_id))
         bridge = None
         if sitting is not None and sitting.closed_at is not None:
-            left = self._states.events(tenant_id, sitting.unfolded)
-            bridge = sitting.bridge or bridge_text(sitting.summary, map(said_of, left))
+            bridge = self._states.bridge_of(sitting)
         return Answer(
             SessionShown(
                 session=None if sitting is None else self._row(sitting, request),
@@ -172,7 +170,7 @@ class Inside:
             "session_id": request.session_id,
             "user_id": request.user_id,
             "messages": [_message(event) for event in events],
-            "rolling_summary": sitting.summary,
+            "rolling_summary": self._states.summary(sitting),
             "session_state": {
                 "sitting": sitting.number,
                 "turns": sitting.turns,

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from lamina import limits
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant, duration_text
-from lamina.session.folding import bridge_text, said_of
+from lamina.session.folding import bridge_text, fold_turn, said_of
 from lamina.session.requests import TemporalAuthority, WorkingTurn
 from lamina.store.ports import Store
 from lamina.store.sessions import Place, Sitting
@@ -58,7 +59,7 @@ class SessionStates:
             newest = self._store.sessions.newest(tenant_id, scope, 1)
             return SessionState(None, (), "", newest[0] if newest else None)
         turns = [_turn(event) for event in self.events(tenant_id, sitting.buffered)]
-        return SessionState(sitting, turns, sitting.summary, sitting)
+        return SessionState(sitting, turns, self.summary(sitting), sitting)
 
     def bridge(self, tenant_id: str, scope: Scope, now: Instant) -> str:
         """What to know of the user's last sitting that is over; empty when there is none.
@@ -68,11 +69,38 @@ class SessionStates:
         """
         for sitting in self._store.sessions.newest(tenant_id, scope, _SITTINGS_READ):
             if sitting.is_over(now):
-                if sitting.bridge is not None:
-                    return sitting.bridge
-                left = self.events(tenant_id, sitting.unfolded)
-                return bridge_text(sitting.summary, map(said_of, left))
+                return self.bridge_of(sitting)
         return ""
+
+    def bridge_of(self, sitting: Sitting) -> str:
+        """What to know of a sitting that is over."""
+        if sitting.bridge is not None:
+            return sitting.bridge
+        left = self._untold(sitting)
+        if left is None:
+            left = self.events(sitting.place.tenant_id, sitting.unfolded)
+        else:
+            left = [*left, *self.events(sitting.place.tenant_id, sitting.buffered)]
+        return bridge_text(sitting.summary, map(said_of, left))
+
+    def summary(self, sitting: Sitting) -> str:
+        """What is told of the turns that left a sitting's window. After one of them was cancelled it is told by rules
+        until they are folded anew: its words are gone at once, and those of the others are not."""
+        summary = sitting.summary
+        for event in self._untold(sitting) or ():
+            summary = fold_turn(summary, said_of(event))
+        return summary
+
+    def _untold(self, sitting: Sitting) -> list[Event] | None:
+        """The turns to be folded anew, None where no turn was cancelled that the summary might have told of."""
+        if not sitting.lags:
+            return None
+        place = sitting.place
+        left = self._store.sessions.unfolded(place, sitting.number, limits.SESSION_UNFOLDED_READ_MAX)
+        found = self._store.log.get(place.tenant_id, left)
+        if not any(event.excluded for event in found.values()):
+            return None
+        return [found[key] for key in left if key in found and not found[key].excluded]
 
     def events(self, tenant_id: str, event_ids: Sequence[str]) -> list[Event]:
         """The events of a window, in its order, without those that were cancelled or are gone."""

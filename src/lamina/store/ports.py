@@ -154,7 +154,12 @@ class EventLog(Protocol):
         ...
 
     def cancel(self, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
-        """Drop the event's queued stages and exclude it and what rests on it alone; the dropped stages."""
+        """Drop the event's queued stages and exclude it and what rests on it alone; the dropped stages.
+
+        What a sitting tells of turns that left its window starts over where this was one of them: its summary is
+        empty, its bridge is gone, and its turns are to be folded anew. Where derivation had begun, the cancellation
+        becomes an entry of the log, excluded as the event is, and is derived in its turn.
+        """
         ...
 
 

@@ -77,6 +77,11 @@ class Sitting:
         """Whether it is closed, or a turn at ``at`` would close it."""
         return self.closed_at is not None or at - self.heard_at(at) > _GAP_US
 
+    @property
+    def lags(self) -> bool:
+        """Whether turns left the window that the summary does not tell of yet."""
+        return self.folded < self.turns - len(self.buffered)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxRow:
@@ -159,8 +164,12 @@ class Sessions(Protocol):
         """Land a fold, and with it that its rows are folded; False, with nothing done, if one of them is already."""
         ...
 
+    def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
+        """The newest events that left a sitting's window and that its summary does not tell of yet, oldest first."""
+        ...
+
     def sent(self, ids: Collection[int], at: Instant) -> None:
-        """Everybody has had these rows."""
+        """Everybody has had these rows; one that is gone meanwhile is left out, here and below."""
         ...
 
     def put_off(self, row_id: int, error: str, *, retry_at: Instant | None, failed: bool) -> None:

@@ -3,15 +3,16 @@ what a query wants, errors."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from lamina.errors import Conflict, NotFound
-from lamina.kernel.events import Event
+from lamina.kernel.events import CANCELLATION, Context, Event, EventDraft
 from lamina.kernel.records import Belief, Fact, Record
 from lamina.kernel.time import Axes
 from lamina.store.ports import LifecycleDraft, RecordQuery, Remembered
 
-__all__ = ["captured_row", "check_same", "not_registered", "registration_exists", "wanted"]
+__all__ = ["cancellation_of", "captured_row", "check_same", "not_registered", "registration_exists", "wanted"]
 
 
 def captured_row(event: Event) -> LifecycleDraft:
@@ -23,6 +24,23 @@ def captured_row(event: Event) -> LifecycleDraft:
         event_id=event.id,
         job_id=event.batch_id,
         payload={"actor": event.observed_actor.id, "modality": event.modality, "wal_offset": event.position},
+    )
+
+
+def cancellation_of(event: Event) -> EventDraft:
+    """The entry of the log that says that an event was cancelled: in its scope, and in a session of its own."""
+    return EventDraft(
+        tenant_id=event.tenant_id,
+        scope=event.scope,
+        caller=event.caller,
+        observed_actor=event.observed_actor,
+        subject=event.subject,
+        session=f"{CANCELLATION} of {event.id}",
+        modality=CANCELLATION,
+        content={"kind": CANCELLATION, "event_id": event.id},
+        context=Context(observed_at=event.context.observed_at),
+        directives=event.directives,
+        origin=replace(event.origin, channel=CANCELLATION),
     )
 
 

@@ -15,7 +15,14 @@ from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import Result
 from lamina.recall.layers.pages import Page, Place, place_of
 from lamina.recall.layers.reach import entity_named, reach_of, traversed
-from lamina.recall.layers.reading import cursor_after, one_record, present, records_page, supports_by_record
+from lamina.recall.layers.reading import (
+    counting,
+    cursor_after,
+    one_record,
+    present,
+    records_page,
+    supports_by_record,
+)
 from lamina.recall.layers.requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
 from lamina.store.ports import RecordQuery, Records, Store
 
@@ -199,7 +206,10 @@ def with_tensions(records: Records, call: Call, beliefs: Sequence[Belief]) -> li
     supports = supports_by_record(records, call, beliefs)
     found = records.get(tenant_id, {other for belief in beliefs for other in belief.contradicts})
     others = {key: other for key, other in found.items() if isinstance(other, Belief)}
-    return [belief_view(belief, supports(belief.id), others=others) for belief in beliefs]
+    return [
+        belief_view(belief, counting(records, belief, supports(belief.id)), others=others)
+        for belief in beliefs
+    ]
 
 
 def _stances(request: BeliefsRequest) -> list[str] | None:

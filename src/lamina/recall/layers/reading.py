@@ -9,7 +9,7 @@ from typing import TypeVar
 from lamina.errors import NotFound
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Call, Grant
-from lamina.kernel.records import Record, Support
+from lamina.kernel.records import Belief, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.recall.layers.pages import Place, Scanned, scan
@@ -17,6 +17,7 @@ from lamina.store.ports import EventLog, EventQuery, RecordQuery, Records
 from lamina.store.queries import Shown
 
 __all__ = [
+    "counting",
     "cursor_after",
     "may_read",
     "not_found",
@@ -116,3 +117,14 @@ def supports_by_record(
     """The supports of those records that the caller may see, by record id."""
     found = Shown(records, call.principal.tenant_id, call.may_read).supports_of({record.id for record in of})
     return lambda record_id: found.get(record_id, ())
+
+
+def counting(records: Records, belief: Belief, supports: Sequence[Support]) -> list[Support]:
+    """Those of a belief's supports that its version counts: not a fact that a cancellation had ended by then."""
+    facts = records.get(belief.tenant_id, {support.source_id for support in supports})
+    ended = {
+        fact.id
+        for fact in facts.values()
+        if fact.recorded_to is not None and fact.recorded_to <= belief.recorded_from
+    }
+    return [support for support in supports if support.source_id not in ended]

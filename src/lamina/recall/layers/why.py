@@ -26,6 +26,7 @@ from lamina.kernel.views import BeliefView
 from lamina.kernel.views.parts import kind_of, supports_held
 from lamina.kernel.wire import Result
 from lamina.recall.layers.claims import held_belief, with_tensions
+from lamina.recall.layers.reading import counting
 from lamina.recall.layers.requests import WhyRequest
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports import Store
@@ -117,7 +118,8 @@ class BeliefReasons:
                 frontier
             )
             if depth == 0:
-                supports = {belief.id: supports_held(belief, supports.get(belief.id, ()))}
+                held = supports_held(belief, supports.get(belief.id, ()))
+                supports = {belief.id: counting(self._store.records, belief, held)}
             reached: list[str] = []
             for record_id in frontier:
                 for support in _strongest_first(supports.get(record_id, ())):

@@ -17,8 +17,9 @@ from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
+from lamina.store.memory.unfolding import unfold
 from lamina.store.ports import Appended, Capture, EventQuery, IdempotencyKey, Remembered, ScopeRow
-from lamina.store.shapes import captured_row, check_same
+from lamina.store.shapes import cancellation_of, captured_row, check_same
 
 __all__ = ["MemoryIdempotency", "MemoryLog", "MemoryScopes"]
 
@@ -131,6 +132,12 @@ class MemoryLog:
             done = stages[len(stages) - len(dropped) - 1]
             tables.events[tenant_id, event_id] = replace(event, cancelled_after=done)
             exclude_dependants(tables, event)
+            unfold(tables, event)
+            if done is not Stage.CAPTURED:
+                entry = self._stamped(tables, cancellation_of(event), self._clock.now())
+                entry = replace(entry, cancelled_after=Stage.COMPRESSED)
+                tables.events[tenant_id, entry.id] = entry
+                tables.jobs[tenant_id, entry.id] = JobRow(event=entry, stage=Stage.EXTRACTED)
             return dropped
 
 

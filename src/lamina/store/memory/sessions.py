@@ -105,18 +105,24 @@ class MemorySessions:
             )
             return True
 
+    def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
+        """Mirrors ``Sessions.unfolded``."""
+        rows = sorted(self._memory.tables.outbox.values(), key=lambda row: row.id)
+        of_sitting = [row for row in rows if (row.place, row.sitting) == (place, number)]
+        return [row.event_id for row in of_sitting if row.folded_at is None][-limit:]
+
     def sent(self, ids: Collection[int], at: Instant) -> None:
         """Mirrors ``Sessions.sent``."""
         with self._memory.change() as tables:
-            for row_id in ids:
+            for row_id in tables.outbox.keys() & set(ids):
                 if tables.outbox[row_id].state != "sent":
                     tables.outbox[row_id] = _sent(tables.outbox[row_id], at)
 
     def put_off(self, row_id: int, error: str, *, retry_at: Instant | None, failed: bool) -> None:
         """Mirrors ``Sessions.put_off``."""
         with self._memory.change() as tables:
-            row = tables.outbox[row_id]
-            if row.state == "pending":
+            row = tables.outbox.get(row_id)
+            if row is not None and row.state == "pending":
                 tables.outbox[row_id] = replace(
                     row,
                     attempts=row.attempts + 1,
@@ -129,7 +135,7 @@ class MemorySessions:
     def release(self, ids: Collection[int] | None = None) -> None:
         """Mirrors ``Sessions.release``."""
         with self._memory.change() as tables:
-            for row_id in list(tables.outbox) if ids is None else ids:
+            for row_id in list(tables.outbox) if ids is None else tables.outbox.keys() & set(ids):
                 tables.outbox[row_id] = replace(tables.outbox[row_id], lease_until=None)
 
     def revive(self, tenant_id: str, within: Scope) -> int:

@@ -25,11 +25,12 @@ from lamina.store.ports import (
     Remembered,
     ScopeRow,
 )
-from lamina.store.shapes import captured_row, check_same
+from lamina.store.shapes import cancellation_of, captured_row, check_same
 from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_event, stage_of
 from lamina.store.sqlite.connection import Readers, Row, Writer
 from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
+from lamina.store.sqlite.unfolding import unfold
 
 __all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
 
@@ -175,9 +176,40 @@ class SqliteLog:
     def cancel(self, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
         """Mirrors ``EventLog.cancel``."""
         return self._writer.write(
-            lambda connection: _cancel(connection, tenant_id, event_id),
+            lambda connection: self._cancel(connection, tenant_id, event_id),
             event_of=lambda _: event_id,
         )
+
+    def _cancel(self, connection: apsw.Connection, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
+        event = find_event(connection, tenant_id, event_id)
+        if event.cancelled_after is not None:
+            return ()
+        stages = list(Stage)
+        queued = [
+            stage_of(row[0]) for row in connection.execute(_SQL["jobs_of_event"], (tenant_id, event_id))
+        ]
+        dropped = tuple(stages[stages.index(queued[0]) :]) if queued else ()
+        done = stages[stages.index(dropped[0]) - 1] if dropped else stages[-1]
+        connection.execute(_SQL["drop_jobs"], (tenant_id, event_id))
+        connection.execute(_SQL["mark_cancelled"], (tenant_id, event_id, done.value))
+        exclude_dependants(connection, tenant_id, event_id, event.scope)
+        unfold(connection, event)
+        if done is not Stage.CAPTURED:
+            self._note_cancellation(connection, event)
+        return dropped
+
+    def _note_cancellation(self, connection: apsw.Connection, event: Event) -> None:
+        """Give the cancellation its place in the log, where derivation mends what rested on the event."""
+        position, recorded_at = self._mark(connection, event.tenant_id)
+        position, recorded_at = position + 1, max(self._clock.now(), recorded_at + 1)
+        seq = _value(connection, _SQL["last_seq"]) + 1
+        entry_id = self._ids.stamped(Prefix.EVENT, recorded_at)
+        draft = cancellation_of(event)
+        connection.execute(_SQL["insert_event"], event_row(seq, position, entry_id, recorded_at, draft))
+        place = (event.tenant_id, entry_id)
+        connection.execute(_SQL["mark_cancelled"], (*place, Stage.COMPRESSED.value))
+        first = STAGE_NUMBERS[Stage.EXTRACTED]
+        connection.execute(_SQL["insert_job"], (*place, first, event.scope, position, seq))
 
 
 class _Append:
@@ -232,20 +264,6 @@ def find_event(connection: apsw.Connection, tenant_id: str, event_id: str) -> Ev
     for row in connection.execute(_SQL["find_event"], (tenant_id, event_id)):
         return read_event(row)
     raise NotFound("NOT_FOUND", "there is no such event", details={"event_id": event_id})
-
-
-def _cancel(connection: apsw.Connection, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
-    event = find_event(connection, tenant_id, event_id)
-    if event.cancelled_after is not None:
-        return ()
-    stages = list(Stage)
-    queued = [stage_of(row[0]) for row in connection.execute(_SQL["jobs_of_event"], (tenant_id, event_id))]
-    dropped = tuple(stages[stages.index(queued[0]) :]) if queued else ()
-    done = stages[stages.index(dropped[0]) - 1] if dropped else stages[-1]
-    connection.execute(_SQL["drop_jobs"], (tenant_id, event_id))
-    connection.execute(_SQL["mark_cancelled"], (tenant_id, event_id, done.value))
-    exclude_dependants(connection, tenant_id, event_id, event.scope)
-    return dropped
 
 
 # ---- idempotency

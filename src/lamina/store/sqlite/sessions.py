@@ -105,6 +105,11 @@ class SqliteSessions:
         except _FoldedBefore:
             return False
 
+    def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
+        """Mirrors ``Sessions.unfolded``."""
+        rows = self._readers.rows(_SQL["outbox_unfolded"], (*place, number, limit))
+        return [row[0] for row in reversed(rows)]
+
     def sent(self, ids: Collection[int], at: Instant) -> None:
         """Mirrors ``Sessions.sent``."""
         self._run("send_outbox", (json.dumps(list(ids)), at))

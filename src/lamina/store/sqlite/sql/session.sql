@@ -53,6 +53,35 @@ ORDER BY o.id LIMIT ?2;
 SELECT * FROM outbox INDEXED BY outbox_pending
 WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND state = 'pending' ORDER BY id LIMIT ?4;
 
+-- name: outbox_unfolded
+-- The newest turns that left the window of a sitting and are not folded, the newest first.
+SELECT event_id FROM outbox INDEXED BY outbox_pending
+WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND state = 'pending' AND sitting = ?4 AND folded_at IS NULL
+ORDER BY id DESC LIMIT ?5;
+
+-- name: sitting_left
+-- The sitting whose window an event has left.
+SELECT sitting FROM outbox WHERE tenant_id = ?1 AND event_id = ?2 AND scope = ?3;
+
+-- name: outbox_of_sitting
+-- The rows of a sitting, in the order of leaving. They are found by the events of its session.
+SELECT o.id, o.tenant_id, o.scope, o.session, o.sitting, o.event_id, o.sent_at, o.created_at
+FROM event AS e INDEXED BY event_session CROSS JOIN outbox AS o ON o.tenant_id = e.tenant_id AND o.event_id = e.id
+WHERE e.tenant_id = ?1 AND e.scope = ?2 AND e.session = ?3 AND o.sitting = ?4 ORDER BY o.id;
+
+-- name: drop_outbox
+-- Take a row out.
+DELETE FROM outbox WHERE tenant_id = ?1 AND id = ?2;
+
+-- name: requeue_outbox
+-- Put a row behind all others, to be folded anew; it keeps when it was sent.
+INSERT INTO outbox (tenant_id, scope, session, sitting, event_id, sent_at, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
+
+-- name: unfold_session
+-- Forget what a sitting's summary and bridge tell.
+UPDATE session SET summary = '', bridge = NULL, folded = 0
+WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4;
+
 -- name: lease_outbox
 -- Take a row.
 UPDATE outbox SET lease_until = ?2 WHERE id = ?1;

@@ -1,0 +1,231 @@
+"""What a cancellation changes: claims beside which the cancelled one stood are placed anew, from what the others said.
+
+A cancellation has a place in the log and is derived there, like anything told. What had been held until then stays as
+it was for readers of that time; what is told later builds on the outcome. The outcome is that of a memory that was
+never told the event: facts and beliefs of its subject and predicate are derived apart, from the events that count, and
+what differs becomes a new version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from lamina.kernel.events import Event
+from lamina.kernel.records import Belief, Fact, Layer, Loop, Record, Support
+from lamina.kernel.scopes import Scope
+from lamina.pipeline.beliefs import BeliefReviser
+from lamina.pipeline.direct import direct_extraction
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.extract.values import Extraction
+from lamina.pipeline.facts import FactResolver
+from lamina.pipeline.indexing import record_row
+from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
+from lamina.pipeline.view import CANCELLED_BY, EXTRACTED_FROM, TAKEN_BACK_BY, TIES, Apart, Pending, View
+from lamina.store.ports import Closing, Store, Writes
+
+__all__ = ["Mender"]
+
+_CLAIMS_MAX = 256
+
+ClaimT = TypeVar("ClaimT", Fact, Belief)
+
+
+@dataclass(frozen=True, slots=True)
+class _Matter:
+    """The claims that bear on each other: values of a slot, or one value and its denial where many may stand."""
+
+    subject: str
+    predicate: str
+    object: str | None
+
+    def holds(self, claim: Fact | Belief) -> bool:
+        """Whether a claim is one of them."""
+        return (
+            (claim.subject.id, claim.predicate) == (self.subject, self.predicate)
+            and self.object in (None, claim.object.key)
+            and not isinstance(claim, Loop)
+        )
+
+
+class Mender:
+    """Derives what a cancelled event touched anew."""
+
+    def __init__(self, store: Store, extractor: RulesExtractor) -> None:
+        self._store = store
+        self._extractor = extractor
+
+    def facts(self, view: View, event_id: str) -> Writes:
+        """The facts as they are without the event, in its scope."""
+        writes = Writes()
+        writes.supports.append(
+            Support(
+                tenant_id=view.event.tenant_id,
+                record_id=event_id,
+                source_id=view.event.id,
+                relation=CANCELLED_BY,
+                weight=0.0,
+                polarity="against",
+                recorded_at=view.event.recorded_at,
+            )
+        )
+        scope = view.event.scope
+        for matter in self._matters(view, event_id):
+            held = _facts(view, matter, scope)
+            apart = self._derived_apart(view, matter, [scope], gone=event_id)
+            _replace(view, held, _facts(apart, matter, scope), apart, writes)
+        return writes
+
+    def beliefs(self, view: View, event_id: str) -> Writes:
+        """The beliefs as they are without the event, in its scope and wherever one rested on what it told."""
+        writes = Writes()
+        scope = view.event.scope
+        resting = {each.record_id for each in view.dependants_of({f.id for f in _told_by(view, event_id)})}
+        records = [view.record(record_id) for record_id in sorted(resting)]
+        scopes_of_beliefs = [scope, *(each.scope for each in records if isinstance(each, Belief))]
+        for matter in self._matters(view, event_id):
+            for belief_scope in dict.fromkeys(scopes_of_beliefs):
+                held = _beliefs(view, matter, belief_scope)
+                scopes = self._scopes_behind(view, held, scope)
+                apart = self._derived_apart(view, matter, scopes, gone=event_id)
+                _replace(view, held, _beliefs(apart, matter, belief_scope), apart, writes)
+        return writes
+
+    def touched(self, view: View, event_id: str) -> list[Fact]:
+        """The facts that are held of what the event spoke of, in its scope."""
+        scope = view.event.scope
+        return [fact for matter in self._matters(view, event_id) for fact in _facts(view, matter, scope)]
+
+    def _matters(self, view: View, event_id: str) -> list[_Matter]:
+        """What the event spoke of."""
+        found: dict[_Matter, None] = {}
+        for fact in _told_by(view, event_id):
+            whole = _Matter(fact.subject.id, fact.predicate, None)
+            single = fact.slot is not None or any(
+                each.slot is not None for each in _facts(view, whole, view.event.scope)
+            )
+            found[whole if single else replace(whole, object=fact.object.key)] = None
+        return list(found)
+
+    def _scopes_behind(self, view: View, beliefs: Sequence[Belief], scope: Scope) -> list[Scope]:
+        supports = view.supports_of([belief.id for belief in beliefs])
+        sources = sorted({each.source_id for found in supports.values() for each in found})
+        facts = [view.record(source) for source in sources]
+        return list(dict.fromkeys([scope, *(fact.scope for fact in facts if fact is not None)]))
+
+    def _derived_apart(self, view: View, matter: _Matter, scopes: Iterable[Scope], *, gone: str) -> View:
+        """A view of what the events that speak of a matter derive, without the cancelled ones."""
+        ids = [fact.id for scope in scopes for fact in _facts(view, matter, scope)]
+        told = {
+            each.source_id
+            for found in view.supports_of(ids).values()
+            for each in found
+            if each.relation in TIES
+        }
+        told -= {gone, *view.cancelled(told)}
+        events = sorted(view.events(told).values(), key=lambda event: event.position)
+        pending = Pending()
+        for event, extraction in zip(events, self._read(events), strict=True):
+            apart = Apart(self._store, event, pending)
+            writes = FactResolver(apart).resolve(extraction, self._extractor.name)
+            pending.add(writes)
+            reviser = BeliefReviser(apart)
+            revised = reviser.revise(_tied(apart, writes, EXTRACTED_FROM))
+            reviser.end(_tied(apart, writes, TAKEN_BACK_BY), revised)
+            pending.add(revised)
+        return Apart(self._store, view.event, pending)
+
+    def _read(self, events: Sequence[Event]) -> list[Extraction]:
+        worded = [event for event in events if extracts(event)]
+        utterances = [utterance_of(event, self._store.log.previous(event, PREVIOUS_READ)) for event in worded]
+        read = dict(zip((e.id for e in worded), self._extractor.extract(utterances), strict=True))
+        return [read.get(event.id) or direct_extraction(event) or Extraction() for event in events]
+
+
+def _told_by(view: View, event_id: str) -> list[Fact]:
+    """The facts that an event stated or took back, in the order of their ids."""
+    tied = {each.record_id for each in view.dependants_of([event_id]) if each.relation in TIES}
+    found = [view.record(record_id) for record_id in sorted(tied)]
+    return [fact for fact in found if isinstance(fact, Fact) and not isinstance(fact, Loop)]
+
+
+def _tied(view: View, writes: Writes, relation: str) -> list[Fact]:
+    own = [each for each in writes.supports if each.source_id == view.event.id]
+    ids = {each.record_id for each in own if each.relation == relation}
+    found = [view.record(record_id) for record_id in sorted(ids)]
+    return [fact for fact in found if isinstance(fact, Fact)]
+
+
+def _facts(view: View, matter: _Matter, scope: Scope) -> list[Fact]:
+    found = view.query(
+        Layer.FACTS, scope=scope, subject=matter.subject, predicate=matter.predicate, limit=_CLAIMS_MAX
+    )
+    return [each for each in found if isinstance(each, Fact) and matter.holds(each)]
+
+
+def _beliefs(view: View, matter: _Matter, scope: Scope) -> list[Belief]:
+    found = view.query(
+        Layer.BELIEFS, scope=scope, subject=matter.subject, predicate=matter.predicate, limit=_CLAIMS_MAX
+    )
+    return [each for each in found if isinstance(each, Belief) and matter.holds(each)]
+
+
+def _replace(
+    view: View, held: Sequence[ClaimT], fresh: Sequence[ClaimT], apart: View, writes: Writes
+) -> None:
+    """Put new versions where what is held differs from what was derived apart; end what was not derived there."""
+    event = view.event
+    standing = {claim.id: claim for claim in fresh}
+    for claim in sorted(held, key=lambda claim: claim.id):
+        same = standing.get(claim.id)
+        if same is None or not _equal(claim, same):
+            writes.closings.append(Closing(event.tenant_id, claim.id, claim.version, event.recorded_at))
+    kept = {claim.id for claim in held}
+    for claim in sorted(fresh, key=lambda claim: claim.id):
+        stood = view.record(claim.id)
+        if stood is not None and claim.id in kept and _equal(stood, claim):
+            continue
+        version = 1 if stood is None else stood.version + 1
+        writes.records.append(
+            replace(
+                claim,
+                version=version,
+                position=event.position,
+                recorded_from=event.recorded_at,
+                recorded_to=None,
+                closed_by=None,
+            )
+        )
+        if stood is None:
+            writes.texts.append(record_row(writes.records[-1]))
+    _support(view, standing, apart, writes)
+
+
+def _support(view: View, ids: Collection[str], apart: View, writes: Writes) -> None:
+    known = view.supports_of(ids)
+    for record_id, found in sorted(apart.supports_of(ids).items()):
+        has = {(each.source_id, each.relation) for each in known.get(record_id, ())}
+        writes.supports += [
+            each._replace(recorded_at=view.event.recorded_at)
+            for each in found
+            if (each.source_id, each.relation) not in has
+        ]
+
+
+def _equal(one: Record, other: Record) -> bool:
+    """Whether two versions say the same."""
+    return _said(one) == _said(other)
+
+
+def _said(record: Record) -> Record:
+    plain = replace(
+        record,
+        version=1,
+        position=0,
+        recorded_from=0,
+        recorded_to=None,
+        closed_by=None,
+        excluded=False,
+    )
+    return replace(plain, revision_count=0) if isinstance(plain, Belief) else plain

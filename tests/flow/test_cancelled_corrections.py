@@ -1,0 +1,237 @@
+"""After a cancellation, memory is what it would be had the event never been told; and a replay makes the same of it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from given import ALICE, TENANT, ManualClock, append, draft
+from lamina.kernel.events import Context, Event, Party
+from lamina.kernel.ids import RandomIds
+from lamina.kernel.records import Belief, Fact, Layer
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US, Axes, instant
+from lamina.language.temporal import find_times
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.worker import Worker
+from lamina.session.identity import identity_of
+from lamina.store.memory import MemoryStore
+from lamina.store.ports import Capture, RecordQuery, Store
+from lamina.store.sqlite import SqliteStore
+
+ANA = Party("user:ana", "user", "Ana")
+BOB = Party("user:bob", "user", "Bob")
+DAY = 24 * 3600 * SECOND_US
+START = instant("2026-03-02T09:00:00Z")
+LATER = 1 << 60
+
+
+class Memory:
+    """A store, and a worker that needs no parser and no embedding model."""
+
+    def __init__(self, store: Store, clock: ManualClock) -> None:
+        self.store, self.clock = store, clock
+        deriver = Deriver(store, RulesExtractor(find_times, use_parser=False), None)
+        self.worker = Worker(store, deriver, None, clock, "test")
+
+    def tell(self, what: Any, at: int, who: Party = ANA, scope: Scope = ALICE) -> Event:
+        self.clock.at += SECOND_US
+        values: dict[str, Any] = {"observed_actor": who, "subject": who, "scope": scope, "session": "s-1"}
+        values["context"] = Context(observed_at=at)
+        if isinstance(what, str):
+            content = {"kind": "message", "role": "user", "text": what}
+            (event,) = append(self.store, what, content=content, **values)
+            return event
+        return self.store.log.append([Capture(draft(content=what, **values))])[0].event
+
+    def cancel(self, event: Event) -> None:
+        self.clock.at += SECOND_US
+        self.store.log.cancel(TENANT, event.id)
+
+    def derive(self) -> None:
+        self.worker.drain()
+
+    def held(self, layer: Layer, seen_at: int = LATER) -> list[Any]:
+        axes = Axes(seen_at=seen_at)
+        query = RecordQuery(tenant_id=TENANT, layer=layer, scopes=[ALICE], axes=axes, limit=500)
+        return self.store.records.query(query)
+
+    def homes(self, seen_at: int = LATER) -> list[tuple[str, int, int | None]]:
+        facts = self.held(Layer.FACTS, seen_at)
+        found = [(f.object.text, f.valid_from, f.valid_to) for f in facts if f.predicate == "lives_in"]
+        return sorted(found, key=lambda home: home[1])
+
+    def shown(self) -> dict[str, Any]:
+        """What readers see, in words that do not depend on ids."""
+        facts: dict[str, Fact] = {fact.id: fact for fact in self.held(Layer.FACTS)}
+        beliefs: list[Belief] = self.held(Layer.BELIEFS)
+        named = {belief.id: belief.object.text for belief in beliefs}
+        return {
+            "facts": sorted(
+                (f.predicate, f.object.text, f.negated, f.text, f.valid_from, f.valid_to or LATER,
+                 facts[f.superseded_by].text if f.superseded_by in facts else "",
+                 facts[f.supersedes].text if f.supersedes in facts else "")
+                for f in facts.values()
+            ),
+            "beliefs": sorted(
+                (b.predicate, b.object.text, b.negated, b.valid_from, b.valid_to or LATER, b.alpha, b.beta,
+                 b.stance, tuple(sorted(named.get(each, "") for each in b.contradicts)))
+                for b in beliefs
+            ),
+            "identity": identity_of(self.store.records, TENANT, ALICE, ANA.id).model_dump(),
+        }  # fmt: skip
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def make_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Memory]]:
+    stores: list[Store] = []
+
+    def make() -> Memory:
+        clock = ManualClock(instant("2026-05-13T12:00:00Z"))
+        store: Store
+        if request.param == "sqlite":
+            store = SqliteStore(tmp_path / str(len(stores)), clock=clock, ids=RandomIds(), durable=False)
+        else:
+            store = MemoryStore(clock=clock, ids=RandomIds())
+        stores.append(store)
+        return Memory(store, clock)
+
+    yield make
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def memory(make_memory: Callable[[], Memory]) -> Memory:
+    return make_memory()
+
+
+def test_a_cancelled_correction_gives_back_what_it_replaced(memory: Memory) -> None:
+    memory.tell("I live in Porto.", START)
+    wrong = memory.tell("I live in Lisbon.", START + DAY)
+    memory.derive()
+    memory.cancel(wrong)
+    memory.derive()
+    assert memory.homes() == [("Porto", START, None)]
+    (belief,) = memory.held(Layer.BELIEFS)
+    assert (belief.object.text, belief.stance, belief.valid_to, belief.contradicts) == (
+        "Porto",
+        "supported",
+        None,
+        (),
+    )
+    assert memory.shown()["identity"]["facts"] == {"home": "Porto"}
+
+
+def test_what_was_held_before_a_cancellation_stays_for_readers_of_that_time(memory: Memory) -> None:
+    first = memory.tell("I live in Porto.", START)
+    memory.derive()
+    wrong = memory.tell("I live in Lisbon.", START + DAY)
+    memory.derive()
+    memory.cancel(wrong)
+    memory.derive()
+    assert memory.homes(first.recorded_at) == [("Porto", START, None)]
+    assert memory.homes(wrong.recorded_at) == [("Porto", START, START + DAY)]
+    assert memory.homes(memory.clock.at) == [("Porto", START, None)]
+
+
+def test_what_follows_a_cancelled_correction_follows_what_was_there_before(memory: Memory) -> None:
+    memory.tell("I live in Porto.", START)
+    wrong = memory.tell("I live in Lisbon.", START + DAY)
+    memory.tell("I live in Berlin.", START + 2 * DAY)
+    memory.derive()
+    memory.cancel(wrong)
+    memory.derive()
+    assert memory.homes() == [("Porto", START, START + 2 * DAY), ("Berlin", START + 2 * DAY, None)]
+    memory.tell("I live in Rome.", START + 3 * DAY)
+    memory.derive()
+    assert memory.homes()[1:] == [
+        ("Berlin", START + 2 * DAY, START + 3 * DAY),
+        ("Rome", START + 3 * DAY, None),
+    ]
+
+
+def test_what_is_understood_tells_the_value_before_a_cancelled_correction(memory: Memory) -> None:
+    for text in ("My name is Ana.", "I work at Fernhill.", "I like ramen.", "I live in Porto."):
+        memory.tell(text, START)
+    wrong = memory.tell("I live in Lisbon.", START + DAY)
+    memory.derive()
+    memory.cancel(wrong)
+    memory.derive()
+    (concept,) = [each for each in memory.held(Layer.UNDERSTANDING) if each.topic == "entity"]
+    assert "Porto" in concept.summary
+    assert "Lisbon" not in concept.summary
+
+
+def test_every_door_shows_the_value_before_a_cancelled_correction(world: Any) -> None:
+    who = {"tenantId": "t", "userId": "mov", "personaId": "p", "sessionId": "s-1", "role": "user"}
+    user, scope = {"tenantId": "t", "userId": "mov"}, "org:t/user:mov"
+    wrong = ("I live in Lisbon.", "My name is Bob.")
+    for day, texts in (("03", ("I live in Porto.", "My name is Ana.")), ("04", wrong)):
+        for text in texts:
+            world.post("/ingest", {**who, "text": text, "timestamp": f"2026-05-{day}T10:00:00Z"})
+    memory = Memory(world.store, world.clock)
+    memory.derive()
+    assert world.get("/user/identity", **user)["facts"] == {"home": "Lisbon"}
+    for event in world.get("/v1/events", scope=scope)["items"]:
+        if event["content"]["text"] in wrong:
+            world.post(f"/v1/lifecycle/memory-event/{event['id']}/cancel", {})
+    memory.derive()
+    identity = world.get("/user/identity", **user)
+    assert (identity["name"], identity["facts"]) == ("Ana", {"home": "Porto"})
+    facts = world.get("/v1/facts", scope=scope, predicate="lives_in")["items"]
+    assert [(fact["object"]["name"], fact["valid_to"]) for fact in facts] == [("Porto", None)]
+    (belief,) = world.get("/v1/beliefs", scope=scope, predicate="lives_in")["items"]
+    assert (belief["stance"], belief["contradicts"]) == ("supported", [])
+    assert [each["polarity"] for each in belief["supports"]] == ["supports"]
+    why = world.get("/v1/beliefs/why", belief_id=belief["id"])
+    assert "Lisbon" not in json.dumps(why)
+    assert {edge["relation"] for edge in why["support_graph"]["edges"]} == {"supported_by", "extracted_from"}
+    line = world.get("/v1/facts/timeline", scope=scope, subject="mov", predicate="lives_in")["timeline"]
+    assert [(entry["value"], entry["valid_to"]) for entry in line] == [("Porto", None)]
+    assert len(world.get("/v1/events", scope=scope)["items"]) == 2
+
+
+TOLD: tuple[Any, ...] = (
+    "I live in Porto.", "I live in Lisbon.", "I live in Berlin.", "I work at Fernhill.", "I work at Tidewater.",
+    "My name is Ana.", "My name is Anna Lind.", "I no longer live in Porto.", "I used to live in Berlin.",
+    {"kind": "triple", "subject": "Ana", "predicate": "lives_in", "object": {"value": "Rome", "datatype": "string"}},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_memory_is_what_it_would_be_without_the_cancelled_events(
+    make_memory: Callable[[], Memory], seed: int
+) -> None:
+    chance = random.Random(seed)
+    memory, fresh = make_memory(), make_memory()
+    told: list[tuple[Any, int, Party, Event]] = []
+    gone: set[str] = set()
+    times = chance.sample(range(200), 40)
+    for number in range(chance.randrange(5, 30)):
+        what, at = chance.choice(TOLD), START + times[number] * DAY // 4
+        who = chance.choice([ANA, ANA, BOB]) if isinstance(what, str) else ANA
+        told.append((what, at, who, memory.tell(what, at, who)))
+        if chance.random() < 0.3:
+            event = chance.choice(told)[3]
+            memory.cancel(event)
+            gone.add(event.id)
+        if chance.random() < 0.3:
+            memory.derive()
+    memory.derive()
+    for what, at, who, event in told:
+        if event.id not in gone:
+            fresh.tell(what, at, who)
+    fresh.derive()
+    assert memory.shown() == fresh.shown(), f"seed {seed}"
+    live = list(memory.store.snapshot())
+    memory.store.jobs.reset()
+    memory.derive()
+    memory.store.jobs.exclude_cancelled()
+    assert list(memory.store.snapshot()) == live, f"seed {seed}"
