@@ -75,6 +75,7 @@ class Talk:
 
     def replays(self) -> None:
         """The same rows again, with a model that would say something else now, and is never asked."""
+        self.working().drain()
         before, asked = list(self.store.snapshot()), len(self.model.requests)
         self.model.status = 503
         self.store.jobs.reset()

@@ -97,9 +97,10 @@ def test_what_a_model_found_late_is_found_once_though_a_worker_dies(
 
     port = free_port()
     model.status = 503
-    processes = [start(tmp_path, port, "--workers", "0"), work()]
+    processes = [start(tmp_path, port, "--workers", "0")]
     try:
         wait_until(lambda: answers(port))
+        processes.append(work())
         for number in range(TURNS):
             for user in USERS:
                 say(port, user, number)
