@@ -165,7 +165,7 @@ class View:
             limit=limit + self._pending.ended,
             **where,
         )
-        stored = [self._pending.as_ended(record) for record in self._store.records.query(query)]
+        stored = [self._pending.as_ended(record) for record in self._stored(query)]
         found = [record for record in (*stored, *self._pending.records()) if wanted(record, query)]
         found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
         return [self._noted(record) for record in found[:limit]]
@@ -249,6 +249,10 @@ class View:
         """The session's events before this one, oldest first."""
         return self._store.log.previous(self.event, limit)
 
+    def _stored(self, query: RecordQuery) -> list[Record]:
+        """What the store has of a query, beside what is pending."""
+        return self._store.records.query(query)
+
     def _noted(self, record: Record) -> Record:
         self.saw_excluded = self.saw_excluded or record.excluded
         return record
@@ -266,19 +270,9 @@ class Apart(View):
         """Mirrors ``View._held``: nothing is cancelled here."""
         return set(record_ids)
 
-    def query(self, layer: Layer, *, scope: Scope | None = None, limit: int, **where: Any) -> list[Record]:
-        """Mirrors ``View.query``."""
-        query = RecordQuery(
-            tenant_id=self.event.tenant_id,
-            layer=layer,
-            scopes=[scope or self.event.scope],
-            axes=Axes(seen_at=self.event.recorded_at),
-            limit=limit,
-            **where,
-        )
-        found = [record for record in self._pending.records() if wanted(record, query)]
-        found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
-        return found[:limit]
+    def _stored(self, query: RecordQuery) -> list[Record]:  # noqa: ARG002 - the shape of View's
+        """Mirrors ``View._stored``: nothing else was told."""
+        return []
 
     def supports_of(self, record_ids: Collection[str]) -> dict[str, list[Support]]:
         """Mirrors ``View.supports_of``."""
