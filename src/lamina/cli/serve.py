@@ -12,8 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from lamina.app import Server, build_server
-from lamina.cli.collecting import collect_seldom
-from lamina.cli.heaps import share_heaps
+from lamina.cli.process import collect_seldom, share_heaps, use_one_core_a_product
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.cli.work import require_no_worker
@@ -29,6 +28,7 @@ _KEEP_ALIVE_S = 75  # longer than the pause between two turns of a chat, so that
 def run_server(settings: Settings) -> None:
     """Serve until interrupted."""
     share_heaps()
+    use_one_core_a_product()
     set_up_logging(settings.log_level)
     with _listen(settings) as listener:
         _serve(settings, listener)

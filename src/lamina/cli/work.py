@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from lamina.app import build_drain, build_inquirer, build_worker
-from lamina.cli.collecting import collect_seldom
+from lamina.cli.process import collect_seldom, use_one_core_a_product
 from lamina.errors import Conflict
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.settings import Settings
@@ -31,6 +31,7 @@ _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 def run_worker(settings: Settings, parent: int | None = None) -> None:
     """Derive until told to stop, or until ``parent``, the process that keeps this one, is gone."""
     os.nice(_NICENESS)
+    use_one_core_a_product()
     collect_seldom()
     # Nothing leaves this machine unasked; the graph's vectors are those of the embedder here.
     os.environ.setdefault("GRAPHITI_TELEMETRY_ENABLED", "false")

@@ -1,4 +1,4 @@
-"""However many threads a server has, they share two heaps."""
+"""However many threads a server has, they share two heaps, and no product of matrices takes more than one of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 _HEAPS = """
 import ctypes, sys, threading
-from lamina.cli.heaps import share_heaps
+from lamina.cli.process import share_heaps
 
 if sys.argv[1] == "shared":
     share_heaps()
@@ -31,6 +31,20 @@ out = ctypes.c_void_p(libc.fopen(b"/dev/stdout", b"w"))
 libc.malloc_info(0, out)
 libc.fclose(out)
 """
+
+_CORES = """
+import numpy
+from threadpoolctl import threadpool_info
+from lamina.cli.process import use_one_core_a_product
+
+use_one_core_a_product()
+print([pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"])
+"""
+
+
+def test_a_product_of_matrices_takes_one_core() -> None:
+    found = subprocess.run([sys.executable, "-c", _CORES], capture_output=True, text=True, check=True).stdout
+    assert found.strip() in ("[1]", "[]")  # none where numpy multiplies with Apple's library
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has a heap for each thread")
