@@ -9,8 +9,9 @@ import pytest
 
 from given import ALICE, BOB, NOON, TENANT, CountedIds, ManualClock, draft, finish_all, land, text_row
 from lamina.index import vectors
+from lamina.index.best import best
 from lamina.index.resident import ResidentIndexes
-from lamina.index.scope import NONE, ScopeIndex, best, idf
+from lamina.index.scope import NONE, ScopeIndex, idf
 from lamina.index.vectors import pack
 from lamina.kernel.events import Origin, Trust
 from lamina.kernel.records import Layer
@@ -195,14 +196,14 @@ def test_the_nearest_are_those_of_the_highest_cosines(
 ) -> None:
     if large:
         monkeypatch.setattr(vectors, "_GLANCED_FROM", 32)
-        monkeypatch.setattr(vectors, "_AXES", 3)
+        monkeypatch.setattr(vectors, "_REFINED", 3)
     draw = np.random.default_rng(5).standard_normal((60, DIMENSIONS)).astype(np.float32)
     packed = pack(unit_rows(draw))
     put(store, *(turn(number, "x") for number in range(60)))
     store.index.embed([VectorRow(TENANT, f"evt_{n}", ALICE, "m", packed[n], b"") for n in range(60)])
     index, query = followed(store), unit_rows(draw[7:8] + draw[30:31])[0]
     mask = index.mask(Layer.EVENTS, recorded_to=NOON + 50) & index.has_vector
-    places, cosines = index.nearest(query, index.near(query), mask, 15)
+    ((places, cosines),) = index.nearest(query, [(mask, 15)])
     assert places.tolist() == best(index.cosines(query), mask, 15).tolist()
     assert cosines == pytest.approx(index.cosines(query)[places], abs=1e-6)
 

@@ -10,8 +10,9 @@ import pytest
 
 from given import ALICE, BOB, TENANT, CountedIds, ManualClock, land, text_row, vector_row
 from lamina.errors import Unavailable
+from lamina.index.best import best
 from lamina.index.resident import ResidentIndexes
-from lamina.index.scope import ScopeIndex, best
+from lamina.index.scope import ScopeIndex
 from lamina.index.vectors import pack
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope

@@ -68,40 +68,64 @@ def test_a_stored_vector_of_another_width_is_not_read() -> None:
 
 
 @pytest.fixture
-def small_axes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A matrix that is large from 2,048 rows on, and keeps 8 of its 24 columns short."""
+def soon_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A matrix is large from 2,048 rows on, and compares twelve times as many rows as are wanted."""
     monkeypatch.setattr(vectors, "_GLANCED_FROM", 2048)
-    monkeypatch.setattr(vectors, "_AXES", 8)
+    monkeypatch.setattr(vectors, "_REFINED", 12)
 
 
-def told_apart(count: int, seed: int = 7) -> Float32Array:
-    """Unit rows most of which lies in a few directions, as it is with texts."""
-    draw = np.random.default_rng(seed)
-    spread = np.linspace(3.0, 0.1, WIDTH) ** 2
-    turned, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((WIDTH, WIDTH)))
-    rows = (draw.standard_normal((count, WIDTH)) * spread) @ turned
+def told_apart(count: int, width: int, seed: int = 7) -> Float32Array:
+    """Unit rows off the origin around two hundred subjects, as it is with texts."""
+    subjects = np.random.default_rng(1).standard_normal((200, width)) + 0.3
+    noise = np.random.default_rng(seed).standard_normal((count, width))
+    rows = subjects[np.arange(count) % 200] + 0.8 * noise
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
-@pytest.mark.usefixtures("small_axes")
-def test_a_glance_at_many_rows_has_the_nearest_among_its_best() -> None:
-    made, found = matrix(told_apart(4700)), 0
-    assert made.glances
-    for query in told_apart(20, seed=8):
-        glanced = np.argsort(-made.glance(query))[:80].tolist()
-        found += len(set(glanced) & set(np.argsort(-made.scan(query))[:20].tolist()))
-    assert found >= 0.9 * 20 * 20
+def large(rows: Float32Array, cuts: list[int] | None = None) -> VectorMatrix:
+    made = VectorMatrix(rows.shape[1])
+    for part in np.split(rows, cuts or []):
+        made.append(part)
+    return made
 
 
-@pytest.mark.usefixtures("small_axes")
+@pytest.mark.usefixtures("soon_large")
+@pytest.mark.parametrize("width", [100, 192, 384])
+def test_signs_choose_most_of_the_nearest(width: int) -> None:
+    made, mask, found = large(told_apart(4700, width)), np.arange(4700) % 5 != 0, 0
+    for query in told_apart(20, width, seed=8):
+        ((rows, cosines),) = made.nearest(query, [(mask, 20)])
+        exact = made.scan(query)
+        assert mask[rows].all()
+        assert cosines == pytest.approx(exact[rows], abs=1e-5)
+        assert (np.diff(cosines) <= 0).all()
+        nearest = np.argsort(np.where(mask, -exact, np.inf))[:20]
+        found += len(set(rows.tolist()) & set(nearest.tolist()))
+    assert found >= 0.85 * 20 * 20
+
+
+@pytest.mark.usefixtures("soon_large")
 @pytest.mark.parametrize("cuts", [[1], [2047], [2048, 2049], [500, 500, 4600]])
-def test_a_glance_is_the_same_however_rows_arrive(cuts: list[int]) -> None:
-    rows = told_apart(4700)
-    glanced, whole = (made.glance(rows[5]) for made in (matrix(*np.split(rows, cuts)), matrix(rows)))
-    assert glanced == pytest.approx(whole, abs=0.01)
+def test_the_nearest_are_the_same_however_rows_arrive(cuts: list[int]) -> None:
+    rows, mask = told_apart(4700, 100), np.ones(4700, np.bool_)
+    apart, whole = (made.nearest(rows[5], [(mask, 30)]) for made in (large(rows, cuts), large(rows)))
+    assert apart[0][0].tolist() == whole[0][0].tolist()
+    assert whole[0][0][0] == 5
 
 
-def test_a_glance_at_few_rows_is_a_scan() -> None:
-    made = matrix(unit(300))
-    assert not made.glances
-    assert made.glance(unit(1)[0]).tobytes() == made.scan(unit(1)[0]).tobytes()
+@pytest.mark.usefixtures("soon_large")
+def test_each_mask_has_its_own_nearest() -> None:
+    rows = told_apart(3000, 100)
+    first, none = np.arange(3000) < 2100, np.zeros(3000, np.bool_)
+    made = large(rows)
+    found = made.nearest(rows[2500], [(first, 7), (none, 7), (~first, 4000)])
+    assert [len(places) for places, _ in found] == [7, 0, 900]
+    assert found[0][0].tolist() == made.nearest(rows[2500], [(first, 7)])[0][0].tolist()
+    assert found[2][0][0] == 2500
+
+
+def test_the_nearest_of_few_rows_are_those_of_a_scan() -> None:
+    made, query = matrix(unit(300)), unit(1, seed=9)[0]
+    ((rows, cosines),) = made.nearest(query, [(np.ones(300, np.bool_), 10)])
+    assert rows.tolist() == np.argsort(-made.scan(query), kind="stable")[:10].tolist()
+    assert cosines.tobytes() == made.scan(query)[rows].tobytes()

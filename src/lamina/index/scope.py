@@ -23,7 +23,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports import IndexRows, TextRow
 
-__all__ = ["NONE", "BoolArray", "Float32Array", "Rows", "ScopeIndex", "best", "idf"]
+__all__ = ["NONE", "BoolArray", "Float32Array", "Rows", "ScopeIndex", "idf"]
 
 K1, B = 1.2, 0.75
 """BM25 constants, those of SQLite's FTS5."""
@@ -35,10 +35,6 @@ _NEVER = 2**63 - 1
 _LAYERS = list(Layer)
 _LAYER_NUMBERS = {layer: number for number, layer in enumerate(_LAYERS)}
 _PAGE = 2000
-_SAMPLED = 16
-"""Of so many scores one says how high the best of them lie."""
-_REFINED = 8
-"""So many times the rows wanted are compared in full where a glance chose them."""
 _MATCHED_MAX = 20_000
 """Rows that a query may touch before its commonest terms are left out of the search for candidates."""
 
@@ -353,23 +349,13 @@ class ScopeIndex:
         cosines[self._embedded_places] = self._vectors.scan(query)
         return cosines
 
-    def near(self, query: Float32Array) -> Float32Array:
-        """(n,) how near every row's pooled vector is to the question's; for ``nearest``."""
-        near = np.zeros(len(self), np.float32)
-        near[self._embedded_places] = self._vectors.glance(query)
-        return near
-
     def nearest(
-        self, query: Float32Array, near: Float32Array, mask: BoolArray, limit: int
-    ) -> tuple[Places, Float32Array]:
-        """The places of the highest cosines under the mask, best first, and these cosines. ``near`` is the question's own."""
-        if not self._vectors.glances:
-            places = best(near, mask, limit)
-            return places, near[places]
-        places = np.sort(best(near, mask, _REFINED * limit))
-        cosines = self._embedded(places)[1] @ query
-        order = np.argsort(-cosines, kind="stable")[:limit]
-        return places[order], cosines[order]
+        self, query: Float32Array, masks: Sequence[tuple[BoolArray, int]]
+    ) -> list[tuple[Places, Float32Array]]:
+        """For each mask with its limit the places of the highest cosines with the question under it, best first, and these."""
+        places = self._embedded_places
+        found = self._vectors.nearest(query, [(mask[places], limit) for mask, limit in masks])
+        return [(places[rows], cosines) for rows, cosines in found]
 
     @property
     def _embedded_places(self) -> Places:
@@ -403,30 +389,6 @@ class _Occurrences:
 
     terms: array[int] = field(default_factory=lambda: array("I"))
     places: array[int] = field(default_factory=lambda: array("I"))
-
-
-def best(scores: Float32Array, mask: BoolArray, limit: int) -> Places:
-    """The places of the highest scores under the mask, best first, earlier places first among equals."""
-    sampled = scores[::_SAMPLED][mask[::_SAMPLED]]
-    if len(sampled) > limit > 0:
-        # What a sample's own ``limit``-th highest leaves is little: nothing else of the rest is copied or compared again.
-        mask = mask & (scores >= _worst(sampled, limit))
-    places = np.flatnonzero(mask)
-    scores = scores[places]
-    if len(places) > limit > 0:
-        near = np.flatnonzero(scores >= _worst(scores, limit))
-        places, scores = places[near], scores[near]
-    return places[np.argsort(-scores, kind="stable")[:limit]]
-
-
-def _worst(scores: Float32Array, limit: int) -> np.float32:
-    """The ``limit``-th highest of more scores than that."""
-    sampled = scores[::_SAMPLED]
-    if len(sampled) > limit:
-        # A sample's own ``limit``-th highest bounds it from below, and leaves little to partition: a twentieth of the time.
-        scores = scores[scores >= _worst(sampled, limit)]
-    worst: np.float32 = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-    return worst
 
 
 def idf(found: int, total: int) -> float:

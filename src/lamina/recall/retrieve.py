@@ -15,8 +15,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.index.best import best
 from lamina.index.resident import ResidentIndexes
-from lamina.index.scope import NONE, Rows, ScopeIndex, best, idf
+from lamina.index.scope import NONE, Rows, ScopeIndex, idf
 from lamina.index.tokens import RecentTokens
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
@@ -186,16 +187,19 @@ def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width:
             Layer.EVENTS, recorded_to=recorded_to, recorded_from=recorded_from, observed=plan.observed
         )
         scores = index.bm25(Layer.EVENTS, plan.terms, weights, statistics.terms_mean)
-        near = index.near(query)
         masks.append(mask)
-        matched, embedded = mask & (scores > 0), mask & index.has_vector
+        matched = mask & (scores > 0)
         by_words = best(scores, matched, breadth.text * width)
         text.add(number, by_words, scores[by_words])
-        vector.add(number, *index.nearest(query, near, embedded, breadth.vector * width))
+        wanted = [(mask, breadth.vector * width)]
         if plan.window is not None:
             inside = index.mask(Layer.EVENTS, observed=plan.window)
             timed.add(number, best(scores, matched & inside, breadth.timed))
-            timed.add(number, index.nearest(query, near, embedded & inside, breadth.timed)[0])
+            wanted.append((mask & inside, breadth.timed))
+        by_meaning, *by_meaning_inside = index.nearest(query, wanted)
+        vector.add(number, *by_meaning)
+        for places, _ in by_meaning_inside:
+            timed.add(number, places)
         if plan.kind == "OPEN" or not plan.terms:
             newest.add(number, index.newest(mask, breadth.newest))
     by_text, by_vector = text.top(breadth.text * width), vector.top(breadth.vector * width)
