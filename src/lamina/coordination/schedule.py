@@ -12,7 +12,7 @@ from lamina.coordination.requests import CreateItem, ItemChanges, ItemView, List
 from lamina.coordination.rules import canonical_text
 from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import SECOND_US, Instant, rfc3339
-from lamina.store.schedule import (
+from lamina.store.ports.schedule import (
     Ending,
     ItemKind,
     ItemQuery,

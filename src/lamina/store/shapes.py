@@ -10,7 +10,9 @@ from lamina.errors import Conflict, NotFound
 from lamina.kernel.events import CANCELLATION, Context, Event, EventDraft
 from lamina.kernel.records import Belief, Fact, Record
 from lamina.kernel.time import Axes
-from lamina.store.ports import LifecycleDraft, RecordQuery, Remembered
+from lamina.store.ports.idempotency import Remembered
+from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.ports.records import RecordQuery
 
 __all__ = ["cancellation_of", "captured_row", "check_same", "not_registered", "registration_exists", "wanted"]
 

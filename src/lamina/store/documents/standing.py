@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lamina.errors import Conflict
 from lamina.kernel.time import Instant
-from lamina.store.documents.ports import Change, ChangeKind, Document, changed
+from lamina.store.ports.documents import Change, ChangeKind, Document, changed
 
 __all__ = ["Standing", "above", "collision", "stood_after"]
 

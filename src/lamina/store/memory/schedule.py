@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lamina.kernel.time import Instant
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.schedule import (
+from lamina.store.ports.schedule import (
     Created,
     ItemPage,
     ItemQuery,

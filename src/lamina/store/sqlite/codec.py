@@ -35,7 +35,7 @@ from lamina.kernel.records import (
     Subject,
 )
 from lamina.kernel.scopes import Scope
-from lamina.store.ports import TextRow
+from lamina.store.ports.index import TextRow
 from lamina.store.sqlite.connection import Row
 
 __all__ = [

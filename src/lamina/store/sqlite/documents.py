@@ -14,7 +14,8 @@ import apsw
 from lamina.kernel.relay import told_path
 from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.documents.ports import (
+from lamina.store.documents.standing import Standing, above, collision, stood_after
+from lamina.store.ports.documents import (
     Change,
     ChangeKind,
     Commit,
@@ -30,8 +31,7 @@ from lamina.store.documents.ports import (
     no_history,
     not_empty,
 )
-from lamina.store.documents.standing import Standing, above, collision, stood_after
-from lamina.store.ports import Appended
+from lamina.store.ports.log import Appended
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Row, Writer
 from lamina.store.sqlite.log import SqliteLog

@@ -9,7 +9,7 @@ from dataclasses import astuple
 import apsw
 
 from lamina.store.blocks import load_blocks
-from lamina.store.model_outputs import ModelOutput
+from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.sqlite.connection import Readers, Row, Writer
 
 __all__ = ["SqliteModelOutputs", "put_output"]

@@ -11,7 +11,8 @@ from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports import RecordQuery, Writes
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.writes import Writes
 from lamina.store.sqlite.codec import json_list, read_record, record_row
 from lamina.store.sqlite.connection import Readers
 from lamina.store.sqlite.exclusion import exclude_unsupported, readmit

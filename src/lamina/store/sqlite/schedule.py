@@ -8,7 +8,7 @@ import apsw
 
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.schedule import (
+from lamina.store.ports.schedule import (
     Created,
     Ending,
     ItemPage,

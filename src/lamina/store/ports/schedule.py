@@ -1,4 +1,4 @@
-"""What the rest of Lamina asks of a store about scheduled items: one-shot reminders of a tenant.
+"""Scheduled items: one-shot reminders of a tenant.
 
 An item is never deleted. It has a version that rises with every change, and the identity that it was created with,
 which never changes: by it a repeated creation is recognised, whatever became of the item since.

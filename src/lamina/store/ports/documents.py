@@ -1,6 +1,6 @@
-"""What the slices ask of versioned documents. Every write is one commit: rows and events in one transaction.
+"""Versioned documents. Every write is one commit: rows and events in one transaction.
 
-The rows are the truth; a git repository of the same layout is a view of them (``repository.py``). A write is durable
+The rows are the truth; a git repository of the same layout is a view of them (``store/documents``). A write is durable
 and stands in the repository when it returns.
 """
 
@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import Instant
-
-if TYPE_CHECKING:  # the store's port names this one
-    from lamina.store.ports import Capture
+from lamina.store.ports.log import Capture
 
 __all__ = [
     "Change",
@@ -155,7 +153,7 @@ class Step:
     commit: Commit
 
 
-Tell = Callable[[Step], "Capture | None"]
+Tell = Callable[[Step], Capture | None]
 """The event that tells of a change; None where none does."""
 
 
@@ -167,7 +165,7 @@ class Documents(Protocol):
 
         Raises ``Conflict`` for the whole call: DOCUMENT_CHANGED when an ``expected_version`` has moved on or a path to
         remove holds nothing, PATH_COLLISION when a path is a folder of other documents or lies below one. Paths are
-        relative, slash-separated and already checked (``paths.py``). An append where nothing stands begins a
+        relative, slash-separated and already checked (``store/documents/paths.py``). An append where nothing stands begins a
         document. Changes of the same path follow each other.
         """
         ...

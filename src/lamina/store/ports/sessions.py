@@ -1,4 +1,4 @@
-"""What the rest of Lamina asks of a store about sessions; part of the port ``Store``.
+"""Sessions: sittings with their windows, and the outbox of the turns that left them.
 
 A session is a view over the log: its turns are events, and the store keeps which of them stand in the window, which
 left it, and what was told of those that did. A *sitting* is a stretch of a session that no long gap interrupts.
@@ -14,7 +14,7 @@ from lamina import limits
 from lamina.kernel.events import Event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.store.ports import Appended, Capture
+from lamina.store.ports.log import Appended, Capture
 
 __all__ = ["Advance", "Fold", "OutboxRow", "OutboxState", "Place", "Sessions", "Sitting", "advance", "closed"]
 

@@ -1,4 +1,4 @@
-"""What the rest of Lamina asks of a store about Relay tokens; part of the port ``Store``."""
+"""Relay tokens, by the hash of their text."""
 
 from __future__ import annotations
 

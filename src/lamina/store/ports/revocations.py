@@ -1,4 +1,4 @@
-"""What the rest of Lamina asks of a store about revoked tokens; part of the port ``Store``."""
+"""Tokens that were revoked, until they would hold no more anyway."""
 
 from __future__ import annotations
 
