@@ -18,7 +18,7 @@ from lamina.errors import Unavailable
 from lamina.kernel.operations import Answer
 from lamina.kernel.time import Instant
 from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
-from lamina.store.shapes import check_same
+from lamina.store.rules.refusals import check_same
 
 __all__ = ["Replays", "family_of"]
 

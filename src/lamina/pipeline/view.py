@@ -21,7 +21,7 @@ from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, Writes
-from lamina.store.shapes import wanted
+from lamina.store.rules.records import wanted
 
 __all__ = ["CANCELLED_BY", "EXTRACTED_FROM", "TAKEN_BACK_BY", "TIES", "Apart", "FactsRead", "Pending", "View"]
 

@@ -13,7 +13,6 @@ from lamina.kernel.events import Event, LifecycleRow, Stage
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.documents.standing import Standing
 from lamina.store.ports.documents import ChangeKind, Commit
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.index import TextRow, VectorRow
@@ -25,6 +24,7 @@ from lamina.store.ports.schedule import ScheduleItem
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.ports.sessions import OutboxRow, Place, Sitting
 from lamina.store.ports.writes import Inquiry
+from lamina.store.rules.documents import Standing
 
 __all__ = ["DocumentEvent", "JobRow", "Memory", "StoredVersion", "Tables"]
 

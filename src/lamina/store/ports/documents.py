@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import Instant
 from lamina.store.ports.log import Capture
 
@@ -29,9 +28,6 @@ __all__ = [
     "Tell",
     "Write",
     "Written",
-    "changed",
-    "no_history",
-    "not_empty",
 ]
 
 
@@ -236,27 +232,3 @@ class Documents(Protocol):
     def reproject(self, tenant_id: str) -> Commit | None:
         """Build the tenant's repository anew from the rows, and nothing else, and note the new hashes; its head."""
         ...
-
-
-def not_empty(tenant_id: str) -> Conflict:
-    """The refusal of every engine to restore over what is there."""
-    return Conflict(
-        "TENANT_NOT_EMPTY",
-        f"tenant {tenant_id} has documents",
-        hint="restore into an empty data folder, or another tenant",
-    )
-
-
-def no_history() -> Invalid:
-    """The refusal of every engine to restore nothing."""
-    return Invalid("INVALID_CLONE", "there is no commit to restore")
-
-
-def changed(path: str, expected: int | None, found: int) -> Conflict:
-    """The refusal of every engine when a guard does not hold."""
-    return Conflict(
-        "DOCUMENT_CHANGED",
-        f"{path} stands at version {found}" if found else f"nothing stands at {path}",
-        hint="read it again, and repeat the change on what is there now",
-        details={"path": path, "expected_version": expected, "version": found},
-    )

@@ -13,7 +13,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.registry import IdleScope, PolicyRow, ScopeState
-from lamina.store.shapes import not_registered, registration_exists
+from lamina.store.rules.refusals import not_registered, registration_exists
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Row, Writer
 

@@ -14,7 +14,8 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.log import Appended, Capture
-from lamina.store.ports.sessions import Fold, OutboxRow, Place, Sitting, advance, closed
+from lamina.store.ports.sessions import Fold, OutboxRow, Place, Sitting
+from lamina.store.rules.sessions import advance, closed
 from lamina.store.sqlite.connection import Readers, Row, Writer
 from lamina.store.sqlite.log import SqliteLog
 
