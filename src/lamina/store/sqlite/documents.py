@@ -29,9 +29,10 @@ from lamina.store.ports.documents import (
     Written,
 )
 from lamina.store.ports.log import Appended
+from lamina.store.rows import Row
 from lamina.store.rules.documents import Standing, above, collision, no_history, not_empty, stood_after
 from lamina.store.sqlite.codec import json_list
-from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.log import SqliteLog
 
 __all__ = ["DocumentRows", "Projecting", "SqliteDocuments"]

@@ -10,7 +10,8 @@ import apsw
 
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.model_outputs import ModelOutput
-from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.rows import Row
+from lamina.store.sqlite.connection import Readers, Writer
 
 __all__ = ["SqliteModelOutputs", "put_output"]
 
