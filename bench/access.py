@@ -36,8 +36,8 @@ from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, SystemClock
 from lamina.settings import Settings
-from lamina.store.registry import PolicyRow, ScopeState
-from lamina.store.revocations import Revocation
+from lamina.store.ports.registry import PolicyRow, ScopeState
+from lamina.store.ports.revocations import Revocation
 from lamina.store.sqlite import SqliteStore
 
 PROMISE_US = 300.0  # a token, the whole way from the header to the principal

@@ -29,7 +29,8 @@ from lamina.models.minilm import MiniLmEmbedder
 from lamina.pipeline.envelope import Envelope, draft_of
 from lamina.pipeline.extract.syntax import Parser
 from lamina.settings import Settings
-from lamina.store.ports import Capture, Job
+from lamina.store.ports.jobs import Job
+from lamina.store.ports.log import Capture
 from lamina.store.sqlite import SqliteStore
 
 TURNS, ROUNDS = 600, 3

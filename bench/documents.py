@@ -23,8 +23,8 @@ from harness import fsync_times, machine, milliseconds, percentile, publish, tem
 from lamina.kernel.events import Context, Directives, EventDraft, Origin, Party, Trust
 from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.time import SystemClock
-from lamina.store.documents.ports import Change, ChangeKind, Write
-from lamina.store.ports import Capture
+from lamina.store.ports.documents import Change, ChangeKind, Write
+from lamina.store.ports.log import Capture
 from lamina.store.sqlite import SqliteStore
 
 SIZES, WRITES, WRITERS, EACH, CAPSULE_BYTES = (1, 1000, 10_000), 200, 8, 40, 6000

@@ -36,7 +36,7 @@ from lamina.pipeline.extract.values import Extraction, Utterance
 from lamina.pipeline.indexing import event_row, vector_rows
 from lamina.pipeline.worker import Worker
 from lamina.store.blocks import load_blocks
-from lamina.store.ports import Capture
+from lamina.store.ports.log import Capture
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.codec import event_row as stored_event
 from lamina.store.sqlite.index import put_texts, put_vectors

@@ -29,7 +29,7 @@ from harness import (
     temporary_folder,
 )
 from lamina.kernel.scopes import Scope
-from lamina.store.ports import EventQuery
+from lamina.store.ports.log import EventQuery
 from lamina.store.sqlite import SqliteStore
 from seeding import Seeder
 

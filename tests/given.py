@@ -22,7 +22,12 @@ from lamina.kernel.records import (
 )
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes
-from lamina.store.ports import Capture, IdempotencyKey, Job, Store, TextRow, VectorRow, Writes
+from lamina.store.ports.idempotency import IdempotencyKey
+from lamina.store.ports.index import TextRow, VectorRow
+from lamina.store.ports.jobs import Job
+from lamina.store.ports.log import Capture
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Writes
 
 NOON = 1_778_673_600 * SECOND_US
 """2026-05-13T12:00:00Z."""

@@ -13,7 +13,7 @@ from lamina.app import build_server
 from lamina.kernel.operations import Principal
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 
 ROOT = "user:root"
 

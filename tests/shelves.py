@@ -13,8 +13,8 @@ from lamina.kernel.events import EventDraft
 from lamina.kernel.operations import Call, Grant, Operation, Principal
 from lamina.kernel.relay import Mode, RelayGrant, RelayRight, may
 from lamina.kernel.scopes import Scope
-from lamina.store.documents.ports import Change, ChangeKind, Write, Written
 from lamina.store.memory import MemoryStore
+from lamina.store.ports.documents import Change, ChangeKind, Write, Written
 
 TENANT = "acme"
 AGENT = Principal(tenant_id=TENANT, actor="agent:kim", channel="http")

@@ -79,7 +79,7 @@ from lamina.session.inquirer import Inquirer
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
 

@@ -26,7 +26,8 @@ from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
 from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
-from lamina.store.ports import IdempotencyKey, Store
+from lamina.store.ports.idempotency import IdempotencyKey
+from lamina.store.ports.store import Store
 
 __all__ = ["Gateway", "Inbound", "Reply"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from given import CountedIds, ManualClock
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 
 

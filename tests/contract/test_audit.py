@@ -15,8 +15,9 @@ from lamina.errors import Conflict, Fault
 from lamina.kernel.audit import GENESIS, Head, Pepper
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.time import SECOND_US
-from lamina.store.audit import AuditQuery
-from lamina.store.ports import Capture, Store
+from lamina.store.ports.audit import AuditQuery
+from lamina.store.ports.log import Capture
+from lamina.store.ports.store import Store
 
 DAY = 86_400 * SECOND_US
 

@@ -10,8 +10,9 @@ from given import ALICE, BOB, NOON, TENANT, ManualClock, draft
 from lamina.kernel.events import Origin, Trust
 from lamina.kernel.relay import DOCUMENTS_CHANNEL
 from lamina.kernel.scopes import Scope
-from lamina.store.documents.ports import Change, ChangeKind, PastWrite, Step, Write
-from lamina.store.ports import Capture, Store
+from lamina.store.ports.documents import Change, ChangeKind, PastWrite, Step, Write
+from lamina.store.ports.log import Capture
+from lamina.store.ports.store import Store
 
 PUT, APPEND, REMOVE = ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE
 

@@ -9,8 +9,10 @@ import pytest
 from given import NOON, TENANT, ManualClock, draft
 from lamina.errors import Conflict
 from lamina.kernel.events import Stage
-from lamina.store.documents.ports import Change, ChangeKind, Write, Written
-from lamina.store.ports import Capture, EventQuery, LifecycleQuery, Store
+from lamina.store.ports.documents import Change, ChangeKind, Write, Written
+from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.log import Capture, EventQuery
+from lamina.store.ports.store import Store
 
 PUT, APPEND, REMOVE = ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE
 

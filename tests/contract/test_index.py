@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from given import ALICE, BOB, TENANT, episode, fact, land, support, text_row, vector_row
-from lamina.store.ports import Store, TextRow, Writes
+from lamina.store.ports.index import TextRow
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Writes
 
 
 def names(store: Store, *terms: str, limit: int = 10, **more: object) -> list[str]:

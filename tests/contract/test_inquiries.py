@@ -11,9 +11,10 @@ from lamina import limits
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
-from lamina.store.inquiries import Inquiry, Ready
-from lamina.store.model_outputs import ModelOutput
-from lamina.store.ports import Store, Writes
+from lamina.store.ports.inquiries import Ready
+from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Inquiry, Writes
 
 LEASE = NOON + 60 * SECOND_US
 

@@ -27,7 +27,10 @@ from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Entity, Mention
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
-from lamina.store.ports import LEASE_LOST, Job, LifecycleDraft, LifecycleQuery, Store, Writes
+from lamina.store.ports.jobs import LEASE_LOST, Job
+from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Writes
 
 LEASE = NOON + 60 * SECOND_US
 RETRY = NOON + 5 * SECOND_US

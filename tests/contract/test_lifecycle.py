@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append, claim
 from lamina.kernel.scopes import Scope
-from lamina.store.ports import LifecycleDraft, LifecycleQuery, Store, Writes
+from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Writes
 
 ALL = LifecycleQuery(tenant_id=TENANT)
 

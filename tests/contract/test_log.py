@@ -14,7 +14,10 @@ from lamina.errors import Conflict, NotFound
 from lamina.kernel.events import Context, Directives, Party, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
-from lamina.store.ports import Appended, Capture, EventQuery, LifecycleQuery, Remembered, Store
+from lamina.store.ports.idempotency import Remembered
+from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.log import Appended, Capture, EventQuery
+from lamina.store.ports.store import Store
 
 EVERYTHING = EventQuery(tenant_id=TENANT, scopes=[ALICE, BOB])
 DAY_US = limits.IDEMPOTENCY_TTL_S * SECOND_US

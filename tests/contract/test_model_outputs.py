@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from given import NOON, TENANT, append
-from lamina.store.model_outputs import ModelOutput
-from lamina.store.ports import Store
+from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.ports.store import Store
 
 
 def answer(input_hash: str = "sha256:a", text: str = "yes", **more: Any) -> ModelOutput:

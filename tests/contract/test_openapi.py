@@ -45,7 +45,7 @@ from lamina.kernel.events import Stage
 from lamina.kernel.scopes import Scope
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import Writes
+from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 from neighbours import ROOT, Neighbours
 

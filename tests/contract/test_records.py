@@ -9,7 +9,9 @@ import pytest
 from given import ALICE, BOB, NOON, TENANT, belief, concept, episode, fact, land, now_axes, support
 from lamina.kernel.records import Entity, Layer, Mention, ObjectValue, Record, Stance, Subject
 from lamina.kernel.time import Axes, Interval
-from lamina.store.ports import Closing, RecordQuery, Store, Writes
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Closing, Writes
 
 FACTS = RecordQuery(tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE, BOB], axes=now_axes())
 

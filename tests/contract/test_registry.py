@@ -9,8 +9,9 @@ import pytest
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append, draft
 from lamina.errors import Conflict, NotFound
 from lamina.kernel.scopes import Scope
-from lamina.store.ports import Capture, Store
-from lamina.store.registry import PolicyRow, ScopeState
+from lamina.store.ports.log import Capture
+from lamina.store.ports.registry import PolicyRow, ScopeState
+from lamina.store.ports.store import Store
 
 ACME, TEAM = Scope("org:acme"), Scope("org:acme/team:x")
 

@@ -9,8 +9,8 @@ import pytest
 from given import NOON, TENANT
 from lamina.errors import Conflict
 from lamina.kernel.relay import RelayGrant
-from lamina.store.ports import Store
-from lamina.store.relay_tokens import RelayToken
+from lamina.store.ports.relay_tokens import RelayToken
+from lamina.store.ports.store import Store
 
 GRANT = RelayGrant(frozenset({"read:files", "search"}), frozenset({"memory/coordination", "ü"}), frozenset())
 

@@ -10,8 +10,8 @@ from given import NOON, TENANT
 from lamina import limits
 from lamina.errors import TooLarge
 from lamina.kernel.time import SECOND_US
-from lamina.store.ports import Store
-from lamina.store.revocations import Revocation
+from lamina.store.ports.revocations import Revocation
+from lamina.store.ports.store import Store
 
 HOUR = 3600 * SECOND_US
 

@@ -11,8 +11,8 @@ import pytest
 from given import NOON, TENANT
 from lamina.errors import Conflict
 from lamina.kernel.time import SECOND_US
-from lamina.store.ports import Store
-from lamina.store.schedule import Created, Ending, ItemPage, ItemQuery, ItemSubject, ScheduleItem
+from lamina.store.ports.schedule import Created, Ending, ItemPage, ItemQuery, ItemSubject, ScheduleItem
+from lamina.store.ports.store import Store
 
 HOUR = 3600 * SECOND_US
 ALL = ("pending", "acknowledged", "done", "retired")

@@ -12,8 +12,10 @@ from lamina.errors import Conflict
 from lamina.kernel.events import Context
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
-from lamina.store.ports import Capture, IdempotencyKey, Store
-from lamina.store.sessions import Fold, OutboxRow, Place
+from lamina.store.ports.idempotency import IdempotencyKey
+from lamina.store.ports.log import Capture
+from lamina.store.ports.sessions import Fold, OutboxRow, Place
+from lamina.store.ports.store import Store
 
 HOME = Place(TENANT, ALICE, "s-1")
 MINUTE = 60 * SECOND_US

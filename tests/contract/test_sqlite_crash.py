@@ -11,7 +11,7 @@ import pytest
 
 from given import TENANT, append
 from lamina.kernel.events import Stage
-from lamina.store.ports import LifecycleQuery
+from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.sqlite import SqliteStore
 
 WRITER = """

@@ -31,7 +31,9 @@ from lamina.kernel.records import (
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import instant
 from lamina.settings import Settings
-from lamina.store.ports import Capture, LifecycleDraft, Writes
+from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.ports.log import Capture
+from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 
 TENANT = "acme"

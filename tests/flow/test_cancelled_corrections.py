@@ -22,7 +22,9 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
 from lamina.session.identity import identity_of
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import Capture, RecordQuery, Store
+from lamina.store.ports.log import Capture
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 
 ANA = Party("user:ana", "user", "Ana")

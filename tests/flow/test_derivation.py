@@ -27,7 +27,11 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction, Utterance
 from lamina.pipeline.worker import Worker, backoff_us
 from lamina.recall.wording import without_cancelled
-from lamina.store.ports import Capture, EventQuery, Job, LifecycleQuery, RecordQuery, Store
+from lamina.store.ports.jobs import Job
+from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.log import Capture, EventQuery
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "conversation.jsonl"

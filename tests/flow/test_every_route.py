@@ -15,7 +15,7 @@ from lamina.http.routes import Route
 from lamina.kernel.events import Stage
 from lamina.kernel.operations import Effect, Operation
 from lamina.kernel.scopes import Scope
-from lamina.store.ports import Writes
+from lamina.store.ports.writes import Writes
 from neighbours import ROOT, Neighbours
 
 CLOSED = Scope("ws:closed")

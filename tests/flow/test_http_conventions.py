@@ -12,7 +12,7 @@ import pytest
 from lamina.errors import Unavailable
 from lamina.kernel.time import SECOND_US
 from lamina.observe.logs import JsonLines
-from lamina.store.upkeep import Compaction
+from lamina.store.ports.upkeep import Compaction
 
 ALICE = "org:acme/user:alice"
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"

@@ -9,7 +9,7 @@ import pytest
 from lamina.kernel.events import Stage
 from lamina.kernel.ids import Prefix
 from lamina.kernel.time import SECOND_US
-from lamina.store.ports import LifecycleDraft, LifecycleQuery
+from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 
 ALICE, BOB = "org:acme/user:alice", "org:acme/user:bob"
 

@@ -57,7 +57,7 @@ class Talk:
 
     def records(self) -> list[tuple[int, Any]]:
         from lamina.kernel.time import Axes
-        from lamina.store.ports import RecordQuery
+        from lamina.store.ports.records import RecordQuery
 
         query = RecordQuery(
             tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE], axes=Axes(seen_at=1 << 62), limit=500

@@ -23,7 +23,7 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
 from lamina.session.inquirer import Inquirer
 from lamina.session.loops import open_loops
-from lamina.store.ports import Writes
+from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 from modelled import ModelServer, Told, found
 

@@ -13,7 +13,7 @@ import pytest
 from lamina.kernel.records import Layer, Loop
 from lamina.kernel.time import Axes
 from lamina.session.names import scope_of
-from lamina.store.ports import RecordQuery
+from lamina.store.ports.records import RecordQuery
 from lamina.store.sqlite import SqliteStore
 from modelled import ModelServer, Told, found
 from processes import answers, free_port, kill, run, start, wait_until

@@ -10,7 +10,7 @@ import pytest
 from lamina.kernel.ids import Prefix
 from lamina.kernel.records import ObjectValue, Stance, Subject
 from lamina.kernel.time import SECOND_US, instant
-from lamina.store.ports import Closing
+from lamina.store.ports.writes import Closing
 
 SCOPE = "org:acme/user:alice"
 MARCH, APRIL, MAY = (instant(f"2026-0{month}-01T00:00:00Z") for month in (3, 4, 5))

@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 
 from lamina.app import build_server, build_worker
 from lamina.settings import Settings
-from lamina.store.sqlite.connection import Readers, Row
+from lamina.store.rows import Row
+from lamina.store.sqlite.connection import Readers
 
 pytestmark = pytest.mark.model
 

@@ -34,9 +34,9 @@ from lamina.kernel.relay import TEMPLATES, RelayGrant
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.settings import Settings
-from lamina.store.documents.ports import Change, ChangeKind, Write
 from lamina.store.memory import MemoryStore
-from lamina.store.registry import PolicyRow
+from lamina.store.ports.documents import Change, ChangeKind, Write
+from lamina.store.ports.registry import PolicyRow
 
 
 class Peers:

@@ -13,7 +13,7 @@ from given import NOON
 from lamina.coordination.reminding import Reminding, Windows
 from lamina.errors import Unavailable
 from lamina.kernel.time import SECOND_US
-from lamina.store.schedule import ItemSubject
+from lamina.store.ports.schedule import ItemSubject
 
 ITEMS = "/v1/schedule/items"
 TOMORROW = "2026-05-14T12:00:00Z"

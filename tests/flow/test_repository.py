@@ -16,8 +16,8 @@ from given import NOON, TENANT, CountedIds, ManualClock
 from lamina import limits
 from lamina.errors import Unavailable
 from lamina.store.documents.gathering import DamagedPack, gathered
-from lamina.store.documents.ports import Change, ChangeKind, Commit, Write
 from lamina.store.documents.repository import folder_name
+from lamina.store.ports.documents import Change, ChangeKind, Commit, Write
 from lamina.store.sqlite import SqliteStore
 
 PUT, APPEND, REMOVE = ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE
@@ -310,7 +310,7 @@ def test_a_second_process_is_refused(store: SqliteStore, tmp_path: Path) -> None
 WRITER = """
 import sys, threading
 from pathlib import Path
-from lamina.store.documents.ports import Change, ChangeKind, Write
+from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore
 
 store = SqliteStore(Path(sys.argv[1]))

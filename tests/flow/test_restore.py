@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from given import TENANT, ManualClock
 from lamina.cli.main import app
-from lamina.store.documents.ports import Change, ChangeKind, Write
 from lamina.store.documents.repository import folder_name
+from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore
 
 PUT, APPEND, REMOVE = ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE

@@ -19,7 +19,9 @@ from lamina.kernel.events import Stage
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes, SystemClock
-from lamina.store.ports import EventQuery, LifecycleQuery, RecordQuery
+from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.log import EventQuery
+from lamina.store.ports.records import RecordQuery
 from lamina.store.sqlite import SqliteStore, backlog_of
 from processes import answers, free_port, kill, run, start, wait_until
 

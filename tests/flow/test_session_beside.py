@@ -17,7 +17,7 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
 from lamina.session.awaited import require_awaited
 from lamina.session.drain import Drain
-from lamina.store.ports import EventQuery
+from lamina.store.ports.log import EventQuery
 
 USER = {"tenantId": "tenant_a", "userId": "user_1"}
 WHO = {**USER, "personaId": "persona_1"}

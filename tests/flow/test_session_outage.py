@@ -23,7 +23,7 @@ from lamina.session.folding import Said, fold_turn
 from lamina.session.ingest import Ingesting
 from lamina.session.names import scope_of
 from lamina.session.requests import BriefAsked, Ingest
-from lamina.store.sessions import OutboxRow, Place
+from lamina.store.ports.sessions import OutboxRow, Place
 from lamina.store.sqlite import SqliteStore
 
 SESSIONS, TURNS = 20, 50

@@ -11,7 +11,9 @@ import pytest
 import given
 from lamina import limits
 from lamina.kernel.events import Stage
-from lamina.store.ports import Job, LifecycleDraft, Writes
+from lamina.store.ports.jobs import Job
+from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.ports.writes import Writes
 
 SCOPE = "org:acme/user:alice"
 

@@ -34,7 +34,9 @@ from lamina.models.ports import Encoded, quantise
 from lamina.pipeline.indexing import event_row, record_row, vector_rows
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import LifecycleDraft, Store, Writes
+from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 from neighbours import ROOT, Believed
 

@@ -12,9 +12,10 @@ from given import NOON, CountedIds, ManualClock, draft
 from lamina.errors import Conflict
 from lamina.kernel.events import Origin, Trust
 from lamina.kernel.relay import DOCUMENTS_CHANNEL
-from lamina.store.documents.ports import Change, ChangeKind, Write, Written
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import Capture, Store
+from lamina.store.ports.documents import Change, ChangeKind, Write, Written
+from lamina.store.ports.log import Capture
+from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 
 STEPS = 150

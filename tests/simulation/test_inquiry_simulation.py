@@ -26,7 +26,7 @@ from lamina.pipeline.worker import Worker
 from lamina.session.inquirer import Inquirer
 from lamina.session.loops import open_loops
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from modelled import found
 

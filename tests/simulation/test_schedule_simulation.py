@@ -14,7 +14,7 @@ import pytest
 from given import NOON
 from lamina.errors import LaminaError
 from lamina.store.memory import MemoryStore
-from lamina.store.schedule import Ending, ItemQuery, ItemSubject, Schedule, ScheduleItem
+from lamina.store.ports.schedule import Ending, ItemQuery, ItemSubject, Schedule, ScheduleItem
 from lamina.store.sqlite import SqliteStore
 
 STEPS = 400

@@ -25,8 +25,8 @@ from lamina.session.ingest import Ingesting
 from lamina.session.names import scope_of
 from lamina.session.requests import BriefAsked, Ingest
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import Store
-from lamina.store.sessions import Place
+from lamina.store.ports.sessions import Place
+from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 
 STEPS = 300

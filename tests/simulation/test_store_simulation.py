@@ -34,18 +34,13 @@ from lamina.kernel.records import Entity, Layer, Mention, Record
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes, Interval
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import (
-    Capture,
-    Closing,
-    EventQuery,
-    Job,
-    LifecycleDraft,
-    LifecycleQuery,
-    RecordQuery,
-    Store,
-    TextRow,
-    Writes,
-)
+from lamina.store.ports.index import TextRow
+from lamina.store.ports.jobs import Job
+from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
+from lamina.store.ports.log import Capture, EventQuery
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Closing, Writes
 from lamina.store.sqlite import SqliteStore
 
 STEPS = 260

@@ -20,7 +20,8 @@ from lamina.recall.requests import Recall
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import score_events
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import VectorRow, Writes
+from lamina.store.ports.index import VectorRow
+from lamina.store.ports.writes import Writes
 
 DIMENSIONS = 8
 TURNS = 600

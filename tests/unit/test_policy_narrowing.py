@@ -27,7 +27,7 @@ from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.tokens import ScopeLimit, TokenFacts
 from lamina.store.memory import MemoryStore
-from lamina.store.registry import PolicyRow
+from lamina.store.ports.registry import PolicyRow
 
 NAMES = sorted(each.value for each in Capability)
 FEW = [

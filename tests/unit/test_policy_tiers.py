@@ -15,7 +15,7 @@ from lamina.errors import Forbidden, Invalid
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.store.memory import MemoryStore
-from lamina.store.registry import PolicyRow
+from lamina.store.ports.registry import PolicyRow
 
 ALICE = Principal(TENANT, "user:alice", "http")
 ROOT = Principal(TENANT, "user:root", "http")

@@ -18,9 +18,11 @@ from lamina.kernel.records import Layer
 from lamina.kernel.relay import DOCUMENTS_CHANNEL
 from lamina.kernel.scopes import Scope
 from lamina.models.minilm import unit_rows
-from lamina.store.documents.ports import Change, ChangeKind, Write
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import Capture, TextRow, VectorRow, Writes
+from lamina.store.ports.documents import Change, ChangeKind, Write
+from lamina.store.ports.index import TextRow, VectorRow
+from lamina.store.ports.log import Capture
+from lamina.store.ports.writes import Writes
 
 DIMENSIONS = 8
 

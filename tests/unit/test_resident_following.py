@@ -17,7 +17,8 @@ from lamina.index.vectors import pack
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.store.memory import MemoryStore
-from lamina.store.ports import IndexRows, TextRow, Writes
+from lamina.store.ports.index import IndexRows, TextRow
+from lamina.store.ports.writes import Writes
 
 WIDTH = 4
 EAST = np.array([1, 0, 0, 0], np.float32)

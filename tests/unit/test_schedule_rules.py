@@ -22,7 +22,7 @@ from lamina.coordination.schedule import changed, check_due, derived_state, new_
 from lamina.errors import Conflict, Forbidden, Invalid, LaminaError, NotFound, Unavailable
 from lamina.kernel.time import SECOND_US, instant
 from lamina.kernel.wire import Request
-from lamina.store.schedule import ItemSubject, ScheduleItem
+from lamina.store.ports.schedule import ItemSubject, ScheduleItem
 
 WHOLE = {"kind": "reminder", "title": "call", "due_at": "2026-05-14T12:00:00Z"}
 

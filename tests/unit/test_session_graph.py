@@ -11,7 +11,7 @@ from lamina.kernel.scopes import Scope
 from lamina.session.graph import GraphitiTarget, group_of
 from lamina.session.names import scope_of
 from lamina.store.memory import MemoryStore
-from lamina.store.sessions import OutboxRow, Place
+from lamina.store.ports.sessions import OutboxRow, Place
 
 ids = st.text("aB1_-/ü", min_size=1, max_size=8)
 

@@ -11,7 +11,7 @@ from lamina.kernel.records import Support
 from lamina.kernel.scopes import Scope
 from lamina.store.memory import MemoryStore
 from lamina.store.memory.records import MemoryRecords
-from lamina.store.ports import Writes
+from lamina.store.ports.writes import Writes
 from lamina.store.queries import Shown
 
 THEIRS = belief(id="belief_bob", scope=BOB)

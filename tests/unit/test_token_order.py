@@ -38,7 +38,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.kernel.tokens import ScopeLimit, TokenFacts
 from lamina.store.memory import MemoryStore
-from lamina.store.revocations import Revocation
+from lamina.store.ports.revocations import Revocation
 
 DAY_S = 24 * 3600
 

@@ -27,7 +27,7 @@ from lamina.errors import Forbidden
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
-from lamina.store.registry import PolicyRow, Registry
+from lamina.store.ports.registry import PolicyRow, Registry
 
 __all__ = ["Administering"]
 

@@ -25,7 +25,7 @@ from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Effect, Grant, Operation, Permits, Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 
 __all__ = ["Asked", "AuditLog", "Entry", "PepperBook", "Witness", "canonical_headers"]
 

@@ -28,8 +28,8 @@ from lamina.kernel.wire import (
     decode_cursor,
     encode_cursor,
 )
-from lamina.store.audit import AuditQuery
-from lamina.store.ports import Store
+from lamina.store.ports.audit import AuditQuery
+from lamina.store.ports.store import Store
 
 __all__ = ["AuditReads", "audit_operations"]
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from lamina import limits
 from lamina.kernel.time import Instant
-from lamina.store.audit import Audit, AuditQuery
+from lamina.store.ports.audit import Audit, AuditQuery
 
 __all__ = ["AuditedUses"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lamina.kernel.audit import GENESIS, Anchor, AuditRow, Head, holds, kept_digest
-from lamina.store.audit import Audit
+from lamina.store.ports.audit import Audit
 
 __all__ = ["Broken", "Checked", "check_chain", "check_chains"]
 

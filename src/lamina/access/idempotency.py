@@ -17,8 +17,8 @@ from pydantic_core import to_json
 from lamina.errors import Unavailable
 from lamina.kernel.operations import Answer
 from lamina.kernel.time import Instant
-from lamina.store.ports import Idempotency, IdempotencyKey, Remembered
-from lamina.store.shapes import check_same
+from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
+from lamina.store.rules.refusals import check_same
 
 __all__ = ["Replays", "family_of"]
 

@@ -14,7 +14,7 @@ from typing import Final
 from lamina.access.documents import CATALOGUE
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.scopes import Scope
-from lamina.store.registry import ScopeState
+from lamina.store.ports.registry import ScopeState
 
 __all__ = ["CREATE_CAPABILITIES", "Place", "Role", "crosses_tenants", "needed_role", "place_of"]
 

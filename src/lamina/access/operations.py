@@ -11,7 +11,7 @@ from lamina.access.tiers import TieredPolicy
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Grant, Operation, Tier
 from lamina.kernel.scopes import Scope
-from lamina.store.registry import Registry
+from lamina.store.ports.registry import Registry
 
 __all__ = ["access_operations"]
 

@@ -28,7 +28,7 @@ from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import BUILTIN_SCOPE_TYPES, Scope
 from lamina.kernel.time import duration_us
 from lamina.kernel.wire import decode_cursor, encode_cursor
-from lamina.store.registry import Registry, ScopeState
+from lamina.store.ports.registry import Registry, ScopeState
 
 __all__ = ["Registering", "registering_grants"]
 

@@ -19,7 +19,7 @@ from lamina.kernel.operations import Grant, Permits, Principal
 from lamina.kernel.relay import EVERYWHERE, RELAY_SCOPE, Mode, RelayGrant, RelayRight, may, namespace_of
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.kernel.tokens import ScopeLimit, TokenFacts
-from lamina.store.relay_tokens import RelayToken, RelayTokens
+from lamina.store.ports.relay_tokens import RelayToken, RelayTokens
 
 __all__ = ["ByForm", "RelayPermits", "RelayPrincipals", "issue", "owner_grant", "without_token"]
 

@@ -15,7 +15,7 @@ from lamina.errors import Fault
 from lamina.kernel.audit import GENESIS, Anchor, AuditDraft, AuditRow, holds, kept_digest
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.time import Clock, Instant
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 
 __all__ = ["Retention"]
 

@@ -26,7 +26,7 @@ from lamina.access.rules import RETENTION_MAX_US, RETENTION_MIN_US, AuditRules, 
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.scopes import Scope
-from lamina.store.registry import PolicyRow, Registry
+from lamina.store.ports.registry import PolicyRow, Registry
 
 __all__ = ["Snapshot", "TieredPolicy", "TokenAllows"]
 

@@ -14,7 +14,7 @@ from lamina.continuity.subjects import ArchiveName, Subject, archive_name, check
 from lamina.errors import Conflict, Malformed, NotFound
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import rfc3339
-from lamina.store.documents.ports import Change, ChangeKind, Document
+from lamina.store.ports.documents import Change, ChangeKind, Document
 
 __all__ = ["Archiving", "archive_named"]
 

@@ -22,7 +22,7 @@ from lamina.continuity.permission import Reach
 from lamina.continuity.subjects import ARCHIVE, COLD_INDEX, FALLBACK, KINDS, ROOT, Subject
 from lamina.errors import LaminaError
 from lamina.kernel.time import Instant
-from lamina.store.documents.ports import Document, Documents
+from lamina.store.ports.documents import Document, Documents
 
 __all__ = ["GraphSources", "links_in"]
 

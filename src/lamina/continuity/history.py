@@ -13,7 +13,7 @@ from lamina.continuity.subjects import Subject
 from lamina.errors import NotFound
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import rfc3339
-from lamina.store.documents.ports import DocumentVersion
+from lamina.store.ports.documents import DocumentVersion
 
 __all__ = ["History"]
 

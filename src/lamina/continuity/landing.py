@@ -12,8 +12,8 @@ from lamina.kernel.events import Context, Directives, EventDraft, Modality, Orig
 from lamina.kernel.operations import Call
 from lamina.kernel.relay import DOCUMENTS_CHANNEL, RELAY_SCOPE
 from lamina.kernel.time import Instant
-from lamina.store.documents.ports import Change, ChangeKind, Commit, Documents, Write
-from lamina.store.ports import Capture
+from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents, Write
+from lamina.store.ports.log import Capture
 
 __all__ = ["Told", "draft_of", "landed", "retried"]
 

@@ -20,7 +20,7 @@ from lamina.continuity.upkeep import Upkeep
 from lamina.continuity.uses import NoUses, Uses
 from lamina.continuity.writing import Writing
 from lamina.kernel.operations import Operation
-from lamina.store.documents.ports import Documents
+from lamina.store.ports.documents import Documents
 
 __all__ = ["continuity_operations"]
 

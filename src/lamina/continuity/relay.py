@@ -22,7 +22,7 @@ from lamina.continuity.shelf import Shelf
 from lamina.continuity.subjects import Subject
 from lamina.continuity.uses import Uses
 from lamina.kernel.operations import Call, Operation
-from lamina.store.documents.ports import Documents
+from lamina.store.ports.documents import Documents
 
 __all__ = ["RelayBounds", "Surroundings", "relay_operations"]
 

@@ -17,7 +17,7 @@ from lamina.continuity.loading import Loaded, loaded
 from lamina.continuity.subjects import ACTIVE, KINDS, ROOT, Subject, check_same_subject
 from lamina.errors import LaminaError, NotFound
 from lamina.kernel.operations import Call
-from lamina.store.documents.ports import Change, Commit, Document, Documents, DocumentVersion
+from lamina.store.ports.documents import Change, Commit, Document, Documents, DocumentVersion
 
 __all__ = ["Kept", "Shelf", "Standing", "no_capsule"]
 

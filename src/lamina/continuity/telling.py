@@ -14,8 +14,8 @@ from lamina.continuity.loading import loaded
 from lamina.continuity.subjects import ACTIVE, ROOT
 from lamina.continuity.wording import in_words
 from lamina.errors import LaminaError
-from lamina.store.documents.ports import ChangeKind, Step, Tell
-from lamina.store.ports import Capture
+from lamina.store.ports.documents import ChangeKind, Step, Tell
+from lamina.store.ports.log import Capture
 
 __all__ = ["telling"]
 

@@ -33,7 +33,7 @@ from lamina.errors import Conflict, Forbidden, LaminaError, Malformed, NotFound
 from lamina.kernel.canonical import canonical
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import rfc3339
-from lamina.store.documents.ports import Change, ChangeKind
+from lamina.store.ports.documents import Change, ChangeKind
 
 __all__ = ["Upkeep"]
 

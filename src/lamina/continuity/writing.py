@@ -24,7 +24,7 @@ from lamina.continuity.wording import in_words
 from lamina.continuity.writes import Changed, check_upsert, lifecycle_of, moved, patched_capsule, upserted
 from lamina.errors import Malformed, NotFound
 from lamina.kernel.operations import Answer, Call
-from lamina.store.documents.ports import Change, ChangeKind
+from lamina.store.ports.documents import Change, ChangeKind
 
 __all__ = ["Writing"]
 

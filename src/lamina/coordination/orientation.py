@@ -10,7 +10,7 @@ from lamina.continuity.subjects import Subject
 from lamina.coordination.reminding import SCHEDULE_PLACE, Reminding
 from lamina.kernel.operations import Call
 from lamina.kernel.relay import RelayRight
-from lamina.store.schedule import ItemSubject
+from lamina.store.ports.schedule import ItemSubject
 
 __all__ = ["reminders_of"]
 

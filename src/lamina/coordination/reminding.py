@@ -35,7 +35,7 @@ from lamina.coordination.schedule import (
 from lamina.errors import NotFound, Unavailable
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.store.schedule import Created, ItemSubject, Schedule, ScheduleItem
+from lamina.store.ports.schedule import Created, ItemSubject, Schedule, ScheduleItem
 
 __all__ = ["SCHEDULE_PLACE", "Reminding", "Windows"]
 

@@ -12,15 +12,8 @@ from lamina.coordination.requests import CreateItem, ItemChanges, ItemView, List
 from lamina.coordination.rules import canonical_text
 from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import SECOND_US, Instant, rfc3339
-from lamina.store.schedule import (
-    Ending,
-    ItemKind,
-    ItemQuery,
-    ItemStatus,
-    ItemSubject,
-    ScheduleItem,
-    version_moved,
-)
+from lamina.store.ports.schedule import Ending, ItemKind, ItemQuery, ItemStatus, ItemSubject, ScheduleItem
+from lamina.store.rules.schedule import version_moved
 
 __all__ = [
     "changed",

@@ -27,7 +27,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.tokens import analyse, content_terms
 from lamina.models.ports import Embedder
-from lamina.store.ports import EventLog, EventQuery
+from lamina.store.ports.log import EventLog, EventQuery
 
 __all__ = ["Coverage", "DocumentIndex", "FoundDocument", "Passing"]
 

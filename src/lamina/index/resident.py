@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from lamina.index.scope import ScopeIndex
 from lamina.kernel.scopes import Scope
-from lamina.store.ports import IndexRows
+from lamina.store.ports.index import IndexRows
 
 __all__ = ["ResidentIndexes"]
 

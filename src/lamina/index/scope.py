@@ -21,7 +21,7 @@ from lamina.index.vectors import VectorMatrix
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.ports import IndexRows, TextRow
+from lamina.store.ports.index import IndexRows, TextRow
 
 __all__ = ["NONE", "BoolArray", "Float32Array", "Rows", "ScopeIndex", "idf"]
 

@@ -10,7 +10,7 @@ from lamina.kernel.events import LifecycleRow
 from lamina.kernel.operations import Grant, Permits
 from lamina.kernel.scopes import Scope
 from lamina.lifecycle.requests import LifecycleFilters
-from lamina.store.ports import Lifecycle, LifecycleQuery
+from lamina.store.ports.lifecycle import Lifecycle, LifecycleQuery
 
 __all__ = ["query_of", "row_after", "subscribe_grant", "visible"]
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from lamina import limits
 from lamina.errors import Busy, Unavailable
 from lamina.kernel.events import LifecycleRow
-from lamina.store.ports import LifecycleQuery, Store
+from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.store import Store
 
 __all__ = ["Feed", "Listener"]
 

@@ -12,7 +12,7 @@ from lamina.lifecycle.access import subscribe_grant
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.reading import LifecycleReads
 from lamina.lifecycle.stream import Streaming
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 
 __all__ = ["lifecycle_operations"]
 

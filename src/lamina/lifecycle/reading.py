@@ -24,7 +24,9 @@ from lamina.lifecycle.requests import (
     StageError,
     row_view,
 )
-from lamina.store.ports import JobState, LifecycleQuery, Store
+from lamina.store.ports.jobs import JobState
+from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
 __all__ = ["LifecycleReads"]

@@ -16,7 +16,8 @@ from lamina.kernel.time import SECOND_US, Clock, Instant, duration_text, rfc3339
 from lamina.lifecycle.access import query_of, row_after, subscribe_grant, visible
 from lamina.lifecycle.feed import Feed, Listener
 from lamina.lifecycle.requests import LifecycleName, StreamedRow, StreamRequest
-from lamina.store.ports import LifecycleQuery, Store
+from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.store import Store
 
 __all__ = ["LifecycleStream", "Streaming"]
 

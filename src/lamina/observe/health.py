@@ -17,7 +17,7 @@ from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tie
 from lamina.kernel.time import SECOND_US
 from lamina.kernel.wire import Request, Result
 from lamina.models.minilm import model_path_exists
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 from lamina.store.watch import Watch
 
 __all__ = ["HealthReport", "Operating", "operator_operations"]

@@ -8,7 +8,7 @@ from lamina import __version__
 from lamina.kernel.operations import Answer, Call, Effect, Operation, Tier
 from lamina.kernel.time import rfc3339
 from lamina.kernel.wire import Request, Result
-from lamina.store.documents.ports import Documents
+from lamina.store.ports.documents import Documents
 
 __all__ = ["RELAY_CONTRACT", "relay_health_operations"]
 

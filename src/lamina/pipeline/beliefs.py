@@ -19,7 +19,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.posterior import Posterior
 from lamina.pipeline.view import View
-from lamina.store.ports import Closing, Writes
+from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["CONFIDENCE_FLOOR", "BeliefReviser"]
 

@@ -25,9 +25,11 @@ from lamina.pipeline.requests import (
     StoredByKey,
     Waited,
 )
-from lamina.store.ports import Appended, Capture, IdempotencyKey, Remembered, Store
+from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.log import Appended, Capture
+from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
-from lamina.store.shapes import check_same
+from lamina.store.rules.refusals import check_same
 from lamina.store.watch import Watch
 
 __all__ = ["BULK_FAMILY", "SINGLE_FAMILY", "Capturing", "write_grants"]

@@ -14,7 +14,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Concept, Edge, Fact, Layer, Loop, Stance, Subject, Support
 from lamina.pipeline.view import View
-from lamina.store.ports import Closing, Writes
+from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["SYNTHESIZER", "ConceptSynthesizer", "concept_id"]
 

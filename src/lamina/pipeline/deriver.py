@@ -30,8 +30,11 @@ from lamina.pipeline.loops.reading import read_loops
 from lamina.pipeline.mending import Mender
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.view import FactsRead, Pending, View
-from lamina.store.inquiries import Ready
-from lamina.store.ports import Job, LifecycleDraft, Store, Writes
+from lamina.store.ports.inquiries import Ready
+from lamina.store.ports.jobs import Job
+from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Writes
 
 __all__ = ["Deriver", "Landing"]
 

@@ -20,7 +20,7 @@ from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import STOP_TERMS, analyse
 from lamina.pipeline.view import View
-from lamina.store.ports import Closing, Writes
+from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["EpisodeBuilder", "newly_worded"]
 

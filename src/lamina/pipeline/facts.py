@@ -17,7 +17,7 @@ from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
 from lamina.pipeline.view import EXTRACTED_FROM, TAKEN_BACK_BY, View
-from lamina.store.ports import Closing, Writes
+from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["EXTERNAL_FACTOR", "FactResolver", "entity_id"]
 

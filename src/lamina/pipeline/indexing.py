@@ -12,7 +12,7 @@ from lamina.language.questions import sentence_shares
 from lamina.language.tokens import analyse, event_terms
 from lamina.models.ports import Embedder
 from lamina.pipeline.reading import role_of
-from lamina.store.ports import TextRow, VectorRow
+from lamina.store.ports.index import TextRow, VectorRow
 
 __all__ = ["embedded_text", "event_row", "record_row", "vector_rows"]
 

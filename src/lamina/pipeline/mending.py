@@ -23,7 +23,8 @@ from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.indexing import record_row
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.view import CANCELLED_BY, EXTRACTED_FROM, TAKEN_BACK_BY, TIES, Apart, Pending, View
-from lamina.store.ports import Closing, Store, Writes
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["Mender"]
 

@@ -17,8 +17,11 @@ from lamina.kernel.events import Event
 from lamina.kernel.records import Fact, Layer, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
-from lamina.store.ports import Closing, EventQuery, RecordQuery, Store, Writes
-from lamina.store.shapes import wanted
+from lamina.store.ports.log import EventQuery
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Closing, Writes
+from lamina.store.rules.records import wanted
 
 __all__ = ["CANCELLED_BY", "EXTRACTED_FROM", "TAKEN_BACK_BY", "TIES", "Apart", "FactsRead", "Pending", "View"]
 

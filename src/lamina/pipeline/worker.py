@@ -14,8 +14,9 @@ from lamina.models.ports import Embedder
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.loops.applying import applies_at
-from lamina.store.inquiries import Ready
-from lamina.store.ports import Job, Store
+from lamina.store.ports.inquiries import Ready
+from lamina.store.ports.jobs import Job
+from lamina.store.ports.store import Store
 
 __all__ = ["Worker", "backoff_us"]
 

@@ -16,7 +16,8 @@ from lamina.recall.plan import Plan
 from lamina.recall.retrieve import DERIVED, Words
 from lamina.recall.score import EVIDENCE_TOP, RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
 from lamina.recall.wording import without_cancelled
-from lamina.store.ports import RecordQuery, Store
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
 __all__ = ["SOURCES_TOP", "DerivedLayers", "DerivedRecords"]

@@ -29,7 +29,7 @@ from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
 from lamina.recall.stream import as_stream
 from lamina.recall.weights import DEFAULT
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
 __all__ = ["Recalling"]

@@ -28,7 +28,7 @@ from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
 from lamina.models.recent import RecentQuestions
 from lamina.recall.plan import Plan
 from lamina.recall.signals import ALONE, ScopeStatistics, Turns, persons_named
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 from lamina.store.queries import Home
 
 __all__ = ["DERIVED", "EventPool", "Retriever", "Words"]

@@ -13,7 +13,7 @@ from typing import TypeVar
 from lamina.kernel.events import Event
 from lamina.kernel.records import Concept, Episode, Fact, Layer, Record, layer_of
 from lamina.kernel.time import rfc3339
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 
 __all__ = ["without_cancelled"]
 

@@ -34,7 +34,8 @@ from lamina.session.requests import (
     SessionResult,
 )
 from lamina.session.tier_one import SessionStates
-from lamina.store.ports import Capture, Store
+from lamina.store.ports.log import Capture
+from lamina.store.ports.store import Store
 from lamina.store.watch import Watch
 
 __all__ = [

@@ -23,7 +23,7 @@ from lamina.recall.recalling import Recalling
 from lamina.recall.requests import Budgets, Recall
 from lamina.session.awaited import awaited_until
 from lamina.session.requests import EntitySeen, Remembered
-from lamina.store.ports import Records
+from lamina.store.ports.records import Records
 
 __all__ = ["NOTHING", "Associations", "Associator", "entities_seen"]
 

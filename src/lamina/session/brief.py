@@ -13,7 +13,7 @@ from lamina.session.loops import active_loops
 from lamina.session.names import actor_of_user, scope_of
 from lamina.session.requests import Brief, BriefAsked
 from lamina.session.tier_one import SessionState, SessionStates
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 
 __all__ = ["Briefing"]
 

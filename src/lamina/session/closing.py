@@ -14,8 +14,8 @@ from lamina.kernel.wire import InstantText
 from lamina.session.ingest import speaker, turn_capture, write_grants
 from lamina.session.names import scope_of
 from lamina.session.requests import Name, Role, SessionName, SessionRequest, SessionResult, TurnText
-from lamina.store.ports import Store
-from lamina.store.sessions import Place
+from lamina.store.ports.sessions import Place
+from lamina.store.ports.store import Store
 
 __all__ = ["Close", "Closed", "Closing", "SessionTaken", "TakeSession"]
 

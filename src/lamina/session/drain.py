@@ -19,8 +19,8 @@ from lamina.kernel.events import Event
 from lamina.kernel.time import SECOND_US, Clock
 from lamina.session.folders import Folder, RulesFolder
 from lamina.session.folding import bridge_text, said_of
-from lamina.store.ports import Store
-from lamina.store.sessions import Fold, OutboxRow, Sitting
+from lamina.store.ports.sessions import Fold, OutboxRow, Sitting
+from lamina.store.ports.store import Store
 
 __all__ = ["Drain", "Drained", "Target", "backoff_us", "is_permanent"]
 

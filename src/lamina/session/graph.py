@@ -24,7 +24,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import to_datetime
 from lamina.models.ports import Embedder
 from lamina.session.names import names_of
-from lamina.store.sessions import OutboxRow
+from lamina.store.ports.sessions import OutboxRow
 
 __all__ = ["GraphModel", "GraphitiTarget", "group_of"]
 

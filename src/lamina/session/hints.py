@@ -12,7 +12,8 @@ from lamina.pipeline.facts import entity_id
 from lamina.pipeline.view import EXTRACTED_FROM
 from lamina.session.associations import entities_seen
 from lamina.session.requests import EntitySeen
-from lamina.store.ports import EventQuery, Store
+from lamina.store.ports.log import EventQuery
+from lamina.store.ports.store import Store
 
 __all__ = ["entity_hints"]
 

@@ -17,7 +17,7 @@ from lamina.language.entities import normalise_name
 from lamina.pipeline.facts import entity_id
 from lamina.pipeline.view import CANCELLED_BY
 from lamina.session.requests import Identity
-from lamina.store.ports import RecordQuery, Records
+from lamina.store.ports.records import RecordQuery, Records
 
 __all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "TIMEZONE", "identity_of"]
 

@@ -13,7 +13,9 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.session.names import actor_of_agent, actor_of_user, scope_of
 from lamina.session.requests import Ingest, Ingested, Role
-from lamina.store.ports import Capture, IdempotencyKey, Store
+from lamina.store.ports.idempotency import IdempotencyKey
+from lamina.store.ports.log import Capture
+from lamina.store.ports.store import Store
 
 __all__ = ["FAMILY", "Ingesting", "new_session", "speaker", "turn_capture", "write_grants"]
 

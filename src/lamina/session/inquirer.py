@@ -21,9 +21,9 @@ from lamina.pipeline.loops.applying import EXTRACTOR
 from lamina.pipeline.loops.question import BEFORE_READ, TASK, Question, plain, question_about
 from lamina.session.drain import backoff_us, is_permanent
 from lamina.session.loops import open_loops
-from lamina.store.inquiries import Inquiry
-from lamina.store.model_outputs import ModelOutput
-from lamina.store.ports import Store
+from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Inquiry
 
 __all__ = ["Inquirer"]
 

@@ -24,9 +24,11 @@ from lamina.session.loops import loop_row, open_loops
 from lamina.session.names import names_of, scope_of, tenant_scope
 from lamina.session.requests import Name, SessionName, SessionRequest, SessionResult
 from lamina.session.tier_one import SessionStates
-from lamina.store.inquiries import Inquiry
-from lamina.store.ports import EventQuery, RecordQuery, Store
-from lamina.store.sessions import OutboxRow, Place, Sitting
+from lamina.store.ports.log import EventQuery
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.sessions import OutboxRow, Place, Sitting
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Inquiry
 
 __all__ = [
     "Inside",

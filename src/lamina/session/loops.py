@@ -9,7 +9,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
 from lamina.session.identity import EVERYTHING
 from lamina.session.requests import ActiveLoop
-from lamina.store.ports import RecordQuery, Records
+from lamina.store.ports.records import RecordQuery, Records
 
 __all__ = ["BRIEF_LOOPS_MAX", "active_loops", "loop_row", "open_loops", "shown", "status_at"]
 

@@ -12,8 +12,8 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant, duration_text
 from lamina.session.folding import bridge_text, fold_turn, said_of
 from lamina.session.requests import TemporalAuthority, WorkingTurn
-from lamina.store.ports import Store
-from lamina.store.sessions import Place, Sitting
+from lamina.store.ports.sessions import Place, Sitting
+from lamina.store.ports.store import Store
 
 __all__ = ["SessionState", "SessionStates"]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from lamina import limits
 from lamina.kernel.records import Support, is_event, layer_of
 from lamina.kernel.scopes import Scope
-from lamina.store.ports import Records
+from lamina.store.ports.records import Records
 
 __all__ = ["Home", "MayRead", "Shown"]
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 from lamina import limits
 from lamina.kernel.events import LifecycleRow, Stage
-from lamina.store.ports import LifecycleQuery, Store
+from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.store import Store
 
 __all__ = ["Watch"]
 

@@ -14,7 +14,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.kernel.tokens import TokenFacts
 from lamina.kernel.wire import Nothing, Request, Result, Text
-from lamina.store.revocations import Revocation, Revocations
+from lamina.store.ports.revocations import Revocation, Revocations
 
 __all__ = ["token_operations"]
 

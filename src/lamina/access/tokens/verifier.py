@@ -30,7 +30,7 @@ from lamina.errors import Unauthenticated
 from lamina.kernel.operations import Principal
 from lamina.kernel.time import SECOND_US, Clock
 from lamina.kernel.tokens import TokenFacts
-from lamina.store.revocations import Revocations
+from lamina.store.ports.revocations import Revocations
 
 __all__ = ["SignedPrincipals", "TokenVerifier", "Verified"]
 

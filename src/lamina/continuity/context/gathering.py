@@ -16,7 +16,7 @@ from lamina.continuity.permission import Reach
 from lamina.continuity.subjects import COLD, ROOT
 from lamina.kernel.operations import Call
 from lamina.kernel.time import SECOND_US, Instant, rfc3339
-from lamina.store.documents.ports import Document, Documents
+from lamina.store.ports.documents import Document, Documents
 
 __all__ = [
     "INDEX_MISSING",

@@ -17,7 +17,7 @@ from lamina.continuity.subjects import Subject
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import rfc3339
-from lamina.store.documents.ports import Documents
+from lamina.store.ports.documents import Documents
 
 __all__ = ["NOTES", "Graphing", "Reminders", "Retrieving"]
 

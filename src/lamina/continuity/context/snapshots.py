@@ -22,7 +22,7 @@ from lamina.kernel.canonical import digest
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import Instant, rfc3339, to_datetime
-from lamina.store.documents.ports import Change, ChangeKind, Commit, Document, Documents
+from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, Documents
 
 __all__ = ["FOLDER", "Snapshots", "snapshot_told"]
 

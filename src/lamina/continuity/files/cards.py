@@ -9,7 +9,7 @@ from typing import Final
 
 from lamina import limits
 from lamina.continuity.files.names import folder_of
-from lamina.store.documents.ports import Document
+from lamina.store.ports.documents import Document
 
 __all__ = ["Card", "card_of", "front_matter", "snippet_of", "text_of"]
 

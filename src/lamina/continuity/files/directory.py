@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from lamina import limits
 from lamina.continuity.files.cards import Card, card_of
 from lamina.kernel.time import Instant
-from lamina.store.documents.ports import Commit, Documents
+from lamina.store.ports.documents import Commit, Documents
 
 __all__ = ["Directory", "Listing"]
 

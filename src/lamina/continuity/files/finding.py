@@ -27,7 +27,7 @@ from lamina.index.documents import Coverage
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
-from lamina.store.documents.ports import Document, Documents
+from lamina.store.ports.documents import Document, Documents
 
 __all__ = ["Finding"]
 

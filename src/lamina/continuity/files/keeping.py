@@ -13,7 +13,7 @@ from lamina.continuity.permission import READS, Reach
 from lamina.errors import Malformed, NotFound, TooLarge
 from lamina.kernel.canonical import canonical
 from lamina.kernel.operations import Answer, Call
-from lamina.store.documents.ports import Change, ChangeKind, Documents, DocumentVersion
+from lamina.store.ports.documents import Change, ChangeKind, Documents, DocumentVersion
 
 __all__ = ["Keeping", "file_told"]
 

@@ -11,7 +11,7 @@ from lamina.continuity.files.keeping import Keeping
 from lamina.continuity.permission import READS
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RelayRight
-from lamina.store.documents.ports import Documents
+from lamina.store.ports.documents import Documents
 
 __all__ = ["file_operations"]
 

@@ -19,8 +19,8 @@ from lamina.pipeline.loops.question import BEFORE_READ
 from lamina.pipeline.loops.reading import read_loops
 from lamina.pipeline.loops.values import Ending
 from lamina.pipeline.view import View
-from lamina.store.inquiries import Inquiry
-from lamina.store.ports import Store, Writes
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Inquiry, Writes
 
 __all__ = ["EXTRACTOR", "applies_at", "apply_answer"]
 

@@ -27,7 +27,7 @@ from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Pointer
 from lamina.pipeline.reading import role_of
 from lamina.pipeline.view import View
-from lamina.store.ports import Closing, Writes
+from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["EXTRACTOR", "OPEN_SEEN_MAX", "LoopKeeper", "raises_loops", "reference_of"]
 

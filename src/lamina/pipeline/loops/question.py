@@ -21,7 +21,7 @@ from lamina.models.ports import Message
 from lamina.pipeline.loops.answer import SCHEMA
 from lamina.pipeline.loops.keeping import raises_loops, reference_of
 from lamina.pipeline.reading import role_of
-from lamina.store.inquiries import Inquiry
+from lamina.store.ports.writes import Inquiry
 
 __all__ = ["BEFORE_READ", "TASK", "Question", "inquiry_about", "is_worth_asking", "question_about"]
 

@@ -24,7 +24,8 @@ from lamina.recall.layers.reading import (
     supports_by_record,
 )
 from lamina.recall.layers.requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
-from lamina.store.ports import RecordQuery, Records, Store
+from lamina.store.ports.records import RecordQuery, Records
+from lamina.store.ports.store import Store
 
 __all__ = ["BeliefPage", "ClaimReads", "FactPage", "Timeline", "held_belief", "with_tensions"]
 

@@ -24,7 +24,9 @@ from lamina.recall.layers.reading import (
 )
 from lamina.recall.layers.requests import EpisodeId, EpisodesRequest, EventId, EventsRequest
 from lamina.recall.wording import without_cancelled
-from lamina.store.ports import EventQuery, RecordQuery, Store
+from lamina.store.ports.log import EventQuery
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
 __all__ = ["EpisodePage", "EventPage", "EventReads"]

@@ -16,7 +16,7 @@ from lamina.recall.layers.events import EpisodePage, EventPage, EventReads
 from lamina.recall.layers.reach import view_grants
 from lamina.recall.layers.understanding import ConceptPage, ConceptReads, Coverage, RelatedPage
 from lamina.recall.layers.why import BeliefReasons, Why
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 
 __all__ = ["layer_operations"]
 

@@ -15,7 +15,9 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.wire import Result
 from lamina.language.entities import normalise_name
 from lamina.recall.layers.requests import View
-from lamina.store.ports import EventLog, Records, Scopes
+from lamina.store.ports.log import EventLog
+from lamina.store.ports.records import Records
+from lamina.store.ports.scopes import Scopes
 
 __all__ = ["DeniedScope", "Reach", "TraversedScope", "entity_named", "reach_of", "traversed", "view_grants"]
 

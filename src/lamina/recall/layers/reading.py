@@ -13,7 +13,8 @@ from lamina.kernel.records import Belief, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.recall.layers.pages import Place, Scanned, scan
-from lamina.store.ports import EventLog, EventQuery, RecordQuery, Records
+from lamina.store.ports.log import EventLog, EventQuery
+from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.queries import Shown
 
 __all__ = [

@@ -21,7 +21,9 @@ from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import cursor_after, one_record, present, records_page
 from lamina.recall.layers.requests import ConceptId, ConceptsRequest, CoverageRequest, RelatedRequest
 from lamina.recall.wording import without_cancelled
-from lamina.store.ports import EventQuery, RecordQuery, Store
+from lamina.store.ports.log import EventQuery
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
 __all__ = ["ConceptPage", "ConceptReads", "Coverage", "RelatedPage"]

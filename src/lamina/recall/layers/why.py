@@ -29,7 +29,7 @@ from lamina.recall.layers.claims import held_belief, with_tensions
 from lamina.recall.layers.reading import counting
 from lamina.recall.layers.requests import WhyRequest
 from lamina.recall.wording import without_cancelled
-from lamina.store.ports import Store
+from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
 __all__ = ["BeliefReasons", "Why"]

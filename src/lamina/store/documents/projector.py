@@ -27,8 +27,8 @@ from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
 from lamina.store.documents.gathering import DamagedPack
 from lamina.store.documents.objects import GitObject, Worktree
-from lamina.store.documents.ports import Commit, CommitChanges, Landed
 from lamina.store.documents.repository import GitRepository, folder_name, replace_repository
+from lamina.store.ports.documents import Commit, CommitChanges, Landed
 
 __all__ = ["CommitRows", "Projector"]
 

@@ -17,7 +17,7 @@ import pygit2
 from lamina.errors import Invalid
 from lamina.kernel.time import SECOND_US
 from lamina.store.documents.paths import document_path
-from lamina.store.documents.ports import Change, ChangeKind, PastWrite, Write
+from lamina.store.ports.documents import Change, ChangeKind, PastWrite, Write
 
 __all__ = ["clone_head", "past_writes"]
 

@@ -9,8 +9,8 @@ from functools import partial
 from lamina.kernel.audit import GENESIS, Anchor, AuditDraft, AuditRow, Head, Pepper, chained, row_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.audit import AuditQuery, MakeDraft, Ride
 from lamina.store.memory.tables import Memory, Tables
+from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
 
 __all__ = ["MemoryAudit", "MemoryPeppers"]
 

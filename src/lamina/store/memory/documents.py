@@ -8,7 +8,9 @@ from dataclasses import replace
 from lamina.kernel.relay import told_path
 from lamina.kernel.time import Clock, Instant
 from lamina.store.documents.objects import Worktree
-from lamina.store.documents.ports import (
+from lamina.store.memory.log import MemoryLog
+from lamina.store.memory.tables import DocumentEvent, Memory, StoredVersion, Tables
+from lamina.store.ports.documents import (
     Change,
     ChangeKind,
     Commit,
@@ -20,13 +22,9 @@ from lamina.store.documents.ports import (
     Tell,
     Write,
     Written,
-    no_history,
-    not_empty,
 )
-from lamina.store.documents.standing import Standing, above, collision, stood_after
-from lamina.store.memory.log import MemoryLog
-from lamina.store.memory.tables import DocumentEvent, Memory, StoredVersion, Tables
-from lamina.store.ports import Appended
+from lamina.store.ports.log import Appended
+from lamina.store.rules.documents import Standing, above, collision, no_history, not_empty, stood_after
 
 __all__ = ["MemoryDocuments"]
 

@@ -23,7 +23,7 @@ from lamina.store.memory.schedule import MemorySchedule
 from lamina.store.memory.sessions import MemorySessions
 from lamina.store.memory.tables import Memory
 from lamina.store.memory.upkeep import MemoryUpkeep
-from lamina.store.sqlite.codec import record_row, text_row
+from lamina.store.rows import record_row, text_row
 
 __all__ = ["MemoryStore"]
 

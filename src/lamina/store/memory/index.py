@@ -10,7 +10,7 @@ from dataclasses import replace
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports import TextRow, VectorRow
+from lamina.store.ports.index import TextRow, VectorRow
 
 __all__ = ["MemoryIndexRows", "put_text", "put_vector"]
 

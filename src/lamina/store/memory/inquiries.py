@@ -10,12 +10,12 @@ from lamina import limits
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.inquiries import Inquiry, Ready
 from lamina.store.memory.model_outputs import put_output
 from lamina.store.memory.records import put_writes
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.model_outputs import ModelOutput
-from lamina.store.ports import Writes
+from lamina.store.ports.inquiries import Ready
+from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.ports.writes import Inquiry, Writes
 
 __all__ = ["MemoryInquiries"]
 

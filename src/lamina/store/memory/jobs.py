@@ -14,7 +14,9 @@ from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.records import put_writes
 from lamina.store.memory.tables import JobRow, Memory, Tables
-from lamina.store.ports import LEASE_LOST, Job, JobState, LifecycleDraft, Writes
+from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
+from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.ports.writes import Writes
 
 __all__ = ["MemoryJobs"]
 

@@ -10,7 +10,7 @@ from lamina.kernel.events import LifecycleRow
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.time import Clock
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports import LifecycleDraft, LifecycleQuery
+from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 
 __all__ = ["MemoryLifecycle", "put_lifecycle"]
 

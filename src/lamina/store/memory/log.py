@@ -18,8 +18,11 @@ from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.memory.unfolding import unfold
-from lamina.store.ports import Appended, Capture, EventQuery, IdempotencyKey, Remembered, ScopeRow
-from lamina.store.shapes import cancellation_of, captured_row, check_same
+from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.log import Appended, Capture, EventQuery
+from lamina.store.ports.scopes import ScopeRow
+from lamina.store.rules.log import cancellation_of, captured_row
+from lamina.store.rules.refusals import check_same
 
 __all__ = ["MemoryIdempotency", "MemoryLog", "MemoryScopes"]
 

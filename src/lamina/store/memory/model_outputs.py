@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.model_outputs import ModelOutput
+from lamina.store.ports.model_outputs import ModelOutput
 
 __all__ = ["MemoryModelOutputs", "put_output"]
 

@@ -12,8 +12,9 @@ from lamina.kernel.time import Instant
 from lamina.store.memory.exclusion import exclude_unsupported, readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports import RecordQuery, Writes
-from lamina.store.shapes import wanted
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.writes import Writes
+from lamina.store.rules.records import wanted
 
 __all__ = ["MemoryRecords", "put_writes"]
 

@@ -9,9 +9,9 @@ from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports import ScopeRow
-from lamina.store.registry import IdleScope, PolicyRow, ScopeState
-from lamina.store.shapes import not_registered, registration_exists
+from lamina.store.ports.registry import IdleScope, PolicyRow, ScopeState
+from lamina.store.ports.scopes import ScopeRow
+from lamina.store.rules.refusals import not_registered, registration_exists
 
 __all__ = ["MemoryRegistry"]
 

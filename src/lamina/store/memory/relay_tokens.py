@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from lamina.kernel.time import Instant
 from lamina.store.memory.tables import Memory
-from lamina.store.relay_tokens import RelayToken, token_exists
+from lamina.store.ports.relay_tokens import RelayToken
+from lamina.store.rules.refusals import token_exists
 
 __all__ = ["MemoryRelayTokens"]
 

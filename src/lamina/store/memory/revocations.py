@@ -7,7 +7,8 @@ from dataclasses import replace
 from lamina import limits
 from lamina.kernel.time import Instant
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.revocations import Revocation, list_is_full
+from lamina.store.ports.revocations import Revocation
+from lamina.store.rules.refusals import list_is_full
 
 __all__ = ["MemoryRevocations"]
 

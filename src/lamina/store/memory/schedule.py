@@ -6,16 +6,8 @@ from dataclasses import replace
 
 from lamina.kernel.time import Instant
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.schedule import (
-    Created,
-    ItemPage,
-    ItemQuery,
-    ItemSubject,
-    ScheduleItem,
-    about,
-    standing,
-    version_moved,
-)
+from lamina.store.ports.schedule import Created, ItemPage, ItemQuery, ItemSubject, ScheduleItem
+from lamina.store.rules.schedule import about, standing, version_moved
 
 __all__ = ["MemorySchedule"]
 

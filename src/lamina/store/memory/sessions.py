@@ -12,8 +12,9 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.memory.log import MemoryLog
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports import Appended, Capture
-from lamina.store.sessions import Fold, OutboxRow, Place, Sitting, advance, closed
+from lamina.store.ports.log import Appended, Capture
+from lamina.store.ports.sessions import Fold, OutboxRow, Place, Sitting
+from lamina.store.rules.sessions import advance, closed
 
 __all__ = ["MemorySessions"]
 

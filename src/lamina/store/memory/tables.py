@@ -13,16 +13,18 @@ from lamina.kernel.events import Event, LifecycleRow, Stage
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.documents.ports import ChangeKind, Commit
-from lamina.store.documents.standing import Standing
-from lamina.store.inquiries import Inquiry
-from lamina.store.model_outputs import ModelOutput
-from lamina.store.ports import IdempotencyKey, Remembered, ScopeRow, TextRow, VectorRow
-from lamina.store.registry import PolicyRow, ScopeState
-from lamina.store.relay_tokens import RelayToken
-from lamina.store.revocations import Revocation
-from lamina.store.schedule import ScheduleItem
-from lamina.store.sessions import OutboxRow, Place, Sitting
+from lamina.store.ports.documents import ChangeKind, Commit
+from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.index import TextRow, VectorRow
+from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.ports.registry import PolicyRow, ScopeState
+from lamina.store.ports.relay_tokens import RelayToken
+from lamina.store.ports.revocations import Revocation
+from lamina.store.ports.schedule import ScheduleItem
+from lamina.store.ports.scopes import ScopeRow
+from lamina.store.ports.sessions import OutboxRow, Place, Sitting
+from lamina.store.ports.writes import Inquiry
+from lamina.store.rules.documents import Standing
 
 __all__ = ["DocumentEvent", "JobRow", "Memory", "StoredVersion", "Tables"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lamina.kernel.events import Event
 from lamina.store.memory.tables import Tables
-from lamina.store.sessions import OutboxRow
+from lamina.store.ports.sessions import OutboxRow
 
 __all__ = ["unfold"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lamina.store.memory.tables import Memory
-from lamina.store.upkeep import Backlog, Compaction, StoreState
+from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
 
 __all__ = ["MemoryUpkeep"]
 

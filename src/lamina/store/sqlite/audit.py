@@ -15,8 +15,8 @@ import apsw
 from lamina import limits
 from lamina.kernel.audit import GENESIS, Anchor, AuditDraft, AuditRow, Head, Pepper, chained, row_of
 from lamina.kernel.time import Instant
-from lamina.store.audit import AuditQuery, MakeDraft, Ride
 from lamina.store.blocks import load_blocks
+from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
 from lamina.store.sqlite.connection import Readers, Writer
 
 __all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers"]

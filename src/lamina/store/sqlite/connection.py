@@ -23,14 +23,13 @@ import apsw
 
 from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
+from lamina.store.rows import Row
 
-__all__ = ["Readers", "Riders", "Row", "Writer", "open_connection"]
+__all__ = ["Readers", "Riders", "Writer", "open_connection"]
 
 _LOG = logging.getLogger("lamina.store")
 
 T = TypeVar("T")
-Row = tuple[Any, ...]
-"""A row as SQLite returns it: its columns are None, int, float, str or bytes."""
 _Land = Callable[[str | None], None]
 _Write = tuple[
     Callable[[apsw.Connection], Any], Future[Any], Callable[[Any], str | None] | None, _Land | None

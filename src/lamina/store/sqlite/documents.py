@@ -14,7 +14,7 @@ import apsw
 from lamina.kernel.relay import told_path
 from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.documents.ports import (
+from lamina.store.ports.documents import (
     Change,
     ChangeKind,
     Commit,
@@ -27,13 +27,12 @@ from lamina.store.documents.ports import (
     Tell,
     Write,
     Written,
-    no_history,
-    not_empty,
 )
-from lamina.store.documents.standing import Standing, above, collision, stood_after
-from lamina.store.ports import Appended
+from lamina.store.ports.log import Appended
+from lamina.store.rows import Row
+from lamina.store.rules.documents import Standing, above, collision, no_history, not_empty, stood_after
 from lamina.store.sqlite.codec import json_list
-from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.log import SqliteLog
 
 __all__ = ["DocumentRows", "Projecting", "SqliteDocuments"]

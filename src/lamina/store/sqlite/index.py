@@ -12,8 +12,9 @@ import apsw
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports import TextRow, VectorRow
-from lamina.store.sqlite.codec import json_list, read_text, text_row
+from lamina.store.ports.index import TextRow, VectorRow
+from lamina.store.rows import read_text, text_row
+from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
 
 __all__ = ["SqliteIndexRows", "put_texts", "put_vectors", "scope_token"]

@@ -11,11 +11,12 @@ from lamina.kernel.events import Event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.inquiries import Inquiry, Ready
-from lamina.store.model_outputs import ModelOutput
-from lamina.store.ports import Writes
+from lamina.store.ports.inquiries import Ready
+from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.ports.writes import Inquiry, Writes
+from lamina.store.rows import Row
 from lamina.store.sqlite.codec import json_list, read_event
-from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.model_outputs import put_output
 from lamina.store.sqlite.records import put_writes
 

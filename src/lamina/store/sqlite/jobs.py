@@ -12,7 +12,9 @@ from lamina import limits
 from lamina.kernel.events import Stage
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports import LEASE_LOST, Job, JobState, LifecycleDraft, Writes
+from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
+from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.ports.writes import Writes
 from lamina.store.sqlite.codec import STAGE_NUMBERS, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.exclusion import exclude_dependants

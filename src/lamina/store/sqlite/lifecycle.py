@@ -11,7 +11,7 @@ from lamina.kernel.events import LifecycleRow
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.time import Clock
 from lamina.store.blocks import load_blocks
-from lamina.store.ports import LifecycleDraft, LifecycleQuery
+from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 from lamina.store.sqlite.codec import json_list, read_lifecycle
 from lamina.store.sqlite.connection import Readers
 

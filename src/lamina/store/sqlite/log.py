@@ -17,17 +17,14 @@ from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports import (
-    Appended,
-    Capture,
-    EventQuery,
-    IdempotencyKey,
-    Remembered,
-    ScopeRow,
-)
-from lamina.store.shapes import cancellation_of, captured_row, check_same
+from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.log import Appended, Capture, EventQuery
+from lamina.store.ports.scopes import ScopeRow
+from lamina.store.rows import Row
+from lamina.store.rules.log import cancellation_of, captured_row
+from lamina.store.rules.refusals import check_same
 from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_event, stage_of
-from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.unfolding import unfold

@@ -9,8 +9,9 @@ from dataclasses import astuple
 import apsw
 
 from lamina.store.blocks import load_blocks
-from lamina.store.model_outputs import ModelOutput
-from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.rows import Row
+from lamina.store.sqlite.connection import Readers, Writer
 
 __all__ = ["SqliteModelOutputs", "put_output"]
 

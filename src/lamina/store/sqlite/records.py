@@ -11,8 +11,10 @@ from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports import RecordQuery, Writes
-from lamina.store.sqlite.codec import json_list, read_record, record_row
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.writes import Writes
+from lamina.store.rows import read_record, record_row
+from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers
 from lamina.store.sqlite.exclusion import exclude_unsupported, readmit
 from lamina.store.sqlite.index import put_texts, put_vectors

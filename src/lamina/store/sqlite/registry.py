@@ -12,10 +12,11 @@ from lamina.kernel.canonical import compact
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.registry import IdleScope, PolicyRow, ScopeState
-from lamina.store.shapes import not_registered, registration_exists
+from lamina.store.ports.registry import IdleScope, PolicyRow, ScopeState
+from lamina.store.rows import Row
+from lamina.store.rules.refusals import not_registered, registration_exists
 from lamina.store.sqlite.codec import json_list
-from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.connection import Readers, Writer
 
 __all__ = ["SqliteRegistry"]
 

@@ -9,9 +9,11 @@ import apsw
 from lamina.kernel.relay import RelayGrant
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.relay_tokens import RelayToken, token_exists
+from lamina.store.ports.relay_tokens import RelayToken
+from lamina.store.rows import Row
+from lamina.store.rules.refusals import token_exists
 from lamina.store.sqlite.codec import json_list
-from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.connection import Readers, Writer
 
 __all__ = ["SqliteRelayTokens"]
 

@@ -7,7 +7,8 @@ import apsw
 from lamina import limits
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.revocations import Revocation, list_is_full
+from lamina.store.ports.revocations import Revocation
+from lamina.store.rules.refusals import list_is_full
 from lamina.store.sqlite.connection import Readers, Writer
 
 __all__ = ["SqliteRevocations"]

@@ -8,18 +8,11 @@ import apsw
 
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.schedule import (
-    Created,
-    Ending,
-    ItemPage,
-    ItemQuery,
-    ItemSubject,
-    ScheduleItem,
-    standing,
-    version_moved,
-)
+from lamina.store.ports.schedule import Created, Ending, ItemPage, ItemQuery, ItemSubject, ScheduleItem
+from lamina.store.rows import Row
+from lamina.store.rules.schedule import standing, version_moved
 from lamina.store.sqlite.codec import json_list
-from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.sqlite.connection import Readers, Writer
 
 __all__ = ["SqliteSchedule"]
 

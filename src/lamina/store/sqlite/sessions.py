@@ -13,9 +13,11 @@ from lamina.kernel.events import Event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports import Appended, Capture
-from lamina.store.sessions import Fold, OutboxRow, Place, Sitting, advance, closed
-from lamina.store.sqlite.connection import Readers, Row, Writer
+from lamina.store.ports.log import Appended, Capture
+from lamina.store.ports.sessions import Fold, OutboxRow, Place, Sitting
+from lamina.store.rows import Row
+from lamina.store.rules.sessions import advance, closed
+from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.log import SqliteLog
 
 __all__ = ["SqliteSessions"]

@@ -11,8 +11,8 @@ import apsw
 
 from lamina import limits
 from lamina.store.blocks import load_blocks
+from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
-from lamina.store.upkeep import Backlog, Compaction, StoreState
 
 __all__ = ["SqliteUpkeep"]
 

@@ -1,15 +1,15 @@
-"""What stands at a path, and what a change makes of it: the rules that every engine shares."""
+"""What stands at a path, what a change makes of it, and what is refused."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lamina.errors import Conflict
+from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import Instant
-from lamina.store.documents.ports import Change, ChangeKind, Document, changed
+from lamina.store.ports.documents import Change, ChangeKind, Document
 
-__all__ = ["Standing", "above", "collision", "stood_after"]
+__all__ = ["Standing", "above", "changed", "collision", "no_history", "not_empty", "stood_after"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +68,27 @@ def collision(path: str, other: str) -> Conflict:
         hint="choose another path",
         details={"path": path, "other": other},
     )
+
+
+def changed(path: str, expected: int | None, found: int) -> Conflict:
+    """The refusal of a change whose guard does not hold."""
+    return Conflict(
+        "DOCUMENT_CHANGED",
+        f"{path} stands at version {found}" if found else f"nothing stands at {path}",
+        hint="read it again, and repeat the change on what is there now",
+        details={"path": path, "expected_version": expected, "version": found},
+    )
+
+
+def not_empty(tenant_id: str) -> Conflict:
+    """The refusal to restore over what is there."""
+    return Conflict(
+        "TENANT_NOT_EMPTY",
+        f"tenant {tenant_id} has documents",
+        hint="restore into an empty data folder, or another tenant",
+    )
+
+
+def no_history() -> Invalid:
+    """The refusal to restore nothing."""
+    return Invalid("INVALID_CLONE", "there is no commit to restore")

@@ -1,6 +1,6 @@
-"""What the slices ask of versioned documents. Every write is one commit: rows and events in one transaction.
+"""Versioned documents. Every write is one commit: rows and events in one transaction.
 
-The rows are the truth; a git repository of the same layout is a view of them (``repository.py``). A write is durable
+The rows are the truth; a git repository of the same layout is a view of them (``store/documents``). A write is durable
 and stands in the repository when it returns.
 """
 
@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import Instant
-
-if TYPE_CHECKING:  # the store's port names this one
-    from lamina.store.ports import Capture
+from lamina.store.ports.log import Capture
 
 __all__ = [
     "Change",
@@ -31,9 +28,6 @@ __all__ = [
     "Tell",
     "Write",
     "Written",
-    "changed",
-    "no_history",
-    "not_empty",
 ]
 
 
@@ -155,7 +149,7 @@ class Step:
     commit: Commit
 
 
-Tell = Callable[[Step], "Capture | None"]
+Tell = Callable[[Step], Capture | None]
 """The event that tells of a change; None where none does."""
 
 
@@ -167,7 +161,7 @@ class Documents(Protocol):
 
         Raises ``Conflict`` for the whole call: DOCUMENT_CHANGED when an ``expected_version`` has moved on or a path to
         remove holds nothing, PATH_COLLISION when a path is a folder of other documents or lies below one. Paths are
-        relative, slash-separated and already checked (``paths.py``). An append where nothing stands begins a
+        relative, slash-separated and already checked (``store/documents/paths.py``). An append where nothing stands begins a
         document. Changes of the same path follow each other.
         """
         ...
@@ -238,27 +232,3 @@ class Documents(Protocol):
     def reproject(self, tenant_id: str) -> Commit | None:
         """Build the tenant's repository anew from the rows, and nothing else, and note the new hashes; its head."""
         ...
-
-
-def not_empty(tenant_id: str) -> Conflict:
-    """The refusal of every engine to restore over what is there."""
-    return Conflict(
-        "TENANT_NOT_EMPTY",
-        f"tenant {tenant_id} has documents",
-        hint="restore into an empty data folder, or another tenant",
-    )
-
-
-def no_history() -> Invalid:
-    """The refusal of every engine to restore nothing."""
-    return Invalid("INVALID_CLONE", "there is no commit to restore")
-
-
-def changed(path: str, expected: int | None, found: int) -> Conflict:
-    """The refusal of every engine when a guard does not hold."""
-    return Conflict(
-        "DOCUMENT_CHANGED",
-        f"{path} stands at version {found}" if found else f"nothing stands at {path}",
-        hint="read it again, and repeat the change on what is there now",
-        details={"path": path, "expected_version": expected, "version": found},
-    )

@@ -1,4 +1,4 @@
-"""What the rest of Lamina asks of a store about inquiries: what a language model is asked of events, behind them.
+"""Inquiries: what a language model is asked of events, behind them.
 
 Kept state, like the outbox: a replay leaves it, and reads from it after which event each answer took effect.
 """
@@ -6,51 +6,15 @@ Kept state, like the outbox: a replay leaves it, and reads from it after which e
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from lamina.kernel.events import Event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.model_outputs import ModelOutput
+from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.ports.writes import Inquiry, Writes
 
-if TYPE_CHECKING:  # ports are made of the values below
-    from lamina.store.ports import Writes
-
-__all__ = ["Inquiries", "Inquiry", "InquiryState", "Ready"]
-
-InquiryState = Literal["pending", "answered", "applied", "failed", "dropped"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inquiry:
-    """A question about one event. None of its words are kept here: they are the event's, and the answer's.
-
-    It is open while ``pending`` or ``answered``. ``failed`` is for good until it is revived; ``dropped`` is for good.
-    An ``applied`` one took effect at ``applied_at``, directly after the event of its scope at ``applied_after`` and
-    ``applied_order`` others.
-    """
-
-    tenant_id: str
-    event_id: str
-    task: str
-    scope: Scope
-    position: int
-    created_at: Instant
-    id: int = 0
-    state: InquiryState = "pending"
-    attempts: int = 0
-    next_attempt_at: Instant | None = None
-    lease_until: Instant | None = None
-    last_error: str | None = None
-    input_hash: str | None = None
-    applied_after: int | None = None
-    applied_order: int | None = None
-    applied_at: Instant | None = None
-
-    def is_due(self, now: Instant) -> bool:
-        """Whether nothing but an earlier one of its scope keeps it from being claimed."""
-        return max(self.next_attempt_at or 0, self.lease_until or 0) <= now
+__all__ = ["Inquiries", "Ready"]
 
 
 class Ready(NamedTuple):

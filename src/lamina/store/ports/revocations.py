@@ -1,15 +1,13 @@
-"""What the rest of Lamina asks of a store about revoked tokens; part of the port ``Store``."""
+"""Tokens that were revoked, until they would hold no more anyway."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
 
-from lamina import limits
-from lamina.errors import TooLarge
 from lamina.kernel.time import Instant
 
-__all__ = ["Revocation", "Revocations", "list_is_full"]
+__all__ = ["Revocation", "Revocations"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +45,3 @@ class Revocations(Protocol):
     def prune(self, before: Instant) -> None:
         """Forget tokens that expired before an instant."""
         ...
-
-
-def list_is_full(tenant_id: str) -> TooLarge:
-    """The refusal of every engine."""
-    return TooLarge(
-        "REVOCATION_LIST_FULL",
-        f"{limits.REVOCATIONS_MAX} tokens of tenant {tenant_id} are revoked, and no more fit",
-        hint="take the issuer's key out of the issuers file, and let it issue tokens for a shorter time",
-        details={"revocations_max": limits.REVOCATIONS_MAX},
-    )

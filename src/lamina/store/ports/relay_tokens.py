@@ -1,15 +1,14 @@
-"""What the rest of Lamina asks of a store about Relay tokens; part of the port ``Store``."""
+"""Relay tokens, by the hash of their text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
 
-from lamina.errors import Conflict
 from lamina.kernel.relay import RelayGrant
 from lamina.kernel.time import Instant
 
-__all__ = ["RelayToken", "RelayTokens", "token_exists"]
+__all__ = ["RelayToken", "RelayTokens"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +49,3 @@ class RelayTokens(Protocol):
     def revoke(self, tenant_id: str, token_id: str, at: Instant, reason: str | None) -> bool:
         """Take a token back, durably and for every process; False when it was not held."""
         ...
-
-
-def token_exists(token_id: str) -> Conflict:
-    """The refusal of every engine."""
-    return Conflict("TOKEN_EXISTS", f"there is a token {token_id}", hint="choose another id")

@@ -1,0 +1,48 @@
+"""What was asked under which idempotency key, and what it led to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from lamina.kernel.time import Instant
+
+__all__ = ["Idempotency", "IdempotencyKey", "Remembered"]
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """A client's key, in its scope: (tenant, caller, endpoint family, key); seed 002, 18.2 item 9."""
+
+    tenant_id: str
+    caller: str
+    family: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What an idempotency key was used for: the request's hash, and the event or the answer it led to."""
+
+    key: IdempotencyKey
+    body_hash: str
+    created_at: Instant
+    event_id: str | None = None
+    response: Mapping[str, Any] | None = None
+
+
+class Idempotency(Protocol):
+    """What was answered to a key within the last 24 hours."""
+
+    def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
+        """What the key was used for, or None when it is new or has expired."""
+        ...
+
+    def remember(self, entry: Remembered) -> Remembered:
+        """Keep an answer under its key; returns the entry that stands, the older one if there is one."""
+        ...
+
+    def prune(self, before: Instant) -> int:
+        """Forget the keys used before an instant; returns how many."""
+        ...

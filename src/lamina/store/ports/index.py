@@ -1,0 +1,99 @@
+"""The rows of search: a text row for each searchable record, and its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+
+__all__ = ["IndexRows", "TextRow", "VectorRow"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRow:
+    """A record as text search and ranking see it. ``terms`` are analysed tokens, space separated.
+
+    A row put again replaces the old one under a new number; ``recorded_at`` stays that of the first.
+    """
+
+    tenant_id: str
+    record_id: str
+    layer: Layer
+    scope: Scope
+    recorded_at: Instant
+    observed_at: Instant
+    session: str | None
+    speaker: str | None
+    role: str | None
+    characters: int
+    question_share: float
+    self_share: float
+    terms: str
+    keys: str = ""
+    wants_vector: bool = False
+    """Whether vectors are still to come; a store clears it when they do."""
+    row: int = 0
+    """The store's own number, rising in the order of indexing; 0 before it is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRow:
+    """A record's vectors: ``pooled`` and ``tokens`` as the embedder named ``model`` serialised them."""
+
+    tenant_id: str
+    record_id: str
+    scope: Scope
+    model: str
+    pooled: bytes
+    tokens: bytes
+
+
+class IndexRows(Protocol):
+    """The rows that text and vector search are built from."""
+
+    def texts_after(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[TextRow]:
+        """A scope's text rows past a row number, in order, without those of excluded records."""
+        ...
+
+    def vectors_after(
+        self, tenant_id: str, scope: Scope, model: str, after: int, limit: int
+    ) -> list[tuple[int, str, bytes]]:
+        """(row number, record id, pooled bytes) of a scope past a row number, in order."""
+        ...
+
+    def tokens(self, tenant_id: str, rows: Collection[int]) -> dict[int, bytes]:
+        """Serialised token vectors by the row numbers that ``vectors_after`` gave; a row that is gone is left out."""
+        ...
+
+    def unembedded(self, limit: int) -> list[tuple[str, str]]:
+        """(tenant, record id) of rows that still want vectors, oldest first, over all tenants."""
+        ...
+
+    def embed(self, vectors: Sequence[VectorRow]) -> None:
+        """Keep vectors outside of any job, for rows whose embedding was put off."""
+        ...
+
+    def search(
+        self, tenant_id: str, scopes: Collection[Scope], terms: Sequence[str], limit: int
+    ) -> list[tuple[str, float]]:
+        """(record id, score) of the best text matches for any of the terms, best first, higher is better."""
+        ...
+
+    def changes(self, tenant_id: str, scope: Scope) -> int:
+        """A number that changes when rows of the scope were removed or excluded rather than added."""
+        ...
+
+    def ends_after(self, tenant_id: str, scope: Scope, after: int) -> list[tuple[int, str, Instant]]:
+        """(number, event id, when) of events that told of a document and do so no more, past a number, in order.
+
+        Numbers are those of commits, so that several ends may share one; they come together.
+        """
+        ...
+
+    def last_end(self, tenant_id: str, scope: Scope) -> int:
+        """The number of the newest of them, 0 where there is none."""
+        ...

@@ -1,0 +1,98 @@
+"""The log: what is appended to it, and how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lamina.kernel.events import Event, EventDraft, Stage
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+
+__all__ = ["Appended", "Capture", "EventLog", "EventQuery"]
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """One draft for the log, with the key under which a repetition is recognised."""
+
+    draft: EventDraft
+    key: IdempotencyKey | None = None
+    body_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What the log did with a capture: the event, new or as it was stored the first time."""
+
+    event: Event
+    replayed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventQuery:
+    """Which events a list wants; None means any. Newest first unless ``ascending``.
+
+    ``after`` is the position to go on from. Cancelled events are left out unless ``with_excluded``.
+    """
+
+    tenant_id: str
+    scopes: Collection[Scope]
+    observed_from: Instant | None = None
+    observed_to: Instant | None = None
+    recorded_from: Instant | None = None
+    recorded_to: Instant | None = None
+    observed_actor: str | None = None
+    session: str | None = None
+    modality: str | None = None
+    after: int | None = None
+    ascending: bool = False
+    with_excluded: bool = False
+    limit: int = 50
+
+
+class EventLog(Protocol):
+    """The append-only truth. Positions count per tenant and become visible in order."""
+
+    def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
+        """Put drafts into the log, with their ``captured`` lifecycle rows and first jobs, all or none.
+
+        Durable on return. A capture whose key is known within 24 hours is not stored again when its body hash
+        agrees, and raises ``Conflict`` (IDEMPOTENCY_CONFLICT) for the whole call when it does not.
+        """
+        ...
+
+    def get(self, tenant_id: str, event_ids: Collection[str]) -> dict[str, Event]:
+        """The events of those ids that exist; cancelled ones too."""
+        ...
+
+    def query(self, query: EventQuery) -> list[Event]:
+        """The events that a query wants, by position."""
+        ...
+
+    def previous(self, event: Event, limit: int) -> list[Event]:
+        """Up to ``limit`` events of the same scope and session before this one in the log, oldest first."""
+        ...
+
+    def walk(self, tenant_id: str, after: int, limit: int) -> list[Event]:
+        """The tenant's events past a position, in order, cancelled ones too: for replay and export."""
+        ...
+
+    def tenants(self) -> list[str]:
+        """The tenants that have events, sorted."""
+        ...
+
+    def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
+        """How many events those scopes hold, without cancelled ones."""
+        ...
+
+    def cancel(self, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
+        """Drop the event's queued stages and exclude it and what rests on it alone; the dropped stages.
+
+        What a sitting tells of turns that left its window starts over where this was one of them: its summary is
+        empty, its bridge is gone, and its turns are to be folded anew. Where derivation had begun, the cancellation
+        becomes an entry of the log, excluded as the event is, and is derived in its turn.
+        """
+        ...

@@ -1,0 +1,83 @@
+"""The derived layers: versions of records, what they rest on, and the entities that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+from lamina.kernel.records import Entity, Layer, Mention, Record, Support
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Axes, Instant
+
+__all__ = ["RecordQuery", "Records"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordQuery:
+    """Which versions of derived records are wanted; None means any. Newest knowledge first.
+
+    ``after`` is the (recorded_from, id) to go on from. Excluded records are left out.
+    """
+
+    tenant_id: str
+    layer: Layer
+    scopes: Collection[Scope]
+    axes: Axes
+    subject: str | None = None
+    predicate: str | None = None
+    object_key: str | None = None
+    slot: str | None = None
+    claim_key: str | None = None
+    session: str | None = None
+    topic: str | None = None
+    min_confidence: float = 0.0
+    stances: Collection[str] | None = None
+    after: tuple[Instant, str] | None = None
+    with_excluded: bool = False
+    """Derivation sees excluded records too, so that a replay finds what live derivation found."""
+    limit: int = 50
+
+
+class Records(Protocol):
+    """The derived layers and the why graph."""
+
+    def get(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, Record]:
+        """The latest version of each id that exists, or the latest that had been recorded by ``seen_at``."""
+        ...
+
+    def versions(self, tenant_id: str, record_id: str) -> list[Record]:
+        """Every version of a record, first to last."""
+        ...
+
+    def query(self, query: RecordQuery) -> list[Record]:
+        """The versions that a query wants. ``slot`` and ``claim_key`` look things up alone, without validity."""
+        ...
+
+    def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
+        """The scope of each record that exists. A record keeps its scope in all its versions."""
+        ...
+
+    def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
+        """What each record rests on, ordered by ordinal and then source."""
+        ...
+
+    def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:
+        """The supports that rest on each source."""
+        ...
+
+    def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[str]]:
+        """The ids of the records that rest on each source, in their order, each once."""
+        ...
+
+    def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
+        """Entities by normalised name."""
+        ...
+
+    def mentions(
+        self, tenant_id: str, entity_ids: Collection[str], scopes: Collection[Scope], limit: int
+    ) -> list[Mention]:
+        """The newest mentions of entities inside scopes."""
+        ...

@@ -1,0 +1,89 @@
+"""What derivation hands to a store: new versions and the ends of old ones, rows for search, questions to a model.
+
+All of it lands together, or not at all. What is kept of records stands in ``kernel/records.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lamina.kernel.records import Entity, Mention, Record, Support
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.store.ports.index import TextRow, VectorRow
+from lamina.store.ports.lifecycle import LifecycleDraft
+
+__all__ = ["Closing", "Inquiry", "InquiryState", "Writes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The end of a version: it was held until ``recorded_to``, because of ``closed_by`` where named."""
+
+    tenant_id: str
+    id: str
+    version: int
+    recorded_to: Instant
+    closed_by: str | None = None
+
+
+InquiryState = Literal["pending", "answered", "applied", "failed", "dropped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry:
+    """A question about one event. None of its words are kept here: they are the event's, and the answer's.
+
+    It is open while ``pending`` or ``answered``. ``failed`` is for good until it is revived; ``dropped`` is for good.
+    An ``applied`` one took effect at ``applied_at``, directly after the event of its scope at ``applied_after`` and
+    ``applied_order`` others.
+    """
+
+    tenant_id: str
+    event_id: str
+    task: str
+    scope: Scope
+    position: int
+    created_at: Instant
+    id: int = 0
+    state: InquiryState = "pending"
+    attempts: int = 0
+    next_attempt_at: Instant | None = None
+    lease_until: Instant | None = None
+    last_error: str | None = None
+    input_hash: str | None = None
+    applied_after: int | None = None
+    applied_order: int | None = None
+    applied_at: Instant | None = None
+
+    def is_due(self, now: Instant) -> bool:
+        """Whether nothing but an earlier one of its scope keeps it from being claimed."""
+        return max(self.next_attempt_at or 0, self.lease_until or 0) <= now
+
+
+@dataclass(slots=True)
+class Writes:
+    """What a stage derived. It lands with the end of its job, or not at all."""
+
+    records: list[Record] = field(default_factory=list)
+    closings: list[Closing] = field(default_factory=list)
+    supports: list[Support] = field(default_factory=list)
+    entities: list[Entity] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+    texts: list[TextRow] = field(default_factory=list)
+    vectors: list[VectorRow] = field(default_factory=list)
+    lifecycle: list[LifecycleDraft] = field(default_factory=list)
+    inquiries: list[Inquiry] = field(default_factory=list)
+
+    def add(self, later: Writes) -> None:
+        """Take in what was derived after this."""
+        self.records += later.records
+        self.closings += later.closings
+        self.supports += later.supports
+        self.entities += later.entities
+        self.mentions += later.mentions
+        self.texts += later.texts
+        self.vectors += later.vectors
+        self.lifecycle += later.lifecycle
+        self.inquiries += later.inquiries

@@ -1,0 +1,275 @@
+"""Derived values as rows, and back. Column order is that of the SQLite engine's ``schema.sql``.
+
+Whatever an engine keeps, its ``snapshot`` shows these rows, so that one engine can be compared with another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic_core import from_json
+
+from lamina.kernel.canonical import compact
+from lamina.kernel.records import (
+    Belief,
+    Concept,
+    Edge,
+    Episode,
+    Fact,
+    Layer,
+    Loop,
+    LoopStatus,
+    ObjectValue,
+    Record,
+    Stance,
+    Subject,
+)
+from lamina.kernel.scopes import Scope
+from lamina.store.ports.index import TextRow
+
+__all__ = ["Row", "parsed", "read_record", "read_text", "record_row", "text_row"]
+
+Row = tuple[Any, ...]
+"""A row as SQLite returns it: its columns are None, int, float, str or bytes."""
+
+
+def record_row(record: Record) -> Row:
+    """The row of a version: what is searched in columns, the rest in ``body``."""
+    columns, body = _WRITERS[record.layer](record)
+    return (
+        record.tenant_id,
+        record.id,
+        record.version,
+        record.layer.value,
+        record.scope,
+        record.position,
+        columns.get("subject"),
+        columns.get("predicate"),
+        columns.get("object_key"),
+        columns.get("slot"),
+        columns.get("claim_key"),
+        columns.get("session"),
+        columns.get("topic"),
+        record.confidence,
+        columns.get("stance"),
+        record.valid_from,
+        record.valid_to,
+        record.recorded_from,
+        record.recorded_to,
+        record.superseded_by,
+        record.closed_by,
+        int(record.excluded),
+        compact(body),
+    )
+
+
+_Written = tuple[dict[str, Any], dict[str, Any]]
+
+
+def _claim_columns(record: Fact | Belief) -> dict[str, Any]:
+    return {"subject": record.subject.id, "predicate": record.predicate, "object_key": record.object.key}
+
+
+def _claim_body(record: Fact | Belief) -> dict[str, Any]:
+    value = record.object
+    return {
+        "subject": [record.subject.name, record.subject.type],
+        "object": [value.type, value.value, value.datatype, value.unit, value.id, value.name],
+        "negated": record.negated,
+    }
+
+
+def _write_fact(record: Any) -> _Written:
+    fact: Fact = record
+    columns = {**_claim_columns(fact), "slot": fact.slot, "claim_key": fact.claim_key}
+    loop: dict[str, Any] = {}
+    if isinstance(fact, Loop):
+        columns["topic"] = fact.topic
+        state = [fact.status.value, fact.salience, fact.horizon, fact.due_at, fact.seen_at]
+        loop = {"loop": state}
+    return columns, {
+        **loop,
+        **_claim_body(fact),
+        "event_id": fact.event_id,
+        "kind": fact.kind,
+        "text": fact.text,
+        "external": fact.external,
+        "extractor": fact.extractor,
+        "supersedes": fact.supersedes,
+    }
+
+
+def _write_belief(record: Any) -> _Written:
+    belief: Belief = record
+    claim_key = f"{belief.subject.id}|{belief.predicate}|{belief.object.key}|{int(belief.negated)}"
+    return {**_claim_columns(belief), "claim_key": claim_key, "stance": belief.stance.value}, {
+        **_claim_body(belief),
+        "external": belief.external,
+        "alpha": belief.alpha,
+        "beta": belief.beta,
+        "lower": belief.lower,
+        "upper": belief.upper,
+        "revision_count": belief.revision_count,
+        "contradicts": list(belief.contradicts),
+    }
+
+
+def _write_episode(record: Any) -> _Written:
+    episode: Episode = record
+    return {"session": episode.session, "topic": episode.topic}, {
+        "name": episode.name,
+        "summary": episode.summary,
+        "started_at": episode.started_at,
+        "ended_at": episode.ended_at,
+        "size": episode.size,
+        "sealed": episode.sealed,
+        "actors": list(episode.actors),
+        "centrality": episode.centrality,
+        "follows": episode.follows,
+    }
+
+
+def _write_concept(record: Any) -> _Written:
+    concept: Concept = record
+    return {"topic": concept.topic, "stance": concept.stance.value}, {
+        "name": concept.name,
+        "summary": concept.summary,
+        "synthesizer": concept.synthesizer,
+        "consulted": concept.consulted,
+        "available": concept.available,
+        "edges": [[edge.to, edge.relation, edge.weight] for edge in concept.edges],
+    }
+
+
+_WRITERS: Mapping[Layer, Callable[[Any], _Written]] = {
+    Layer.FACTS: _write_fact,
+    Layer.BELIEFS: _write_belief,
+    Layer.EPISODES: _write_episode,
+    Layer.UNDERSTANDING: _write_concept,
+}
+
+
+def read_record(row: Row) -> Record:
+    """The version of a ``record`` row."""
+    (tenant_id, record_id, version, layer, scope, position, subject, predicate, _, slot, _, session, topic,
+     confidence, stance, valid_from, valid_to, recorded_from, recorded_to, superseded_by, closed_by, excluded,
+     body) = row  # fmt: skip
+    common: dict[str, Any] = {
+        "tenant_id": tenant_id,
+        "id": record_id,
+        "version": version,
+        "scope": Scope(scope),
+        "position": position,
+        "confidence": confidence,
+        "valid_from": valid_from,
+        "valid_to": valid_to,
+        "recorded_from": recorded_from,
+        "recorded_to": recorded_to,
+        "superseded_by": superseded_by,
+        "closed_by": closed_by,
+        "excluded": bool(excluded),
+    }
+    said = parsed(body)
+    match Layer(layer):
+        case Layer.FACTS:
+            return _read_fact(said, slot, {**common, **_read_claim(subject, predicate, said)})
+        case Layer.BELIEFS:
+            return Belief(
+                **common,
+                **_read_claim(subject, predicate, said),
+                stance=Stance(stance),
+                external=said["external"],
+                alpha=said["alpha"],
+                beta=said["beta"],
+                lower=said["lower"],
+                upper=said["upper"],
+                revision_count=said["revision_count"],
+                contradicts=tuple(said["contradicts"]),
+            )
+        case Layer.EPISODES:
+            return Episode(**common, session=session, **{**said, "actors": tuple(said["actors"])})
+        case Layer.UNDERSTANDING:
+            said["edges"] = tuple(Edge(*edge) for edge in said["edges"])
+            return Concept(**common, topic=topic, stance=Stance(stance), **said)
+        case Layer.EVENTS:
+            raise AssertionError("events are not derived")
+
+
+def _read_fact(said: Mapping[str, Any], slot: str | None, claimed: dict[str, Any]) -> Fact:
+    values = {
+        **claimed,
+        "event_id": said["event_id"],
+        "kind": said["kind"],
+        "text": said["text"],
+        "external": said["external"],
+        "extractor": said["extractor"],
+        "slot": slot,
+        "supersedes": said["supersedes"],
+    }
+    if "loop" not in said:
+        return Fact(**values)
+    status, salience, horizon, due_at, seen_at = said["loop"]
+    state = {"salience": salience, "horizon": horizon, "due_at": due_at, "seen_at": seen_at}
+    return Loop(**values, **state, status=LoopStatus(status))
+
+
+def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    name, kind = said["subject"]
+    value_type, value, datatype, unit, value_id, value_name = said["object"]
+    return {
+        "subject": Subject(subject, name, kind),
+        "predicate": predicate,
+        "object": ObjectValue(value_type, value, datatype, unit, value_id, value_name),
+        "negated": said["negated"],
+    }
+
+
+def text_row(row: TextRow) -> Row:
+    """The row of a record as search sees it, without its number."""
+    return (
+        row.tenant_id,
+        row.record_id,
+        row.layer.value,
+        row.scope,
+        row.recorded_at,
+        row.observed_at,
+        row.session,
+        row.speaker,
+        row.role,
+        row.characters,
+        row.question_share,
+        row.self_share,
+        row.terms,
+        row.keys,
+        int(row.wants_vector),
+    )
+
+
+def read_text(row: Row) -> TextRow:
+    """The value of a ``text_row`` row."""
+    (number, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
+     question_share, self_share, terms, keys, wants_vector) = row  # fmt: skip
+    return TextRow(
+        row=number,
+        tenant_id=tenant_id,
+        record_id=record_id,
+        layer=Layer(layer),
+        scope=Scope(scope),
+        recorded_at=recorded_at,
+        observed_at=observed_at,
+        session=session,
+        speaker=speaker,
+        role=role,
+        characters=characters,
+        question_share=question_share,
+        self_share=self_share,
+        terms=terms,
+        keys=keys,
+        wants_vector=bool(wants_vector),
+    )
+
+
+def parsed(text: str) -> Any:  # Any: whatever JSON can hold
+    """A JSON column as ``compact`` wrote it: its keys are few and come again, so they are made once."""
+    return from_json(text, cache_strings="keys")

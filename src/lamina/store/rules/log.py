@@ -1,0 +1,39 @@
+"""What lands with an event, and what the log says of a cancelled one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lamina.kernel.events import CANCELLATION, Context, Event, EventDraft
+from lamina.store.ports.lifecycle import LifecycleDraft
+
+__all__ = ["cancellation_of", "captured_row"]
+
+
+def captured_row(event: Event) -> LifecycleDraft:
+    """The lifecycle row that lands with an event (seed 002, 13)."""
+    return LifecycleDraft(
+        tenant_id=event.tenant_id,
+        name="captured",
+        scope=event.scope,
+        event_id=event.id,
+        job_id=event.batch_id,
+        payload={"actor": event.observed_actor.id, "modality": event.modality, "wal_offset": event.position},
+    )
+
+
+def cancellation_of(event: Event) -> EventDraft:
+    """The entry of the log that says that an event was cancelled: in its scope, and in a session of its own."""
+    return EventDraft(
+        tenant_id=event.tenant_id,
+        scope=event.scope,
+        caller=event.caller,
+        observed_actor=event.observed_actor,
+        subject=event.subject,
+        session=f"{CANCELLATION} of {event.id}",
+        modality=CANCELLATION,
+        content={"kind": CANCELLATION, "event_id": event.id},
+        context=Context(observed_at=event.context.observed_at),
+        directives=event.directives,
+        origin=replace(event.origin, channel=CANCELLATION),
+    )

@@ -1,0 +1,65 @@
+"""Which versions of records a query wants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lamina.kernel.records import Belief, Fact, Record
+from lamina.kernel.time import Axes
+from lamina.store.ports.records import RecordQuery
+
+__all__ = ["wanted"]
+
+
+def wanted(record: Record, query: RecordQuery) -> bool:
+    """Whether a query wants a version, but for its limit."""
+    seen_at, superseded = query.axes.seen_at, query.axes.superseded
+    return (
+        (record.tenant_id, record.layer) == (query.tenant_id, query.layer)
+        and record.scope in query.scopes
+        and (query.with_excluded or not record.excluded)
+        and Axes(seen_at=seen_at, superseded=superseded).sees_recorded(
+            record.recorded_from, record.recorded_to
+        )
+        and (
+            _looked_up(record, query)
+            if query.slot is not None or query.claim_key is not None
+            else _filtered(record, query)
+        )
+    )
+
+
+def _looked_up(record: Record, query: RecordQuery) -> bool:
+    if query.slot is not None:
+        return bool(_field(record, "slot") == query.slot)
+    return bool(_field(record, "claim_key") == query.claim_key)
+
+
+def _filtered(record: Record, query: RecordQuery) -> bool:
+    return (
+        query.axes.sees_recorded(record.recorded_from, record.recorded_to)
+        and query.axes.sees_valid(record.valid_from, record.valid_to)
+        and record.confidence >= query.min_confidence
+        and all(_field(record, name) == wanted for name, wanted in _named(query).items())
+        and (query.stances is None or _field(record, "stance") in query.stances)
+        and (query.after is None or (record.recorded_from, record.id) < query.after)
+    )
+
+
+def _named(query: RecordQuery) -> dict[str, str]:
+    names = ("subject", "predicate", "object_key", "session", "topic")
+    return {name: getattr(query, name) for name in names if getattr(query, name) is not None}
+
+
+def _field(record: Record, name: str) -> Any:  # Any: None, a text, or a stance, which is a text
+    """What a query compares under a name; None for records that have no such thing."""
+    if isinstance(record, Fact | Belief):
+        claim = (record.subject.id, record.predicate, record.object.key, int(record.negated))
+        match name:
+            case "subject":
+                return record.subject.id
+            case "object_key":
+                return record.object.key
+            case "claim_key":
+                return "|".join(map(str, claim))
+    return getattr(record, name, None)
