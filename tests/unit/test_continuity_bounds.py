@@ -13,7 +13,7 @@ from capsules import body, later, rationale, signal, stored, upsert
 from lamina.continuity import requests
 from lamina.continuity.bounds import BOUNDS, GROUPS, PATCH_TARGETS, Bound, help_row
 from lamina.continuity.capsules import Capsule, plain
-from lamina.continuity.patch import Target
+from lamina.continuity.requests import PatchTarget
 from lamina.continuity.validate import check_capsule
 from lamina.continuity.writes import patched_capsule, upserted
 from lamina.errors import LaminaError
@@ -247,7 +247,7 @@ def test_the_groups_of_the_help_have_their_paths() -> None:
 
 
 def test_the_targets_of_a_patch_are_those_of_the_table() -> None:
-    assert set(Target.__args__) == set(PATCH_TARGETS)  # type: ignore[attr-defined] # a Literal has its words there
+    assert set(PatchTarget.__args__) == set(PATCH_TARGETS)  # type: ignore[attr-defined] # a Literal has its words there
 
 
 def test_a_row_of_the_help_has_the_keys_of_the_contract() -> None:

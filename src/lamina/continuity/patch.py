@@ -7,9 +7,9 @@ is the stored text, exactly.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from lamina.continuity.bounds import PATCH_TARGETS
 from lamina.continuity.capsules import (
@@ -19,30 +19,10 @@ from lamina.continuity.capsules import (
     RationaleEntry,
     StablePreference,
 )
+from lamina.continuity.requests import PatchAction, PatchOperation
 from lamina.errors import Malformed, NotFound
-from lamina.kernel.wire import Text
 
-__all__ = ["PatchOperation", "Target", "check_operations", "patched"]
-
-Target = Literal[
-    "continuity.open_loops",
-    "continuity.top_priorities",
-    "continuity.active_constraints",
-    "continuity.active_concerns",
-    "continuity.drift_signals",
-    "continuity.working_hypotheses",
-    "continuity.long_horizon_commitments",
-    "continuity.session_trajectory",
-    "continuity.trailing_notes",
-    "continuity.curiosity_queue",
-    "continuity.negative_decisions",
-    "continuity.rationale_entries",
-    "stable_preferences",
-    "thread_descriptor.keywords",
-    "thread_descriptor.scope_anchors",
-    "thread_descriptor.identity_anchors",
-]
-Action = Literal["append", "remove", "replace_at"]
+__all__ = ["check_operations", "patched"]
 
 _ENTRIES: Final[dict[str, TypeAdapter[Any]]] = {
     "continuity.negative_decisions": TypeAdapter(NegativeDecision),
@@ -50,7 +30,7 @@ _ENTRIES: Final[dict[str, TypeAdapter[Any]]] = {
     "stable_preferences": TypeAdapter(StablePreference),
     "thread_descriptor.identity_anchors": TypeAdapter(IdentityAnchor),
 }
-_CARRIES: Final[dict[tuple[Action, bool], frozenset[str]]] = {
+_CARRIES: Final[dict[tuple[PatchAction, bool], frozenset[str]]] = {
     ("append", False): frozenset({"value"}),
     ("append", True): frozenset({"value"}),
     ("remove", False): frozenset({"match"}),
@@ -59,18 +39,6 @@ _CARRIES: Final[dict[tuple[Action, bool], frozenset[str]]] = {
     ("replace_at", True): frozenset({"match", "value"}),
 }
 """What an operation carries, by its action and whether the target holds entries."""
-
-
-class PatchOperation(BaseModel):
-    """One change of one list."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    target: Target
-    action: Action
-    value: Any = None  # Any: a string or an object, as the target says
-    match: Text | None = None
-    index: int | None = None
 
 
 def check_operations(operations: list[PatchOperation]) -> None:

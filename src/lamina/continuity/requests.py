@@ -16,7 +16,6 @@ from lamina.continuity.capsules import (
     Signal,
     SubjectId,
 )
-from lamina.continuity.patch import PatchOperation
 from lamina.continuity.subjects import Subject
 from lamina.kernel.wire import Text
 
@@ -31,6 +30,9 @@ __all__ = [
     "Lifecycle",
     "ListCapsules",
     "Patch",
+    "PatchAction",
+    "PatchOperation",
+    "PatchTarget",
     "PlanRefresh",
     "PlanRetention",
     "Read",
@@ -103,6 +105,37 @@ class Upsert(_AboutSubject):
     lifecycle_transition: _Transition | None = None
     superseded_by: _Successor | None = None
     merge_mode: Literal["replace", "preserve"] = "replace"
+
+
+PatchTarget = Literal[
+    "continuity.open_loops",
+    "continuity.top_priorities",
+    "continuity.active_constraints",
+    "continuity.active_concerns",
+    "continuity.drift_signals",
+    "continuity.working_hypotheses",
+    "continuity.long_horizon_commitments",
+    "continuity.session_trajectory",
+    "continuity.trailing_notes",
+    "continuity.curiosity_queue",
+    "continuity.negative_decisions",
+    "continuity.rationale_entries",
+    "stable_preferences",
+    "thread_descriptor.keywords",
+    "thread_descriptor.scope_anchors",
+    "thread_descriptor.identity_anchors",
+]
+PatchAction = Literal["append", "remove", "replace_at"]
+
+
+class PatchOperation(_Request):
+    """One change of one list."""
+
+    target: PatchTarget
+    action: PatchAction
+    value: Any = None  # Any: a string or an object, as the target says
+    match: Text | None = None
+    index: int | None = None
 
 
 class Patch(_AboutSubject):
