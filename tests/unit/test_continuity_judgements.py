@@ -10,10 +10,11 @@ from capsules import BEFORE, NOW, STANCE, body, later, rationale, signal, stored
 from lamina.continuity import requests
 from lamina.continuity.capsules import Signal
 from lamina.continuity.cold import packed, stub_in, stub_text, unpacked
+from lamina.continuity.comparing import candidate_of, changed_fields, compared
 from lamina.continuity.envelopes import archive_bytes, archived, fallback, fallback_bytes
 from lamina.continuity.freshness import freshness
-from lamina.continuity.judging import candidate_of, changed_fields, compared, revalidated
 from lamina.continuity.planning import is_stale, refresh_candidate, refresh_order
+from lamina.continuity.revalidating import revalidated
 from lamina.continuity.salience import salience, salience_metadata
 from lamina.continuity.subjects import Subject, archive_name
 from lamina.continuity.trimming import fitted, rendered, shares, tokens, trimmed

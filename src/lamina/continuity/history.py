@@ -6,7 +6,7 @@ from typing import Final
 
 from lamina.continuity import requests, results
 from lamina.continuity.capsules import CapsuleObject
-from lamina.continuity.judging import changed_fields, field_value, uncompared_fields
+from lamina.continuity.comparing import changed_fields, field_value, uncompared_fields
 from lamina.continuity.permission import READS, require
 from lamina.continuity.shelf import Shelf, no_capsule
 from lamina.continuity.subjects import Subject

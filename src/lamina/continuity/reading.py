@@ -7,7 +7,7 @@ from typing import Any
 
 from lamina.continuity import requests, results
 from lamina.continuity.capsules import CapsuleObject
-from lamina.continuity.judging import candidate_of, compared
+from lamina.continuity.comparing import candidate_of, compared
 from lamina.continuity.loading import Loaded
 from lamina.continuity.permission import READS, require
 from lamina.continuity.recovery import (

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from lamina.continuity import requests, results
 from lamina.continuity.capsules import CapsuleObject
 from lamina.continuity.envelopes import fallback_bytes
-from lamina.continuity.judging import check_revalidation, revalidated
 from lamina.continuity.landing import retried
 from lamina.continuity.patch import check_operations
 from lamina.continuity.permission import WRITES, require
+from lamina.continuity.revalidating import check_revalidation, revalidated
 from lamina.continuity.shelf import Shelf, Standing
 from lamina.continuity.subjects import Subject
 from lamina.continuity.transitions import check_request
