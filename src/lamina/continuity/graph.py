@@ -15,6 +15,7 @@ from lamina.continuity.bounds import items_max
 from lamina.continuity.subjects import Subject
 
 __all__ = [
+    "ANCHORS",
     "CONTEXT_CAPS",
     "GRAPH_WARNINGS",
     "SUMMARY_CAPS",
@@ -66,7 +67,8 @@ GRAPH_WARNINGS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 """Every warning in its order: the message, and the details where nothing else is said."""
 
 _ORDER: Final = {code: place for place, code in enumerate(GRAPH_WARNINGS)}
-_ANCHORS: Final = ("thread", "task")
+ANCHORS: Final = ("thread", "task")
+"""The kinds of subjects that the graph is drawn around."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def graph_block(anchor: Subject | None, around: Around | None, caps: Mapping[str
     """
     if anchor is None:
         return _block(None, [], caps, [graph_warning("graph_anchor_not_provided")])
-    if anchor.kind not in _ANCHORS:
+    if anchor.kind not in ANCHORS:
         return _block(None, [], caps, [graph_warning("graph_anchor_not_supported", subject_kind=anchor.kind)])
     assert around is not None, "threads and tasks are looked for"
     here = node_id(anchor.kind, anchor.id)
