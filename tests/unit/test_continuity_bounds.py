@@ -10,12 +10,12 @@ import pytest
 from pydantic import ValidationError
 
 from capsules import body, later, rationale, signal, stored, upsert
-from lamina.continuity import requests
-from lamina.continuity.bounds import BOUNDS, GROUPS, PATCH_TARGETS, Bound, help_row
-from lamina.continuity.capsules import Capsule, plain
-from lamina.continuity.requests import PatchTarget
-from lamina.continuity.validate import check_capsule
-from lamina.continuity.writes import patched_capsule, upserted
+from lamina.continuity.capsule import requests
+from lamina.continuity.capsule.bounds import BOUNDS, GROUPS, PATCH_TARGETS, Bound, help_row
+from lamina.continuity.capsule.requests import PatchTarget
+from lamina.continuity.capsule.shape import Capsule, plain
+from lamina.continuity.capsule.validate import check_capsule
+from lamina.continuity.changes.deciding import patched_capsule, upserted
 from lamina.errors import LaminaError
 
 _ELSEWHERE = ("context.retrieve", "continuity.read.startup")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.context.gathering import core_memory, open_questions, packed, related, relevant
 from lamina.continuity.context.orienting import Orienting
 from lamina.continuity.context.requests import Retrieve, Retrieved
 from lamina.continuity.context.selecting import Selection, selected
 from lamina.continuity.files.finding import Finding
-from lamina.continuity.graph import ANCHORS, CONTEXT_CAPS, empty_block
-from lamina.continuity.graphing import Graphing
+from lamina.continuity.graph.blocks import ANCHORS, CONTEXT_CAPS, empty_block
+from lamina.continuity.graph.graphing import Graphing
 from lamina.continuity.permission import Reach
-from lamina.continuity.subjects import Subject
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import rfc3339
