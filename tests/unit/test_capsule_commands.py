@@ -13,9 +13,9 @@ from typer.testing import CliRunner, Result
 from capsules import BEFORE, NOW, body, rationale, stored
 from lamina.cli.main import app
 from lamina.client import Client
-from lamina.continuity import requests
-from lamina.continuity.trust import trust_signals
-from lamina.continuity.views import startup_summary
+from lamina.continuity.capsule import requests
+from lamina.continuity.judgements.startup import startup_summary
+from lamina.continuity.judgements.trust import trust_signals
 
 REQUESTS = {
     "/v1/continuity/read": requests.Read,

@@ -9,10 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from capsules import BEFORE, body, later, rationale, stored, upsert
-from lamina.continuity.loading import loaded
-from lamina.continuity.related import first_problem
-from lamina.continuity.subjects import Subject, archive_name, check_same_subject
-from lamina.continuity.writes import upserted
+from lamina.continuity.capsule.related import first_problem
+from lamina.continuity.capsule.subjects import Subject, archive_name, check_same_subject
+from lamina.continuity.changes.deciding import upserted
+from lamina.continuity.shelf.loading import loaded
 from lamina.errors import Conflict, LaminaError, Malformed
 from lamina.kernel.time import instant
 
