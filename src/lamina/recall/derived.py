@@ -20,12 +20,9 @@ from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
-__all__ = ["SOURCES_TOP", "DerivedLayers", "DerivedRecords"]
+__all__ = ["DerivedLayers", "DerivedRecords"]
 
 ENTITY_TOP: Final = 50
-SOURCES_TOP: Final = 30
-LOOKED_AT: Final = 4
-"""How many times the limit of a layer are read from the store and weighed in full."""
 _STEPS: Final[Mapping[Layer, int]] = {
     Layer.FACTS: 1,
     Layer.EPISODES: 1,
@@ -67,7 +64,7 @@ class DerivedRecords:
         linked = _by_layer(graph)
         wanted = set(named)
         for layer in layers:
-            looked_at = LOOKED_AT * plan.limits[layer]
+            looked_at = plan.breadth.records * plan.limits[layer]
             wanted |= _likeliest(words[layer].keys() | linked[layer], words[layer], graph, looked_at)
         visible = [each for each in self._visible(plan, wanted) if each.scope in plan.scopes]
         if plan.filter:
@@ -98,7 +95,7 @@ class DerivedRecords:
         self, plan: Plan, layers: Collection[Layer], events: Sequence[ScoredEvent], shown: Shown
     ) -> dict[str, float]:
         """The best score among the events that each record of those layers and of the plan's scopes rests on."""
-        scores = {one.record_id: one.score for one in events[:SOURCES_TOP]}
+        scores = {one.record_id: one.score for one in events[: plan.breadth.sources]}
         found: dict[str, float] = {}
         for _ in range(max(_STEPS[layer] for layer in layers)):
             onward: dict[str, float] = defaultdict(float)

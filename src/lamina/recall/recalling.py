@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from lamina.errors import Unsupported
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.events import Event
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
-from lamina.kernel.records import Layer
+from lamina.kernel.records import Layer, Record
 from lamina.kernel.scopes import Scope
 from lamina.models.counter import TokenCounter
-from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
+from lamina.recall.derived import DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
 from lamina.recall.layers.reach import Reach, TraversedScope, reach_of, traversed
@@ -32,7 +34,7 @@ from lamina.recall.weights import DEFAULT
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
-__all__ = ["Recalling"]
+__all__ = ["Held", "Recalling"]
 
 _DIVERSIFIED = 3
 """MMR chooses among this many times the events that the layer's limit allows."""
@@ -61,11 +63,19 @@ class _Trail:
         return round((self.last - self.started) * 1000, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """What a plan came to: the items, and what they were chosen from."""
+class Held(NamedTuple):
+    """An event or a record that answers, with its score and, where they were asked for, the parts of it."""
 
-    packed: Packed
+    value: Event | Record
+    score: float
+    contributions: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a plan came to: the values of each layer, best first, and what they were chosen from."""
+
+    values: Mapping[Layer, Sequence[Held]]
     pool: EventPool
     ranked: Sequence[ScoredEvent]
     derived: DerivedLayers
@@ -127,11 +137,11 @@ class Recalling:
             as_stream(pack_) if request.stream else pack_, warnings=(*reach.warnings, *plan.warnings)
         )
 
-    def remembered(self, request: Recall, call: Call, breadth: Breadth) -> Mapping[Layer, Sequence[Item]]:
-        """What a pack would hold, best first in each layer, for a caller inside who shows lines of it and not its reasons."""
+    def remembered(self, request: Recall, call: Call, breadth: Breadth) -> Mapping[Layer, Sequence[Held]]:
+        """What a pack is chosen from, best first in each layer up to its limit, for a caller inside who words it himself."""
         reach = self._reach(request, call)
         plan = self._plan(request, call, reach, breadth)
-        return self._chosen(plan, call, _Trail.begin()).packed.chosen
+        return self._found(plan, call, _Trail.begin()).values
 
     def _reach(self, request: Recall, call: Call) -> Reach:
         view: View = request.view if request.view in ("holistic", "descend") else "local"
@@ -147,11 +157,13 @@ class Recalling:
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
         trail = _Trail.begin()
-        chosen = self._chosen(plan, call, trail, explained=request.diagnostics == "full")
-        return self._finish(request, plan, call, reach, chosen, trail)
+        found = self._found(plan, call, trail, explained=request.diagnostics == "full")
+        packed = pack(self._items(plan, found.values), plan.max_tokens)
+        trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
+        return self._finish(request, plan, call, reach, found, packed, trail)
 
-    def _chosen(self, plan: Plan, call: Call, trail: _Trail, *, explained: bool = False) -> _Chosen:
-        """The items of a plan, phase by phase."""
+    def _found(self, plan: Plan, call: Call, trail: _Trail, *, explained: bool = False) -> _Found:
+        """What answers a plan, phase by phase."""
         trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
         pool = self._retriever.gather(plan)
         trail.note(
@@ -163,7 +175,9 @@ class Recalling:
             newest=pool.arms.get("newest", 0),
             candidates=len(pool.turns),
         )
-        ranked = score_events(pool, plan, max(SOURCES_TOP, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0)))
+        ranked = score_events(
+            pool, plan, max(plan.breadth.sources, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0))
+        )
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
         shown = Shown(self._store.records, plan.tenant_id, call.may_read, pool.home)
@@ -174,38 +188,30 @@ class Recalling:
             entities=derived.entities,
             weights=dict(RECORD_WEIGHTS),
         )
-        items = self._items(plan, pool, ranked, derived, explained=explained)
-        trail.note("mmr", **{"lambda": MMR_LAMBDA})
-        packed = pack(items, plan.max_tokens)
-        trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
-        return _Chosen(packed, pool, ranked, derived, shown)
-
-    def _items(
-        self,
-        plan: Plan,
-        pool: EventPool,
-        ranked: Sequence[ScoredEvent],
-        derived: DerivedLayers,
-        *,
-        explained: bool,
-    ) -> dict[Layer, list[Item]]:
-        limit = plan.limits.get(Layer.EVENTS, 0)
-        chosen = _diverse(pool, ranked, limit)
+        chosen = _diverse(pool, ranked, plan.limits.get(Layer.EVENTS, 0))
         events = self._store.log.get(plan.tenant_id, [one.record_id for one in chosen])
-        values: list[tuple[Layer, Any, float, Mapping[str, float]]] = []
+        values: dict[Layer, list[Held]] = {layer: [] for layer in plan.layers}
         for one in chosen:
             event = events.get(one.record_id)
             if event is not None and not event.excluded:
-                values.append((Layer.EVENTS, event, one.score, one.contributions if explained else {}))
+                parts = one.contributions if explained else {}
+                values[Layer.EVENTS].append(Held(event, one.score, parts))
         for layer, scored in derived.by_layer.items():
             best = scored[: plan.limits.get(layer, 0)]
-            values += [(layer, one.record, one.score, one.contributions) for one in best]
-        lines = [line_of(value, plan.terms) for _, value, _, _ in values]
-        counts = self._counter.count([f"- {line} [99]\n" for line in lines])
-        items: dict[Layer, list[Item]] = {layer: [] for layer in plan.layers}
-        for (layer, value, score, contributions), line, tokens in zip(values, lines, counts, strict=True):
-            items[layer].append(Item(layer, value, score, contributions, line, tokens))
-        return items
+            values[layer] += [Held(each.record, each.score, each.contributions) for each in best]
+        trail.note("mmr", **{"lambda": MMR_LAMBDA})
+        return _Found(values, pool, ranked, derived, shown)
+
+    def _items(self, plan: Plan, values: Mapping[Layer, Sequence[Held]]) -> Mapping[Layer, Sequence[Item]]:
+        lines = {layer: [line_of(each.value, plan.terms) for each in values[layer]] for layer in values}
+        counts = iter(self._counter.count([f"- {line} [99]\n" for line in chain(*lines.values())]))
+        return {
+            layer: [
+                Item(layer, *each, line, next(counts))
+                for each, line in zip(values[layer], lines[layer], strict=True)
+            ]
+            for layer in values
+        }
 
     def _finish(
         self,
@@ -213,12 +219,13 @@ class Recalling:
         plan: Plan,
         call: Call,
         reach: Reach,
-        chosen: _Chosen,
+        found: _Found,
+        packed: Packed,
         trail: _Trail,
     ) -> Pack:
-        packed, shown = chosen.packed, chosen.shown
-        facts = chosen.derived.by_layer.get(Layer.FACTS, [])
-        strength = evidence_strength(chosen.pool, plan, chosen.ranked, facts)
+        shown = found.shown
+        facts = found.derived.by_layer.get(Layer.FACTS, [])
+        strength = evidence_strength(found.pool, plan, found.ranked, facts)
         ids = [item.id for items in packed.chosen.values() for item in items]
         supports = shown.supports_of(ids)
         block = Block("", {}, 0)

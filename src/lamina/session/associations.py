@@ -17,9 +17,8 @@ from lamina.kernel.operations import Call
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
 from lamina.language.entities import normalise_name
-from lamina.recall.pack import Item
 from lamina.recall.plan import NARROW, WIDE, Breadth
-from lamina.recall.recalling import Recalling
+from lamina.recall.recalling import Held, Recalling
 from lamina.recall.requests import Budgets, Recall
 from lamina.session.awaited import awaited_until
 from lamina.session.requests import EntitySeen, Remembered
@@ -113,15 +112,14 @@ class Associator:
             view="local",
             include=["facts", "events"],
             budgets=Budgets(
-                max_tokens=1500,
-                per_layer_limits={"facts": max(_FACTS_MAX, limit), "events": max(_EVENTS_MAX, limit // 2)},
+                per_layer_limits={"facts": max(_FACTS_MAX, limit), "events": max(_EVENTS_MAX, limit // 2)}
             ),
         )
         found = self._remembered(request, call, breadth)
         facts = [
-            (item.value, item.score)
-            for item in found[Layer.FACTS]
-            if isinstance(item.value, Fact) and item.value.kind != "loop"
+            (each.value, each.score)
+            for each in found[Layer.FACTS]
+            if isinstance(each.value, Fact) and each.value.kind != "loop"
         ]
         entities = self._entities([fact for fact, _ in facts], call.principal.tenant_id)
         return Associations(_context(facts, found[Layer.EVENTS], known, limit), entities)
@@ -160,13 +158,13 @@ def _summary(name: str, texts: Sequence[str]) -> str:
 
 
 def _context(
-    facts: Sequence[tuple[Fact, float]], events: Sequence[Item], known: Sequence[str], limit: int
+    facts: Sequence[tuple[Fact, float]], events: Sequence[Held], known: Sequence[str], limit: int
 ) -> list[Remembered]:
     told = [Remembered(text=fact.text, relevance=_share(score), source=fact.id) for fact, score in facts]
     said = [
-        Remembered(text=_quoted(item.value.content), relevance=_share(item.score), source=item.id)
-        for item in events
-        if isinstance(item.value, Event) and item.id not in known
+        Remembered(text=_quoted(each.value.content), relevance=_share(each.score), source=each.value.id)
+        for each in events
+        if isinstance(each.value, Event) and each.value.id not in known
     ]
     return [*told[: max(1, limit - min(len(said), limit // 2))], *said][:limit]
 

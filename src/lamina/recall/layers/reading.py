@@ -13,7 +13,7 @@ from lamina.kernel.records import Belief, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.recall.layers.pages import Place, Scanned, scan
-from lamina.store.ports.log import EventLog, EventQuery
+from lamina.store.ports.log import EventLog
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.queries import Shown
 
@@ -42,10 +42,8 @@ def present(log: EventLog, call: Call, scopes: Collection[Scope]) -> Instant:
     Recorded instants rise strictly, so they run ahead of the clock in a burst and when it was set back. A reader
     that stood at the clock's own now would then miss what was written a moment ago.
     """
-    newest = log.query(
-        EventQuery(tenant_id=call.principal.tenant_id, scopes=scopes, with_excluded=True, limit=1)
-    )
-    return max(call.now, newest[0].recorded_at) if newest else call.now
+    newest = log.last_recorded(call.principal.tenant_id, scopes)
+    return call.now if newest is None else max(call.now, newest)
 
 
 def may_read(call: Call, record: Record, *more: Capability) -> None:
