@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lamina.cli.given import text_of
 from lamina.cli.options import DEFAULT_URL, Actor, AsJson, Url
 from lamina.errors import Invalid, Malformed
 
@@ -222,18 +222,10 @@ def _value(text: str) -> Any:  # Any: a text, or whatever its JSON holds
 
 
 def _json_object(file: str) -> dict[str, Any]:
-    text = sys.stdin.read() if file == "-" else _text_of(Path(file))
-    given = _parsed(text, file)
+    given = _parsed(text_of(Path(file), "INVALID_REQUEST"), file)
     if not isinstance(given, dict):
         raise Invalid("INVALID_REQUEST", f"{file} holds no JSON object")
     return given
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Invalid("INVALID_REQUEST", f"{path} cannot be read: {type(error).__name__}") from error
 
 
 def _parsed(text: str, where: str) -> Any:  # Any: whatever JSON can hold
