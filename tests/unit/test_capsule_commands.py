@@ -232,7 +232,7 @@ def test_a_request_that_is_not_of_its_type_names_the_field(
     server.answer = {"detail": [problem], "error_code": "INVALID_REQUEST", "request_id": "req_1"}
     result = run("read", "dog", "rex")
     assert result.exit_code == 2
-    assert result.stderr == "lamina: INVALID_REQUEST: subject_kind: Input should be 'user' [req_1]\n"
+    assert result.stderr == "lamina: INVALID_REQUEST: subject_kind should be 'user' [req_1]\n"
 
 
 STEP = {

@@ -87,7 +87,7 @@ def _cannot_open(path: Path, reason: str) -> Unavailable:
     return Unavailable(
         "CANNOT_OPEN_STORE",
         f"{path} cannot be used: {reason}",
-        hint="--data names a folder that you may write to, with nothing in it or with a store of Lamina",
+        hint="name with --data a folder that you may write to; one without a memory gets a new one",
     )
 
 
