@@ -23,7 +23,7 @@ from lamina import __version__
 from lamina.cli.show import console, table
 from lamina.client import Client
 from lamina.errors import LaminaError
-from lamina.observe.operations import Version
+from lamina.observe.results import Version
 from lamina.settings import Settings
 
 __all__ = ["Check", "run_doctor"]

@@ -28,8 +28,7 @@ from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, n
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.errors import Invalid
 from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
-from lamina.observe.health import HealthReport
-from lamina.observe.operations import Version
+from lamina.observe.results import HealthReport, Version
 from lamina.pipeline.requests import BatchCaptured, StoredByKey
 from lamina.recall.requests import Pack
 
