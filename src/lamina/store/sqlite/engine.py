@@ -64,7 +64,7 @@ def require_store(folder: Path) -> None:
     if missing:
         raise NotFound(
             "STORE_NOT_FOUND",
-            f"{folder} holds no memory",
+            f"{folder.absolute()} holds no memory",
             hint="--data or LAMINA_DATA names the folder that lamina serve keeps; lamina serve makes a new one",
         )
 
