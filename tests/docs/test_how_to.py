@@ -20,7 +20,9 @@ HOW_TO = DOCS / "how-to"
 def test_commands_to_paste_work_on_the_folder_that_all_of_them_take_by_default():
     pages = [DOCS.parent / "README.md", *DOCS.rglob("*.md")]
     blocks = {
-        page.name: "".join(re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL))
+        str(page.relative_to(DOCS.parent)): "".join(
+            re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        )
         for page in pages
     }
     assert "scripts/serve" in blocks["README.md"]
