@@ -34,6 +34,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "observed_at": "--at",
     "operations": "--append or --remove",
     "query": "the question",
+    "reason": "--reason",
     "scope": "--scope",
     "scope_anchor": "--scope-anchor",
     "session": "--session",

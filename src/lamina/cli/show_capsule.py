@@ -12,7 +12,7 @@ from rich.text import Text
 
 from lamina.cli.show import console, plain, table
 
-__all__ = ["capsule", "differences", "listed", "startup", "versions", "written"]
+__all__ = ["capsule", "differences", "listed", "moved", "startup", "versions", "written"]
 
 Plain = Mapping[str, Any]
 """A JSON object of an answer."""
@@ -80,6 +80,20 @@ def written(said: Plain) -> None:
     for name in said.get("normalizations_applied") or ():
         out.print(f"  normalised: {plain(name)}", style="dim")
     _warned(out, said.get("recovery_warnings") or ())
+
+
+def moved(said: Plain) -> None:
+    """What was put away or removed, and what was not there."""
+    out = console()
+    commit = said.get("latest_commit")
+    at = f" at {commit[:12]}" if commit else ""
+    if "archived_path" in said:
+        out.print(f"{plain(said['removed_active_path'])} archived{at}")
+        out.print(f"  as {plain(said['archived_path'])}", style="dim")
+    for path in said.get("deleted_paths") or ():
+        out.print(f"{plain(path)} removed{at}")
+    for path in said.get("missing_paths") or ():
+        out.print(f"  not there: {plain(path)}", style="dim")
 
 
 def listed(said: Plain) -> None:
