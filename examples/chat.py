@@ -14,46 +14,24 @@ import json
 import os
 import sys
 from datetime import UTC, datetime
-from typing import Any
+from typing import Literal
 
 import httpx
 
-
-class Memory:
-    """The two calls of a turn."""
-
-    def __init__(self, url: str, tenant: str, user: str) -> None:
-        self._http = httpx.Client(base_url=url, timeout=10)
-        self._who = {"tenantId": tenant, "userId": user, "personaId": "chat"}
-        self._session = f"chat-{datetime.now(UTC):%Y%m%dT%H%M%S}"
-        self._started = False
-
-    def brief(self, query: str) -> dict[str, Any]:
-        """What to know before answering."""
-        mode = "in_session" if self._started else "session_start"
-        self._started = True
-        return self._call("/brief", {"now": _now(), "mode": mode, "query": query})
-
-    def ingest(self, role: str, text: str) -> None:
-        """Keep a turn. Repeating it, after a lost answer for example, stores nothing twice."""
-        self._call("/ingest", {"role": role, "text": text, "timestamp": _now()})
-
-    def _call(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        answer = self._http.post(path, json={**self._who, "sessionId": self._session, **body})
-        answer.raise_for_status()
-        found: dict[str, Any] = answer.json()
-        return found
+from lamina import Client
+from lamina.errors import LaminaError
+from lamina.session.requests import Brief
 
 
-def prompt(brief: dict[str, Any]) -> str:
+def prompt(brief: Brief) -> str:
     """The brief as a system message. What was remembered is data, and the message says so."""
     known = {
-        "user": brief["identity"],
-        "time": brief["temporalAuthority"],
-        "conversation so far": brief["rollingSummary"],
-        "last session": brief["episodeBridge"],
-        "open": [loop["text"] for loop in brief["activeLoops"]],
-        "remembered": [item["text"] for item in brief["semanticContext"][:3]],
+        "user": brief.identity.model_dump(),
+        "time": brief.temporal_authority.model_dump(mode="json"),
+        "conversation so far": brief.rolling_summary,
+        "last session": brief.episode_bridge,
+        "open": [loop.text for loop in brief.active_loops],
+        "remembered": [item.text for item in brief.semantic_context[:3]],
     }
     kept = {name: value for name, value in known.items() if value}
     return (
@@ -62,17 +40,17 @@ def prompt(brief: dict[str, Any]) -> str:
     )
 
 
-def answer(brief: dict[str, Any], said: str, model_url: str | None, model: str) -> str:
+def answer(brief: Brief, said: str, model_url: str | None, model: str) -> str:
     """The model's reply, or without one what it would have been told."""
     if model_url is None:
-        name = brief["identity"]["name"]
+        name = brief.identity.name
         told = [f"You are {name}."] if name else []
-        told += [f"Still open: {loop['text']}." for loop in brief["activeLoops"][:3]]
-        told += [f"I remember: {item['text']}" for item in brief["semanticContext"][:2]]
-        told += [brief["episodeBridge"]] if brief["episodeBridge"] else []
+        told += [f"Still open: {loop.text}." for loop in brief.active_loops[:3]]
+        told += [f"I remember: {item.text}" for item in brief.semantic_context[:2]]
+        told += [brief.episode_bridge] if brief.episode_bridge else []
         return "\n".join(told) or "I am listening."
     messages = [{"role": "system", "content": prompt(brief)}]
-    messages += [{"role": turn["role"], "content": turn["text"]} for turn in brief["workingMemory"]]
+    messages += [{"role": turn.role, "content": turn.text} for turn in brief.working_memory]
     messages.append({"role": "user", "content": said})
     key = os.environ.get("OPENAI_API_KEY")
     reply = httpx.post(
@@ -83,6 +61,26 @@ def answer(brief: dict[str, Any], said: str, model_url: str | None, model: str) 
     )
     reply.raise_for_status()
     return str(reply.json()["choices"][0]["message"]["content"]).strip()
+
+
+def talk(memory: Client, who: dict[str, str], model_url: str | None, model: str) -> None:
+    """One turn after the other until the input ends; then the session is over, and the next one is told of it."""
+    interactive = sys.stdin.isatty()
+    mode: Literal["session_start", "in_session"] = "session_start"
+    while True:
+        try:
+            said = input("you: " if interactive else "").strip()
+        except (EOFError, KeyboardInterrupt):
+            break
+        if not said:
+            continue
+        brief = memory.brief(said, mode=mode, **who)
+        replied = answer(brief, said, model_url, model)
+        print(f"assistant: {replied}", flush=True)
+        memory.ingest("user", said, **who)
+        memory.ingest("assistant", replied, **who)
+        mode = "in_session"
+    memory.close_session(**who)
 
 
 def main() -> None:
@@ -96,44 +94,21 @@ def main() -> None:
     parser.add_argument("--model-url", help="an OpenAI-compatible API; without it there is no model")
     parser.add_argument("--model", default="gpt-4o-mini")
     options = parser.parse_args()
-    memory = Memory(options.url, options.tenant, options.user)
-    interactive = sys.stdin.isatty()
-    while True:
-        try:
-            said = input("you: " if interactive else "").strip()
-        except EOFError:
-            return
-        if not said:
-            continue
-        try:
-            brief = memory.brief(said)
-            replied = answer(brief, said, options.model_url, options.model)
-            print(f"assistant: {replied}", flush=True)
-            memory.ingest("user", said)
-            memory.ingest("assistant", replied)
-        except httpx.HTTPStatusError as error:
-            sys.exit(
-                f"chat: {error.request.url} answered {error.response.status_code}: {_line(error.response.text)}"
-            )
-        except httpx.TransportError as error:
-            sys.exit(
-                f"chat: {error.request.url} does not answer ({type(error).__name__}); {_advice(error, options.url)}"
-            )
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())[:300]
-
-
-def _advice(error: httpx.TransportError, url: str) -> str:
-    ours = str(error.request.url).startswith(url)
-    return (
-        "start lamina serve, or say --url" if ours else "start the model, or say another --model-url, or none"
-    )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    session = f"chat-{datetime.now(UTC):%Y%m%dT%H%M%S}"
+    who = {"tenant_id": options.tenant, "user_id": options.user, "persona_id": "chat", "session_id": session}
+    try:
+        with Client(options.url, timeout_s=10) as memory:
+            talk(memory.allow_unstable(), who, options.model_url, options.model)
+    except LaminaError as error:
+        sys.exit(f"chat: {error}")
+    except httpx.HTTPStatusError as error:
+        said = " ".join(error.response.text.split())[:300]
+        sys.exit(f"chat: {error.request.url} answered {error.response.status_code}: {said}")
+    except httpx.TransportError as error:
+        sys.exit(
+            f"chat: {error.request.url} does not answer ({type(error).__name__}); "
+            "start the model, or say another --model-url, or none"
+        )
 
 
 if __name__ == "__main__":

@@ -17,6 +17,18 @@ DOCS = Path(__file__).parents[2] / "docs"
 HOW_TO = DOCS / "how-to"
 
 
+def test_commands_to_paste_work_on_the_folder_that_all_of_them_take_by_default():
+    pages = [DOCS.parent / "README.md", *DOCS.rglob("*.md")]
+    blocks = {
+        str(page.relative_to(DOCS.parent)): "".join(
+            re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        )
+        for page in pages
+    }
+    assert "scripts/serve" in blocks["README.md"]
+    assert [name for name, block in blocks.items() if "--data" in block] == []
+
+
 def test_the_experience_to_send_is_a_valid_envelope():
     page = (HOW_TO / "write-experiences.md").read_text(encoding="utf-8")
     bodies = re.findall(r"-d '(\{.*?\})'", page, re.DOTALL)

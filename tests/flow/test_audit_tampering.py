@@ -116,3 +116,15 @@ def test_the_command_line_checks_and_names(folder: Path, connection: apsw.Connec
     connection.execute("UPDATE audit SET actor = ? WHERE number = 3", (actor,))
     assert found.exit_code == 1
     assert f"BROKEN at row 3 ({row_id})" in found.output
+
+
+@pytest.mark.parametrize("kept", ["nowhere.jsonl", ".", "binary", "words"])
+def test_a_head_that_cannot_be_read_is_not_taken_for_an_altered_row(
+    folder: Path, tmp_path: Path, kept: str
+) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "words").write_text("my head")
+    asked = ["audit", "verify", "--data", str(folder), "--head", str(tmp_path / kept)]
+    refused = CliRunner().invoke(app, asked)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(f"lamina: INVALID_HEAD: {tmp_path / kept}")

@@ -135,11 +135,16 @@ def failing(url: str, *more: str) -> str:
     return run.stderr
 
 
+def test_the_next_chat_is_told_of_the_last_one(live_memory: str) -> None:
+    chat(live_memory, "My name is Maya.", "I need to book the dentist.")
+    assert "book the dentist" in brief(live_memory)["episodeBridge"]
+
+
 def test_a_server_that_is_down_is_one_line() -> None:
     said = failing("http://127.0.0.1:1")
-    assert said == (
-        "chat: http://127.0.0.1:1/brief does not answer (ConnectError); start lamina serve, or say --url\n"
-    )
+    assert said.startswith("chat: SERVER_UNREACHABLE: http://127.0.0.1:1 did not answer: ")
+    assert "lamina serve starts one" in said
+    assert said.count("\n") == 1
 
 
 def test_a_model_that_is_down_or_refuses_is_one_line(live_memory: str) -> None:

@@ -89,6 +89,65 @@ def test_a_read_names_the_subject(server: Recorded, run: Callable[..., Result]) 
     assert server.body == {"subject_kind": "thread", "subject_id": "launch", "allow_fallback": True}
 
 
+FULL: dict[str, Any] = {
+    "continuity": {
+        "working_hypotheses": ["the cache is cold"],
+        "negative_decisions": [{"decision": "No rewrite", "rationale": "too late"}],
+        "rationale_entries": [
+            rationale("tag-two", status="superseded"),
+            rationale(alternatives_considered=["a bus"], depends_on=["tag-two"], supersedes="tag-two"),
+        ],
+        "related_documents": [
+            {
+                "path": "memory/core/plan.md",
+                "kind": "reference",
+                "label": "The plan",
+                "relevance": "supporting",
+            }
+        ],
+        "relationship_model": {
+            "trust_level": "guarded",
+            "preferred_style": ["short answers"],
+            "sensitivity_notes": ["no calls at night"],
+        },
+        "retrieval_hints": {
+            "must_include": ["the runbook"],
+            "avoid": ["old mails"],
+            "load_next": ["memory/core/next.md"],
+        },
+    },
+    "source": {"producer": "kim", "update_reason": "manual", "inputs": ["memory/core/in.md"]},
+    "attention_policy": {"early_load": ["thread first"], "presence_bias_overrides": ["quiet"]},
+    "freshness": {"freshness_class": "durable", "stale_after_seconds": 7260},
+    "canonical_sources": ["memory/core/canon.md"],
+    "metadata": {"ticket": 4711},
+    "thread_descriptor": {
+        "label": "The launch",
+        "keywords": ["rocket"],
+        "scope_anchors": ["peer:ground"],
+        "identity_anchors": [{"kind": "repository", "value": "moon"}],
+    },
+}
+
+
+def leaves(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [leaf for item in value.values() for leaf in leaves(item)]
+    if isinstance(value, list):
+        return [leaf for item in value for leaf in leaves(item)]
+    return [str(value)]
+
+
+def test_a_read_shows_all_that_a_capsule_holds(server: Recorded, run: Callable[..., Result]) -> None:
+    server.answer = shown(**FULL)
+    server.answer["capsule"]["new_part"] = {"of_a_later": "server"}
+    page = run("read", "thread", "launch").stdout
+    assert [leaf for leaf in leaves(server.answer["capsule"]) if leaf not in page] == []
+    for line in ("- trust level: guarded", "- must include: the runbook", "- memory/core/canon.md"):
+        assert line in page.splitlines()
+    assert "None" not in page
+
+
 def test_a_start_shows_the_orientation(server: Recorded, run: Callable[..., Result]) -> None:
     state = {
         "negative_decisions": [{"decision": "No rewrite", "rationale": "too late"}],
@@ -232,7 +291,7 @@ def test_a_request_that_is_not_of_its_type_names_the_field(
     server.answer = {"detail": [problem], "error_code": "INVALID_REQUEST", "request_id": "req_1"}
     result = run("read", "dog", "rex")
     assert result.exit_code == 2
-    assert result.stderr == "lamina: INVALID_REQUEST: subject_kind: Input should be 'user' [req_1]\n"
+    assert result.stderr == "lamina: INVALID_REQUEST: subject_kind should be 'user' [req_1]\n"
 
 
 STEP = {

@@ -12,7 +12,7 @@ from lamina.client.layer_asks import event, events, timeline, why
 from lamina.client.reads import follow_ask, recall_ask, resumed
 from lamina.client.writes import bulk_ask, cancel_ask, experience_ask
 from lamina.errors import Invalid
-from lamina.observe.operations import Version
+from lamina.observe.results import Version
 from lamina.pipeline.envelope import Envelope
 from lamina.pipeline.requests import BulkExperience
 from lamina.recall.requests import Recall

@@ -42,7 +42,18 @@ def test_the_root_exports_the_clients_and_nothing_it_does_not_have():
         _ = lamina.Nothing
 
 
-def test_importing_the_package_loads_no_other():
-    code = "import sys, lamina; print(sorted({'httpx', 'pydantic', 'numpy', 'lamina.client'} & set(sys.modules)))"
+def _loaded_by(imported: str) -> set[str]:
+    code = f"import sys, {imported}; print(*sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert printed.stdout.strip() == "[]"
+    return set(printed.stdout.split())
+
+
+def test_importing_the_package_loads_no_other():
+    assert not {"httpx", "pydantic", "numpy", "lamina.client"} & _loaded_by("lamina")
+
+
+def test_importing_the_client_loads_nothing_of_a_server():
+    loaded = _loaded_by("lamina.client")
+    assert not {"numpy", "onnxruntime", "spacy", "apsw", "starlette", "uvicorn", "asyncio"} & loaded
+    inside = ("store", "models", "index", "language", "access", "http", "gateway", "app")
+    assert not {name for name in loaded if name.split(".")[:2] in (["lamina", each] for each in inside)}

@@ -323,7 +323,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "INVALID_HEAD": ErrorCode(
         "Invalid",
         SERVER,
-        "The file given to `lamina audit verify --head` is not what `lamina audit head` writes.",
+        "The file given to `lamina audit verify --head` cannot be read, or is not what `lamina audit head` writes.",
         hint="pass the file that lamina audit head wrote, or its output as -",
     ),
     "INVALID_ISSUERS": ErrorCode(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lamina.cli.given import text_of
 from lamina.cli.options import Data
 from lamina.errors import Invalid
 from lamina.settings import Settings, load_settings
@@ -97,7 +98,7 @@ def _store(settings: Settings) -> closing[SqliteStore]:
 def _read_heads(path: Path) -> dict[str, Head]:
     from lamina.kernel.audit import Head
 
-    text = typer.get_text_stream("stdin").read() if str(path) == "-" else path.read_text(encoding="utf-8")
+    text = text_of(path, "INVALID_HEAD")
     try:
         lines = [json.loads(line) for line in text.splitlines() if line.strip()]
         heads = [Head(str(line["tenant_id"]), int(line["number"]), str(line["hash"])) for line in lines]

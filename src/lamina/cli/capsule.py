@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lamina.cli.given import text_of
 from lamina.cli.options import DEFAULT_URL, Actor, AsJson, Url
 from lamina.errors import Invalid, Malformed
 
@@ -25,6 +25,7 @@ capsule_commands = typer.Typer(
 _Kind = Annotated[str, typer.Argument(help="user, peer, thread or task.")]
 _Id = Annotated[str, typer.Argument(help="The subject's id.")]
 _File = Annotated[str, typer.Argument(help="A file with the JSON, or - to read it from standard input.")]
+_Reason = Annotated[str, typer.Option(help="Why, for whoever looks for it later.")]
 _Message = Annotated[str | None, typer.Option("--message", help="The subject line of the commit.")]
 
 
@@ -187,6 +188,51 @@ def diff(
     return show.json(said) if as_json else show_capsule.differences(said.model_dump())
 
 
+@capsule_commands.command()
+def archive(
+    kind: _Kind,
+    subject_id: _Id,
+    reason: _Reason,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Put a capsule away: lists leave it out, its history stays."""
+    from lamina.cli import show, show_capsule
+
+    said = _asked(url, actor, "archive", {**_subject(kind, subject_id), "reason": reason})
+    return show.json(said) if as_json else show_capsule.moved(said.model_dump())
+
+
+@capsule_commands.command()
+def delete(
+    kind: _Kind,
+    subject_id: _Id,
+    reason: _Reason,
+    archives: Annotated[
+        bool, typer.Option("--archives", help="Its archives, instead of the capsule.")
+    ] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", help="The capsule, its older copy and its archives.")
+    ] = False,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a capsule and its older copy. Its history stays."""
+    from lamina.cli import show, show_capsule
+
+    body = {
+        **_subject(kind, subject_id),
+        "delete_active": all_ or not archives,
+        "delete_fallback": all_ or not archives,
+        "delete_archive": all_ or archives,
+        "reason": reason,
+    }
+    said = _asked(url, actor, "delete", body)
+    return show.json(said) if as_json else show_capsule.moved(said.model_dump())
+
+
 def _asked(url: str, actor: str | None, what: str, body: dict[str, Any]) -> Said:
     from lamina.cli.remote import connected
 
@@ -222,18 +268,10 @@ def _value(text: str) -> Any:  # Any: a text, or whatever its JSON holds
 
 
 def _json_object(file: str) -> dict[str, Any]:
-    text = sys.stdin.read() if file == "-" else _text_of(Path(file))
-    given = _parsed(text, file)
+    given = _parsed(text_of(Path(file), "INVALID_REQUEST"), file)
     if not isinstance(given, dict):
         raise Invalid("INVALID_REQUEST", f"{file} holds no JSON object")
     return given
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Invalid("INVALID_REQUEST", f"{path} cannot be read: {type(error).__name__}") from error
 
 
 def _parsed(text: str, where: str) -> Any:  # Any: whatever JSON can hold

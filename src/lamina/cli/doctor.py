@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
@@ -23,7 +24,7 @@ from lamina import __version__
 from lamina.cli.show import console, table
 from lamina.client import Client
 from lamina.errors import LaminaError
-from lamina.observe.operations import Version
+from lamina.observe.results import Version
 from lamina.settings import Settings
 
 __all__ = ["Check", "run_doctor"]
@@ -35,6 +36,7 @@ FSYNC_MS_SLOW: Final = 20.0
 
 BACKLOG_LONG: Final = 5000
 _FSYNCS = 10
+_ELSEWHERE: Final = "the server that answers keeps its memory in another folder: name that with --data"
 _STYLE = {"ok": "green", "note": "yellow", "fail": "bold red"}
 
 
@@ -68,15 +70,17 @@ def run_doctor(settings: Settings, url: str | None, *, as_json: bool) -> bool:
 
 def _looks(settings: Settings, url: str | None) -> Iterator[tuple[str, Callable[[], Check]]]:
     address = url or f"http://127.0.0.1:{settings.port or 8700}"
+    data = settings.data.absolute()
+    served = cache(lambda: _answers(address))
     yield "python", _python
     yield "sqlite", _sqlite
-    yield "data folder", lambda: _folder(settings.data)
-    yield "disk", lambda: _disk(settings.data)
+    yield "data folder", lambda: _folder(data, served=served)
+    yield "disk", lambda: _disk(data)
     yield "model", _model
     yield "parser", _parser
     yield "server", lambda: _server(address, must=url is not None)
-    yield "worker", lambda: _worker(settings.data)
-    yield "backlog", lambda: _backlog(settings.data, served=lambda: _answers(address))
+    yield "worker", lambda: _worker(data, served=served)
+    yield "backlog", lambda: _backlog(data, served=served)
 
 
 def _python() -> Check:
@@ -103,18 +107,22 @@ def _sqlite() -> Check:
 
 def _nearest(folder: Path) -> Path:
     """The folder, or what is above it as long as it is not there yet."""
-    folder = folder.absolute()
     return next(path for path in (folder, *folder.parents) if path.is_dir())
 
 
-def _folder(folder: Path) -> Check:
+def _has_memory(folder: Path) -> bool:
+    return (folder / "lamina.db").is_file()
+
+
+def _folder(folder: Path, *, served: Callable[[], bool]) -> Check:
     there = _nearest(folder)
     if not os.access(there, os.W_OK | os.X_OK):
         return Check(
             "data folder", "fail", f"{there} is not writable", "choose another with --data or LAMINA_DATA"
         )
-    if not (folder / "lamina.db").is_file():
-        return Check("data folder", "note", f"{folder} holds no memory yet", "lamina serve makes it")
+    if not _has_memory(folder):
+        hint = _ELSEWHERE if served() else "lamina serve makes it, or name another with --data"
+        return Check("data folder", "note", f"{folder} holds no memory", hint)
     size_mb = sum(path.stat().st_size for path in folder.glob("lamina.db*")) / 1e6
     return Check("data folder", "ok", f"{folder}, {size_mb:.1f} MB")
 
@@ -200,13 +208,12 @@ def _taken(host: str, port: int) -> bool:
         return False
 
 
-def _worker(folder: Path) -> Check:
-    path = folder / "worker.lock"
-    if not path.is_file():
-        return Check("worker", "note", "none has run here yet", "lamina serve starts one")
+def _worker(folder: Path, *, served: Callable[[], bool]) -> Check:
     if _worker_lives(folder):
-        return Check("worker", "ok", "alive")
-    return Check("worker", "note", "none is running", "lamina serve or lamina worker starts one")
+        return Check("worker", "ok", f"alive, in {folder}")
+    if served() and not _has_memory(folder):
+        return Check("worker", "note", f"none for {folder}", _ELSEWHERE)
+    return Check("worker", "note", f"none for {folder}", "lamina serve or lamina worker starts one")
 
 
 def _worker_lives(folder: Path) -> bool:
@@ -225,8 +232,8 @@ def _worker_lives(folder: Path) -> bool:
 def _backlog(folder: Path, *, served: Callable[[], bool]) -> Check:
     from lamina.store.sqlite import backlog_of
 
-    if not (folder / "lamina.db").is_file():
-        return Check("backlog", "ok", "nothing stored, nothing to derive")
+    if not _has_memory(folder):
+        return Check("backlog", "ok", f"nothing stored in {folder}, nothing to derive")
     jobs = backlog_of(folder / "lamina.db")
     waiting = jobs["pending"] + jobs["running"]
     found = f"{waiting} stages wait, {jobs['failed']} failed for good"

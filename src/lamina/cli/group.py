@@ -23,8 +23,9 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except LaminaError as error:
-            request = f" [{error.request_id}]" if error.request_id else ""
-            typer.echo(f"lamina: {error}{request}", err=True)
+            from lamina.cli.advice import at_the_terminal
+
+            typer.echo(f"lamina: {at_the_terminal(error)}", err=True)
             raise typer.Exit(outcome_of(error).exit_code) from error
         except KeyboardInterrupt as interrupt:
             raise typer.Exit(INTERRUPTED) from interrupt

@@ -14,7 +14,7 @@ from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.kernel.views.parts import DerivedView, LiteralView, kind_of
-from lamina.recall.layers.why import SupportGraph, WhyEdge, WhyNode
+from lamina.recall.layers.results import SupportGraph, WhyEdge, WhyNode
 
 __all__ = ["Reasons", "reasons_of", "record_of", "require_explicable"]
 

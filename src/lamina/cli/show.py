@@ -18,7 +18,7 @@ from lamina.client.options import Stage
 from lamina.client.results import LifecycleEvent, Stored
 from lamina.errors import Invalid
 from lamina.kernel.time import rfc3339
-from lamina.recall.layers.why import SupportGraph, Why, WhyNode
+from lamina.recall.layers.results import SupportGraph, Why, WhyNode
 from lamina.recall.requests import View
 
 __all__ = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 from rich.console import Console
@@ -11,7 +12,7 @@ from rich.text import Text
 
 from lamina.cli.show import console, plain, table
 
-__all__ = ["capsule", "differences", "listed", "startup", "versions", "written"]
+__all__ = ["capsule", "differences", "listed", "moved", "startup", "versions", "written"]
 
 Plain = Mapping[str, Any]
 """A JSON object of an answer."""
@@ -30,20 +31,26 @@ _LISTS: Final = (
     ("Notes", "trailing_notes"),
     ("To look into", "curiosity_queue"),
 )
+_AT_THE_TOP: Final = {"subject_kind", "subject_id", "updated_at", "continuity", "stable_preferences"}
+_IN_THE_LINE: Final = {"decision", "rationale", "summary", "kind", "status", "reasoning", "content"}
 _STEPS: Final = ("version", "change", "bytes", "commit", "author", "at", "message")
 _COLUMNS: Final = ("subject", "state", "lifecycle", "health", "phase", "updated")
 
 
 def capsule(said: Plain) -> None:
-    """A whole capsule."""
+    """A whole capsule: first what a startup shows, then all that it leaves out."""
     out = console()
     found = said.get("capsule")
     _where(out, said, said.get("recovery_warnings") or ())
     if found is None:
         return
+    state = found.get("continuity") or {}
     _heading(out, found)
-    _fields(out, found.get("continuity") or {})
-    _preferences(out, found.get("stable_preferences"))
+    _fields(out, state, whole=True)
+    _preferences(out, found.get("stable_preferences"), whole=True)
+    shown = {"stance_summary", *(name for _, name in _LISTS)}
+    _rest(out, {name: value for name, value in state.items() if name not in shown})
+    _rest(out, {name: value for name, value in found.items() if name not in _AT_THE_TOP})
     _trust(out, said.get("trust_signals"))
 
 
@@ -73,6 +80,20 @@ def written(said: Plain) -> None:
     for name in said.get("normalizations_applied") or ():
         out.print(f"  normalised: {plain(name)}", style="dim")
     _warned(out, said.get("recovery_warnings") or ())
+
+
+def moved(said: Plain) -> None:
+    """What was put away or removed, and what was not there."""
+    out = console()
+    commit = said.get("latest_commit")
+    at = f" at {commit[:12]}" if commit else ""
+    if "archived_path" in said:
+        out.print(f"{plain(said['removed_active_path'])} archived{at}")
+        out.print(f"  as {plain(said['archived_path'])}", style="dim")
+    for path in said.get("deleted_paths") or ():
+        out.print(f"{plain(path)} removed{at}")
+    for path in said.get("missing_paths") or ():
+        out.print(f"  not there: {plain(path)}", style="dim")
 
 
 def listed(said: Plain) -> None:
@@ -174,15 +195,59 @@ def _heading(out: Console, found: Plain) -> None:
     out.print(Text.assemble((plain(title), "bold"), (f"  {plain(str(found['updated_at']))}", "dim")))
 
 
-def _fields(out: Console, state: Plain) -> None:
+def _fields(out: Console, state: Plain, *, whole: bool = False) -> None:
     if state.get("stance_summary"):
         out.print(plain(state["stance_summary"]))
     for title, name in _LISTS:
-        _bullets(out, title, [_worded(item) for item in state.get(name) or ()])
+        items = state.get(name) or ()
+        _bullets(out, title, [_worded(item) for item in items], _beside(items) if whole else ())
 
 
-def _preferences(out: Console, preferences: Sequence[Plain] | None) -> None:
-    _bullets(out, "Preferences", [f"{each['tag']}: {each['content']}" for each in preferences or ()])
+def _preferences(out: Console, preferences: Sequence[Plain] | None, *, whole: bool = False) -> None:
+    items = preferences or ()
+    lines = [f"{each['tag']}: {each['content']}" for each in items]
+    _bullets(out, "Preferences", lines, _beside(items, "tag") if whole else ())
+
+
+def _beside(items: Sequence[str | Plain], *shown: str) -> list[str]:
+    """Of each entry, what its line leaves out: when it was made, what was weighed, what it rests on."""
+    return [
+        ""
+        if isinstance(item, str)
+        else "; ".join(_named({k: v for k, v in item.items() if k not in {*_IN_THE_LINE, *shown}}))
+        for item in items
+    ]
+
+
+def _rest(out: Console, parts: Plain) -> None:
+    """What has no place of its own, by its own names: a field that a later server adds is shown too."""
+    single = {name: value for name, value in parts.items() if not isinstance(value, list | dict)}
+    for name, value in parts.items():
+        if isinstance(value, dict):
+            _bullets(out, _title(name).capitalize(), _named(value))
+        elif isinstance(value, list):
+            _bullets(out, _title(name).capitalize(), [_joined(item) for item in value])
+    _bullets(out, "Besides", _named(single))
+
+
+def _named(parts: Plain) -> list[str]:
+    return [f"{_title(name)}: {_joined(value)}" for name, value in parts.items() if _is_said(value)]
+
+
+def _joined(value: Any) -> str:  # Any: whatever a capsule holds
+    if isinstance(value, list):
+        return ", ".join(_joined(item) for item in value)
+    if isinstance(value, dict):
+        return "; ".join(_named(value))
+    return _said(value)
+
+
+def _is_said(value: Any) -> bool:  # Any: as above
+    return value is not None and value not in ([], {})
+
+
+def _title(name: str) -> str:
+    return plain(name.replace("_", " "))
 
 
 def _due(out: Console, schedule: Plain | None) -> None:
@@ -203,13 +268,15 @@ def _trust(out: Console, signals: Plain | None) -> None:
     out.print("Trust: " + ", ".join(plain(str(word)) for word in said if word), style="dim")
 
 
-def _bullets(out: Console, title: str, lines: Sequence[str]) -> None:
+def _bullets(out: Console, title: str, lines: Sequence[str], beside: Sequence[str] = ()) -> None:
     if not lines:
         return
     out.print()
     out.print(Text(f"{title}:", style="bold"))
-    for line in lines:
+    for line, more in zip_longest(lines, beside, fillvalue=""):
         out.print(Text(f"- {plain(line)}"))
+        if more:
+            out.print(Text(f"  {plain(more)}", style="dim"))
 
 
 def _worded(item: str | Plain) -> str:

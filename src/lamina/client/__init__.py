@@ -7,9 +7,24 @@ with Client(actor="user:maya") as client:
     print(client.recall("Where do I live?").context_block)
 """
 
-from lamina.client.asynchronous import AsyncClient
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from lamina.client.session import UnstableEndpoint
 from lamina.client.synchronous import Client
 from lamina.kernel.time import to_datetime
 
+if TYPE_CHECKING:
+    from lamina.client.asynchronous import AsyncClient
+
 __all__ = ["AsyncClient", "Client", "UnstableEndpoint", "to_datetime"]
+
+
+def __getattr__(name: str) -> Any:
+    """``AsyncClient``, loaded with asyncio when it is first asked for."""
+    if name != "AsyncClient":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from lamina.client import asynchronous
+
+    return asynchronous.AsyncClient

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Literal, Self, TypeVar, Unpack
 
 import httpx
 from pydantic import BaseModel
 
-from lamina.client import reads, writes
+from lamina.client import reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.async_layers import (
     AsyncBeliefs,
@@ -23,21 +23,24 @@ from lamina.client.async_layers import (
 from lamina.client.capsules import capsule_ask
 from lamina.client.identity import Identity
 from lamina.client.options import (
+    BriefOptions,
     BulkOptions,
+    Conversation,
     ExperienceOptions,
     LifecycleFilters,
     RecallOptions,
     Stage,
+    TurnOptions,
 )
 from lamina.client.results import Chunk, LifecycleEvent, Said, Stored
 from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, new_key
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.client.synchronous import DEFAULT_URL
 from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
-from lamina.observe.health import HealthReport
-from lamina.observe.operations import Version
+from lamina.observe.results import HealthReport, Version
 from lamina.pipeline.requests import BatchCaptured, StoredByKey
 from lamina.recall.requests import Pack
+from lamina.session.requests import Brief, Closed, Ingested
 
 __all__ = ["AsyncClient"]
 
@@ -123,6 +126,23 @@ class AsyncClient:
     async def cancel(self, event_id: str, note: str | None = None) -> Cancelled:
         """Mirrors ``Client.cancel``."""
         return await self._send(writes.cancel_ask(event_id, note))
+
+    # ---- a chat's turn
+
+    async def brief(self, query: str | None = None, **options: Unpack[BriefOptions]) -> Brief:
+        """Mirrors ``Client.brief``."""
+        return await self._send(turns.brief_ask(query, options, now=datetime.now(UTC)))
+
+    async def ingest(
+        self, role: Literal["user", "assistant"], text: str, **options: Unpack[TurnOptions]
+    ) -> Ingested:
+        """Mirrors ``Client.ingest``."""
+        asked = turns.ingest_ask(role, text, options, now=datetime.now(UTC), new_key=new_key)
+        return await self._send(asked)
+
+    async def close_session(self, **conversation: Unpack[Conversation]) -> Closed:
+        """Mirrors ``Client.close_session``."""
+        return await self._send(turns.close_ask(conversation))
 
     # ---- read
 

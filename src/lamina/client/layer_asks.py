@@ -15,10 +15,17 @@ from lamina.client.options import (
 )
 from lamina.client.reads import list_ask, one_ask
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.recall.layers.claims import BeliefPage, FactPage, Timeline
-from lamina.recall.layers.events import EpisodePage, EventPage
-from lamina.recall.layers.understanding import ConceptPage, Coverage, RelatedPage
-from lamina.recall.layers.why import Why
+from lamina.recall.layers.results import (
+    BeliefPage,
+    ConceptPage,
+    Coverage,
+    EpisodePage,
+    EventPage,
+    FactPage,
+    RelatedPage,
+    Timeline,
+    Why,
+)
 
 __all__ = [
     "belief",

@@ -20,10 +20,17 @@ from lamina.client.options import (
     View,
 )
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.recall.layers.claims import BeliefPage, FactPage, Timeline
-from lamina.recall.layers.events import EpisodePage, EventPage
-from lamina.recall.layers.understanding import ConceptPage, Coverage, RelatedPage
-from lamina.recall.layers.why import Why
+from lamina.recall.layers.results import (
+    BeliefPage,
+    ConceptPage,
+    Coverage,
+    EpisodePage,
+    EventPage,
+    FactPage,
+    RelatedPage,
+    Timeline,
+    Why,
+)
 
 __all__ = ["Beliefs", "Episodes", "Events", "Facts", "Sender", "Understanding"]
 

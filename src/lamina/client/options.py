@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from lamina.recall.requests import CitationMode, Diagnostics, LayerName
 from lamina.recall.requests import View as RecallView
 
 __all__ = [
     "BeliefFilters",
+    "BriefOptions",
     "BulkOptions",
     "ConceptFilters",
+    "Conversation",
     "EpisodeFilters",
     "EventFilters",
     "ExperienceOptions",
@@ -27,6 +29,7 @@ __all__ = [
     "Time",
     "TimeRange",
     "TimedOptions",
+    "TurnOptions",
     "View",
 ]
 
@@ -89,6 +92,32 @@ class RecallOptions(TypedDict, total=False):
     per_layer_limits: Mapping[LayerName, int]
     citation_mode: CitationMode
     diagnostics: Diagnostics
+    idempotency_key: str
+
+
+class Conversation(TypedDict):
+    """Whose conversation it is, and which: the caller's own ids, any text of up to 93 bytes."""
+
+    tenant_id: str
+    user_id: str
+    persona_id: str
+    session_id: NotRequired[str | None]
+
+
+class BriefOptions(Conversation, total=False):
+    """What may be said of a brief besides its question.
+
+    ``now`` is the clock of the answer. Without ``mode`` it follows from the session and ``now``.
+    """
+
+    now: Time
+    mode: Literal["session_start", "in_session"]
+
+
+class TurnOptions(Conversation, total=False):
+    """What may be said of a turn besides who spoke and its text; ``timestamp`` is when it was said."""
+
+    timestamp: Time
     idempotency_key: str
 
 

@@ -15,8 +15,7 @@ from lamina.client.options import LifecycleFilters, RecallOptions, Time, TimeRan
 from lamina.client.results import LifecycleEvent
 from lamina.errors import Invalid
 from lamina.lifecycle.requests import LifecyclePage, MemoryEventState
-from lamina.observe.health import HealthReport
-from lamina.observe.operations import Version
+from lamina.observe.results import HealthReport, Version
 from lamina.recall.requests import Pack
 
 __all__ = [

@@ -79,7 +79,7 @@ def failure_of(response: httpx.Response) -> Failure:
     retry_after_s = _seconds(response.headers.get("retry-after"))
     try:
         sent = from_json(response.content)
-        details = dict(sent.get("details") or {})
+        details = dict(sent.get("details") or _problems(sent.get("detail")))
         hint = details.pop("hint", None) or sent.get("hint")
         message = sent["message"] if "message" in sent else _detail(sent["detail"])
         error = kind(sent["error_code"], message, hint=hint, details=details)
@@ -99,8 +99,19 @@ def _detail(detail: Any) -> str:  # Any: what stands there is whatever the serve
     """The message of an error in the style of Relay: a text, or the first of a list of problems."""
     if isinstance(detail, str):
         return detail
-    problem = detail[0]
-    return f"{'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}"
+    return f"{_field(detail[0])}: {detail[0]['msg']}"
+
+
+def _problems(detail: Any) -> dict[str, Any]:  # Any: as in ``_detail``
+    """The problems of an error in the style of Relay, as the details of one in the style of Cortex have them."""
+    if not isinstance(detail, list):
+        return {}
+    problems = [{"field": _field(each), "reason": each["msg"], "type": each["type"]} for each in detail]
+    return {"field": problems[0]["field"], "reason": problems[0]["reason"], "problems": problems}
+
+
+def _field(problem: Any) -> str:  # Any: as in ``_detail``
+    return ".".join(map(str, problem["loc"][1:]))
 
 
 def _class_of(status: int) -> type[LaminaError]:

@@ -6,32 +6,35 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Literal, Self, TypeVar, Unpack
 
 import httpx
 from pydantic import BaseModel
 
-from lamina.client import reads, writes
+from lamina.client import reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.capsules import capsule_ask
 from lamina.client.identity import Identity
 from lamina.client.layers import Beliefs, Episodes, Events, Facts, Understanding
 from lamina.client.options import (
+    BriefOptions,
     BulkOptions,
+    Conversation,
     ExperienceOptions,
     LifecycleFilters,
     RecallOptions,
     Stage,
+    TurnOptions,
 )
 from lamina.client.results import Chunk, LifecycleEvent, Said, Stored
 from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, new_key
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.errors import Invalid
 from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
-from lamina.observe.health import HealthReport
-from lamina.observe.operations import Version
+from lamina.observe.results import HealthReport, Version
 from lamina.pipeline.requests import BatchCaptured, StoredByKey
 from lamina.recall.requests import Pack
+from lamina.session.requests import Brief, Closed, Ingested
 
 __all__ = ["DEFAULT_URL", "Client"]
 
@@ -134,6 +137,30 @@ class Client:
     def cancel(self, event_id: str, note: str | None = None) -> Cancelled:
         """Stop deriving from an event and keep it out of recall; the event itself stays."""
         return self._send(writes.cancel_ask(event_id, note))
+
+    # ---- a chat's turn
+
+    def brief(self, query: str | None = None, **options: Unpack[BriefOptions]) -> Brief:
+        """What to know before a turn: who speaks, what was said, what is open, and what memory holds on ``query``.
+
+        brief = client.brief("Shall we go on?", tenant_id="home", user_id="maya", persona_id="chat")
+        print(brief.working_memory, brief.active_loops, brief.semantic_context)
+        """
+        return self._send(turns.brief_ask(query, options, now=datetime.now(UTC)))
+
+    def ingest(
+        self, role: Literal["user", "assistant"], text: str, **options: Unpack[TurnOptions]
+    ) -> Ingested:
+        """Keep a turn of a conversation; it is on disk when this returns.
+
+        Without a session the server makes one, which the answer names. A repeated turn is stored once.
+        """
+        asked = turns.ingest_ask(role, text, options, now=datetime.now(UTC), new_key=new_key)
+        return self._send(asked)
+
+    def close_session(self, **conversation: Unpack[Conversation]) -> Closed:
+        """End the session that is named, or the user's newest open one: it is folded, and its bridge is written."""
+        return self._send(turns.close_ask(conversation))
 
     # ---- read
 

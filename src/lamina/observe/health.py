@@ -15,12 +15,13 @@ from lamina.errors import Unavailable
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
 from lamina.kernel.time import SECOND_US
-from lamina.kernel.wire import Request, Result
+from lamina.kernel.wire import Request
 from lamina.models.minilm import model_path_exists
+from lamina.observe.results import Compacted, Flushed, HealthReport, StoreHealth, WorkerHealth
 from lamina.store.ports.store import Store
 from lamina.store.watch import Watch
 
-__all__ = ["HealthReport", "Operating", "operator_operations"]
+__all__ = ["Operating", "operator_operations"]
 
 _LOOK_S = 0.05
 
@@ -29,60 +30,14 @@ class HealthRequest(Request):
     """Nothing to ask."""
 
 
-class WorkerHealth(Result):
-    """Derivation: whether a worker runs (null where the store cannot tell), and what waits for it, of all tenants."""
-
-    alive: bool | None
-    pending: int
-    running: int
-    failed: int
-    oldest_pending_age_s: float | None
-
-
-class StoreHealth(Result):
-    """The store: whether the log can be written, and the room that is left."""
-
-    engine: str
-    writable: bool
-    disk_free_bytes: int | None
-
-
-class HealthReport(Result):
-    """``status`` is ``ok``, ``degraded`` when something but the log is wrong, ``unavailable`` when the log is."""
-
-    status: str
-    problems: list[str]
-    store: StoreHealth
-    worker: WorkerHealth
-    models: dict[str, bool]
-    versions: dict[str, str]
-
-
 class FlushRequest(Request):
     """How long to wait for derivation, in seconds."""
 
     timeout_s: Annotated[float, Field(ge=0, le=limits.WAIT_S_MAX)] = 10.0
 
 
-class Flushed(Result):
-    """How many events were to be derived, and how many of them still are. Complete when none is."""
-
-    pending_before: int
-    pending_after: int
-    complete: bool
-    elapsed_ms: int
-
-
 class CompactRequest(Request):
     """Nothing to ask."""
-
-
-class Compacted(Result):
-    """Pages moved from the write-ahead file, whether all were, and merges of the text index."""
-
-    pages_moved: int
-    complete: bool
-    index_merges: int
 
 
 class Operating:

@@ -7,22 +7,14 @@ from typing import Any
 
 from lamina import __version__
 from lamina.kernel.operations import Answer, Call, Effect, Operation, Tier
-from lamina.kernel.wire import Request, Result
+from lamina.kernel.wire import Request
+from lamina.observe.results import Version
 
 __all__ = ["observe_operations"]
 
 
 class VersionRequest(Request):
     """Nothing to ask."""
-
-
-class Version(Result):
-    """Which build answers: the package's version, the major version of the API, and the Python under it."""
-
-    name: str
-    version: str
-    api_version: str
-    python: str
 
 
 def observe_operations() -> list[Operation[Any]]:

@@ -19,9 +19,10 @@ from lamina.models.counter import TokenCounter
 from lamina.recall.derived import DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
-from lamina.recall.layers.reach import Reach, TraversedScope, reach_of, traversed
+from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import present
 from lamina.recall.layers.requests import View
+from lamina.recall.layers.results import TraversedScope
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks

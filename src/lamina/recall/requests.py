@@ -11,7 +11,7 @@ from lamina.errors import Invalid
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import BoundText, Request, Result, ScopePath, Text
-from lamina.recall.layers.reach import DeniedScope, TraversedScope
+from lamina.recall.layers.results import DeniedScope, TraversedScope
 
 __all__ = [
     "Budgets",

@@ -13,7 +13,7 @@ from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.wire import InstantText
 from lamina.session.ingest import speaker, turn_capture, write_grants
 from lamina.session.names import scope_of
-from lamina.session.requests import Name, Role, SessionName, SessionRequest, SessionResult, TurnText
+from lamina.session.requests import Closed, Name, Role, SessionName, SessionRequest, SessionResult, TurnText
 from lamina.store.ports.sessions import Place
 from lamina.store.ports.store import Store
 
@@ -29,14 +29,6 @@ class Close(SessionRequest):
     user_id: Name
     persona_id: Name | None = None
     session_id: SessionName | None = None
-
-
-class Closed(SessionResult):
-    """Whether a session was closed, and which; ``reason`` says why none was."""
-
-    closed: bool
-    session_id: str | None = None
-    reason: str | None = None
 
 
 class Message(SessionRequest):

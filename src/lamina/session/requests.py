@@ -18,6 +18,7 @@ __all__ = [
     "ActiveLoop",
     "Brief",
     "BriefAsked",
+    "Closed",
     "EntitySeen",
     "Identity",
     "Ingest",
@@ -180,3 +181,11 @@ class Brief(SessionResult):
     semantic_context: list[Remembered]
     entities: list[EntitySeen]
     episode_bridge: str
+
+
+class Closed(SessionResult):
+    """Whether a session was closed, and which; ``reason`` says why none was."""
+
+    closed: bool
+    session_id: str | None = None
+    reason: str | None = None

@@ -48,3 +48,23 @@ def test_what_is_not_there_and_what_is_too_old_have_their_exit_codes(
     assert run("upsert", "-", stdin=json.dumps(body(subject_id=name))).exit_code == 0
     old = {**body(subject_id=name), "updated_at": "2020-01-01T00:00:00Z"}
     assert run("upsert", "-", stdin=json.dumps(old)).exit_code == 5
+
+
+def test_a_capsule_is_put_away_and_removed_with_its_archives(run: Callable[..., Result], maya: str) -> None:
+    name = maya.removeprefix("user:")
+    sent = json.dumps(body(subject_id=name))
+    path = f"memory/continuity/thread-{name}.json"
+    run("upsert", "-", stdin=sent)
+    away = run("archive", "thread", name, "--reason", "shipped")
+    assert away.stdout.startswith(f"{path} archived at "), away.output
+    assert run("archive", "thread", name, "--reason", "again").exit_code == 4
+
+    run("upsert", "-", stdin=sent)
+    gone = run("delete", "thread", name, "--reason", "a mistake")
+    assert gone.stdout.startswith(f"{path} removed at "), gone.output
+    assert run("read", "thread", name).exit_code == 4
+    assert "Nothing is stored" in run("startup", "thread", name).stdout
+    archives = run("delete", "thread", name, "--reason", "a mistake", "--archives")
+    assert "memory/continuity/archive/" in archives.stdout, archives.output
+    page = run("list", "--kind", "thread", "--all", "--limit", "200").stdout
+    assert f"thread {name}" not in page

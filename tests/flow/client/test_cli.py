@@ -259,6 +259,21 @@ def test_the_doctor_fails_when_the_server_that_has_to_answer_does_not(tmp_path, 
     assert "SERVER_UNREACHABLE" in result.stdout
 
 
+@pytest.mark.parametrize("answers", [True, False])
+def test_the_doctor_says_which_folder_it_looked_at(live, tmp_path, monkeypatch, answers):
+    monkeypatch.setattr("lamina.cli.doctor._model", lambda: _fine("model"))
+    monkeypatch.setattr("lamina.cli.doctor._parser", lambda: _fine("parser"))
+    monkeypatch.chdir(tmp_path)
+    url = live.url if answers else "http://127.0.0.1:1"
+    result = CliRunner().invoke(app, ["doctor", "--url", url, "--json"])
+    checks = {check["name"]: check for check in json.loads(result.stdout)}
+    for name in ("data folder", "worker", "backlog"):
+        assert str(tmp_path / "lamina-data") in checks[name]["found"]
+    for name in ("data folder", "worker"):
+        assert checks[name]["state"] == "note"
+        assert ("keeps its memory in another folder" in checks[name]["hint"]) == answers
+
+
 def _fine(name: str):
     from lamina.cli.doctor import Check
 

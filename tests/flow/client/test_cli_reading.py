@@ -73,16 +73,16 @@ def test_a_recall_may_ask_for_what_held_in_a_range(run, live, client):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--as-of", "lately"], "INVALID_TIMESTAMP: as_of is not a timestamp: 'lately'"),
-        (["--valid-during", "2026-01-01"], "INVALID_RANGE: valid_during is '2026-01-01'"),
-        (["--valid-during", "2026-01-01.."], "INVALID_RANGE: valid_during is '2026-01-01..'"),
+        (["--as-of", "lately"], "INVALID_TIMESTAMP: --as-of is not a timestamp: 'lately'"),
+        (["--valid-during", "2026-01-01"], "INVALID_RANGE: --valid-during is '2026-01-01'"),
+        (["--valid-during", "2026-01-01.."], "INVALID_RANGE: --valid-during is '2026-01-01..'"),
         (["--valid-during", "2026-02-01..2026-01-01"], "INVALID_TIME_RANGE"),
         (["--valid-during", "2026-01-01..2026-02-01", "--when", "last week"], "--when and --valid-during"),
         (
             ["--view", "wide"],
             "--view 'wide' is not one of local, raw, granular, holistic, descend, structured",
         ),
-        (["--actor", "bob"], "INVALID_ACTOR: actor 'bob' is malformed"),
+        (["--actor", "bob"], "INVALID_ACTOR: --actor 'bob' is malformed"),
     ],
 )
 def test_a_wrong_option_is_named(run, options, said):

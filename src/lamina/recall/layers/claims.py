@@ -10,10 +10,8 @@ from lamina.errors import Gone
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.records import Belief, Fact, Layer, ObjectValue, Record, Stance
 from lamina.kernel.time import Axes, Instant
-from lamina.kernel.views import BeliefView, FactView, belief_view, fact_view
-from lamina.kernel.views.parts import Stamp
-from lamina.kernel.wire import Result
-from lamina.recall.layers.pages import Page, Place, place_of
+from lamina.kernel.views import BeliefView, belief_view, fact_view
+from lamina.recall.layers.pages import Place, place_of
 from lamina.recall.layers.reach import entity_named, reach_of, traversed
 from lamina.recall.layers.reading import (
     counting,
@@ -24,55 +22,11 @@ from lamina.recall.layers.reading import (
     supports_by_record,
 )
 from lamina.recall.layers.requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
+from lamina.recall.layers.results import BeliefPage, FactPage, Timeline, TimelineEntry, TimelineSubject
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.ports.store import Store
 
-__all__ = ["BeliefPage", "ClaimReads", "FactPage", "Timeline", "held_belief", "with_tensions"]
-
-
-class FactPage(Page):
-    """Facts, the newest knowledge first."""
-
-    items: list[FactView]
-
-
-class BeliefPage(Page):
-    """Beliefs, the newest knowledge first. Deleted ones are left out."""
-
-    items: list[BeliefView]
-
-
-class TimelineSubject(Result):
-    """Whom a timeline is about; ``id`` is null for a name that nobody used."""
-
-    id: str | None
-    name: str | None
-
-
-class TimelineEntry(Result):
-    """A value, and the stretch of the world's time in which it held."""
-
-    fact_id: str
-    scope: str
-    value: Any  # Any: a JSON scalar, or the name of an entity
-    unit: str | None
-    negated: bool
-    valid_from: Stamp
-    valid_to: Stamp | None
-    confidence: float
-    superseded_by: str | None
-
-
-class Timeline(Result):
-    """The values that a subject's predicate has held, first to last in valid time.
-
-    ``has_more`` says that there were more than can be shown; the newest are.
-    """
-
-    subject: TimelineSubject
-    predicate: str
-    timeline: list[TimelineEntry]
-    has_more: bool
+__all__ = ["ClaimReads", "held_belief", "with_tensions"]
 
 
 class ClaimReads:

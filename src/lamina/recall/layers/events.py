@@ -11,8 +11,8 @@ from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Episode, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.kernel.views import EpisodeView, EventView, episode_view, event_view
-from lamina.recall.layers.pages import Page, place_of, scan
+from lamina.kernel.views import episode_view, event_view
+from lamina.recall.layers.pages import place_of, scan
 from lamina.recall.layers.reach import reach_of, traversed
 from lamina.recall.layers.reading import (
     cursor_after,
@@ -23,25 +23,14 @@ from lamina.recall.layers.reading import (
     supports_by_record,
 )
 from lamina.recall.layers.requests import EpisodeId, EpisodesRequest, EventId, EventsRequest
+from lamina.recall.layers.results import EpisodePage, EventPage
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
-__all__ = ["EpisodePage", "EventPage", "EventReads"]
-
-
-class EventPage(Page):
-    """Events, newest entry of the log first. Cancelled ones are left out."""
-
-    items: list[EventView]
-
-
-class EpisodePage(Page):
-    """Episodes, the newest knowledge first."""
-
-    items: list[EpisodeView]
+__all__ = ["EventReads"]
 
 
 class EventReads:

@@ -11,11 +11,22 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.recall.layers import requests
-from lamina.recall.layers.claims import BeliefPage, ClaimReads, FactPage, Timeline
-from lamina.recall.layers.events import EpisodePage, EventPage, EventReads
+from lamina.recall.layers.claims import ClaimReads
+from lamina.recall.layers.events import EventReads
 from lamina.recall.layers.reach import view_grants
-from lamina.recall.layers.understanding import ConceptPage, ConceptReads, Coverage, RelatedPage
-from lamina.recall.layers.why import BeliefReasons, Why
+from lamina.recall.layers.results import (
+    BeliefPage,
+    ConceptPage,
+    Coverage,
+    EpisodePage,
+    EventPage,
+    FactPage,
+    RelatedPage,
+    Timeline,
+    Why,
+)
+from lamina.recall.layers.understanding import ConceptReads
+from lamina.recall.layers.why import BeliefReasons
 from lamina.store.ports.store import Store
 
 __all__ = ["layer_operations"]

@@ -10,23 +10,13 @@ from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.canonical import digest
 from lamina.kernel.time import Instant
-from lamina.kernel.wire import Result, decode_cursor, encode_cursor
-from lamina.recall.layers.reach import DeniedScope, TraversedScope
+from lamina.kernel.wire import decode_cursor, encode_cursor
 from lamina.recall.layers.requests import ListRequest
 
-__all__ = ["Page", "Place", "Scanned", "place_of", "scan"]
+__all__ = ["Place", "Scanned", "place_of", "scan"]
 
 T = TypeVar("T")
 _SHAPE: dict[str, type] = {"a": int, "f": str, "i": str, "s": int}
-
-
-class Page(Result):
-    """A page. While ``has_more``, the next begins at ``next_cursor``; a page may be short and have more behind it."""
-
-    next_cursor: str | None
-    has_more: bool
-    scopes_traversed: list[TraversedScope | DeniedScope] | None = None
-    """The scopes that a view beyond ``local`` walked; null for a local one."""
 
 
 @dataclass(frozen=True, slots=True)

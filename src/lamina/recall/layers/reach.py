@@ -5,37 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from lamina import limits
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Party
 from lamina.kernel.operations import Call, Grant
 from lamina.kernel.scopes import Scope
-from lamina.kernel.wire import Result
 from lamina.language.entities import normalise_name
 from lamina.recall.layers.requests import View
+from lamina.recall.layers.results import DeniedScope, TraversedScope
 from lamina.store.ports.log import EventLog
 from lamina.store.ports.records import Records
 from lamina.store.ports.scopes import Scopes
 
-__all__ = ["DeniedScope", "Reach", "TraversedScope", "entity_named", "reach_of", "traversed", "view_grants"]
-
-
-class TraversedScope(Result):
-    """A scope that a read covered, and how many of the items shown are of it."""
-
-    scope: str
-    items: int
-
-
-class DeniedScope(Result):
-    """A scope below that the caller may not read: how many events it holds, and the tier that denies them."""
-
-    scope: str
-    denied: Literal[True]
-    item_count: int
-    denied_reason: str
+__all__ = ["Reach", "entity_named", "reach_of", "traversed", "view_grants"]
 
 
 class _Scoped(Protocol):

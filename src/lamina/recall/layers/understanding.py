@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pydantic import Field
-
 from lamina import limits
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant
@@ -15,65 +13,24 @@ from lamina.kernel.records import Concept, Layer, Stance, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, duration_text
 from lamina.kernel.views import ConceptView, concept_view
-from lamina.kernel.wire import Result
-from lamina.recall.layers.pages import Page, Place, place_of
+from lamina.recall.layers.pages import Place, place_of
 from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import cursor_after, one_record, present, records_page
 from lamina.recall.layers.requests import ConceptId, ConceptsRequest, CoverageRequest, RelatedRequest
+from lamina.recall.layers.results import (
+    ConceptPage,
+    Coverage,
+    RelatedConcept,
+    RelatedPage,
+    TopicCoverage,
+)
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
-__all__ = ["ConceptPage", "ConceptReads", "Coverage", "RelatedPage"]
-
-
-class ConceptPage(Page):
-    """Concepts, the newest knowledge first. ``related`` holds their neighbours where ``depth`` asks for them."""
-
-    items: list[ConceptView]
-    related: list[ConceptView]
-
-
-class RelatedConcept(Result):
-    """A concept, and the edge over which it was reached first; ``depth`` counts edges from where one began."""
-
-    concept: ConceptView
-    relation: str
-    weight: float
-    depth: int
-    source: str = Field(validation_alias="from", serialization_alias="from")
-
-
-class RelatedPage(Result):
-    """The concepts that a concept leads to, nearest first and then by weight; ``has_more`` where the limit cut."""
-
-    items: list[RelatedConcept]
-    has_more: bool
-
-
-class TopicCoverage(Result):
-    """How many concepts a topic has, and how firmly they stand on average."""
-
-    topic: str
-    concepts: int
-    avg_confidence: float
-
-
-class Coverage(Result):
-    """How much of a scope is understood.
-
-    ``coverage_score`` is the share of the inputs that synthesis consulted. ``synthesis_lag`` is how far the newest
-    concept is behind the newest event; ``_partial`` while there is still something to derive.
-    """
-
-    scope: str
-    concept_count: int
-    by_topic: list[TopicCoverage]
-    coverage_score: float
-    synthesis_lag: str
-    partial: bool = Field(validation_alias="_partial", serialization_alias="_partial")
+__all__ = ["ConceptReads"]
 
 
 @dataclass(frozen=True, slots=True)

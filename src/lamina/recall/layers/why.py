@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pydantic import Field
-
 from lamina import limits
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.operations import Answer, Call
@@ -24,52 +22,17 @@ from lamina.kernel.records import (
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views import BeliefView
 from lamina.kernel.views.parts import kind_of, supports_held
-from lamina.kernel.wire import Result
 from lamina.recall.layers.claims import held_belief, with_tensions
 from lamina.recall.layers.reading import counting
 from lamina.recall.layers.requests import WhyRequest
+from lamina.recall.layers.results import SupportGraph, Why, WhyEdge, WhyNode
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
-__all__ = ["BeliefReasons", "Why"]
+__all__ = ["BeliefReasons"]
 
-NARRATIVE_MODEL = "extractive"
 _NAMED_MAX = 3
-
-
-class WhyNode(Result):
-    """A record or an event that the belief rests on. ``summary`` is null for one that is gone or was cancelled."""
-
-    id: str
-    type: str
-    weight: float | None
-    summary: str | None
-
-
-class WhyEdge(Result):
-    """Which record rests on which."""
-
-    source: str = Field(validation_alias="from", serialization_alias="from")
-    to: str
-    relation: str
-
-
-class SupportGraph(Result):
-    """What the belief rests on, nearest first; ``truncated`` says that there is more than is shown."""
-
-    nodes: list[WhyNode]
-    edges: list[WhyEdge]
-    truncated: bool
-
-
-class Why(Result):
-    """A belief, what it rests on down to the events, and that in words."""
-
-    belief: BeliefView
-    support_graph: SupportGraph
-    narrative: str
-    narrative_model: str = NARRATIVE_MODEL
 
 
 @dataclass(slots=True)

@@ -64,7 +64,7 @@ def require_store(folder: Path) -> None:
     if missing:
         raise NotFound(
             "STORE_NOT_FOUND",
-            f"{folder} holds no memory",
+            f"{folder.absolute()} holds no memory",
             hint="--data or LAMINA_DATA names the folder that lamina serve keeps; lamina serve makes a new one",
         )
 
@@ -87,7 +87,7 @@ def _cannot_open(path: Path, reason: str) -> Unavailable:
     return Unavailable(
         "CANNOT_OPEN_STORE",
         f"{path} cannot be used: {reason}",
-        hint="--data names a folder that you may write to, with nothing in it or with a store of Lamina",
+        hint="name with --data a folder that you may write to; one without a memory gets a new one",
     )
 
 

@@ -1,0 +1,69 @@
+"""What the server says of itself (seed 002, 8.15). Clients have these types too, so nothing of a store is imported."""
+
+from __future__ import annotations
+
+from lamina.kernel.wire import Result
+
+__all__ = [
+    "Compacted",
+    "Flushed",
+    "HealthReport",
+    "StoreHealth",
+    "Version",
+    "WorkerHealth",
+]
+
+
+class WorkerHealth(Result):
+    """Derivation: whether a worker runs (null where the store cannot tell), and what waits for it, of all tenants."""
+
+    alive: bool | None
+    pending: int
+    running: int
+    failed: int
+    oldest_pending_age_s: float | None
+
+
+class StoreHealth(Result):
+    """The store: whether the log can be written, and the room that is left."""
+
+    engine: str
+    writable: bool
+    disk_free_bytes: int | None
+
+
+class HealthReport(Result):
+    """``status`` is ``ok``, ``degraded`` when something but the log is wrong, ``unavailable`` when the log is."""
+
+    status: str
+    problems: list[str]
+    store: StoreHealth
+    worker: WorkerHealth
+    models: dict[str, bool]
+    versions: dict[str, str]
+
+
+class Flushed(Result):
+    """How many events were to be derived, and how many of them still are. Complete when none is."""
+
+    pending_before: int
+    pending_after: int
+    complete: bool
+    elapsed_ms: int
+
+
+class Compacted(Result):
+    """Pages moved from the write-ahead file, whether all were, and merges of the text index."""
+
+    pages_moved: int
+    complete: bool
+    index_merges: int
+
+
+class Version(Result):
+    """Which build answers: the package's version, the major version of the API, and the Python under it."""
+
+    name: str
+    version: str
+    api_version: str
+    python: str
