@@ -167,6 +167,38 @@ def test_a_whole_session_is_taken_in_once(world):
     assert empty["status"] == "skipped_empty_transcript"
 
 
+OLD = {
+    **USER,
+    "sessionId": "s-1",
+    "endedAt": "2026-05-13T09:10:00Z",
+    "messages": [
+        {"role": "user", "text": "Old talk about plants.", "timestamp": "2026-05-13T09:00:00Z"},
+        {"role": "assistant", "text": "Yes, plants.", "timestamp": "2026-05-13T09:00:10Z"},
+    ],
+}
+
+
+def test_a_session_that_is_taken_in_once_more_ends_nothing_that_goes_on(world):
+    world.post("/session/ingest", OLD)
+    say(world, "A new sitting.")
+    again = world.post("/session/ingest", OLD)
+    assert again.headers["X-Cortex-Replay"] == "true"
+    assert [turn["text"] for turn in brief(world)["workingMemory"]] == ["A new sitting."]
+
+
+def test_a_session_that_is_taken_in_late_ends_nothing_that_goes_on(world):
+    say(world, "A new sitting.")
+    world.post("/session/ingest", OLD)
+    assert "A new sitting." in [turn["text"] for turn in brief(world)["workingMemory"]]
+
+
+def test_the_end_of_a_session_may_come_after_its_turns(world):
+    world.post("/session/ingest", {**OLD, "endedAt": None})
+    assert len(brief(world, now="2026-05-13T09:05:00Z")["workingMemory"]) == 2
+    world.post("/session/ingest", OLD)
+    assert brief(world, now="2026-05-13T09:05:00Z")["workingMemory"] == []
+
+
 # ---- questions and corrections
 
 
