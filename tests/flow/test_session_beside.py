@@ -513,3 +513,16 @@ def test_no_brief_tells_the_words_of_a_cancelled_turn(inside, folded, is_closed)
     assert "Anna" not in told(inside)
     if folded == "after":
         assert told(inside) == before
+
+
+def test_the_inside_tells_no_words_of_a_cancelled_turn(inside):
+    for number, words in enumerate(["I need to call Bob.", "I live in Quetzalberg.", "I need to buy a lamp."]):
+        say(inside, words, f"2026-05-13T10:00:{number:02}Z")
+    work(inside)
+    (concept,) = look(inside, "user", **USER)["topEntities"]
+    assert "Quetzalberg" in concept["summary"]
+    cancel(inside, "I live in Quetzalberg.")
+    for _ in range(2):
+        shown = look(inside, "user", **USER)
+        assert "Quetzalberg" not in json.dumps(shown)
+        work(inside)
