@@ -516,7 +516,9 @@ def test_no_brief_tells_the_words_of_a_cancelled_turn(inside, folded, is_closed)
 
 
 def test_the_inside_tells_no_words_of_a_cancelled_turn(inside):
-    for number, words in enumerate(["I need to call Bob.", "I live in Quetzalberg.", "I need to buy a lamp."]):
+    for number, words in enumerate(
+        ["I need to call Bob.", "I live in Quetzalberg.", "I need to buy a lamp."]
+    ):
         say(inside, words, f"2026-05-13T10:00:{number:02}Z")
     work(inside)
     (concept,) = look(inside, "user", **USER)["topEntities"]
