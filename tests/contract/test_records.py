@@ -3,13 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
-from given import ALICE, BOB, NOON, TENANT, belief, concept, episode, fact, land, now_axes, support
-from lamina.kernel.records import Entity, Layer, Mention, ObjectValue, Record, Stance, Subject
+from given import (
+    ALICE,
+    BOB,
+    NOON,
+    TENANT,
+    append,
+    belief,
+    concept,
+    episode,
+    fact,
+    land,
+    loop,
+    now_axes,
+    support,
+)
+from lamina.kernel.events import Context
+from lamina.kernel.records import (
+    LOOPS_OPEN,
+    Entity,
+    Horizon,
+    Layer,
+    Loop,
+    LoopStatus,
+    Mention,
+    ObjectValue,
+    Record,
+    Stance,
+    Subject,
+)
 from lamina.kernel.time import Axes, Interval
-from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.records import RecordQuery, Statement
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, Writes
 
@@ -163,6 +191,87 @@ def test_a_slot_or_a_claim_is_looked_up_whatever_its_validity(store: Store, look
         assert found(store, replace(FACTS, **lookup, axes=Axes.at(seen_at))) == places(*expected)
     axes = Axes(seen_at=NOON + 4, superseded=True)
     assert found(store, replace(FACTS, **lookup, axes=axes)) == places(new, old)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_several_slots_are_read_as_each_of_them(store: Store, seed: int) -> None:
+    random = Random(seed)
+    made = [
+        fact(
+            f"f{n}",
+            random.choice([ALICE, BOB]),
+            slot=random.choice(["a", "b", "c", None]),
+            recorded_from=NOON + random.randrange(5),
+            recorded_to=random.choice([None, None, NOON + 9]),
+            excluded=random.random() < 0.2,
+        )
+        for n in range(40)
+    ]
+    land(store, Writes(records=made))
+    one_by_one = {
+        slot: store.records.query(replace(FACTS, scopes=[ALICE], slot=slot, limit=3))
+        for slot in ("a", "c", "none")
+    }
+    together = store.records.in_slots(TENANT, ALICE, ["a", "c", "none"], limit=3)
+    assert together == {slot: held for slot, held in one_by_one.items() if held}
+    assert store.records.in_slots("other", ALICE, ["a"], limit=3) == {}
+
+
+def test_statements_are_told_with_their_times_in_the_order_of_the_log(store: Store) -> None:
+    late = land(store, Writes(records=[fact()]), context=Context(observed_at=NOON + 900))
+    early, gone = append(store, "early", "gone", context=Context(observed_at=NOON - 900))
+    told = [support(fact().id, event.id, role="user:alice") for event in (gone, early, late)]
+    land(store, Writes(supports=told))
+    store.log.cancel(TENANT, gone.id)
+    assert store.records.statements(TENANT, [fact().id, "fct_none"]) == {
+        fact().id: [
+            Statement(
+                fact().id,
+                event.id,
+                told[0].relation,
+                "user:alice",
+                event.context.observed_at,
+                event.recorded_at,
+            )
+            for event in (late, early)
+        ]
+    }
+    assert store.records.statements("other", [fact().id]) == {}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_loops_come_as_they_were_spoken_of_last(store: Store, seed: int) -> None:
+    random = Random(seed)
+    horizons: list[Horizon] = ["today", "this_week", "ongoing"]
+    made = [
+        loop(
+            f"l{n}",
+            random.choice([ALICE, ALICE, BOB]),
+            status=random.choice([*LoopStatus, *[LoopStatus.ACTIVE] * 4]),
+            salience=random.randrange(1, 6),
+            horizon=random.choice(horizons),
+            due_at=random.choice([None, NOON + random.randrange(-9, 9)]),
+            seen_at=NOON + random.randrange(-9, 9),
+            recorded_from=NOON + random.randrange(20),
+            recorded_to=random.choice([None, None, None, NOON + 30]),
+            excluded=random.random() < 0.1,
+        )
+        for n in range(40)
+    ]
+    land(store, Writes(records=made))
+    since: dict[Horizon, int] = {"today": NOON, "this_week": NOON - 5}
+    read = random.choice([5, 90])
+    newest = store.records.query(replace(FACTS, scopes=[ALICE], topic=LOOPS_OPEN, limit=read))
+    wanted = [
+        each
+        for each in newest
+        if isinstance(each, Loop)
+        and each.status == "active"
+        and (each.horizon not in since or each.last_at >= since[each.horizon])
+    ]
+    wanted.sort(key=lambda each: (-each.seen_at, -each.salience, each.id))
+    assert store.records.spoken_of(TENANT, ALICE, since, read=read, limit=4) == wanted[:4]
+    assert store.records.spoken_of("other", ALICE, since, read=90, limit=4) == []
 
 
 def test_layers_have_filters_of_their_own(store: Store) -> None:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from lamina.kernel.records import Entity, Mention, Record, Support
+from lamina.kernel.records import (
+    LOOPS_OPEN,
+    Entity,
+    Horizon,
+    Layer,
+    Loop,
+    LoopStatus,
+    Mention,
+    Record,
+    Support,
+)
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant
+from lamina.kernel.time import Axes, Instant
 from lamina.store.memory.exclusion import exclude_unsupported, readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.records import RecordQuery, Statement
 from lamina.store.ports.writes import Writes
 from lamina.store.rules.records import wanted
 
@@ -91,6 +101,56 @@ class MemoryRecords:
         found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
         return found[: query.limit]
 
+    def in_slots(
+        self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
+    ) -> dict[str, list[Record]]:
+        """Mirrors ``Records.in_slots``."""
+        found = {slot: self.query(_now(tenant_id, scope, limit, slot=slot)) for slot in slots}
+        return {slot: held for slot, held in found.items() if held}
+
+    def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
+        """Mirrors ``Records.statements``."""
+        events = self._memory.tables.events
+        told = [
+            (events[tenant_id, each.source_id], each)
+            for found in self.supports_of(tenant_id, fact_ids).values()
+            for each in found
+            if (tenant_id, each.source_id) in events and not events[tenant_id, each.source_id].excluded
+        ]
+        told.sort(key=lambda item: (item[0].position, item[1].record_id, item[1].relation))
+        statements: dict[str, list[Statement]] = defaultdict(list)
+        for event, each in told:
+            statements[each.record_id].append(
+                Statement(
+                    each.record_id,
+                    event.id,
+                    each.relation,
+                    each.role,
+                    event.context.observed_at,
+                    event.recorded_at,
+                )
+            )
+        return dict(statements)
+
+    def spoken_of(
+        self,
+        tenant_id: str,
+        scope: Scope,
+        since: Mapping[Horizon, Instant],
+        *,
+        read: int,
+        limit: int,
+    ) -> list[Loop]:
+        """Mirrors ``Records.spoken_of``."""
+        found = [
+            loop
+            for loop in self.query(_now(tenant_id, scope, read, topic=LOOPS_OPEN))
+            if isinstance(loop, Loop)
+            and loop.status is LoopStatus.ACTIVE
+            and loop.last_at >= since.get(loop.horizon, loop.last_at)
+        ]
+        return sorted(found, key=lambda loop: (-loop.seen_at, -loop.salience, loop.id))[:limit]
+
     def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
         records = self._memory.tables.records.values()
@@ -141,3 +201,18 @@ class MemoryRecords:
         ]
         found.sort(key=lambda mention: (-mention.position, mention.entity_id, mention.surface))
         return found[:limit]
+
+
+def _now(
+    tenant_id: str, scope: Scope, limit: int, *, slot: str | None = None, topic: str | None = None
+) -> RecordQuery:
+    """A query for the facts that are held now, whatever the clock says."""
+    return RecordQuery(
+        tenant_id=tenant_id,
+        layer=Layer.FACTS,
+        scopes=[scope],
+        axes=Axes(seen_at=1 << 62),
+        slot=slot,
+        topic=topic,
+        limit=limit,
+    )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import apsw
 
-from lamina.kernel.records import Entity, Mention, Record, Support
+from lamina.kernel.canonical import compact
+from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.records import RecordQuery, Statement
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import read_record, record_row
 from lamina.store.sqlite.codec import json_list
@@ -22,6 +23,8 @@ from lamina.store.sqlite.index import put_texts, put_vectors
 __all__ = ["SqliteRecords", "put_writes"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_SLOT = 9
+"""The column of ``record`` that names the slot."""
 
 
 def put_writes(connection: apsw.Connection, writes: Writes) -> None:
@@ -107,6 +110,40 @@ class SqliteRecords:
             "after_id": query.after[1] if query.after else None,
         }
         return [read_record(row) for row in self._readers.rows(_SQL[_narrowest(query)], bindings)]
+
+    def in_slots(
+        self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
+    ) -> dict[str, list[Record]]:
+        """Mirrors ``Records.in_slots``."""
+        found: dict[str, list[Record]] = defaultdict(list)
+        if slots:
+            bindings = (tenant_id, scope, Layer.FACTS.value, json_list(sorted(slots)), limit)
+            for row in self._readers.rows(_SQL["records_in_slots"], bindings):
+                found[row[_SLOT]].append(read_record(row))
+        return dict(found)
+
+    def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
+        """Mirrors ``Records.statements``."""
+        found: dict[str, list[Statement]] = defaultdict(list)
+        if fact_ids:
+            rows = self._readers.rows(_SQL["statements"], (tenant_id, json_list(sorted(fact_ids))))
+            for statement in map(Statement._make, rows):
+                found[statement.fact_id].append(statement)
+        return dict(found)
+
+    def spoken_of(
+        self,
+        tenant_id: str,
+        scope: Scope,
+        since: Mapping[Horizon, Instant],
+        *,
+        read: int,
+        limit: int,
+    ) -> list[Loop]:
+        """Mirrors ``Records.spoken_of``."""
+        bindings = (tenant_id, scope, compact(dict(since)), read, limit)
+        found = map(read_record, self._readers.rows(_SQL["loops_spoken_of"], bindings))
+        return [record for record in found if isinstance(record, Loop)]
 
     def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
