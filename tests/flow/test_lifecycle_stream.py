@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Coroutine
 from typing import Any
 
@@ -13,6 +12,7 @@ from lamina.kernel.events import Stage
 from lamina.kernel.ids import Prefix
 from lamina.kernel.time import SECOND_US
 from lamina.store.sqlite import SqliteStore
+from streaming import parsed
 
 ALICE, BOB = "org:acme/user:alice", "org:acme/user:bob"
 HOUR_US = 3600 * SECOND_US
@@ -20,12 +20,6 @@ HOUR_US = 3600 * SECOND_US
 
 def run(story: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(story, 10))
-
-
-def parsed(block: str) -> tuple[str, str, Any]:
-    """(id, event, data) of a block."""
-    lines = dict(line.split(": ", 1) for line in block.strip().splitlines())
-    return lines.get("id", ""), lines["event"], json.loads(lines["data"])
 
 
 def rows(world: Any) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Self
 
 from lamina import limits
+from lamina.errors import Unauthenticated
 from lamina.kernel.events import LifecycleRow
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.streams import ServerSentEvent
@@ -20,6 +21,8 @@ from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.store import Store
 
 __all__ = ["LifecycleStream", "Streaming"]
+
+_MOMENT_S = 0.05
 
 
 class Streaming:
@@ -65,6 +68,8 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | None]):
         self._permits = call.permits
         self._held = call.permits.denials(query.within)
         self._actor = call.principal.actor
+        token = call.principal.token
+        self._token_until: Instant | None = None if token is None else token.exp * SECOND_US
         self._opened_at: Instant = call.now
         self._listener: Listener | None = None
         self._rows: deque[LifecycleRow] = deque()
@@ -94,40 +99,53 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | None]):
         while listener is not None and not listener.ended and not self._closed:
             if self._news:
                 return self._news.popleft()
-            if self._rows and not listener.policy_moved:
+            anew = listener.policy_moved or self._expired()
+            if self._rows and not anew:
                 return self._sent(self._rows.popleft())
-            if listener.policy_moved or self._more or listener.woken.is_set():
+            if anew or self._more or listener.woken.is_set():
                 listener.policy_moved = False
                 listener.woken.clear()
-                if not await asyncio.to_thread(self._read):
-                    return self._last(
-                        ServerSentEvent("policy_revoked", {"reason": "lifecycle.subscribe is denied"})
-                    )
+                refusal = await asyncio.to_thread(self._read)
+                if refusal is not None:
+                    return self._last(ServerSentEvent("policy_revoked", {"reason": refusal}))
                 continue
             left_s = self._quiet_since + limits.LIFECYCLE_HEARTBEAT_S - loop.time()
             try:
-                await asyncio.wait_for(listener.woken.wait(), max(0.0, left_s))
+                await asyncio.wait_for(listener.woken.wait(), max(0.0, min(left_s, self._token_left_s())))
             except TimeoutError:
                 self._more = True  # a look at the store, and at policy, comes with every sign of life
-                return None
+                if loop.time() >= self._quiet_since + limits.LIFECYCLE_HEARTBEAT_S:
+                    return None
         self.close()
         raise StopAsyncIteration
 
-    def _read(self) -> bool:
-        """Fetch what is new; False when the subscription is no longer allowed."""
-        self._permits = self._permits.renewed()
+    def _expired(self) -> bool:
+        return self._token_until is not None and self._clock.now() >= self._token_until
+
+    def _token_left_s(self) -> float:
+        """Until the token is to be looked at again; a moment where it ends in a fraction of this second."""
+        if self._token_until is None:
+            return limits.LIFECYCLE_HEARTBEAT_S
+        return max(_MOMENT_S, (self._token_until - self._clock.now()) / SECOND_US)
+
+    def _read(self) -> str | None:
+        """Fetch what is new; a reason when the subscription is no longer allowed."""
+        try:
+            self._permits = self._permits.renewed()
+        except Unauthenticated as ended:
+            return f"{ended.code}: {ended.message}"
         if not self._permits.allows(subscribe_grant(self._query.within)):
-            return False
+            return "lifecycle.subscribe is denied"
         self._tell_of_policy()
         if self._rows:  # read under the policy before: what is hidden by now is not sent
             self._rows = deque(visible(list(self._rows), self._permits))
-            return True
+            return None
         rows = self._store.lifecycle.query(self._query)
         self._more = len(rows) == self._query.limit
         if rows:
             self._query = replace(self._query, after=rows[-1].sequence)
         self._rows.extend(visible(rows, self._permits))
-        return True
+        return None
 
     def _tell_of_policy(self) -> None:
         """A ``policy_changed`` event when the caller holds more or less than before, put down to the tier that did it."""
