@@ -11,6 +11,8 @@ import pytest
 from lamina.kernel.events import Stage
 from lamina.kernel.ids import Prefix
 from lamina.kernel.time import SECOND_US
+from lamina.lifecycle.places import PlacesMax
+from lamina.store.ports.registry import PolicyRow
 from lamina.store.sqlite import SqliteStore
 from streaming import parsed
 
@@ -144,7 +146,7 @@ def test_streams_end_when_the_server_stops(world: Any) -> None:
 
 
 def test_streams_are_counted_and_give_their_place_back(world: Any) -> None:
-    world.feed._streams_max = 2
+    world.feed.places._most = PlacesMax(in_all=2)
 
     async def story() -> None:
         async with world.stream(), world.stream():
@@ -187,6 +189,15 @@ def test_a_subscription_that_policy_takes_back_ends(world: Any) -> None:
     async def story() -> None:
         async with world.stream(f"scope={ALICE}") as blocks:
             world.policy.deny("lifecycle.subscribe", ALICE)
+            row = PolicyRow(
+                tenant_id="acme",
+                tier="tenant",
+                target="acme",
+                document={},
+                set_by="user:root",
+                set_at=world.clock.at,
+            )
+            await asyncio.to_thread(world.store.registry.put_document, row)
             await asyncio.to_thread(world.event)
             assert parsed(await blocks.get())[1] == "policy_revoked"
             assert await blocks.get() == ""
