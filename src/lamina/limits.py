@@ -159,10 +159,15 @@ SCHEDULE_WINDOW_HOURS_MAX: Final = 720
 # Lifecycle streaming (seed 002, 10.4 and 10.5).
 LIFECYCLE_REPLAY_S: Final = 3600
 LIFECYCLE_LAG_S_MAX: Final = 30.0
-LIFECYCLE_STREAMS_MAX: Final = 256
-LIFECYCLE_HEARTBEAT_S: Final = 15.0
+LIFECYCLE_STREAMS_MAX: Final = 512  # of one process, each some 100 kB with its connection
+LIFECYCLE_STREAMS_OF_TENANT_MAX: Final = 256  # so that no tenant keeps others out
+LIFECYCLE_STREAMS_OF_ACTOR_MAX: Final = 64
+LIFECYCLE_HEARTBEAT_S: Final = 15.0  # also how old a stream's permits grow
 LIFECYCLE_LOOK_S: Final = 0.02  # how often all streams together look for commits
+LIFECYCLE_PAUSE_S: Final = 0.0005  # for each stream that is woken: writes keep most of the processor
 LIFECYCLE_BATCH_MAX: Final = 200
+LIFECYCLE_TAIL_ROWS_MAX: Final = 8192  # in memory for all streams together, some 1.5 kB each
+LIFECYCLE_SCOPES_MAX: Final = 1024  # that a stream remembers the decisions of
 AUDIT_NOTE_LENGTH_MAX: Final = 1024
 
 # Episodes are sealed at this size, so that no derived row grows without bound.

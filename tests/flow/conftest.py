@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from starlette.types import ASGIApp, Message
+from starlette.types import ASGIApp
 
 from lamina.access.policy import Decision, OpenPolicy
 from lamina.app import build_server
@@ -35,6 +35,7 @@ from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.log import Capture
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
+from streaming import open_stream
 
 TENANT = "acme"
 ALICE = Scope("org:acme/user:alice")
@@ -124,44 +125,8 @@ class World:
         self, query: str = "", headers: dict[str, str] | None = None
     ) -> AsyncIterator[asyncio.Queue[str]]:
         """An open lifecycle stream: its blocks, one by one; the last is empty. Begins once it is subscribed."""
-        blocks: asyncio.Queue[str] = asyncio.Queue()
-        gone = asyncio.Event()
-
-        async def receive() -> Message:
-            await gone.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                await blocks.put(str(message["status"]))
-            elif message.get("body"):
-                await blocks.put(message["body"].decode())
-            elif not message.get("more_body"):
-                await blocks.put("")
-
-        sent = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-        sent.append((b"host", b"localhost"))
-        asked = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.3"},
-            "http_version": "1.1",
-            "method": "GET",
-            "scheme": "http",
-            "path": "/v1/lifecycle/stream",
-            "raw_path": b"/v1/lifecycle/stream",
-            "query_string": query.encode(),
-            "root_path": "",
-            "headers": sent,
-            "server": ("localhost", 80),
-        }
-        task = asyncio.create_task(self.application(asked, receive, send))  # type: ignore[arg-type]
-        try:
-            assert await blocks.get() == "200"
-            assert (await blocks.get()).startswith(":")
+        async with open_stream(self.application, query, headers or {}) as blocks:
             yield blocks
-        finally:
-            gone.set()
-            await task
 
     # ---- into the store
 

@@ -62,11 +62,13 @@ class Associator:
         self, query: str | None, scope: Scope, call: Call, *, known: Sequence[str] = ()
     ) -> Callable[[], Associations]:
         """Start asking, and give what waits for the rest of the deadline. ``known`` events are not told again."""
-        if query is None or not query.strip() or not self._room.acquire(blocking=False):
+        if query is None or not query.strip():
             return lambda: NOTHING
-        until = time.monotonic() + self._deadline_s
         # What goes on after the call has permits of its own.
         later = replace(call, permits=call.permits.renewed())
+        if not self._room.acquire(blocking=False):
+            return lambda: NOTHING
+        until = time.monotonic() + self._deadline_s
         late = threading.Event()
         try:
             future = self._pool.submit(self._ask_until, late, query, scope, later, known)

@@ -1,0 +1,64 @@
+"""Lifecycle streams of an application, as the client of one sees them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.types import ASGIApp, Message
+
+__all__ = ["open_stream", "parsed"]
+
+
+def parsed(block: str) -> tuple[str, str, Any]:
+    """(id, event, data) of a block."""
+    lines = dict(line.split(": ", 1) for line in block.strip().splitlines())
+    return lines.get("id", ""), lines["event"], json.loads(lines["data"])
+
+
+@asynccontextmanager
+async def open_stream(
+    application: ASGIApp, query: str = "", headers: Mapping[str, str] | None = None
+) -> AsyncIterator[asyncio.Queue[str]]:
+    """An open lifecycle stream: its blocks, one by one; the last is empty. Begins once it is subscribed."""
+    blocks: asyncio.Queue[str] = asyncio.Queue()
+    gone = asyncio.Event()
+
+    async def receive() -> Message:
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            await blocks.put(str(message["status"]))
+        elif message.get("body"):
+            for block in message["body"].decode().split("\n\n")[:-1]:
+                await blocks.put(f"{block}\n\n")
+        elif not message.get("more_body"):
+            await blocks.put("")
+
+    sent = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+    asked = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": "/v1/lifecycle/stream",
+        "raw_path": b"/v1/lifecycle/stream",
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [*sent, (b"host", b"localhost")],
+        "server": ("localhost", 80),
+    }
+    task = asyncio.create_task(application(asked, receive, send))  # type: ignore[arg-type]
+    try:
+        assert await blocks.get() == "200"
+        assert (await blocks.get()).startswith(":")
+        yield blocks
+    finally:
+        gone.set()
+        await task
