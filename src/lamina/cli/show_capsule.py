@@ -72,6 +72,7 @@ def written(said: Plain) -> None:
     out.print(f"{plain(said['path'])} {done}" + (f" at {commit[:12]}" if commit else ""))
     for name in said.get("normalizations_applied") or ():
         out.print(f"  normalised: {plain(name)}", style="dim")
+    _warned(out, [warning["detail"] for warning in said.get("warnings") or ()])
     _warned(out, said.get("recovery_warnings") or ())
 
 

@@ -1,7 +1,8 @@
 """The shape of a capsule (seed 000, "Continuity Capsule Structure"): its types, and the plain object that is kept.
 
 The types check what the wire promises as 422: presence, kinds of values, counts, and the bounds of single texts.
-What needs more than one value is in ``validate``. Unknown fields are dropped, but refused in structured entries.
+What needs more than one value is in ``validate``. Unknown fields are refused in structured entries, elsewhere dropped
+and noted (``unknown``).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from lamina.continuity.capsule.bounds import highest, items_max, length_max, lowest, part_max
+from lamina.continuity.capsule.unknown import Noting
 from lamina.kernel.canonical import canonical
 from lamina.kernel.wire import Text
 
@@ -55,8 +57,8 @@ STRING_LISTS = (
 """The lists of text in ``continuity``, in the order in which they are normalised."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+class _Part(Noting, BaseModel):
+    """An object inside a capsule, or the capsule itself."""
 
 
 class _Entry(BaseModel):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from lamina.continuity.capsule import requests, results
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import Subject
+from lamina.continuity.capsule.unknown import drop_warnings
 from lamina.continuity.capsule.wording import in_words
 from lamina.continuity.changes.deciding import (
     Changed,
@@ -90,6 +91,7 @@ class Writing:
                 "latest_commit": commit,
                 "capsule_sha256": _sha256(changed.content),
                 "normalizations_applied": changed.normalizations,
+                "warnings": drop_warnings(request, subject.active_path),
             }
             | more
         )
@@ -106,6 +108,7 @@ class Writing:
             capsule_sha256=_sha256(changed.content),
             operations_applied=len(request.operations),
             normalizations_applied=list(changed.normalizations),
+            warnings=drop_warnings(request, subject.active_path),
         )
 
     def _lifecycle(self, request: requests.Lifecycle, call: Call) -> results.Moved:
@@ -119,6 +122,7 @@ class Writing:
             previous_lifecycle=str(lifecycle_of(standing.capsule)),
             latest_commit=self._land(call, subject, changed, standing.version, message),
             capsule_sha256=_sha256(changed.content),
+            warnings=drop_warnings(request, subject.active_path),
         )
 
     def _revalidate(self, request: requests.Revalidate, call: Call) -> results.Revalidated:
@@ -133,6 +137,7 @@ class Writing:
             verification_state=found.changed.capsule["verification_state"],
             capsule_health=found.changed.capsule["capsule_health"],
             latest_commit=self._land(call, subject, found.changed, standing.version, message),
+            warnings=drop_warnings(request, subject.active_path),
         )
 
     def _replaced(self, tenant_id: str, subject: Subject) -> tuple[Standing | None, int]:
