@@ -10,26 +10,13 @@ from rich.console import Console
 from rich.text import Text
 
 from lamina.cli.show import console, plain, table
+from lamina.continuity.capsule.titles import TITLES
 
 __all__ = ["capsule", "differences", "listed", "startup", "versions", "written"]
 
 Plain = Mapping[str, Any]
 """A JSON object of an answer."""
 
-_LISTS: Final = (
-    ("Priorities", "top_priorities"),
-    ("Constraints", "active_constraints"),
-    ("Open", "open_loops"),
-    ("Decided against", "negative_decisions"),
-    ("Reasons", "rationale_entries"),
-    ("Concerns", "active_concerns"),
-    ("Drift", "drift_signals"),
-    ("Hypotheses", "working_hypotheses"),
-    ("Commitments", "long_horizon_commitments"),
-    ("This session", "session_trajectory"),
-    ("Notes", "trailing_notes"),
-    ("To look into", "curiosity_queue"),
-)
 _STEPS: Final = ("version", "change", "bytes", "commit", "author", "at", "message")
 _COLUMNS: Final = ("subject", "state", "lifecycle", "health", "phase", "updated")
 
@@ -178,7 +165,7 @@ def _heading(out: Console, found: Plain) -> None:
 def _fields(out: Console, state: Plain) -> None:
     if state.get("stance_summary"):
         out.print(plain(state["stance_summary"]))
-    for title, name in _LISTS:
+    for name, title in TITLES.items():
         _bullets(out, title, [_worded(item) for item in state.get(name) or ()])
 
 

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from lamina.continuity.capsule.bounds import BOUNDS, each_max, items_max, length_max
+from lamina.continuity.capsule.fields import ENTRIES
 from lamina.continuity.capsule.moments import check_moment
 from lamina.continuity.capsule.related import check_related
-from lamina.continuity.capsule.shape import CapsuleObject, capsule_bytes
+from lamina.continuity.capsule.shape import CapsuleObject, Stamped, capsule_bytes
 from lamina.errors import Malformed
 
 __all__ = ["TOP_FOLDERS", "check_capsule", "check_parts", "check_size", "invalid"]
@@ -46,12 +47,6 @@ _EACH: Final = {
     if row.place.startswith(_PLACE) and row.each_max is not None
 }
 _NOT_EMPTY: Final = ("continuity.trailing_notes", "continuity.curiosity_queue", "thread_descriptor.keywords")
-_STAMPED: Final = ("stable_preferences", "continuity.rationale_entries", "continuity.negative_decisions")
-_IDENTITY: Final = {
-    "stable_preferences": "tag",
-    "continuity.rationale_entries": "tag",
-    "continuity.negative_decisions": "decision",
-}
 _PATH = re.compile(r"[A-Za-z0-9._/\-]+")
 _SCOPE_ANCHOR = re.compile(r"(?:user|peer|thread|task):[a-z0-9._-]{1,120}")
 _ANCHOR_KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -78,8 +73,8 @@ def check_parts(capsule: CapsuleObject) -> None:
     _check_preferences(capsule)
     _check_decisions(capsule["continuity"].get("negative_decisions", []))
     _check_rationale(capsule["continuity"].get("rationale_entries", []))
-    for path, name in _IDENTITY.items():
-        _check_unique(path, [entry[name] for entry in at(capsule, path)])
+    for kind in ENTRIES:
+        _check_unique(kind.path, [entry[kind.identity] for entry in at(capsule, kind.path)])
     if "related_documents" in capsule["continuity"]:
         check_related(capsule["continuity"]["related_documents"])
     _check_descriptor(capsule)
@@ -134,11 +129,11 @@ def _check_moments(capsule: CapsuleObject) -> None:
     expires_at = capsule.get("freshness", {}).get("expires_at")
     if expires_at is not None:
         check_moment(expires_at, "freshness.expires_at")
-    for path in _STAMPED:
-        for entry in at(capsule, path):
-            for name in ("created_at", "updated_at", "last_confirmed_at"):
+    for kind in ENTRIES:
+        for entry in at(capsule, kind.path):
+            for name in Stamped.model_fields:
                 if name in entry:
-                    check_moment(entry[name], f"{path}[].{name}")
+                    check_moment(entry[name], f"{kind.path}[].{name}")
     for path, name in (("verification_state", "last_revalidated_at"), ("capsule_health", "last_checked_at")):
         if path in capsule:
             check_moment(capsule[path][name], f"{path}.{name}")
