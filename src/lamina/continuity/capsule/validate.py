@@ -16,6 +16,7 @@ from lamina.continuity.capsule.moments import check_moment
 from lamina.continuity.capsule.related import check_related
 from lamina.continuity.capsule.shape import CapsuleObject, Stamped, capsule_bytes
 from lamina.errors import Malformed
+from lamina.kernel.canonical import holds_nul
 
 __all__ = ["TOP_FOLDERS", "check_capsule", "check_parts", "check_size", "invalid"]
 
@@ -61,7 +62,7 @@ def check_capsule(capsule: CapsuleObject) -> None:
 
 def check_parts(capsule: CapsuleObject) -> None:
     """The rules of each part by itself: those that a capsule must keep before stored parts are merged into it."""
-    if _holds_nul(capsule):
+    if holds_nul(capsule):
         raise invalid("capsule", "must not hold the character NUL")
     _check_moments(capsule)
     for path, most in _EACH.items():
@@ -107,20 +108,6 @@ def at(capsule: CapsuleObject, path: str) -> list[Any]:
 def invalid(field: str, reason: str) -> Malformed:
     """The error for a field that breaks a rule."""
     return Malformed("INVALID_CAPSULE", f"{field} {reason}", details={"field": field, "reason": reason})
-
-
-def _holds_nul(capsule: CapsuleObject) -> bool:
-    left: list[Any] = [capsule]
-    while left:
-        value = left.pop()
-        if isinstance(value, str):
-            if "\x00" in value:
-                return True
-        elif isinstance(value, dict):
-            left += value.values()
-        elif isinstance(value, list):
-            left += value
-    return False
 
 
 def _check_moments(capsule: CapsuleObject) -> None:
