@@ -195,6 +195,13 @@ def test_an_upsert_takes_a_capsule_or_a_request(
     assert result.stdout == "memory/continuity/thread-six.json updated\n"
 
 
+def test_a_write_says_what_was_not_stored(server: Recorded, run: Callable[..., Result]) -> None:
+    detail = "capsule.continuity.open_lops is no known field and was not stored"
+    server.answer = WRITTEN | {"warnings": [{"code": "unknown_field_dropped", "detail": detail}]}
+    result = run("upsert", "-", input=json.dumps(body()))
+    assert f"warning: {detail}" in " ".join(result.stdout.split())
+
+
 def test_a_capsule_comes_from_a_file(server: Recorded, run: Callable[..., Result], tmp_path: Any) -> None:
     file = tmp_path / "capsule.json"
     file.write_text(json.dumps(body()))

@@ -550,8 +550,8 @@ def test_a_capsule_in_words_says_what_it_holds() -> None:
         "Capsule of thread launch (The launch).",
         f"Stance: {STANCE}",
         "Priorities: ship",
-        "Open: tests",
         "Constraints: two cores",
+        "Open: tests",
         "Concerns: time",
         "Decision git: s r",
     ]

@@ -1,10 +1,10 @@
-"""Request types of the continuity operations (seed 000, "Continuity Requests"). Unknown fields are dropped."""
+"""Request types of the continuity operations (seed 000, "Continuity Requests"). Unknown fields are dropped, and noted."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from lamina import limits
 from lamina.continuity.capsule.bounds import highest, items_max, length_max, lowest
@@ -17,6 +17,7 @@ from lamina.continuity.capsule.shape import (
     SubjectId,
 )
 from lamina.continuity.capsule.subjects import Subject
+from lamina.continuity.capsule.unknown import Noting
 from lamina.kernel.wire import Text
 
 __all__ = [
@@ -43,11 +44,7 @@ __all__ = [
 ]
 
 
-class _Request(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _AboutSubject(_Request):
+class _AboutSubject(Noting):
     subject_kind: Kind
     subject_id: SubjectId
 
@@ -71,7 +68,7 @@ _Transition = Literal["suspend", "resume", "conclude", "supersede"]
 _Signals = Annotated[list[Signal], Field(min_length=1, max_length=items_max("continuity.revalidate.signals"))]
 
 
-class SessionEndSnapshot(_Request):
+class SessionEndSnapshot(Noting):
     """The fields that a session ends with: the first four replace the capsule's, the others where they are given."""
 
     open_loops: Annotated[list[Text], Field(max_length=items_max("session_end_snapshot.open_loops"))]
@@ -128,7 +125,7 @@ PatchTarget = Literal[
 PatchAction = Literal["append", "remove", "replace_at"]
 
 
-class PatchOperation(_Request):
+class PatchOperation(Noting):
     """One change of one list."""
 
     target: PatchTarget
@@ -196,7 +193,7 @@ class Diff(_AboutSubject):
     to_version: _Version | None = None
 
 
-class ListCapsules(_Request):
+class ListCapsules(Noting):
     """Which capsules to list."""
 
     subject_kind: Kind | None = None
@@ -240,7 +237,7 @@ class Delete(_AboutSubject):
         return self
 
 
-class PlanRefresh(_Request):
+class PlanRefresh(Noting):
     """Which capsules should be looked at again."""
 
     subject_kind: Kind | None = None
@@ -248,7 +245,7 @@ class PlanRefresh(_Request):
     include_healthy: bool = False
 
 
-class PlanRetention(_Request):
+class PlanRetention(Noting):
     """Which archives are old enough for cold storage."""
 
     subject_kind: Kind | None = None
@@ -258,7 +255,7 @@ class PlanRetention(_Request):
 _Path = Annotated[Text, _text("continuity.cold_store.source_archive_path", 1)]
 
 
-class RetentionApply(_Request):
+class RetentionApply(Noting):
     """Move these archives to cold storage where they are old enough."""
 
     source_archive_paths: Annotated[
@@ -267,13 +264,13 @@ class RetentionApply(_Request):
     ]
 
 
-class ColdStore(_Request):
+class ColdStore(Noting):
     """Move an archive to cold storage."""
 
     source_archive_path: _Path
 
 
-class ColdRehydrate(_Request):
+class ColdRehydrate(Noting):
     """Bring an archive back, named by its own path or by that of its stub."""
 
     source_archive_path: _Path | None = None

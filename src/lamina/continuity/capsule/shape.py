@@ -1,7 +1,8 @@
 """The shape of a capsule (seed 000, "Continuity Capsule Structure"): its types, and the plain object that is kept.
 
 The types check what the wire promises as 422: presence, kinds of values, counts, and the bounds of single texts.
-What needs more than one value is in ``validate``. Unknown fields are dropped, but refused in structured entries.
+What needs more than one value is in ``validate``. Unknown fields are refused in structured entries, elsewhere dropped
+and noted (``unknown``).
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from lamina.continuity.capsule.bounds import highest, items_max, length_max, lowest, part_max
+from lamina.continuity.capsule.unknown import Noting
 from lamina.kernel.canonical import canonical
 from lamina.kernel.wire import Text
 
 __all__ = [
-    "STRING_LISTS",
     "Capsule",
     "CapsuleObject",
     "IdentityAnchor",
@@ -25,6 +26,7 @@ __all__ = [
     "Signal",
     "SignalKind",
     "StablePreference",
+    "Stamped",
     "SubjectId",
     "capsule_bytes",
     "copied",
@@ -40,32 +42,20 @@ SignalKind = Literal[
 ]
 SubjectId = Annotated[Text, StringConstraints(min_length=1, max_length=length_max("continuity.subject_id"))]
 
-STRING_LISTS = (
-    "top_priorities",
-    "active_concerns",
-    "active_constraints",
-    "open_loops",
-    "drift_signals",
-    "working_hypotheses",
-    "long_horizon_commitments",
-    "session_trajectory",
-    "trailing_notes",
-    "curiosity_queue",
-)
-"""The lists of text in ``continuity``, in the order in which they are normalised."""
 
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+class _Part(Noting, BaseModel):
+    """An object inside a capsule, or the capsule itself."""
 
 
 class _Entry(BaseModel):
-    """A structured entry: who mistypes a field learns it. The times are the server's but for the last."""
+    """An object of a list in which an unknown field is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Stamped(_Entry):
+class Stamped(_Entry):
+    """A structured entry with its times, which are the server's but for the last."""
+
     created_at: Text | None = None
     updated_at: Text | None = None
     last_confirmed_at: Text | None = None
@@ -75,21 +65,21 @@ _PREFERENCES, _RATIONALE = "continuity.stable_preferences", "continuity.rational
 _ANCHORS = "continuity.thread_descriptor.identity_anchors"
 
 
-class StablePreference(_Stamped):
+class StablePreference(Stamped):
     """A durable preference of a user or peer."""
 
     tag: Annotated[Text, Field(min_length=1, max_length=part_max(_PREFERENCES, "tag"))]
     content: Annotated[Text, Field(min_length=1, max_length=part_max(_PREFERENCES, "content"))]
 
 
-class NegativeDecision(_Stamped):
+class NegativeDecision(Stamped):
     """A decision not to act."""
 
     decision: Text
     rationale: Text
 
 
-class RationaleEntry(_Stamped):
+class RationaleEntry(Stamped):
     """Why something was decided, is assumed, or stays in tension."""
 
     tag: Annotated[Text, Field(max_length=part_max(_RATIONALE, "tag"))]

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from lamina.continuity.capsule.bounds import BOUNDS, each_max, items_max, length_max
+from lamina.continuity.capsule.fields import ENTRIES
 from lamina.continuity.capsule.moments import check_moment
 from lamina.continuity.capsule.related import check_related
-from lamina.continuity.capsule.shape import CapsuleObject, capsule_bytes
+from lamina.continuity.capsule.shape import CapsuleObject, Stamped, capsule_bytes
 from lamina.errors import Malformed
+from lamina.kernel.canonical import holds_nul
 
 __all__ = ["TOP_FOLDERS", "check_capsule", "check_parts", "check_size", "invalid"]
 
@@ -46,12 +48,6 @@ _EACH: Final = {
     if row.place.startswith(_PLACE) and row.each_max is not None
 }
 _NOT_EMPTY: Final = ("continuity.trailing_notes", "continuity.curiosity_queue", "thread_descriptor.keywords")
-_STAMPED: Final = ("stable_preferences", "continuity.rationale_entries", "continuity.negative_decisions")
-_IDENTITY: Final = {
-    "stable_preferences": "tag",
-    "continuity.rationale_entries": "tag",
-    "continuity.negative_decisions": "decision",
-}
 _PATH = re.compile(r"[A-Za-z0-9._/\-]+")
 _SCOPE_ANCHOR = re.compile(r"(?:user|peer|thread|task):[a-z0-9._-]{1,120}")
 _ANCHOR_KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -66,7 +62,7 @@ def check_capsule(capsule: CapsuleObject) -> None:
 
 def check_parts(capsule: CapsuleObject) -> None:
     """The rules of each part by itself: those that a capsule must keep before stored parts are merged into it."""
-    if _holds_nul(capsule):
+    if holds_nul(capsule):
         raise invalid("capsule", "must not hold the character NUL")
     _check_moments(capsule)
     for path, most in _EACH.items():
@@ -78,8 +74,8 @@ def check_parts(capsule: CapsuleObject) -> None:
     _check_preferences(capsule)
     _check_decisions(capsule["continuity"].get("negative_decisions", []))
     _check_rationale(capsule["continuity"].get("rationale_entries", []))
-    for path, name in _IDENTITY.items():
-        _check_unique(path, [entry[name] for entry in at(capsule, path)])
+    for kind in ENTRIES:
+        _check_unique(kind.path, [entry[kind.identity] for entry in at(capsule, kind.path)])
     if "related_documents" in capsule["continuity"]:
         check_related(capsule["continuity"]["related_documents"])
     _check_descriptor(capsule)
@@ -114,31 +110,17 @@ def invalid(field: str, reason: str) -> Malformed:
     return Malformed("INVALID_CAPSULE", f"{field} {reason}", details={"field": field, "reason": reason})
 
 
-def _holds_nul(capsule: CapsuleObject) -> bool:
-    left: list[Any] = [capsule]
-    while left:
-        value = left.pop()
-        if isinstance(value, str):
-            if "\x00" in value:
-                return True
-        elif isinstance(value, dict):
-            left += value.values()
-        elif isinstance(value, list):
-            left += value
-    return False
-
-
 def _check_moments(capsule: CapsuleObject) -> None:
     for name in ("updated_at", "verified_at"):
         check_moment(capsule[name], name)
     expires_at = capsule.get("freshness", {}).get("expires_at")
     if expires_at is not None:
         check_moment(expires_at, "freshness.expires_at")
-    for path in _STAMPED:
-        for entry in at(capsule, path):
-            for name in ("created_at", "updated_at", "last_confirmed_at"):
+    for kind in ENTRIES:
+        for entry in at(capsule, kind.path):
+            for name in Stamped.model_fields:
                 if name in entry:
-                    check_moment(entry[name], f"{path}[].{name}")
+                    check_moment(entry[name], f"{kind.path}[].{name}")
     for path, name in (("verification_state", "last_revalidated_at"), ("capsule_health", "last_checked_at")):
         if path in capsule:
             check_moment(capsule[path][name], f"{path}.{name}")

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
+from lamina.continuity.capsule.fields import STRING_LISTS
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import Subject
+from lamina.continuity.capsule.titles import TITLES
 
 __all__ = ["in_words"]
-
-_LISTS: Final = {
-    "top_priorities": "Priorities",
-    "open_loops": "Open",
-    "active_constraints": "Constraints",
-    "active_concerns": "Concerns",
-    "drift_signals": "Drift",
-    "working_hypotheses": "Hypotheses",
-    "long_horizon_commitments": "Commitments",
-    "session_trajectory": "Trajectory",
-    "trailing_notes": "Notes",
-    "curiosity_queue": "Questions",
-}
 
 
 def in_words(capsule: CapsuleObject) -> str:
@@ -36,8 +25,8 @@ def _lines(capsule: CapsuleObject) -> Iterator[str]:
     state: dict[str, Any] = capsule["continuity"]
     if state["stance_summary"]:
         yield f"Stance: {state['stance_summary']}"
-    for name, title in _LISTS.items():
-        if state.get(name):
+    for name, title in TITLES.items():
+        if name in STRING_LISTS and state.get(name):
             yield f"{title}: {'; '.join(state[name])}"
     for entry in state.get("negative_decisions", []):
         yield f"Decided not to: {entry['decision']}, because {entry['rationale']}"

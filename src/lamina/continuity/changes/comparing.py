@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from lamina.continuity.capsule.fields import fields_of
 from lamina.continuity.capsule.moments import check_moment
 from lamina.continuity.capsule.shape import Capsule, CapsuleObject, Signal, plain
 from lamina.continuity.capsule.subjects import Subject
@@ -25,48 +26,19 @@ __all__ = [
     "uncompared_fields",
 ]
 
-_COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
-    "subject_kind": (),
-    "subject_id": (),
-    "schema_version": (),
-    "updated_at": (),
-    "source": ("producer", "update_reason", "inputs"),
-    "continuity": (
-        "top_priorities",
-        "active_concerns",
-        "active_constraints",
-        "open_loops",
-        "stance_summary",
-        "drift_signals",
-        "working_hypotheses",
-        "long_horizon_commitments",
-        "session_trajectory",
-        "negative_decisions",
-        "trailing_notes",
-        "curiosity_queue",
-        "rationale_entries",
-        "related_documents",
-        "relationship_model",
-        "retrieval_hints",
-    ),
-    "confidence": ("continuity", "relationship_model"),
-    "attention_policy": ("early_load", "presence_bias_overrides"),
-    "freshness": ("freshness_class", "expires_at", "stale_after_seconds"),
-    "canonical_sources": (),
-    "metadata": (),
-    "thread_descriptor": (
-        "label",
-        "keywords",
-        "scope_anchors",
-        "identity_anchors",
-        "lifecycle",
-        "superseded_by",
-    ),
-}
+_UNCOMPARED: Final = frozenset(
+    ["verified_at", "verification_kind", "verification_state", "capsule_health", "stable_preferences"]
+)
+"""What is judged of the words, and preferences, which the contract leaves out."""
+
+_FIRST: Final = ("subject_kind", "subject_id", "schema_version", "updated_at")
 _INSIDE: Final[Mapping[str, tuple[str, ...]]] = {
-    "relationship_model": ("trust_level", "preferred_style", "sensitivity_notes"),
-    "retrieval_hints": ("must_include", "avoid", "load_next"),
+    name: fields_of(f"continuity.{name}") for name in ("relationship_model", "retrieval_hints")
 }
+_COMPARED: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(_FIRST, ()) | {
+    name: fields_of(name) for name in fields_of() if name not in _UNCOMPARED.union(_FIRST)
+}
+"""What is compared, with the parts that are compared one by one, in the order of the answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,21 +10,20 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 from lamina.continuity.capsule import requests
-from lamina.continuity.capsule.moments import check_moment, moment
+from lamina.continuity.capsule.moments import moment
 from lamina.continuity.capsule.shape import CapsuleObject, capsule_bytes, plain
 from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.capsule.validate import check_capsule, check_parts, check_size, invalid
 from lamina.continuity.changes.entry_times import stamped, without_times
 from lamina.continuity.changes.merging import merged, overlaid
 from lamina.continuity.changes.normalise import normalised, with_tidy_descriptor
+from lamina.continuity.changes.ordering import Clock, check_newer, check_not_older, stale
 from lamina.continuity.changes.patch import check_operations, patched
 from lamina.continuity.changes.transitions import ACTIVE, check_request, transitioned, with_lifecycle
-from lamina.errors import Conflict, Malformed
+from lamina.errors import Malformed
 
 __all__ = [
     "Changed",
-    "check_newer",
-    "check_not_older",
     "check_subject",
     "check_upsert",
     "lifecycle_of",
@@ -67,15 +66,19 @@ def check_subject(kind: str, subject_id: str, subject: Subject) -> None:
 
 
 def upserted(
-    stored: CapsuleObject | None, request: requests.Upsert, said: CapsuleObject | None = None
+    stored: CapsuleObject | None,
+    request: requests.Upsert,
+    said: CapsuleObject | None = None,
+    clock: Clock | None = None,
 ) -> Changed:
     """The capsule that an upsert leads to. What was verified is verified no more: the words are new.
 
-    ``said`` is what ``check_upsert`` gave for the request, where it was asked before.
+    ``said`` is what ``check_upsert`` gave for the request, where it was asked before. ``clock`` says, here and below,
+    which dates can be believed; without it all are.
     """
     capsule = check_upsert(request) if said is None else said
     if stored is not None:
-        check_not_older(capsule["updated_at"], stored)
+        check_not_older(capsule["updated_at"], stored, clock)
         if request.merge_mode == "preserve":
             given = request.capsule.model_dump(exclude_unset=True)
             capsule = merged(capsule, given, stored, _touched(request))
@@ -88,14 +91,14 @@ def upserted(
         return Changed(capsule, content, tidy.applied)
     same = content == capsule_bytes(stored)
     if not same and moment(capsule["updated_at"]) == moment(stored["updated_at"]):
-        raise _stale(stored)
+        raise stale(stored)
     return Changed(capsule, content, tidy.applied, same)
 
 
-def patched_capsule(stored: CapsuleObject, request: requests.Patch) -> Changed:
+def patched_capsule(stored: CapsuleObject, request: requests.Patch, clock: Clock | None = None) -> Changed:
     """The capsule after a patch."""
     check_operations(request.operations)
-    check_newer(request.updated_at, stored)
+    check_newer(request.updated_at, stored, clock)
     changed = patched(stored, request.operations) | {"updated_at": request.updated_at}
     tidy = normalised(changed)
     capsule = stamped(tidy.capsule, stored)
@@ -103,10 +106,10 @@ def patched_capsule(stored: CapsuleObject, request: requests.Patch) -> Changed:
     return Changed(capsule, check_size(capsule), tidy.applied)
 
 
-def moved(stored: CapsuleObject, request: requests.Lifecycle) -> Changed:
+def moved(stored: CapsuleObject, request: requests.Lifecycle, clock: Clock | None = None) -> Changed:
     """The capsule after a transition: nothing else of it changes."""
     check_request(request.subject_kind, request.transition, request.superseded_by)
-    check_newer(request.updated_at, stored)
+    check_newer(request.updated_at, stored, clock)
     descriptor = stored.get("thread_descriptor")
     if descriptor is None:
         raise Malformed(
@@ -121,12 +124,6 @@ def lifecycle_of(capsule: CapsuleObject) -> str | None:
     """Where a capsule is in its lifecycle; None without a descriptor."""
     descriptor = capsule.get("thread_descriptor")
     return None if descriptor is None else descriptor.get("lifecycle", ACTIVE)
-
-
-def check_newer(updated_at: str, stored: CapsuleObject) -> None:
-    """Nothing when a time is after that of the stored capsule; ``Conflict`` (STALE_CAPSULE) otherwise."""
-    if check_moment(updated_at, "updated_at") <= _stored_moment(stored):
-        raise _stale(stored)
 
 
 def _said(request: requests.Upsert) -> CapsuleObject:
@@ -145,24 +142,3 @@ def _said(request: requests.Upsert) -> CapsuleObject:
 def _touched(request: requests.Upsert) -> frozenset[str]:
     snapshot = request.session_end_snapshot
     return frozenset() if snapshot is None else frozenset(snapshot.model_dump(exclude_none=True))
-
-
-def check_not_older(updated_at: str, stored: CapsuleObject) -> None:
-    """Nothing when a time is that of the stored capsule or later; ``Conflict`` (STALE_CAPSULE) otherwise."""
-    if check_moment(updated_at, "updated_at") < _stored_moment(stored):
-        raise _stale(stored)
-
-
-def _stored_moment(stored: CapsuleObject) -> int:
-    at = moment(stored["updated_at"])
-    assert at is not None, "loading repairs what is no timestamp"
-    return at
-
-
-def _stale(stored: CapsuleObject) -> Conflict:
-    return Conflict(
-        "STALE_CAPSULE",
-        f"updated_at must be later than that of the stored capsule, {stored['updated_at']}",
-        hint="read the capsule, apply the change to what stands now, and set updated_at to the current time",
-        details={"stored_updated_at": stored["updated_at"]},
-    )

@@ -6,32 +6,19 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final
 
+from lamina.continuity.capsule.fields import REQUIRED_LISTS, lists_of, optional_fields_of
 from lamina.continuity.capsule.shape import CapsuleObject
 
 __all__ = ["merged", "overlaid"]
 
-_REQUIRED: Final = ("top_priorities", "active_concerns", "active_constraints", "open_loops", "drift_signals")
-_OPTIONAL: Final = (
-    "working_hypotheses",
-    "long_horizon_commitments",
-    "session_trajectory",
-    "trailing_notes",
-    "curiosity_queue",
-    "negative_decisions",
-    "rationale_entries",
-    "related_documents",
-    "relationship_model",
-    "retrieval_hints",
+_NEVER_KEPT: Final = frozenset(
+    ["schema_version", "verification_kind", "verification_state", "capsule_health"]
 )
-_TOP: Final = (
-    "canonical_sources",
-    "stable_preferences",
-    "attention_policy",
-    "freshness",
-    "metadata",
-    "thread_descriptor",
-)
-_LABELS: Final = ("keywords", "scope_anchors", "identity_anchors")
+"""What may be left out and is not taken from the stored capsule: it told of the words that stood there."""
+
+_STATE: Final = optional_fields_of("continuity")
+_TOP: Final = tuple(name for name in optional_fields_of() if name not in _NEVER_KEPT)
+_LABELS: Final = lists_of("thread_descriptor")
 
 
 def overlaid(capsule: CapsuleObject, snapshot: Mapping[str, Any]) -> CapsuleObject:
@@ -50,8 +37,8 @@ def merged(
     """
     kept = capsule | {"continuity": dict(capsule["continuity"])}
     state, before, sent = kept["continuity"], stored["continuity"], given["continuity"]
-    left_out = [name for name in _REQUIRED if not state[name]] + [
-        name for name in _OPTIONAL if name not in sent
+    left_out = [name for name in REQUIRED_LISTS if not state[name]] + [
+        name for name in _STATE if name not in sent
     ]
     for name in left_out:
         if name in before and name not in touched:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lamina.continuity.capsule.shape import STRING_LISTS, CapsuleObject, copied
+from lamina.continuity.capsule.fields import ENTRIES, STRING_LISTS, Entries
+from lamina.continuity.capsule.shape import CapsuleObject, copied
 
 __all__ = ["Normalised", "normalised", "with_tidy_descriptor"]
 
@@ -27,13 +28,10 @@ def normalised(capsule: CapsuleObject) -> Normalised:
         if name in state:
             state[name] = _texts(f"continuity.{name}", state[name], applied)
     kept["canonical_sources"] = _texts("canonical_sources", kept.get("canonical_sources", []), applied)
-    for holder, path, stripped, name in (
-        (kept, "stable_preferences", ("tag", "content"), "stable_preferences"),
-        (state, "rationale_entries", ("tag",), "rationale_entries.tag"),
-        (state, "negative_decisions", ("decision", "rationale"), "negative_decisions"),
-    ):
-        if path in holder:
-            holder[path] = _entries(path, holder[path], stripped, name, applied)
+    for kind in ENTRIES:
+        holder = kind.holder(kept)
+        if kind.name in holder:
+            holder[kind.name] = _entries(kind, holder[kind.name], applied)
     return Normalised(with_tidy_descriptor(kept), tuple(applied))
 
 
@@ -75,14 +73,11 @@ def _without_repeated(texts: list[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _entries(
-    path: str, entries: list[dict[str, Any]], stripped: tuple[str, ...], name: str, applied: list[str]
-) -> list[dict[str, Any]]:
-    tidy = [entry | {part: entry[part].strip() for part in stripped} for entry in entries]
+def _entries(kind: Entries, entries: list[dict[str, Any]], applied: list[str]) -> list[dict[str, Any]]:
+    tidy = [entry | {part: entry[part].strip() for part in kind.stripped} for entry in entries]
     if tidy != entries:
-        applied.append(f"strip:{name}")
-    identity = stripped[0]
-    last = {entry[identity]: entry for entry in tidy}
+        applied.append(f"strip:{kind.named}")
+    last = {entry[kind.identity]: entry for entry in tidy}
     if len(last) < len(tidy):
-        applied.append(f"dedup:{path}")
+        applied.append(f"dedup:{kind.name}")
     return list(last.values())

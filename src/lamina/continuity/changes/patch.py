@@ -12,24 +12,18 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from lamina.continuity.capsule.bounds import PATCH_TARGETS
+from lamina.continuity.capsule.fields import ENTRIES
 from lamina.continuity.capsule.requests import PatchAction, PatchOperation
-from lamina.continuity.capsule.shape import (
-    CapsuleObject,
-    IdentityAnchor,
-    NegativeDecision,
-    RationaleEntry,
-    StablePreference,
-)
+from lamina.continuity.capsule.shape import CapsuleObject, IdentityAnchor
 from lamina.errors import Malformed, NotFound
 
 __all__ = ["check_operations", "patched"]
 
-_ENTRIES: Final[dict[str, TypeAdapter[Any]]] = {
-    "continuity.negative_decisions": TypeAdapter(NegativeDecision),
-    "continuity.rationale_entries": TypeAdapter(RationaleEntry),
-    "stable_preferences": TypeAdapter(StablePreference),
-    "thread_descriptor.identity_anchors": TypeAdapter(IdentityAnchor),
+_ANCHORS: Final = "thread_descriptor.identity_anchors"
+_ENTRIES: Final[dict[str, TypeAdapter[Any]]] = {kind.path: TypeAdapter(kind.model) for kind in ENTRIES} | {
+    _ANCHORS: TypeAdapter(IdentityAnchor)
 }
+_IDENTITY: Final = {kind.path: kind.identity for kind in ENTRIES}
 _CARRIES: Final[dict[tuple[PatchAction, bool], frozenset[str]]] = {
     ("append", False): frozenset({"value"}),
     ("append", True): frozenset({"value"}),
@@ -100,11 +94,9 @@ def _place(operation: PatchOperation, items: list[Any]) -> int:
 
 
 def _key(target: str, item: Any) -> str:
-    if target == "thread_descriptor.identity_anchors":
+    if target == _ANCHORS:
         return f"{item['kind']}:{item['value']}"
-    if target not in _ENTRIES:
-        return str(item)
-    return str(item["decision" if target == "continuity.negative_decisions" else "tag"])
+    return str(item if target not in _IDENTITY else item[_IDENTITY[target]])
 
 
 def _value(operation: PatchOperation) -> Any:

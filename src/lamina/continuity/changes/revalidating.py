@@ -12,9 +12,10 @@ from lamina.continuity.capsule.moments import whole_second
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.validate import check_capsule, check_size
 from lamina.continuity.changes.comparing import candidate_of, changed_fields, strongest
-from lamina.continuity.changes.deciding import Changed, check_not_older
+from lamina.continuity.changes.deciding import Changed
 from lamina.continuity.changes.entry_times import stamped, without_times
 from lamina.continuity.changes.normalise import normalised
+from lamina.continuity.changes.ordering import Clock, check_not_older
 from lamina.continuity.changes.transitions import with_lifecycle
 from lamina.errors import Malformed
 from lamina.kernel.time import Instant, rfc3339
@@ -52,7 +53,9 @@ def check_revalidation(request: requests.Revalidate) -> None:
         raise _wrong(f"the outcome {request.outcome} needs a reason", "reason")
 
 
-def revalidated(stored: CapsuleObject, request: requests.Revalidate, now: Instant) -> Revalidated:
+def revalidated(
+    stored: CapsuleObject, request: requests.Revalidate, now: Instant, clock: Clock | None = None
+) -> Revalidated:
     """The capsule with its new judgement. A correction without a difference is a confirmation.
 
     A candidate is written as an upsert would write it: not over something newer, tidied and stamped, and with the
@@ -64,7 +67,7 @@ def revalidated(stored: CapsuleObject, request: requests.Revalidate, now: Instan
     if request.candidate_capsule is not None:
         candidate = candidate_of(request.candidate_capsule, request.subject)
         if _differs(stored, candidate):
-            check_not_older(candidate["updated_at"], stored)
+            check_not_older(candidate["updated_at"], stored, clock)
             tidy = normalised(without_times(candidate))
             capsule = with_lifecycle(stamped(tidy.capsule, stored), stored, None, None)
             applied, updated = tidy.applied, True

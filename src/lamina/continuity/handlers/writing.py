@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 from lamina.continuity.capsule import requests, results
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import Subject
+from lamina.continuity.capsule.unknown import drop_warnings
 from lamina.continuity.capsule.wording import in_words
 from lamina.continuity.changes.deciding import (
     Changed,
@@ -21,6 +23,7 @@ from lamina.continuity.changes.deciding import (
     patched_capsule,
     upserted,
 )
+from lamina.continuity.changes.ordering import Clock, ahead_warnings
 from lamina.continuity.changes.patch import check_operations
 from lamina.continuity.changes.revalidating import check_revalidation, revalidated
 from lamina.continuity.changes.transitions import check_request
@@ -34,6 +37,8 @@ from lamina.kernel.operations import Answer, Call
 from lamina.store.ports.documents import Change, ChangeKind
 
 __all__ = ["Writing"]
+
+_Request = requests.Upsert | requests.Patch | requests.Lifecycle | requests.Revalidate
 
 
 class Writing:
@@ -70,7 +75,10 @@ class Writing:
     def _upsert(self, request: requests.Upsert, call: Call, said: CapsuleObject) -> results.Upserted:
         subject, tenant_id = request.subject, call.principal.tenant_id
         standing, version = self._replaced(tenant_id, subject)
-        changed = upserted(None if standing is None else standing.capsule, request, said)
+        if standing is None:
+            changed = upserted(None, request, said)
+        else:
+            changed = upserted(standing.capsule, request, said, _clock(standing, call))
         commit = self._shelf.head(tenant_id)
         if not changed.same:
             message = request.commit_message or f"continuity: upsert {subject.kind} {subject.id}"
@@ -90,6 +98,7 @@ class Writing:
                 "latest_commit": commit,
                 "capsule_sha256": _sha256(changed.content),
                 "normalizations_applied": changed.normalizations,
+                "warnings": _warnings(request, call, changed),
             }
             | more
         )
@@ -97,7 +106,7 @@ class Writing:
     def _patch(self, request: requests.Patch, call: Call) -> results.Patched:
         subject = request.subject
         standing = self._shelf.own(call.principal.tenant_id, subject)
-        changed = patched_capsule(standing.capsule, request)
+        changed = patched_capsule(standing.capsule, request, _clock(standing, call))
         message = request.commit_message or f"continuity: patch {subject.kind} {subject.id}"
         return results.Patched(
             path=subject.active_path,
@@ -106,12 +115,13 @@ class Writing:
             capsule_sha256=_sha256(changed.content),
             operations_applied=len(request.operations),
             normalizations_applied=list(changed.normalizations),
+            warnings=_warnings(request, call, changed),
         )
 
     def _lifecycle(self, request: requests.Lifecycle, call: Call) -> results.Moved:
         subject, transition = request.subject, request.transition
         standing = self._shelf.own(call.principal.tenant_id, subject)
-        changed = moved(standing.capsule, request)
+        changed = moved(standing.capsule, request, _clock(standing, call))
         message = request.commit_message or f"continuity: lifecycle {transition} {subject.kind} {subject.id}"
         return results.Moved(
             path=subject.active_path,
@@ -119,12 +129,13 @@ class Writing:
             previous_lifecycle=str(lifecycle_of(standing.capsule)),
             latest_commit=self._land(call, subject, changed, standing.version, message),
             capsule_sha256=_sha256(changed.content),
+            warnings=_warnings(request, call, changed),
         )
 
     def _revalidate(self, request: requests.Revalidate, call: Call) -> results.Revalidated:
         subject = request.subject
         standing = self._shelf.own(call.principal.tenant_id, subject)
-        found = revalidated(standing.capsule, request, call.now)
+        found = revalidated(standing.capsule, request, call.now, _clock(standing, call))
         message = f"continuity: revalidate {subject.kind} {subject.id}"
         return results.Revalidated(
             path=subject.active_path,
@@ -133,6 +144,7 @@ class Writing:
             verification_state=found.changed.capsule["verification_state"],
             capsule_health=found.changed.capsule["capsule_health"],
             latest_commit=self._land(call, subject, found.changed, standing.version, message),
+            warnings=_warnings(request, call, found.changed),
         )
 
     def _replaced(self, tenant_id: str, subject: Subject) -> tuple[Standing | None, int]:
@@ -152,6 +164,16 @@ class Writing:
             Change(subject.fallback_path, ChangeKind.PUT, fallback_bytes(changed.capsule)),
         )
         return self._shelf.land(call, message, changes, in_words(changed.capsule)).sha
+
+
+def _clock(standing: Standing, call: Call) -> Clock:
+    return Clock(call.now, standing.written_at)
+
+
+def _warnings(request: _Request, call: Call, changed: Changed) -> list[dict[str, Any]]:
+    """What the caller should know of a write that was done."""
+    path = request.subject.active_path
+    return [*drop_warnings(request, path), *ahead_warnings(changed.capsule, call.now, path)]
 
 
 def _sha256(content: bytes) -> str:

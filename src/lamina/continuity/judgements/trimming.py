@@ -9,6 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
+from lamina.continuity.capsule.fields import REQUIRED_LISTS
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.judgements.recovery_warnings import SALIENCE_OMITTED, TRUST_COMPACT, TRUST_FAILED
 from lamina.continuity.judgements.salience import Salience
@@ -46,7 +47,6 @@ _GRADUAL: Final = (
     "continuity.active_concerns",
     "continuity.top_priorities",
 )
-_CORE: Final = ("top_priorities", "active_concerns", "active_constraints", "open_loops", "drift_signals")
 _CHARACTERS_PER_TOKEN: Final = 4
 _LEAST_TOKENS: Final = 16
 """What must be left for the capsule itself when trust signals are chosen."""
@@ -193,7 +193,7 @@ def _cut(text: str, characters: int) -> str:
 
 def _says_something(capsule: CapsuleObject) -> bool:
     state = capsule["continuity"]
-    return any(state.get(name) for name in (*_CORE, "stance_summary"))
+    return any(state.get(name) for name in (*REQUIRED_LISTS, "stance_summary"))
 
 
 def _lines(value: Any, key: str | None = None) -> list[str]:

@@ -17,6 +17,7 @@ from lamina.continuity.shelf.envelopes import Archived, archived, fallback
 from lamina.continuity.shelf.loading import Loaded, loaded
 from lamina.errors import LaminaError, NotFound
 from lamina.kernel.operations import Call
+from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, Commit, Document, Documents, DocumentVersion
 
 __all__ = ["Kept", "Shelf", "Standing", "no_capsule"]
@@ -26,10 +27,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The capsule that stands at a subject's path, and the version of its document."""
+    """The capsule that stands at a subject's path, with the version of its document and when that was written."""
 
     loaded: Loaded
     version: int
+    written_at: Instant
 
     @property
     def capsule(self) -> CapsuleObject:
@@ -104,7 +106,8 @@ class Shelf:
         document = self._documents.read(tenant_id, subject.active_path)
         if document is None:
             raise no_capsule(subject)
-        return Standing(self._kept(tenant_id, document, _active).got(), document.version)
+        kept = self._kept(tenant_id, document, _active)
+        return Standing(kept.got(), document.version, document.updated_at)
 
     def versions(
         self, tenant_id: str, subject: Subject, *, before: int | None = None, limit: int = 1

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from lamina.continuity.capsule.fields import ENTRIES
 from lamina.continuity.capsule.moments import EPOCH, moment
 from lamina.continuity.capsule.related import OMITTED_EMBEDDED, OMITTED_INVALID, first_problem
 from lamina.continuity.capsule.shape import Capsule, CapsuleObject, plain
@@ -15,12 +16,6 @@ from lamina.continuity.capsule.validate import check_capsule
 from lamina.errors import Malformed
 
 __all__ = ["Loaded", "capsule_in", "loaded", "object_in", "stored_invalid"]
-
-_ENTRIES = (
-    ("stable_preferences", False),
-    ("rationale_entries", True),
-    ("negative_decisions", True),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +74,11 @@ def _with_repaired_times(value: dict[str, Any]) -> dict[str, Any]:
     for name, other in (("updated_at", "verified_at"), ("verified_at", "updated_at")):
         if name in value and moment(value[name]) is None:
             repaired[name] = value[other] if moment(value.get(other)) is not None else EPOCH
-    for name, in_state in _ENTRIES:
-        holder = repaired["continuity"] if in_state else repaired
-        entries = holder.get(name)
+    for kind in ENTRIES:
+        holder = kind.holder(repaired)
+        entries = holder.get(kind.name)
         if isinstance(entries, list):
-            holder[name] = [_with_own_times(e, repaired.get("updated_at")) for e in entries]
+            holder[kind.name] = [_with_own_times(e, repaired.get("updated_at")) for e in entries]
     return repaired
 
 
