@@ -36,6 +36,7 @@ from lamina.kernel.records import (
     Stance,
     Subject,
 )
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Interval
 from lamina.store.ports.records import RecordQuery, Statement
 from lamina.store.ports.store import Store
@@ -374,3 +375,62 @@ def test_mentions_are_newest_first_and_only_of_the_scopes_asked_for(store: Store
     assert len(store.records.mentions(TENANT, ["ent_1"], [ALICE, BOB], 9)) == 4
     assert store.records.mentions(TENANT, ["ent_1"], [], 9) == []
     assert store.records.mentions(TENANT, [], [ALICE], 9) == []
+
+
+def test_a_version_is_read_as_it_stood(store: Store) -> None:
+    first = fact(recorded_from=NOON)
+    second = replace(first, version=2, recorded_from=NOON + 5, confidence=0.4)
+    ends = [Closing(TENANT, first.id, 1, NOON + 5, "fact_2"), Closing(TENANT, first.id, 2, NOON + 9, "evt_3")]
+    land(store, Writes(records=[first, second], closings=ends))
+    ended = replace(second, recorded_to=NOON + 9, closed_by="evt_3")
+    assert store.records.get(TENANT, [first.id]) == {first.id: ended}
+    for seen_at, held in (
+        (NOON - 1, None),
+        (NOON, first),
+        (NOON + 4, first),
+        (NOON + 5, second),
+        (NOON + 9, ended),
+    ):
+        assert store.records.get(TENANT, [first.id], seen_at=seen_at) == ({first.id: held} if held else {})
+    assert store.records.query(replace(FACTS, axes=Axes(seen_at=NOON + 4))) == [first]
+    both = Axes(seen_at=NOON + 5, superseded=True)
+    assert store.records.query(replace(FACTS, axes=both)) == [
+        second,
+        replace(first, recorded_to=NOON + 5, closed_by="fact_2"),
+    ]
+
+
+def test_supports_are_read_as_they_were_known(store: Store) -> None:
+    edges = [
+        support("belief_1", "fact_1", recorded_at=NOON),
+        support("belief_1", "fact_2", recorded_at=NOON + 5),
+        support("belief_2", "fact_1", recorded_at=NOON + 5),
+        support("belief_2", "fact_1", recorded_at=NOON + 9, relation="repeated_by"),
+    ]
+    land(store, Writes(supports=edges))
+    early = {"seen_at": NOON + 4}
+    assert store.records.supports_of(TENANT, ["belief_1", "belief_2"], **early) == {"belief_1": edges[:1]}
+    assert store.records.supports_of(TENANT, ["belief_1"], seen_at=NOON + 5) == {"belief_1": edges[:2]}
+    assert store.records.resting_on(TENANT, ["fact_1", "fact_2"], **early) == {"fact_1": ["belief_1"]}
+    everything = {"fact_1": ["belief_1", "belief_2"], "fact_2": ["belief_1"]}
+    assert store.records.resting_on(TENANT, ["fact_1", "fact_2"], seen_at=NOON + 9) == everything
+    assert store.records.resting_on(TENANT, ["fact_1", "fact_2"]) == everything
+    assert store.records.resting_on("other", ["fact_1"], seen_at=NOON + 9) == {}
+
+
+def test_what_has_ended_since_is_read_as_it_stood(store: Store) -> None:
+    first, other = concept(recorded_from=NOON), concept("another", recorded_from=NOON + 1)
+    second = replace(first, version=2, recorded_from=NOON + 5)
+    hidden = concept("hidden", recorded_from=NOON, excluded=True)
+    bobs = concept("of bob", scope=BOB, recorded_from=NOON)
+    ends = [Closing(TENANT, each.id, 1, NOON + 5, None) for each in (first, hidden, bobs)]
+    land(store, Writes(records=[first, second, other, hidden, bobs], closings=ends))
+
+    def ended(seen_at: int, scopes: list[Scope], limit: int = 10) -> list[Record]:
+        return store.records.ended_since(TENANT, scopes, Layer.UNDERSTANDING, seen_at, limit)
+
+    assert ended(NOON + 4, [ALICE]) == [first]
+    assert (ended(NOON - 1, [ALICE]), ended(NOON + 5, [ALICE]), ended(NOON + 4, [])) == ([], [], [])
+    assert {each.id for each in ended(NOON + 4, [ALICE, BOB])} == {first.id, bobs.id}
+    assert len(ended(NOON + 4, [ALICE, BOB], limit=1)) == 1
+    assert store.records.ended_since(TENANT, [ALICE], Layer.EPISODES, NOON + 4, 10) == []

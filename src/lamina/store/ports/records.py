@@ -56,7 +56,7 @@ class Records(Protocol):
     def get(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, Record]:
-        """The latest version of each id that exists, or the latest that had been recorded by ``seen_at``."""
+        """The latest version of each id that exists, or the latest that had been recorded by ``seen_at``, as it stood then."""
         ...
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
@@ -64,7 +64,19 @@ class Records(Protocol):
         ...
 
     def query(self, query: RecordQuery) -> list[Record]:
-        """The versions that a query wants. ``slot`` and ``claim_key`` look things up alone, without validity."""
+        """The versions that a query wants, as they stood at its ``seen_at``: an end that came later is not theirs.
+
+        ``slot`` and ``claim_key`` look things up alone, without validity.
+        """
+        ...
+
+    def ended_since(
+        self, tenant_id: str, scopes: Collection[Scope], layer: Layer, seen_at: Instant, limit: int
+    ) -> list[Record]:
+        """The versions that stood at ``seen_at`` and have ended since, as they stood then; newest knowledge first.
+
+        Excluded records are left out.
+        """
         ...
 
     def in_slots(
@@ -100,16 +112,20 @@ class Records(Protocol):
         """The scope of each record that exists. A record keeps its scope in all its versions."""
         ...
 
-    def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
-        """What each record rests on, ordered by ordinal and then source."""
+    def supports_of(
+        self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[Support]]:
+        """What each record rests on, or rested on at ``seen_at``, ordered by ordinal and then source."""
         ...
 
     def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:
         """The supports that rest on each source."""
         ...
 
-    def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[str]]:
-        """The ids of the records that rest on each source, in their order, each once."""
+    def resting_on(
+        self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """The ids of the records that rest on each source, or did at ``seen_at``, in their order, each once."""
         ...
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:

@@ -84,6 +84,13 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
   AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
+-- name: records_ended_since
+-- Versions inside scopes that stood at ?4 and have ended since: ?2 is a JSON list.
+SELECT * FROM record INDEXED BY record_scope
+WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND layer = ?3
+  AND excluded = 0 AND recorded_from <= ?4 AND recorded_to > ?4
+ORDER BY recorded_from DESC, id DESC LIMIT ?5;
+
 -- name: records_in_slot
 -- Versions of one slot of one scope: what competing values hold now.
 SELECT * FROM record INDEXED BY record_slot
@@ -129,9 +136,10 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 ON CONFLICT (tenant_id, record_id, source_id, relation) DO NOTHING;
 
 -- name: supports_of
--- What records rest on: ?2 is a JSON list.
+-- What records rest on, or rested on at ?3: ?2 is a JSON list.
 SELECT tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at
 FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2))
+  AND (?3 IS NULL OR recorded_at <= ?3)
 ORDER BY record_id, ordinal, recorded_at, source_id;
 
 -- name: statements
@@ -153,6 +161,12 @@ ORDER BY source_id, record_id;
 -- The ids alone of what rests on sources, from the index: ?2 is a JSON list.
 SELECT DISTINCT source_id, record_id FROM support INDEXED BY support_source
 WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2))
+ORDER BY source_id, record_id;
+
+-- name: resting_on_by
+-- As resting_on, of what was known by ?3: that is not in the index, and the rows are read.
+SELECT DISTINCT source_id, record_id FROM support INDEXED BY support_source
+WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2)) AND recorded_at <= ?3
 ORDER BY source_id, record_id;
 
 -- name: insert_entity
