@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lamina.errors import Unsupported
@@ -28,6 +28,7 @@ from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Rec
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
 from lamina.recall.stream import as_stream
+from lamina.recall.superseded import Supersession, bound_by, put_right, superseded_among
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
@@ -174,8 +175,17 @@ class Recalling:
             entities=derived.entities,
             weights=dict(RECORD_WEIGHTS),
         )
-        items = self._items(plan, pool, ranked, derived, explained=explained)
+        best = _diverse(pool, ranked, plan.limits.get(Layer.EVENTS, 0))
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
+        supersession = superseded_among(
+            plan,
+            [one.record_id for one in best],
+            (scored.record for scored in derived.by_layer.get(Layer.FACTS, ())),
+            self._store.records,
+            shown,
+        )
+        trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
+        items = self._items(plan, best, supersession, derived, shown, explained=explained)
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
         return _Chosen(packed, pool, ranked, derived, shown)
@@ -183,29 +193,53 @@ class Recalling:
     def _items(
         self,
         plan: Plan,
-        pool: EventPool,
-        ranked: Sequence[ScoredEvent],
+        best: Sequence[ScoredEvent],
+        supersession: Supersession,
         derived: DerivedLayers,
+        shown: Shown,
         *,
         explained: bool,
     ) -> dict[Layer, list[Item]]:
-        limit = plan.limits.get(Layer.EVENTS, 0)
-        chosen = _diverse(pool, ranked, limit)
-        events = self._store.log.get(plan.tenant_id, [one.record_id for one in chosen])
-        values: list[tuple[Layer, Any, float, Mapping[str, float]]] = []
-        for one in chosen:
-            event = events.get(one.record_id)
-            if event is not None and not event.excluded:
-                values.append((Layer.EVENTS, event, one.score, one.contributions if explained else {}))
+        found = {one.record_id: one for one in best}
+        events = self._store.log.get(plan.tenant_id, found.keys() | supersession.corrections)
+        placed = put_right({i: one.score for i, one in found.items()}, supersession, events, plan)
+        placed = placed[: plan.limits.get(Layer.EVENTS, 0)]
+        items: list[Item] = []
+        for each in placed:
+            signals: Mapping[str, float] = {}
+            if explained:
+                one = found.get(each.event.id)
+                signals = {**(one.contributions if one else {}), **each.added}
+            items.append(
+                Item(
+                    Layer.EVENTS,
+                    each.event,
+                    each.score,
+                    signals,
+                    superseded=each.superseded,
+                    needs=each.needs,
+                )
+            )
+        bound = bound_by(placed, shown)
         for layer, scored in derived.by_layer.items():
-            best = scored[: plan.limits.get(layer, 0)]
-            values += [(layer, one.record, one.score, one.contributions) for one in best]
-        lines = [line_of(value, plan.terms) for _, value, _, _ in values]
+            for record in scored[: plan.limits.get(layer, 0)]:
+                needs = bound.get(record.record.id, frozenset())
+                items.append(Item(layer, record.record, record.score, record.contributions, needs=needs))
+        by_layer: dict[Layer, list[Item]] = {layer: [] for layer in plan.layers}
+        for item in self._counted(items, plan):
+            by_layer[item.layer].append(item)
+        return by_layer
+
+    def _counted(self, items: Sequence[Item], plan: Plan) -> list[Item]:
+        """The items with their lines, and what those cost."""
+        lines = [
+            line_of(item.value, plan.terms, item.superseded.at if item.superseded else None) for item in items
+        ]
         counts = self._counter.count([f"- {line} [99]\n" for line in lines])
-        items: dict[Layer, list[Item]] = {layer: [] for layer in plan.layers}
-        for (layer, value, score, contributions), line, tokens in zip(values, lines, counts, strict=True):
-            items[layer].append(Item(layer, value, score, contributions, line, tokens))
-        return items
+        return [
+            replace(item, line=line, tokens=tokens)
+            for item, line, tokens in zip(items, lines, counts, strict=True)
+        ]
 
     def _finish(
         self,

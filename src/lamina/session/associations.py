@@ -16,11 +16,13 @@ from lamina.kernel.events import Event
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import rfc3339
 from lamina.language.entities import normalise_name
 from lamina.recall.pack import Item
 from lamina.recall.plan import NARROW, WIDE, Breadth
 from lamina.recall.recalling import Recalling
 from lamina.recall.requests import Budgets, Recall
+from lamina.recall.superseded import Superseded
 from lamina.session.awaited import awaited_until
 from lamina.session.requests import EntitySeen, Remembered
 from lamina.store.ports.records import Records
@@ -164,7 +166,9 @@ def _context(
 ) -> list[Remembered]:
     told = [Remembered(text=fact.text, relevance=_share(score), source=fact.id) for fact, score in facts]
     said = [
-        Remembered(text=_quoted(item.value.content), relevance=_share(item.score), source=item.id)
+        Remembered(
+            text=_quoted(item.value.content, item.superseded), relevance=_share(item.score), source=item.id
+        )
         for item in events
         if isinstance(item.value, Event) and item.id not in known
     ]
@@ -175,7 +179,8 @@ def _share(score: float) -> float:
     return round(min(1.0, max(0.0, score)), 4)
 
 
-def _quoted(content: Mapping[str, Any]) -> str:
+def _quoted(content: Mapping[str, Any], superseded: Superseded | None) -> str:
     text = " ".join(str(content.get("text") or "").split())
     cut = text if len(text) <= _TEXT_CHARS_MAX else f"{text[: _TEXT_CHARS_MAX - 1]}…"
-    return f'{content.get("role", "user")}: "{cut}"'
+    mark = f" (superseded {rfc3339(superseded.at)[:10]})" if superseded else ""
+    return f'{content.get("role", "user")}{mark}: "{cut}"'
