@@ -15,6 +15,7 @@ from lamina.language.entities import normalise_name
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import DERIVED, Words
 from lamina.recall.score import EVIDENCE_TOP, RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
+from lamina.recall.sources import events_behind
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
@@ -70,7 +71,8 @@ class DerivedRecords:
         if plan.filter:
             # A filter may ask for a name: of what was cancelled, it has to meet what the reader will see.
             visible = without_cancelled(self._store, plan.tenant_id, visible)
-            visible = [each for each in visible if plan.filter.passes(each)]
+            behind = events_behind(plan, visible, shown, self._store.log) if plan.filter.reads_events else {}
+            visible = [each for each in visible if plan.filter.passes(each, behind.get(each.id, ()))]
         ranked = {
             layer: score_records([r for r in visible if r.layer is layer], words[layer], graph, now)[
                 : max(plan.limits[layer], EVIDENCE_TOP)

@@ -31,6 +31,7 @@ from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Rec
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
 from lamina.recall.stream import as_stream
+from lamina.recall.superseded import Superseded, Supersession, bound_by, put_right, superseded_among
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
@@ -70,6 +71,8 @@ class Held(NamedTuple):
     value: Event | Record
     score: float
     contributions: Mapping[str, float]
+    superseded: Superseded | None = None
+    needs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,26 +192,70 @@ class Recalling:
             entities=derived.entities,
             weights=dict(RECORD_WEIGHTS),
         )
-        chosen = _diverse(pool, ranked, plan.limits.get(Layer.EVENTS, 0))
-        events = self._store.log.get(plan.tenant_id, [one.record_id for one in chosen])
-        values: dict[Layer, list[Held]] = {layer: [] for layer in plan.layers}
-        for one in chosen:
-            event = events.get(one.record_id)
-            if event is not None and not event.excluded:
-                parts = one.contributions if explained else {}
-                values[Layer.EVENTS].append(Held(event, one.score, parts))
-        for layer, scored in derived.by_layer.items():
-            best = scored[: plan.limits.get(layer, 0)]
-            values[layer] += [Held(each.record, each.score, each.contributions) for each in best]
+        best = _diverse(pool, ranked, plan.limits.get(Layer.EVENTS, 0))
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
+        supersession = superseded_among(
+            plan,
+            [one.record_id for one in best],
+            (scored.record for scored in derived.by_layer.get(Layer.FACTS, ())),
+            self._store.records,
+            shown,
+        )
+        trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
+        values = self._values(plan, best, supersession, derived, shown, explained=explained)
         return _Found(values, pool, ranked, derived, shown)
 
+    def _values(
+        self,
+        plan: Plan,
+        best: Sequence[ScoredEvent],
+        supersession: Supersession,
+        derived: DerivedLayers,
+        shown: Shown,
+        *,
+        explained: bool,
+    ) -> dict[Layer, list[Held]]:
+        found = {one.record_id: one for one in best}
+        events = self._store.log.get(plan.tenant_id, found.keys() | supersession.corrections)
+        placed = put_right({i: one.score for i, one in found.items()}, supersession, events, plan)
+        placed = placed[: plan.limits.get(Layer.EVENTS, 0)]
+        values: dict[Layer, list[Held]] = {layer: [] for layer in plan.layers}
+        for each in placed:
+            signals: Mapping[str, float] = {}
+            if explained:
+                one = found.get(each.event.id)
+                signals = {**(one.contributions if one else {}), **each.added}
+            held = Held(each.event, each.score, signals, each.superseded, each.needs)
+            values[Layer.EVENTS].append(held)
+        bound = bound_by(placed, shown)
+        for layer, scored in derived.by_layer.items():
+            for record in scored[: plan.limits.get(layer, 0)]:
+                needs = bound.get(record.record.id, frozenset())
+                values[layer].append(Held(record.record, record.score, record.contributions, needs=needs))
+        return values
+
     def _items(self, plan: Plan, values: Mapping[Layer, Sequence[Held]]) -> Mapping[Layer, Sequence[Item]]:
-        lines = {layer: [line_of(each.value, plan.terms) for each in values[layer]] for layer in values}
+        """The values with their lines, and what those cost."""
+        lines = {
+            layer: [
+                line_of(each.value, plan.terms, each.superseded.at if each.superseded else None)
+                for each in values[layer]
+            ]
+            for layer in values
+        }
         counts = iter(self._counter.count([f"- {line} [99]\n" for line in chain(*lines.values())]))
         return {
             layer: [
-                Item(layer, *each, line, next(counts))
+                Item(
+                    layer,
+                    each.value,
+                    each.score,
+                    each.contributions,
+                    line,
+                    next(counts),
+                    each.superseded,
+                    each.needs,
+                )
                 for each, line in zip(values[layer], lines[layer], strict=True)
             ]
             for layer in values

@@ -32,11 +32,11 @@ _SECTIONS: Sequence[tuple[Layer, str]] = (
 )
 
 
-def line_of(value: Event | Record, terms: Sequence[str]) -> str:
-    """The line of an item, without its marker."""
+def line_of(value: Event | Record, terms: Sequence[str], superseded_at: Instant | None = None) -> str:
+    """The line of an item, without its marker. ``superseded_at`` is since when what an event says holds no more."""
     match value:
         case Event():
-            return _event_line(value, terms)
+            return _event_line(value, terms, superseded_at)
         case Fact():
             return f"{_plain(value.text)} ({_validity(value.valid_from, value.valid_to)}{_source(value)})"
         case Belief():
@@ -55,10 +55,12 @@ def line_of(value: Event | Record, terms: Sequence[str]) -> str:
             raise AssertionError("every layer has a line")
 
 
-def _event_line(event: Event, terms: Sequence[str]) -> str:
+def _event_line(event: Event, terms: Sequence[str], superseded_at: Instant | None) -> str:
     source = ""
     if event.origin.trust is Trust.EXTERNAL:
         source = f" ({event.modality.replace('_', ' ')}, quoted)"
+    if superseded_at is not None:
+        source += f" (superseded {rfc3339(superseded_at)[:10]})"
     day = rfc3339(event.context.observed_at)[:16].replace("T", " ")
     words = snippet(text_of(event.content), terms).replace('"', "'")
     return f'{day} {_plain(event.observed_actor.display_name)}{source}: "{words}"'

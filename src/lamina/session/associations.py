@@ -16,10 +16,12 @@ from lamina.kernel.events import Event
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import rfc3339
 from lamina.language.entities import normalise_name
 from lamina.recall.plan import NARROW, WIDE, Breadth
 from lamina.recall.recalling import Held, Recalling
 from lamina.recall.requests import Budgets, Recall
+from lamina.recall.superseded import Superseded
 from lamina.session.awaited import awaited_until
 from lamina.session.requests import EntitySeen, Remembered
 from lamina.store.ports.records import Records
@@ -164,7 +166,11 @@ def _context(
 ) -> list[Remembered]:
     told = [Remembered(text=fact.text, relevance=_share(score), source=fact.id) for fact, score in facts]
     said = [
-        Remembered(text=_quoted(each.value.content), relevance=_share(each.score), source=each.value.id)
+        Remembered(
+            text=_quoted(each.value.content, each.superseded),
+            relevance=_share(each.score),
+            source=each.value.id,
+        )
         for each in events
         if isinstance(each.value, Event) and each.value.id not in known
     ]
@@ -175,7 +181,8 @@ def _share(score: float) -> float:
     return round(min(1.0, max(0.0, score)), 4)
 
 
-def _quoted(content: Mapping[str, Any]) -> str:
+def _quoted(content: Mapping[str, Any], superseded: Superseded | None) -> str:
     text = " ".join(str(content.get("text") or "").split())
     cut = text if len(text) <= _TEXT_CHARS_MAX else f"{text[: _TEXT_CHARS_MAX - 1]}…"
-    return f'{content.get("role", "user")}: "{cut}"'
+    mark = f" (superseded {rfc3339(superseded.at)[:10]})" if superseded else ""
+    return f'{content.get("role", "user")}{mark}: "{cut}"'
