@@ -12,10 +12,11 @@ import httpx
 import pytest
 from starlette.types import ASGIApp
 
+import given
 from lamina.access.policy import Decision, OpenPolicy
 from lamina.app import build_server
 from lamina.kernel.events import Context, Directives, Event, EventDraft, Origin, Party, Stage, Trust
-from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.ids import Prefix, RandomIds, derived_id
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.records import (
     Belief,
@@ -30,12 +31,16 @@ from lamina.kernel.records import (
 )
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import instant
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.settings import Settings
+from lamina.store.memory import MemoryStore
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.log import Capture
+from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 from streaming import open_stream
+from told import Memory
 
 TENANT = "acme"
 ALICE = Scope("org:acme/user:alice")
@@ -291,3 +296,29 @@ def at(world: World) -> Callable[[str], int]:
         return world.clock.at
 
     return move
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def make_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Memory]]:
+    """Makes memories over stores of one engine after the other, each with the extractor that it is given."""
+    stores: list[Store] = []
+
+    def make(extractor: RulesExtractor | None = None) -> Memory:
+        clock = given.ManualClock(NOON)
+        store: Store
+        if request.param == "sqlite":
+            folder = tmp_path / "memories" / str(len(stores))
+            store = SqliteStore(folder, clock=clock, ids=RandomIds(), durable=False)
+        else:
+            store = MemoryStore(clock=clock, ids=RandomIds())
+        stores.append(store)
+        return Memory(store, clock, extractor)
+
+    yield make
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def memory(make_memory: Callable[..., Memory]) -> Memory:
+    return make_memory()

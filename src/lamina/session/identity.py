@@ -12,7 +12,7 @@ from typing import Any, Final
 from lamina.kernel.events import Party
 from lamina.kernel.records import Fact, Record, Support
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes
+from lamina.kernel.time import Axes, Instant
 from lamina.language.entities import normalise_name
 from lamina.pipeline.facts import entity_id
 from lamina.pipeline.view import CANCELLED_BY
@@ -79,6 +79,11 @@ def _statements(records: Records, tenant_id: str, fact_ids: Sequence[str]) -> di
     }
 
 
+def _counts_at(statement: Support, fact: Fact) -> Instant:
+    """From when on a statement speaks for a value: inside of what became of it, when later words moved it."""
+    return statement.ordinal if fact.valid_to is None else min(statement.ordinal, fact.valid_to - 1)
+
+
 def _last_said(
     chain: Sequence[Fact], supports: Mapping[str, Sequence[Support]], actor: str
 ) -> Any:  # Any: a JSON scalar
@@ -87,7 +92,7 @@ def _last_said(
         fact.id: max(
             # A statement may stand under a value that was interrupted and under its return: the return counts.
             (
-                (s.ordinal, fact.valid_from, s.recorded_at)
+                (_counts_at(s, fact), fact.valid_from, s.recorded_at)
                 for s in supports.get(fact.id, ())
                 if s.role == actor
             ),

@@ -93,9 +93,9 @@ class BeliefReasons:
                         seen.add(support.source_id)
                         reached.append(support.source_id)
                         walk.weights[support.source_id] = support.weight
-                    walk.edges.append(
-                        WhyEdge(source=record_id, to=support.source_id, relation=_relation(support))
-                    )
+                    edge = WhyEdge(source=record_id, to=support.source_id, relation=_relation(support))
+                    if edge not in walk.edges[-1:]:
+                        walk.edges.append(edge)
             walk.order += reached
             frontier = [each for each in reached if layer_of(each) is not Layer.EVENTS]
             if not frontier:
