@@ -172,4 +172,9 @@ def _is_shown(plan: Plan, record: Record) -> bool:
         return False
     if isinstance(record, Belief | Concept) and record.stance is Stance.DEPRECATED:
         return False
+    during = axes.valid_during
+    is_over = during is not None and during.end is not None and during.end <= axes.seen_at
+    # A concept has no dates: it puts together what holds when it is read, which may not have held then.
+    if isinstance(record, Concept) and is_over:
+        return False
     return axes.sees_valid(record.valid_from, record.valid_to)
