@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,10 +16,13 @@ from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView,
 from lamina.kernel.views.parts import DerivedView, LiteralView, kind_of
 from lamina.recall.layers.results import SupportGraph, WhyEdge, WhyNode
 
-__all__ = ["Reasons", "reasons_of", "record_of", "require_explicable"]
+__all__ = ["Reasons", "reasons_of", "record_of", "require_explicable", "words_of"]
 
 NODES_MAX: Final = 60
 """Each is read by a call of its own: what a person looks at, and not what a memory holds."""
+
+WORDED_MAX: Final = 20
+"""How many records a page says in words beside their ids; each takes a call of its own as well."""
 
 _GONE: Final = "(gone, no longer held, or not yours to read)"
 
@@ -60,6 +63,12 @@ def require_explicable(record_id: str) -> Prefix:
             hint="why takes the ids that recall shows: belief_…, fact_…, ep_…, concept_… and evt_…",
         )
     return prefix
+
+
+def words_of(client: Client, record_ids: Sequence[str]) -> dict[str, str]:
+    """The first records in words, by their ids; those that are not the caller's to read have none."""
+    found = {record_id: _found(client, record_id) for record_id in record_ids[:WORDED_MAX]}
+    return {record_id: _cut(told.words) for record_id, told in found.items() if told is not None}
 
 
 def reasons_of(client: Client, record_id: str) -> Reasons:
