@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from lamina import limits
 from lamina.cli.main import app
+from lamina.cli.reasons import words_of
 from lamina.cli.show_pack import SHOWN_MAX, best
 from lamina.kernel.time import rfc3339
 
@@ -53,6 +54,15 @@ def test_what_was_learned_is_said_in_words(run, live, client):
     kinds = {record_id.split("_")[0] for record_id in learned}
     assert {"fact", "belief"} <= kinds
     assert all("Lisbon" in words for words in learned.values()), learned
+
+
+@pytest.mark.model
+def test_a_belief_that_is_doubted_is_said_with_its_stance(live, client):
+    tell(live, client, "I live in Lisbon.", observed_at="2026-03-02T10:00:00Z")
+    (lisbon,) = [belief.id for belief in client.beliefs.list().items]
+    assert words_of(client, [lisbon])[lisbon].endswith("lives in Lisbon")
+    tell(live, client, "I live in Porto now.", observed_at="2026-03-09T10:00:00Z")
+    assert words_of(client, [lisbon])[lisbon].endswith("lives in Lisbon (contradicted)")
 
 
 def _drain_until_derived(live, client):
