@@ -34,7 +34,10 @@ _imports = typer.Typer(help="Bring memories in from files.", no_args_is_help=Tru
 def remember(
     text: Annotated[str, typer.Argument(help="What happened, or - to read it from standard input.")],
     role: Annotated[str | None, typer.Option(help="user, assistant, tool or system.")] = None,
-    at: Annotated[str | None, typer.Option(help="When it happened, RFC 3339; now by default.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(help="When it happened: a day (from its midnight in UTC) or RFC 3339; now by default."),
+    ] = None,
     session: Annotated[str | None, typer.Option(help="The conversation that it belongs to.")] = None,
     label: Annotated[list[str] | None, typer.Option(help="A label; may be given again.")] = None,
     wait: Annotated[str | None, typer.Option(help="Wait until it is indexed or consolidated.")] = None,
@@ -45,24 +48,35 @@ def remember(
 ) -> None:
     """Store one experience. It is on disk when the command ends."""
     from lamina.cli import show
+    from lamina.cli.reasons import words_of
     from lamina.cli.remote import connected
     from lamina.client.options import ExperienceOptions
 
-    given = {"role": role, "observed_at": at, "session": session, "labels": label}
+    given = {"role": role, "observed_at": _day_or_time(at), "session": session, "labels": label}
     options = cast("ExperienceOptions", {name: value for name, value in given.items() if value})
     said = sys.stdin.read() if text == "-" else text
     stage = show.stage(wait)
     began = time.monotonic()
     with connected(url, actor, scope) as client:
         stored = client.experience(said, wait=stage, **options)
-    waited_s = time.monotonic() - began
-    (show.json if as_json else show.stored)(stored)
+        waited_s = time.monotonic() - began
+        if as_json:
+            show.json(stored)
+        else:
+            show.stored(stored, words_of(client, stored.derives))
     if stage not in (None, "captured") and stored.status != stage:
         raise Unavailable(
             "DERIVATION_WAITS",
             f"{stored.event_id} is stored, and not {stage} after {waited_s:.0f} s",
             hint="is a worker running? lamina doctor looks for it",
         )
+
+
+def _day_or_time(at: str | None) -> str | None:
+    """When something happened, as the wire takes it: a bare day is its midnight, as it is for ``--as-of``."""
+    from lamina.kernel.time import day_or_instant, rfc3339
+
+    return None if at is None else rfc3339(day_or_instant(at, field="observed_at"))
 
 
 def recall(
@@ -87,6 +101,7 @@ def recall(
     from lamina.cli import show
     from lamina.cli.remote import connected
     from lamina.cli.show_pack import holds_nothing, nothing_by, show_pack
+    from lamina.client.identity import Identity
     from lamina.client.options import RecallOptions
 
     if when is not None and valid_during is not None:
@@ -109,7 +124,10 @@ def recall(
             return show.json(pack)
         if as_of is not None and holds_nothing(pack) and not _anything_by(client, as_of, view):
             return nothing_by(as_of)
-    return show_pack(pack, explain=explain, whole=every)
+    show_pack(pack, explain=explain, whole=every)
+    if holds_nothing(pack):
+        show.nothing_in(Identity(actor, scope).scope_for(None))
+    return None
 
 
 def _anything_by(client: Client, as_of: str, view: str) -> bool:

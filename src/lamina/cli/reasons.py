@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,15 +11,19 @@ from lamina.client import Client
 from lamina.errors import Forbidden, Gone, Invalid, NotFound
 from lamina.kernel.events import text_of
 from lamina.kernel.ids import Prefix, prefix_of
+from lamina.kernel.records import Stance
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.kernel.views.parts import DerivedView, LiteralView, kind_of
 from lamina.recall.layers.results import SupportGraph, WhyEdge, WhyNode
 
-__all__ = ["Reasons", "reasons_of", "record_of", "require_explicable"]
+__all__ = ["Reasons", "reasons_of", "record_of", "require_explicable", "words_of"]
 
 NODES_MAX: Final = 60
 """Each is read by a call of its own: what a person looks at, and not what a memory holds."""
+
+WORDED_MAX: Final = 20
+"""How many records a page says in words beside their ids; each takes a call of its own as well."""
 
 _GONE: Final = "(gone, no longer held, or not yours to read)"
 
@@ -30,6 +34,7 @@ class _Told:
 
     words: str
     said_of_it: str = ""
+    doubt: str = ""
     rests_on: tuple[tuple[str, float | None, str], ...] = ()
 
 
@@ -60,6 +65,16 @@ def require_explicable(record_id: str) -> Prefix:
             hint="why takes the ids that recall shows: belief_…, fact_…, ep_…, concept_… and evt_…",
         )
     return prefix
+
+
+def words_of(client: Client, record_ids: Sequence[str]) -> dict[str, str]:
+    """The first records in words, by their ids, with the stance of a belief that is doubted; those that are not the caller's to read have none."""
+    found = {record_id: _found(client, record_id) for record_id in record_ids[:WORDED_MAX]}
+    return {
+        record_id: _cut(told.words) + (f" ({told.doubt})" if told.doubt else "")
+        for record_id, told in found.items()
+        if told is not None
+    }
 
 
 def reasons_of(client: Client, record_id: str) -> Reasons:
@@ -104,7 +119,9 @@ def _fact(client: Client, record_id: str) -> _Told:
     said = f"fact, {_holds(fact)}"
     if fact.superseded_by is not None:
         said += f", superseded by {fact.superseded_by}"
-    return _Told(_claimed(fact), said, tuple(("extracted_from", None, each) for each in fact.supports))
+    return _Told(
+        _claimed(fact), said, rests_on=tuple(("extracted_from", None, each) for each in fact.supports)
+    )
 
 
 def _belief(client: Client, record_id: str) -> _Told:
@@ -113,7 +130,8 @@ def _belief(client: Client, record_id: str) -> _Told:
         ("contradicted_by" if each.polarity == "against" else "supported_by", each.weight, each.id)
         for each in belief.supports
     )
-    return _Told(_claimed(belief), f"belief, {_holds(belief)}", rests_on)
+    doubt = "" if belief.stance is Stance.SUPPORTED else belief.stance.value
+    return _Told(_claimed(belief), f"belief, {_holds(belief)}", doubt, rests_on)
 
 
 def _episode(client: Client, record_id: str) -> _Told:
@@ -121,7 +139,7 @@ def _episode(client: Client, record_id: str) -> _Told:
     span = f"{rfc3339(episode.started_at)[:16]} to {rfc3339(episode.ended_at)[:16]}"
     who = ", ".join(episode.actors_involved)
     rests_on = tuple(("contains", None, each) for each in episode.events)
-    return _Told(episode.name, f"episode, {span}" + (f", with {who}" if who else ""), rests_on)
+    return _Told(episode.name, f"episode, {span}" + (f", with {who}" if who else ""), rests_on=rests_on)
 
 
 def _concept(client: Client, record_id: str) -> _Told:
@@ -130,7 +148,7 @@ def _concept(client: Client, record_id: str) -> _Told:
     each_kind = (known.concepts, known.beliefs, known.facts, known.episodes, known.events)
     rests_on = tuple(("synthesized_from", None, each) for ids in each_kind for each in ids)
     words = f"{concept.name}: {concept.summary}" if concept.summary else concept.name
-    return _Told(words, f"concept, {_holds(concept)}", rests_on)
+    return _Told(words, f"concept, {_holds(concept)}", rests_on=rests_on)
 
 
 def _event(client: Client, record_id: str) -> _Told:
@@ -140,7 +158,7 @@ def _event(client: Client, record_id: str) -> _Told:
         f" in {event.scope}"
     )
     words = f"{event.observed_actor.name or event.actor}: {text_of(event.content or {})}"
-    return _Told(words, said, tuple(("led_to", None, each) for each in event.derives))
+    return _Told(words, said, rests_on=tuple(("led_to", None, each) for each in event.derives))
 
 
 _READ: Final[dict[Prefix, Callable[[Client, str], _Told]]] = {

@@ -27,6 +27,7 @@ __all__ = [
     "context",
     "json",
     "lifecycle_event",
+    "nothing_in",
     "plain",
     "record",
     "stage",
@@ -102,12 +103,21 @@ def json(result: BaseModel) -> None:
     print(result.model_dump_json(by_alias=True), flush=True)
 
 
-def stored(result: Stored) -> None:
-    """Where an experience came."""
+def stored(result: Stored, words: Mapping[str, str]) -> None:
+    """Where an experience came, and what was learned from it, in words where there are any."""
     again = " (it was there already)" if result.replayed else ""
     console().print(f"{result.event_id} {result.status}{again}")
     for record_id in result.derives:
-        console().print(f"  {record_id}", style="dim")
+        learned = Text(plain(words.get(record_id, "")))
+        console().print(Text.assemble("  ", (record_id, "dim"), "  " if learned else "", learned))
+
+
+def nothing_in(scope: str) -> None:
+    """Where a recall without a result looked."""
+    console().print(
+        f"Nothing of this is in {scope}; --scope names another memory (capsules and memory files are in app:relay).",
+        style="dim",
+    )
 
 
 def context(out: Console, block: str) -> None:

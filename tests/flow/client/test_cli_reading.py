@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+import time
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from lamina import limits
 from lamina.cli.main import app
+from lamina.cli.reasons import words_of
 from lamina.cli.show_pack import SHOWN_MAX, best
+from lamina.kernel.time import rfc3339
 
 ROW = re.compile(r"^\[\d+\] .* (\d\.\d\d) .* (\S+)$", re.MULTILINE)
 
@@ -37,6 +41,52 @@ def test_the_environment_names_the_server_and_the_actor(run, client):
     result = run("remember", "I moved to Lisbon")
     assert result.exit_code == 0, result.output
     assert [event.content["text"] for event in client.events.iterate()] == ["I moved to Lisbon"]
+
+
+@pytest.mark.model
+def test_what_was_learned_is_said_in_words(run, live, client):
+    draining = threading.Thread(target=_drain_until_derived, args=(live, client))
+    draining.start()
+    result = run("remember", "I live in Lisbon.", "--wait", "consolidated")
+    draining.join()
+    assert result.exit_code == 0, result.output
+    learned = {line.split()[0]: line.split(maxsplit=1)[1] for line in result.stdout.splitlines()[1:]}
+    kinds = {record_id.split("_")[0] for record_id in learned}
+    assert {"fact", "belief"} <= kinds
+    assert all("Lisbon" in words for words in learned.values()), learned
+
+
+@pytest.mark.model
+def test_a_belief_that_is_doubted_is_said_with_its_stance(live, client):
+    tell(live, client, "I live in Lisbon.", observed_at="2026-03-02T10:00:00Z")
+    (lisbon,) = [belief.id for belief in client.beliefs.list().items]
+    assert words_of(client, [lisbon])[lisbon].endswith("lives in Lisbon")
+    tell(live, client, "I live in Porto now.", observed_at="2026-03-09T10:00:00Z")
+    assert words_of(client, [lisbon])[lisbon].endswith("lives in Lisbon (contradicted)")
+
+
+def _drain_until_derived(live, client):
+    for _ in range(400):
+        live.drain()
+        if client.facts.list().items:
+            return
+        time.sleep(0.05)
+
+
+def test_an_experience_may_have_happened_on_a_day(run, client):
+    result = run("remember", "I moved to Lisbon", "--at", "2026-04-01")
+    assert result.exit_code == 0, result.output
+    (event,) = client.events.list().items
+    assert rfc3339(event.context.observed_at) == "2026-04-01T00:00:00Z"
+    refused = run("remember", "I moved to Lisbon", "--at", "the first of April")
+    assert refused.exit_code == 2
+    assert "--at is not a timestamp: 'the first of April'" in refused.stderr
+
+
+@pytest.mark.parametrize(("more", "searched"), [((), None), (("--scope", "app:empty"), "app:empty")])
+def test_a_recall_that_finds_nothing_says_where_it_looked(run, maya, more, searched):
+    result = run("recall", "What is my cat called?", *more)
+    assert f"Nothing of this is in {searched or maya}; --scope names another memory" in result.stdout
 
 
 @pytest.mark.model
