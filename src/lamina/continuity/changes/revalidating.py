@@ -70,6 +70,8 @@ def revalidated(
             check_not_older(candidate["updated_at"], stored, clock)
             tidy = normalised(without_times(candidate))
             capsule = with_lifecycle(stamped(tidy.capsule, stored), stored, None, None)
+            # The candidate's id may differ in what a normal form leaves out, and would keep the owner out.
+            capsule["subject_id"] = stored["subject_id"]
             applied, updated = tidy.applied, True
         else:
             outcome = "confirm"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from lamina.continuity.capsule import requests, results
 from lamina.continuity.capsule.subjects import ArchiveName, Subject, archive_name, check_same_subject
@@ -112,7 +112,7 @@ class Archiving:
         subject, tenant_id = request.subject, call.principal.tenant_id
         single = [subject.active_path] if request.delete_active else []
         single += [subject.fallback_path] if request.delete_fallback else []
-        archives = self._archives(tenant_id, subject) if request.delete_archive else []
+        archives, others = self._archives(tenant_id, subject) if request.delete_archive else ([], [])
         require(call, WRITES, "write", *single, *archives)
         if request.delete_archive:
             require(call, WRITES, "write", subject.archive_path(call.now))
@@ -128,13 +128,21 @@ class Archiving:
             changes = [_removal(standing[path]) for path in gone]
             commit = self._shelf.land(call, message, changes, words).sha
         missing = [path for path in single if path not in standing]
-        return results.Deleted(deleted_paths=gone, missing_paths=missing, latest_commit=commit)
+        return results.Deleted(
+            deleted_paths=gone,
+            missing_paths=missing,
+            latest_commit=commit,
+            warnings=[_of_another(path) for path in others],
+        )
 
-    def _archives(self, tenant_id: str, subject: Subject) -> list[str]:
-        """The archives of the subject, not those of ids that only begin alike."""
+    def _archives(self, tenant_id: str, subject: Subject) -> tuple[list[str], list[str]]:
+        """The archives of the subject with those that cannot be read, and those of other ids with its normal form."""
         found = self._shelf.beginning(tenant_id, subject.archive_prefix)
-        names = [archive_name(document.path) for document in found]
-        return [name.path for name in names if name is not None and name.slug == subject.slug]
+        named = [(document, archive_name(document.path)) for document in found]
+        alike = [document for document, name in named if name is not None and name.slug == subject.slug]
+        read = self._shelf.archives(tenant_id, alike)
+        others = [path for path, archive in read.items() if archive.capsule["subject_id"] != subject.id]
+        return [document.path for document in alike if document.path not in others], others
 
     def _check_own(self, tenant_id: str, subject: Subject) -> None:
         try:
@@ -182,6 +190,15 @@ def archive_named(path: str) -> ArchiveName:
     if name is None:
         raise Malformed("INVALID_COLD_ARTIFACT", "the path is not that of an archived capsule")
     return name
+
+
+def _of_another(path: str) -> dict[str, Any]:
+    return {
+        "code": "archive_of_another_subject",
+        "detail": f"{path} was left: it is of an id that only has the same normal form",
+        "path": path,
+        "segment_id": None,
+    }
 
 
 def _removal(document: Document) -> Change:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lamina.continuity.capsule import requests, results
 from lamina.continuity.capsule.shape import CapsuleObject
-from lamina.continuity.capsule.subjects import Subject
+from lamina.continuity.capsule.subjects import Subject, check_same_subject
 from lamina.continuity.capsule.unknown import drop_warnings
 from lamina.continuity.capsule.wording import in_words
 from lamina.continuity.changes.deciding import (
@@ -27,6 +28,7 @@ from lamina.continuity.changes.ordering import Clock, ahead_warnings
 from lamina.continuity.changes.patch import check_operations
 from lamina.continuity.changes.revalidating import check_revalidation, revalidated
 from lamina.continuity.changes.transitions import check_request
+from lamina.continuity.judgements.recovery_warnings import ACTIVE_INVALID, FALLBACK_MISSING, FALLBACK_USED
 from lamina.continuity.judgements.trust import resume_adequate
 from lamina.continuity.landing import retried
 from lamina.continuity.permission import WRITES, require
@@ -39,6 +41,19 @@ from lamina.store.ports.documents import Change, ChangeKind
 __all__ = ["Writing"]
 
 _Request = requests.Upsert | requests.Patch | requests.Lifecycle | requests.Revalidate
+
+
+@dataclass(frozen=True, slots=True)
+class _Replaced:
+    """What an upsert builds upon, the version that it replaces, and what could not be kept of that.
+
+    A damaged capsule is replaced unread. A merge keeps what its snapshot has instead.
+    """
+
+    standing: Standing | None
+    version: int
+    recovery_warnings: tuple[str, ...] = ()
+    damaged: bool = False
 
 
 class Writing:
@@ -74,13 +89,15 @@ class Writing:
 
     def _upsert(self, request: requests.Upsert, call: Call, said: CapsuleObject) -> results.Upserted:
         subject, tenant_id = request.subject, call.principal.tenant_id
-        standing, version = self._replaced(tenant_id, subject)
+        replaced = self._replaced(tenant_id, request)
+        standing, version = replaced.standing, replaced.version
         if standing is None:
             changed = upserted(None, request, said)
         else:
             changed = upserted(standing.capsule, request, said, _clock(standing, call))
+        writes = replaced.damaged or not changed.same
         commit = self._shelf.head(tenant_id)
-        if not changed.same:
+        if writes:
             message = request.commit_message or f"continuity: upsert {subject.kind} {subject.id}"
             commit = self._land(call, subject, changed, version, message)
         more: dict[str, object] = {}
@@ -94,11 +111,12 @@ class Writing:
             {
                 "path": subject.active_path,
                 "created": version == 0,
-                "updated": version != 0 and not changed.same,
+                "updated": version != 0 and writes,
                 "latest_commit": commit,
                 "capsule_sha256": _sha256(changed.content),
                 "normalizations_applied": changed.normalizations,
                 "warnings": _warnings(request, call, changed),
+                "recovery_warnings": replaced.recovery_warnings,
             }
             | more
         )
@@ -116,6 +134,7 @@ class Writing:
             operations_applied=len(request.operations),
             normalizations_applied=list(changed.normalizations),
             warnings=_warnings(request, call, changed),
+            recovery_warnings=list(standing.loaded.warnings),
         )
 
     def _lifecycle(self, request: requests.Lifecycle, call: Call) -> results.Moved:
@@ -130,6 +149,7 @@ class Writing:
             latest_commit=self._land(call, subject, changed, standing.version, message),
             capsule_sha256=_sha256(changed.content),
             warnings=_warnings(request, call, changed),
+            recovery_warnings=list(standing.loaded.warnings),
         )
 
     def _revalidate(self, request: requests.Revalidate, call: Call) -> results.Revalidated:
@@ -145,18 +165,28 @@ class Writing:
             capsule_health=found.changed.capsule["capsule_health"],
             latest_commit=self._land(call, subject, found.changed, standing.version, message),
             warnings=_warnings(request, call, found.changed),
+            recovery_warnings=list(standing.loaded.warnings),
         )
 
-    def _replaced(self, tenant_id: str, subject: Subject) -> tuple[Standing | None, int]:
-        """What an upsert builds upon, and the version that it replaces: a damaged capsule is replaced unread."""
+    def _replaced(self, tenant_id: str, request: requests.Upsert) -> _Replaced:
+        subject, keeps = request.subject, request.merge_mode == "preserve"
         try:
             standing = self._shelf.own(tenant_id, subject)
         except NotFound:
-            return None, 0
+            return _Replaced(None, 0)
         except Malformed:
             document = self._shelf.document(tenant_id, subject.active_path)
-            return None, 0 if document is None else document.version
-        return standing, standing.version
+            if document is None:
+                return _Replaced(None, 0)
+            snapshot = self._shelf.fallback(tenant_id, subject) if keeps else None
+            if snapshot is None:
+                more = (FALLBACK_MISSING,) if keeps else ()
+                return _Replaced(None, document.version, (ACTIVE_INVALID, *more), damaged=True)
+            check_same_subject(snapshot.capsule["subject_id"], subject)
+            standing = Standing(snapshot, document.version, document.updated_at)
+            warnings = (ACTIVE_INVALID, FALLBACK_USED, *snapshot.warnings)
+            return _Replaced(standing, document.version, warnings, damaged=True)
+        return _Replaced(standing, standing.version, standing.loaded.warnings if keeps else ())
 
     def _land(self, call: Call, subject: Subject, changed: Changed, version: int, message: str) -> str:
         changes: Sequence[Change] = (

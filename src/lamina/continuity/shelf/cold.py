@@ -65,7 +65,12 @@ class Stub:
 
 
 def packed(archive: bytes) -> bytes:
-    """An archive compressed: the same bytes for the same archive, whenever it is done."""
+    """An archive compressed: the same bytes for the same archive, whenever it is done.
+
+    Raises ``Malformed`` (INVALID_COLD_ARTIFACT) for one that ``unpacked`` would not give back.
+    """
+    if len(archive) > _UNPACKED_MAX:
+        raise _invalid(f"the archive has {len(archive)} bytes, {_UNPACKED_MAX} may go to cold storage")
     return gzip.compress(archive, compresslevel=9, mtime=0)
 
 
