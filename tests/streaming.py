@@ -10,13 +10,30 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message
 
-__all__ = ["open_stream", "parsed"]
+__all__ = ["open_stream", "parsed", "request_of"]
 
 
 def parsed(block: str) -> tuple[str, str, Any]:
     """(id, event, data) of a block."""
     lines = dict(line.split(": ", 1) for line in block.strip().splitlines())
     return lines.get("id", ""), lines["event"], json.loads(lines["data"])
+
+
+def request_of(path: str, query: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    """A GET as a server hands it to the application."""
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+        "server": ("localhost", 80),
+    }
 
 
 @asynccontextmanager
@@ -40,21 +57,8 @@ async def open_stream(
         elif not message.get("more_body"):
             await blocks.put("")
 
-    sent = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-    asked = {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.3"},
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "http",
-        "path": "/v1/lifecycle/stream",
-        "raw_path": b"/v1/lifecycle/stream",
-        "query_string": query.encode(),
-        "root_path": "",
-        "headers": [*sent, (b"host", b"localhost")],
-        "server": ("localhost", 80),
-    }
-    task = asyncio.create_task(application(asked, receive, send))  # type: ignore[arg-type]
+    asked = request_of("/v1/lifecycle/stream", query, {**(headers or {}), "host": "localhost"})
+    task = asyncio.create_task(application(asked, receive, send))
     try:
         assert await blocks.get() == "200"
         assert (await blocks.get()).startswith(":")

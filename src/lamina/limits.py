@@ -72,6 +72,10 @@ IDEMPOTENCY_TTL_S: Final = 24 * 3600
 PACK_TTL_S: Final = 60
 PACKS_KEPT_MAX: Final = 512
 
+# Stopping: who is still being answered may have the answer, unless they do not take it.
+STOP_S_MAX: Final = 35  # longer than a wait
+STOP_STUCK_S: Final = 5.0
+
 # Waiting for stages: past this the answer is 202 with the stages done so far.
 WAIT_S_MAX: Final = 30.0
 WAITS_MAX: Final = (

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
+from starlette.types import Message
 
 from lamina import limits
 from lamina.access.principals import Credentials
@@ -17,7 +18,7 @@ from lamina.kernel.operations import Principal
 from lamina.kernel.streams import Burst
 from lamina.lifecycle.places import Places, PlacesMax
 from neighbours import Neighbours
-from streaming import open_stream, parsed
+from streaming import open_stream, parsed, request_of
 
 SCOPES = ("org:acme/user:alice", "org:acme/user:bob", "org:acme", "ws:other")
 
@@ -78,6 +79,30 @@ def test_nobody_takes_the_places_of_others(
 def test_the_bounds_leave_places_for_others() -> None:
     assert limits.LIFECYCLE_STREAMS_OF_ACTOR_MAX < limits.LIFECYCLE_STREAMS_OF_TENANT_MAX
     assert limits.LIFECYCLE_STREAMS_OF_TENANT_MAX < limits.LIFECYCLE_STREAMS_MAX
+
+
+def test_a_client_that_takes_nothing_is_cut_off_and_its_place_is_free(
+    here: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LIFECYCLE_LAG_S_MAX", 0.2)
+    never = asyncio.Event()
+
+    async def receive() -> Message:
+        await never.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        if message.get("body"):
+            await never.wait()
+
+    async def story() -> None:
+        headers = {"host": "localhost", **caller("ana")}
+        asked = request_of("/v1/lifecycle/stream", "", headers)
+        await asyncio.wait_for(here.server.application(asked, receive, send), 5)
+        assert not here.server.feed.places._taken
+        assert not here.server.feed._listeners
+
+    run(story())
 
 
 # ---- rows
