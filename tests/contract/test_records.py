@@ -221,7 +221,9 @@ def test_several_slots_are_read_as_each_of_them(store: Store, seed: int) -> None
 def test_statements_are_told_with_their_times_in_the_order_of_the_log(store: Store) -> None:
     late = land(store, Writes(records=[fact()]), context=Context(observed_at=NOON + 900))
     early, gone = append(store, "early", "gone", context=Context(observed_at=NOON - 900))
-    told = [support(fact().id, event.id, role="user:alice") for event in (gone, early, late)]
+    told = [
+        support(fact().id, event.id, role="user:alice", ordinal=NOON + 5) for event in (gone, early, late)
+    ]
     land(store, Writes(supports=told))
     store.log.cancel(TENANT, gone.id)
     assert store.records.statements(TENANT, [fact().id, "fct_none"]) == {
@@ -231,6 +233,7 @@ def test_statements_are_told_with_their_times_in_the_order_of_the_log(store: Sto
                 event.id,
                 told[0].relation,
                 "user:alice",
+                NOON + 5,
                 event.context.observed_at,
                 event.recorded_at,
             )

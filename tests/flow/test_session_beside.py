@@ -271,6 +271,67 @@ def test_null_clears_what_is_known_of_a_user(world):
     assert world.get("/user/identity", **USER)["facts"] == {"occupation": "nurse", "home": "Berlin"}
 
 
+@pytest.fixture
+def unhurried(monkeypatch):
+    """Corrections that do not wait for a worker: none runs beside these tests."""
+    monkeypatch.setattr("lamina.session.asking._LEARN_S", 0.0)
+
+
+def correct(world: Any, home: str | None) -> Any:
+    answer = world.call("PATCH", "/user/identity", body={**USER, "facts": {"home": home}})
+    assert answer.status_code == 202, answer.text
+    work(world)
+    return world.get("/user/identity", **USER)["facts"].get("home")
+
+
+AHEAD = [
+    "2026-05-13T12:05:00Z",
+    "2026-05-14T12:00:00Z",
+    "2027-06-17T12:00:00Z",
+    "9999-12-31T23:59:59.999999Z",
+]
+
+
+@pytest.mark.parametrize("ahead", AHEAD)
+@pytest.mark.parametrize("derived", [True, False], ids=["derived", "waiting"])
+@pytest.mark.usefixtures("unhurried")
+def test_a_correction_counts_after_a_turn_that_is_dated_ahead(world, ahead, derived):
+    say(world, "I live in Oslo.", ahead)
+    if derived:
+        work(world)
+    assert correct(world, "Turku") == "Turku"
+    assert correct(world, None) is None
+    assert correct(world, "Rome") == "Rome"
+    world.clock.at += 2 * 24 * 3600 * SECOND_US
+    assert world.get("/user/identity", **USER)["facts"] == {"home": "Rome"}
+    before = list(world.store.snapshot())
+    world.store.jobs.reset()
+    work(world)
+    assert list(world.store.snapshot()) == before
+
+
+@pytest.mark.parametrize("ahead", AHEAD)
+def test_what_is_said_after_a_turn_that_is_dated_ahead_counts(world, ahead):
+    say(world, "I live in Oslo.", ahead)
+    world.clock.at += SECOND_US
+    say(world, "I live in Bergen.", "2026-05-13T11:59:00Z")
+    work(world)
+    assert world.get("/user/identity", **USER)["facts"] == {"home": "Oslo"}
+    say(world, "I live in Bergen.", "2026-05-13T12:00:01Z")
+    work(world)
+    assert world.get("/user/identity", **USER)["facts"] == {"home": "Bergen"}
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_what_was_taken_back_stays_so_whatever_others_say(world):
+    say(world, "I live in Oslo.")
+    work(world)
+    assert correct(world, None) is None
+    say(world, "You live in Rome.", "2026-05-13T12:30:00Z", role="assistant")
+    work(world)
+    assert world.get("/user/identity", **USER)["facts"] == {}
+
+
 @pytest.mark.parametrize("wrong", [{"timezone": "Mars/Base"}, {"facts": {"shoe": "43"}}, {"name": ""}])
 def test_a_correction_is_checked(world, wrong):
     assert world.call("PATCH", "/user/identity", body=USER | wrong).status_code == 422

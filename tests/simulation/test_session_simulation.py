@@ -98,16 +98,17 @@ class Sitting:
 class Person:
     """What a user left open, and said of themselves, by their own words; in the order of arrival."""
 
-    waiting: list[tuple[str, int]] = field(default_factory=list)
+    waiting: list[tuple[str, int, int]] = field(default_factory=list)
     loops: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     """Salience and when it was last spoken of."""
     said: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """When each was said last: at the time of the turn, at most when it was recorded."""
 
     def derive(self) -> None:
         while self.waiting:
             self.hear(*self.waiting.pop(0))
 
-    def hear(self, text: str, at: int) -> None:
+    def hear(self, text: str, at: int, recorded_at: int) -> None:
         if text in OPENS:
             salience, seen_at = self.loops.get(OPENS[text], (2, at))
             self.loops[OPENS[text]] = min(5, salience + 1), max(seen_at, at)
@@ -115,7 +116,8 @@ class Person:
             del self.loops[loop]
         if text in TELLS:
             key, value = TELLS[text]
-            self.said[key] = max(self.said.get(key, (at, value)), (at, value), key=lambda item: item[0])
+            new = min(at, recorded_at), value
+            self.said[key] = max(new, self.said.get(key, new), key=lambda item: item[0])
 
     def shown(self) -> dict[str, Any]:
         known = {key: value for key, (_, value) in self.said.items()}
@@ -145,7 +147,7 @@ class Model:
         self.known.add((user, session, role, text, at))
         self.count += 1
         if role == "user":
-            self.people[user].waiting.append((text, at))
+            self.people[user].waiting.append((text, at, recorded_at))
         sittings = self.sittings.setdefault((*user, session), [])
         counted_at = recorded_at if at > recorded_at + 366 * DAY else at
         if sittings and not sittings[-1].closed and sittings[-1].over(counted_at):

@@ -17,6 +17,7 @@ from typing import Final, Protocol
 from lamina.errors import Invalid
 
 __all__ = [
+    "LAST_INSTANT",
     "SECOND_US",
     "Axes",
     "Clock",
@@ -125,7 +126,7 @@ def instant(text: str, *, field: str = "timestamp") -> Instant:
         offset_s = (offset_hours * 3600 + offset_minutes * 60) * (1 if match[9] == "+" else -1)
     fraction_us = int((match[7] or "0").ljust(6, "0")[:6])
     value = from_datetime(moment) + fraction_us - offset_s * SECOND_US
-    if not _FIRST <= value <= _LAST:
+    if not _FIRST <= value <= LAST_INSTANT:
         raise _invalid(field, f"{text[:64]!r} lies outside of the years 1 to 9999 in UTC")
     return value
 
@@ -136,7 +137,8 @@ def day_or_instant(text: str, *, field: str = "timestamp") -> Instant:
 
 
 _FIRST = from_datetime(datetime.min.replace(tzinfo=UTC))
-_LAST = from_datetime(datetime.max.replace(tzinfo=UTC))
+LAST_INSTANT: Final = from_datetime(datetime.max.replace(tzinfo=UTC))
+"""The end of the year 9999: nothing later can be written."""
 
 
 def instant_or_none(text: str | None, *, field: str = "timestamp") -> Instant | None:

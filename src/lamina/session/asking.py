@@ -19,7 +19,7 @@ from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import InstantText, Result, Text
 from lamina.session.associations import Associator
 from lamina.session.hints import entity_hints
-from lamina.session.identity import CORRECTABLE, NAMES, TIMEZONE, identity_of
+from lamina.session.identity import CORRECTABLE, NAMES, TIMEZONE, identity_of, places_after
 from lamina.session.ingest import write_grants
 from lamina.session.loops import active_loops, loop_row, open_loops, status_at
 from lamina.session.names import actor_of_user, scope_of
@@ -210,11 +210,21 @@ class Asking:
 
         Answers with the identity as it is once they are derived, accepted when that takes longer than two seconds.
         """
-        captures = [
-            Capture(_claim(request, call, predicate, value)) for predicate, value in _stated(request).items()
-        ]
-        if not captures:
+        stated = _stated(request)
+        if not stated:
             return Answer(self._identity(request, call))
+        at = places_after(
+            self._store.records,
+            call.principal.tenant_id,
+            scope_of(request.tenant_id, request.user_id),
+            actor_of_user(request.user_id),
+            stated,
+            call.now,
+        )
+        captures = [
+            Capture(_claim(request, call.principal, predicate, value, at[predicate]))
+            for predicate, value in stated.items()
+        ]
         last = self._store.log.append(captures)[-1].event
         rows = self._watch.wait_for(last.tenant_id, last.id, Stage.EXTRACTED, timeout_s=_LEARN_S)
         derived = any(row.name == Stage.EXTRACTED for row in rows)
@@ -319,9 +329,10 @@ def _stated(request: Correct) -> dict[str, str | None]:
     return stated | {predicate: None if value is None else str(value) for predicate, value in told.items()}
 
 
-def _claim(request: Correct, call: Call, predicate: str, value: str | None) -> EventDraft:
+def _claim(
+    request: Correct, principal: Principal, predicate: str, value: str | None, at: Instant
+) -> EventDraft:
     actor = Party.of(actor_of_user(request.user_id))
-    principal = call.principal
     return EventDraft(
         tenant_id=principal.tenant_id,
         scope=scope_of(request.tenant_id, request.user_id),
@@ -336,7 +347,7 @@ def _claim(request: Correct, call: Call, predicate: str, value: str | None) -> E
             "predicate": predicate,
             "object": None if value is None else {"value": value, "datatype": "string"},
         },
-        context=Context(observed_at=call.now),
+        context=Context(observed_at=at),
         directives=Directives(),
         origin=Origin(
             principal.actor,

@@ -1,25 +1,26 @@
 """Who the user is: from what the user said, never from what was said to them.
 
 Identity is not kept apart: it is the facts that the user's own turns gave, so each value has its events, and a later
-word of the user's corrects it.
+word of the user's corrects it. Later is what was said later: a turn counts at its time, one that is dated ahead at the
+time at which it was recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from lamina.kernel.events import Party
-from lamina.kernel.records import Fact, Record, Support
+from lamina.kernel.records import Fact, Record
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes, Instant
+from lamina.kernel.time import LAST_INSTANT, Axes, Instant
 from lamina.language.entities import normalise_name
 from lamina.pipeline.facts import entity_id
-from lamina.pipeline.view import CANCELLED_BY
+from lamina.pipeline.view import TAKEN_BACK_BY
 from lamina.session.requests import Identity
-from lamina.store.ports.records import Records
+from lamina.store.ports.records import Records, Statement
 
-__all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "TIMEZONE", "identity_of"]
+__all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "TIMEZONE", "identity_of", "places_after"]
 
 EVERYTHING: Final = Axes(seen_at=1 << 62)
 """What is held now, whatever the clock of the caller says."""
@@ -45,13 +46,12 @@ _CHAIN_MAX: Final = 16
 
 def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str) -> Identity:
     """The user's name, timezone and lasting facts, each as the user last said it; None or absent where unknown."""
-    subject = entity_id(tenant_id, normalise_name(Party.of(actor).display_name))
-    slots = {predicate: f"{subject}|{predicate}" for predicate in (*NAMES, TIMEZONE, *CORRECTABLE.values())}
+    slots = _slots(tenant_id, actor, (*NAMES, TIMEZONE, *CORRECTABLE.values()))
     held = records.in_slots(tenant_id, scope, slots.values(), limit=_CHAIN_MAX)
     chains = {predicate: _chain(held.get(slot, ())) for predicate, slot in slots.items()}
     ids = [fact.id for chain in chains.values() for fact in chain]
-    supports = _statements(records, tenant_id, ids)
-    said = {predicate: _last_said(chain, supports, actor) for predicate, chain in chains.items()}
+    statements = records.statements(tenant_id, ids)
+    said = {predicate: _last_said(chain, statements, actor) for predicate, chain in chains.items()}
     known = {key: said[predicate] for key, predicate in CORRECTABLE.items()}
     return Identity(
         name=next((str(said[name]) for name in NAMES if said[name] is not None), None),
@@ -60,51 +60,60 @@ def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str) -> I
     )
 
 
+def places_after(
+    records: Records, tenant_id: str, scope: Scope, actor: str, predicates: Collection[str], now: Instant
+) -> dict[str, Instant]:
+    """For each predicate the moment of a word that is to be the last: now, or later where memory holds a later one.
+
+    A turn that is dated ahead would end a correction that is dated by the clock.
+    """
+    slots = _slots(tenant_id, actor, predicates)
+    held = records.in_slots(tenant_id, scope, slots.values(), limit=_CHAIN_MAX)
+    told = records.statements(tenant_id, [fact.id for chain in held.values() for fact in chain])
+    places = {}
+    for predicate, slot in slots.items():
+        chain = held.get(slot, ())
+        starts = [fact.valid_from for fact in chain]
+        starts += [each.holds_from for fact in chain for each in told.get(fact.id, ())]
+        places[predicate] = max(now, min(max(starts, default=now) + 1, LAST_INSTANT))
+    return places
+
+
+def _slots(tenant_id: str, actor: str, predicates: Collection[str]) -> dict[str, str]:
+    subject = entity_id(tenant_id, normalise_name(Party.of(actor).display_name))
+    return {predicate: f"{subject}|{predicate}" for predicate in predicates}
+
+
 def _chain(held: Iterable[Record]) -> list[Fact]:
     return [fact for fact in held if isinstance(fact, Fact) and not (fact.negated or fact.external)]
 
 
-def _statements(records: Records, tenant_id: str, fact_ids: Sequence[str]) -> dict[str, list[Support]]:
-    """What was said of facts, by events that count."""
-    supports = records.supports_of(tenant_id, fact_ids)
-    told = {each.source_id for found in supports.values() for each in found}
-    cancelled = {
-        event_id
-        for event_id, found in records.supports_of(tenant_id, told).items()
-        if any(each.relation == CANCELLED_BY for each in found)
-    }
-    return {
-        fact_id: [each for each in found if each.source_id not in cancelled]
-        for fact_id, found in supports.items()
-    }
-
-
-def _counts_at(statement: Support, fact: Fact) -> Instant:
-    """From when on a statement speaks for a value: inside of what became of it, when later words moved it."""
-    return statement.ordinal if fact.valid_to is None else min(statement.ordinal, fact.valid_to - 1)
+def _said_at(statement: Statement) -> Instant:
+    """When something was said: a turn that is dated ahead was said when it was recorded."""
+    return min(statement.observed_at, statement.recorded_at)
 
 
 def _last_said(
-    chain: Sequence[Fact], supports: Mapping[str, Sequence[Support]], actor: str
+    chain: Sequence[Fact], statements: Mapping[str, Sequence[Statement]], actor: str
 ) -> Any:  # Any: a JSON scalar
     """The value that the user said last, None if they took it back. Others' words neither set nor end one."""
-    said = {
-        fact.id: max(
-            # A statement may stand under a value that was interrupted and under its return: the return counts.
-            (
-                (_counts_at(s, fact), fact.valid_from, s.recorded_at)
-                for s in supports.get(fact.id, ())
-                if s.role == actor
-            ),
-            default=None,
-        )
+    own = {fact.id: [each for each in statements.get(fact.id, ()) if each.actor == actor] for fact in chain}
+    said = [
+        ((_said_at(each), each.recorded_at, fact.valid_from), fact, each)
         for fact in chain
-    }
-    own = [(at, fact) for fact in chain if (at := said[fact.id]) is not None]
-    if not own:
+        for each in own[fact.id]
+        if each.relation == TAKEN_BACK_BY or _held_then(fact, each)
+    ]
+    if not said:
         return None
-    fact = max(own, key=lambda item: item[0])[1]
-    by_another = fact.superseded_by in said and said[fact.superseded_by] is None
-    if fact.valid_to is not None and fact.valid_to > fact.valid_from and not by_another:
+    _, fact, last = max(said, key=lambda item: item[0])
+    by_a_value = fact.superseded_by in own
+    if last.relation == TAKEN_BACK_BY or (fact.valid_to is not None and not by_a_value):
         return None
     return fact.object.value if fact.object.type == "literal" else fact.object.name
+
+
+def _held_then(fact: Fact, statement: Statement) -> bool:
+    """Whether a statement was about its own time. "I lived in Porto in 2019" was not, and what was said of a value that
+    came back counts for its return alone."""
+    return fact.valid_to is None or fact.valid_to > _said_at(statement)

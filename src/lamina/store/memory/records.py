@@ -140,6 +140,7 @@ class MemoryRecords:
                     event.id,
                     each.relation,
                     each.role,
+                    each.ordinal,
                     event.context.observed_at,
                     event.recorded_at,
                 )

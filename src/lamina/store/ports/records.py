@@ -40,12 +40,13 @@ class RecordQuery:
 
 
 class Statement(NamedTuple):
-    """An event that spoke of a fact: by what relation, who said it, and when."""
+    """An event that spoke of a fact: by what relation, who said it, when, and from when on it says that the fact holds."""
 
     fact_id: str
     event_id: str
     relation: str
     actor: str | None
+    holds_from: Instant
     observed_at: Instant
     recorded_at: Instant
 

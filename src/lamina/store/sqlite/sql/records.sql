@@ -144,7 +144,7 @@ ORDER BY record_id, ordinal, recorded_at, source_id;
 
 -- name: statements
 -- The events that spoke of facts and count: ?2 is a JSON list.
-SELECT s.record_id, s.source_id, s.relation, s.role, e.observed_at, e.recorded_at
+SELECT s.record_id, s.source_id, s.relation, s.role, s.ordinal, e.observed_at, e.recorded_at
 FROM json_each(?2) AS wanted
 CROSS JOIN support AS s ON s.tenant_id = ?1 AND s.record_id = wanted.value
 CROSS JOIN event AS e INDEXED BY event_id ON e.tenant_id = ?1 AND e.id = s.source_id
