@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from lamina.cli.options import DEFAULT_URL, Actor, AsJson, Scope, Url
-from lamina.errors import Invalid, Unavailable
+from lamina.errors import Forbidden, Invalid, Unavailable
 
 if TYPE_CHECKING:
     from lamina.client import Client
@@ -100,8 +100,7 @@ def recall(
     """Ask memory a question: what it holds, and where each line comes from."""
     from lamina.cli import show
     from lamina.cli.remote import connected
-    from lamina.cli.show_pack import holds_nothing, nothing_by, show_pack
-    from lamina.client.identity import Identity
+    from lamina.cli.show_pack import holds_nothing, nothing_by, nothing_found, show_pack
     from lamina.client.options import RecallOptions
 
     if when is not None and valid_during is not None:
@@ -122,12 +121,12 @@ def recall(
         pack = client.recall(question, **options)
         if as_json:
             return show.json(pack)
-        if as_of is not None and holds_nothing(pack) and not _anything_by(client, as_of, view):
-            return nothing_by(as_of)
-    show_pack(pack, explain=explain, whole=every)
-    if holds_nothing(pack):
-        show.nothing_in(Identity(actor, scope).scope_for(None))
-    return None
+        if holds_nothing(pack):
+            if as_of is not None and not _anything_by(client, as_of, view):
+                return nothing_by(as_of)
+            if not explain:
+                return nothing_found(pack, waits=as_of is None and _newest_waits(client))
+    return show_pack(pack, explain=explain, whole=every)
 
 
 def _anything_by(client: Client, as_of: str, view: str) -> bool:
@@ -137,6 +136,15 @@ def _anything_by(client: Client, as_of: str, view: str) -> bool:
     if view in ("holistic", "descend"):
         filters["view"] = cast("Literal['holistic', 'descend']", view)
     return bool(client.events.list(**filters).items)
+
+
+def _newest_waits(client: Client) -> bool:
+    """Whether the newest event of the scope cannot be found yet."""
+    try:
+        newest = client.events.list(limit=1).items
+        return bool(newest) and "indexed" in client.lifecycle_of(newest[0].id).stages_pending
+    except Forbidden:
+        return False
 
 
 @_imports.command()

@@ -27,7 +27,6 @@ __all__ = [
     "context",
     "json",
     "lifecycle_event",
-    "nothing_in",
     "plain",
     "record",
     "stage",
@@ -110,14 +109,6 @@ def stored(result: Stored, words: Mapping[str, str]) -> None:
     for record_id in result.derives:
         learned = Text(plain(words.get(record_id, "")))
         console().print(Text.assemble("  ", (record_id, "dim"), "  " if learned else "", learned))
-
-
-def nothing_in(scope: str) -> None:
-    """Where a recall without a result looked."""
-    console().print(
-        f"Nothing of this is in {scope}; --scope names another memory (capsules and memory files are in app:relay).",
-        style="dim",
-    )
 
 
 def context(out: Console, block: str) -> None:

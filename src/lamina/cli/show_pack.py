@@ -16,7 +16,7 @@ from lamina.cli.show import MARKER, console, context, table
 from lamina.kernel.time import rfc3339
 from lamina.recall.requests import Pack
 
-__all__ = ["best", "holds_nothing", "nothing_by", "show_pack"]
+__all__ = ["best", "holds_nothing", "nothing_by", "nothing_found", "show_pack"]
 
 SHOWN_MAX: Final = 12
 SHOWN_FLOOR: Final = 0.2
@@ -37,13 +37,29 @@ def holds_nothing(pack: Pack) -> bool:
     return not any(getattr(pack.layers, layer) for layer in _IN_BLOCK)
 
 
+def nothing_found(pack: Pack, *, waits: bool) -> None:
+    """What there is to say of an empty pack: where was looked, and whether something there waits for the worker."""
+    around = {"holistic": " and the scopes above it", "descend": " and the scopes below it"}
+    walked = around.get(pack.view, "") if len(pack.scopes_traversed or ()) > 1 else ""
+    console().print(f"Nothing was found in {pack.scope}{walked}.", style="yellow")
+    console().print("--scope names another memory; capsules and memory files are in app:relay.", style="dim")
+    if waits:
+        console().print(
+            "What was stored there last waits to be derived: is a worker running? lamina doctor looks for it.",
+            style="yellow",
+        )
+
+
 def nothing_by(as_of: str) -> None:
     """One line in the place of a pack that is empty since there was no memory yet."""
     console().print(f"Nothing was recorded by {as_of}.", style="yellow")
 
 
 def show_pack(pack: Pack, *, explain: bool, whole: bool) -> None:
-    """The best of a pack, or the whole of it; a doubt whether it holds the answer comes first."""
+    """The best of a pack, or the whole of it; a doubt whether it holds the answer comes first.
+
+    Scores are relative to the best of the pack, so that where the best is in doubt none is shown.
+    """
     out = console()
     sources = _sources(pack)
     shown = set(sources) if whole else best({marker: score for marker, (_, score, _, _) in sources.items()})
@@ -51,14 +67,21 @@ def show_pack(pack: Pack, *, explain: bool, whole: bool) -> None:
         out.print(f"Memory may not hold the answer: {_evidence(pack)}.", style="yellow")
         out.print()
     context(out, pack.context_block if whole else _cut(pack.context_block, set(sources) - shown))
+    sure = pack.abstain.answerable
     rows: list[list[str | Text]] = [
-        [Text(marker, style="cyan"), kind, f"{score:.2f}", rfc3339(since)[:10], record_id]
+        [
+            Text(marker, style="cyan"),
+            kind,
+            *([f"{score:.2f}"] if sure else []),
+            rfc3339(since)[:10],
+            record_id,
+        ]
         for marker, (kind, score, since, record_id) in sources.items()
         if marker in shown
     ]
     if rows:
         out.print()
-        out.print(table("", "source", "score", "since", "id", rows=rows))
+        out.print(table("", "source", *(["score"] if sure else []), "since", "id", rows=rows))
     if len(shown) < len(sources):
         out.print(f"{len(sources) - len(shown)} more with --all", style="dim")
     if pack.abstain.answerable:

@@ -174,6 +174,31 @@ def test_a_doubt_comes_first(run, live, client):
     doubtful = run("recall", "Which opera did Verdi write in 1871?").stdout
     assert doubtful.startswith("Memory may not hold the answer: ")
     assert doubtful.count("Memory") == 1
+    assert "Biscuit" in doubtful
+    assert not ROW.search(doubtful), "scores are relative to the best, and the best is in doubt"
+    assert not re.search(r"\bscore\b", doubtful)
+    assert ROW.search(run("recall", "What is my cat called?").stdout)
+
+
+@pytest.mark.model
+def test_an_empty_recall_names_where_it_looked(run, live, client):
+    scope = client.events._identity.actor
+    empty = run("recall", "Where do I live?")
+    assert (empty.exit_code, empty.stdout) == (0, f"Nothing was found in {scope}.\n")
+    tell(live, client, "I live in Lisbon.")
+    below = f"{scope}/project:x"
+    assert "Lisbon" in run("recall", "Where do I live?", "--scope", below).stdout
+    walked = run("recall", "opera", "--scope", below, "--valid-during", "1999-01-01..1999-02-01").stdout
+    assert walked == f"Nothing was found in {below} and the scopes above it.\n"
+
+
+def test_an_empty_recall_says_when_what_was_stored_waits_to_be_derived(run, client):
+    client.experience("I live in Lisbon.")
+    empty = run("recall", "Where do I live?", "--view", "local")
+    first, second = empty.stdout.splitlines()
+    assert first.startswith("Nothing was found in ")
+    assert "waits to be derived" in second
+    assert "lamina doctor" in second
 
 
 @pytest.mark.model
