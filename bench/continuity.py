@@ -30,7 +30,7 @@ from harness import (
     temporary_folder,
 )
 from lamina.access.relay_tokens import issue, owner_grant
-from lamina.continuity.wording import in_words
+from lamina.continuity.capsule.wording import in_words
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.time import SystemClock, rfc3339
 from lamina.language.temporal import find_times

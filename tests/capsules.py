@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lamina.continuity import requests
-from lamina.continuity.capsules import CapsuleObject
-from lamina.continuity.writes import upserted
+from lamina.continuity.capsule import requests
+from lamina.continuity.capsule.shape import CapsuleObject
+from lamina.continuity.changes.deciding import upserted
 from lamina.kernel.time import SECOND_US, instant
 
 NOW = instant("2026-05-13T12:00:00Z")

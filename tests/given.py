@@ -15,6 +15,8 @@ from lamina.kernel.records import (
     Episode,
     Fact,
     Layer,
+    Loop,
+    LoopStatus,
     ObjectValue,
     Stance,
     Subject,
@@ -108,7 +110,22 @@ def name_id(prefix: Prefix, name: str) -> str:
 
 
 def fact(name: str = "lives-in", scope: Scope = ALICE, **more: Any) -> Fact:
-    values: dict[str, Any] = {
+    return Fact(**{**_fact(name, scope), **more})
+
+
+def loop(name: str = "dentist", scope: Scope = ALICE, **more: Any) -> Loop:
+    state = {
+        "status": LoopStatus.ACTIVE,
+        "salience": 3,
+        "horizon": "ongoing",
+        "due_at": None,
+        "seen_at": NOON,
+    }
+    return Loop(**{**_fact(name, scope), **state, **more})
+
+
+def _fact(name: str, scope: Scope) -> dict[str, Any]:
+    return {
         "tenant_id": TENANT,
         "id": name_id(Prefix.FACT, name),
         "scope": scope,
@@ -129,7 +146,6 @@ def fact(name: str = "lives-in", scope: Scope = ALICE, **more: Any) -> Fact:
         "extractor": "lamina-rules/1",
         "slot": None,
     }
-    return Fact(**{**values, **more})
 
 
 def belief(name: str = "likes", **more: Any) -> Belief:

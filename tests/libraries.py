@@ -11,7 +11,7 @@ from capsules import NOW
 from given import ManualClock
 from lamina.continuity.permission import READS, Reach
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
-from lamina.continuity.uses import NoUses
+from lamina.continuity.shelf.uses import NoUses
 from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.operations import Call, Operation

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import create_model
 
-from lamina.continuity.bounds import GROUPS
+from lamina.continuity.capsule.bounds import GROUPS
 from lamina.errors import Unsupported
 from lamina.http.relay.bridge import Bridge, bridge_operations, bridge_rows
 from lamina.http.relay.contract import TOOLS

@@ -7,7 +7,7 @@ from typing import Any
 
 from capsules import NOW
 from given import ManualClock
-from lamina.continuity.operations import continuity_operations
+from lamina.continuity.handlers.operations import continuity_operations
 from lamina.errors import Forbidden
 from lamina.kernel.events import EventDraft
 from lamina.kernel.operations import Call, Grant, Operation, Principal

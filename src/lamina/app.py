@@ -28,7 +28,7 @@ from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
-from lamina.continuity.bounds import BOUNDS, GROUPS, help_row
+from lamina.continuity.capsule.bounds import BOUNDS, GROUPS, help_row
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of

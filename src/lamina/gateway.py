@@ -145,9 +145,7 @@ class Gateway:
     ) -> Reply:
         """Check every grant that the operation names, then run its handler; its audit row lands either way."""
         now = self._clock.now()
-        # A Relay token's grant is asked by itself: policy says what the actor may.
-        asked_of = without_token(principal) if operation.relay else principal
-        witness = Witness(PolicyPermits(self._policy, asked_of))
+        witness = Witness(self._permits(operation, inbound.credentials, principal))
         entry = None
         noted: dict[str, list[Any]] = {}
         if not operation.open:
@@ -190,6 +188,19 @@ class Gateway:
             if witness.decision is not None:
                 inbound.out["X-Cortex-Policy"] = _policy_header(witness.decision)
         return _reply(answer, inbound)
+
+    def _permits(
+        self, operation: Operation[Any], credentials: Credentials, principal: Principal
+    ) -> PolicyPermits:
+        def policy_asks_of(caller: Principal) -> Principal:
+            # A Relay token's grant is asked by itself: policy says what the actor may.
+            return without_token(caller) if operation.relay else caller
+
+        def identify() -> Principal:
+            # All that signing in looks at is looked at again: times, revocation, and whether the key is still known.
+            return policy_asks_of(self._principals.identify(credentials))
+
+        return PolicyPermits(self._policy, policy_asks_of(principal), None if operation.open else identify)
 
     def _run(self, operation: Operation[Any], request: Any, inbound: Inbound, call: Call) -> Answer:
         if inbound.key is None or operation.keeps_keys or operation.effect is Effect.READ:

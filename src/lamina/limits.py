@@ -72,6 +72,10 @@ IDEMPOTENCY_TTL_S: Final = 24 * 3600
 PACK_TTL_S: Final = 60
 PACKS_KEPT_MAX: Final = 512
 
+# Stopping: who is still being answered may have the answer, unless they do not take it.
+STOP_S_MAX: Final = 35  # longer than a wait
+STOP_STUCK_S: Final = 5.0
+
 # Waiting for stages: past this the answer is 202 with the stages done so far.
 WAIT_S_MAX: Final = 30.0
 WAITS_MAX: Final = (
@@ -159,10 +163,15 @@ SCHEDULE_WINDOW_HOURS_MAX: Final = 720
 # Lifecycle streaming (seed 002, 10.4 and 10.5).
 LIFECYCLE_REPLAY_S: Final = 3600
 LIFECYCLE_LAG_S_MAX: Final = 30.0
-LIFECYCLE_STREAMS_MAX: Final = 256
-LIFECYCLE_HEARTBEAT_S: Final = 15.0
+LIFECYCLE_STREAMS_MAX: Final = 512  # of one process, each some 100 kB with its connection
+LIFECYCLE_STREAMS_OF_TENANT_MAX: Final = 256  # so that no tenant keeps others out
+LIFECYCLE_STREAMS_OF_ACTOR_MAX: Final = 64
+LIFECYCLE_HEARTBEAT_S: Final = 15.0  # also how old a stream's permits grow
 LIFECYCLE_LOOK_S: Final = 0.02  # how often all streams together look for commits
+LIFECYCLE_PAUSE_S: Final = 0.0005  # for each stream that is woken: writes keep most of the processor
 LIFECYCLE_BATCH_MAX: Final = 200
+LIFECYCLE_TAIL_ROWS_MAX: Final = 8192  # in memory for all streams together, some 1.5 kB each
+LIFECYCLE_SCOPES_MAX: Final = 1024  # that a stream remembers the decisions of
 AUDIT_NOTE_LENGTH_MAX: Final = 1024
 
 # Episodes are sealed at this size, so that no derived row grows without bound.
@@ -175,6 +184,9 @@ DOCUMENTS_PAGE: Final = 1000
 DOCUMENTS_READ_MAX: Final = 200
 DOCUMENT_TRIES_MAX: Final = 16  # as many writers of one capsule at once get through
 CAPSULE_VERSIONS_MAX: Final = 100  # of one page of a capsule's history
+CAPSULE_CLOCK_SKEW_S: Final = 300  # a date further ahead does not keep later writes out
+UNKNOWN_FIELDS_NAMED_MAX: Final = 16  # in the warnings of one write; the rest is counted
+UNKNOWN_FIELD_LENGTH_MAX: Final = 128
 DOCUMENT_WORDS_MAX: Final = 32_768  # characters of a document that its event tells, for search
 RELAY_PAYLOAD_BYTES_MAX: Final = 262_144
 FILE_BYTES_MAX: Final = (

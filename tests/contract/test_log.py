@@ -382,6 +382,18 @@ def test_a_cancelled_event_is_out_of_lists_and_counts(store: Store) -> None:
     assert ids(store.log.query(replace(EVERYTHING, with_excluded=True))) == [kept.id, gone.id]
 
 
+def test_when_scopes_last_recorded_something(store: Store) -> None:
+    assert store.log.last_recorded(TENANT, [ALICE, BOB]) is None
+    first, second, third = append(store, "a", scope=BOB) + append(store, "b", "c")
+    append(store, "d", tenant_id="other")
+    store.log.cancel(TENANT, third.id)
+    assert store.log.last_recorded(TENANT, [ALICE]) == third.recorded_at
+    assert store.log.last_recorded(TENANT, [BOB]) == first.recorded_at
+    assert store.log.last_recorded(TENANT, [BOB, ALICE]) == third.recorded_at
+    assert store.log.last_recorded(TENANT, []) is None
+    assert second.recorded_at < third.recorded_at
+
+
 def test_a_cancellation_is_an_entry_of_the_log_where_derivation_had_begun(store: Store) -> None:
     told, waiting = append(store, "a", "b")
     store.log.cancel(TENANT, waiting.id)

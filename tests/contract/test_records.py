@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
-from given import ALICE, BOB, NOON, TENANT, belief, concept, episode, fact, land, now_axes, support
-from lamina.kernel.records import Entity, Layer, Mention, ObjectValue, Record, Stance, Subject
+from given import (
+    ALICE,
+    BOB,
+    NOON,
+    TENANT,
+    append,
+    belief,
+    concept,
+    episode,
+    fact,
+    land,
+    loop,
+    now_axes,
+    support,
+)
+from lamina.kernel.events import Context
+from lamina.kernel.records import (
+    LOOPS_OPEN,
+    Entity,
+    Horizon,
+    Layer,
+    Loop,
+    LoopStatus,
+    Mention,
+    ObjectValue,
+    Record,
+    Stance,
+    Subject,
+)
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Interval
-from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.records import RecordQuery, Statement
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, Writes
 
@@ -165,6 +194,87 @@ def test_a_slot_or_a_claim_is_looked_up_whatever_its_validity(store: Store, look
     assert found(store, replace(FACTS, **lookup, axes=axes)) == places(new, old)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_several_slots_are_read_as_each_of_them(store: Store, seed: int) -> None:
+    random = Random(seed)
+    made = [
+        fact(
+            f"f{n}",
+            random.choice([ALICE, BOB]),
+            slot=random.choice(["a", "b", "c", None]),
+            recorded_from=NOON + random.randrange(5),
+            recorded_to=random.choice([None, None, NOON + 9]),
+            excluded=random.random() < 0.2,
+        )
+        for n in range(40)
+    ]
+    land(store, Writes(records=made))
+    one_by_one = {
+        slot: store.records.query(replace(FACTS, scopes=[ALICE], slot=slot, limit=3))
+        for slot in ("a", "c", "none")
+    }
+    together = store.records.in_slots(TENANT, ALICE, ["a", "c", "none"], limit=3)
+    assert together == {slot: held for slot, held in one_by_one.items() if held}
+    assert store.records.in_slots("other", ALICE, ["a"], limit=3) == {}
+
+
+def test_statements_are_told_with_their_times_in_the_order_of_the_log(store: Store) -> None:
+    late = land(store, Writes(records=[fact()]), context=Context(observed_at=NOON + 900))
+    early, gone = append(store, "early", "gone", context=Context(observed_at=NOON - 900))
+    told = [support(fact().id, event.id, role="user:alice") for event in (gone, early, late)]
+    land(store, Writes(supports=told))
+    store.log.cancel(TENANT, gone.id)
+    assert store.records.statements(TENANT, [fact().id, "fct_none"]) == {
+        fact().id: [
+            Statement(
+                fact().id,
+                event.id,
+                told[0].relation,
+                "user:alice",
+                event.context.observed_at,
+                event.recorded_at,
+            )
+            for event in (late, early)
+        ]
+    }
+    assert store.records.statements("other", [fact().id]) == {}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_loops_come_as_they_were_spoken_of_last(store: Store, seed: int) -> None:
+    random = Random(seed)
+    horizons: list[Horizon] = ["today", "this_week", "ongoing"]
+    made = [
+        loop(
+            f"l{n}",
+            random.choice([ALICE, ALICE, BOB]),
+            status=random.choice([*LoopStatus, *[LoopStatus.ACTIVE] * 4]),
+            salience=random.randrange(1, 6),
+            horizon=random.choice(horizons),
+            due_at=random.choice([None, NOON + random.randrange(-9, 9)]),
+            seen_at=NOON + random.randrange(-9, 9),
+            recorded_from=NOON + random.randrange(20),
+            recorded_to=random.choice([None, None, None, NOON + 30]),
+            excluded=random.random() < 0.1,
+        )
+        for n in range(40)
+    ]
+    land(store, Writes(records=made))
+    since: dict[Horizon, int] = {"today": NOON, "this_week": NOON - 5}
+    read = random.choice([5, 90])
+    newest = store.records.query(replace(FACTS, scopes=[ALICE], topic=LOOPS_OPEN, limit=read))
+    wanted = [
+        each
+        for each in newest
+        if isinstance(each, Loop)
+        and each.status == "active"
+        and (each.horizon not in since or each.last_at >= since[each.horizon])
+    ]
+    wanted.sort(key=lambda each: (-each.seen_at, -each.salience, each.id))
+    assert store.records.spoken_of(TENANT, ALICE, since, read=read, limit=4) == wanted[:4]
+    assert store.records.spoken_of("other", ALICE, since, read=90, limit=4) == []
+
+
 def test_layers_have_filters_of_their_own(store: Store) -> None:
     unsure = belief("unsure", stance=Stance.UNCERTAIN)
     land(store, Writes(records=[belief(), unsure, episode(), concept()]))
@@ -265,3 +375,62 @@ def test_mentions_are_newest_first_and_only_of_the_scopes_asked_for(store: Store
     assert len(store.records.mentions(TENANT, ["ent_1"], [ALICE, BOB], 9)) == 4
     assert store.records.mentions(TENANT, ["ent_1"], [], 9) == []
     assert store.records.mentions(TENANT, [], [ALICE], 9) == []
+
+
+def test_a_version_is_read_as_it_stood(store: Store) -> None:
+    first = fact(recorded_from=NOON)
+    second = replace(first, version=2, recorded_from=NOON + 5, confidence=0.4)
+    ends = [Closing(TENANT, first.id, 1, NOON + 5, "fact_2"), Closing(TENANT, first.id, 2, NOON + 9, "evt_3")]
+    land(store, Writes(records=[first, second], closings=ends))
+    ended = replace(second, recorded_to=NOON + 9, closed_by="evt_3")
+    assert store.records.get(TENANT, [first.id]) == {first.id: ended}
+    for seen_at, held in (
+        (NOON - 1, None),
+        (NOON, first),
+        (NOON + 4, first),
+        (NOON + 5, second),
+        (NOON + 9, ended),
+    ):
+        assert store.records.get(TENANT, [first.id], seen_at=seen_at) == ({first.id: held} if held else {})
+    assert store.records.query(replace(FACTS, axes=Axes(seen_at=NOON + 4))) == [first]
+    both = Axes(seen_at=NOON + 5, superseded=True)
+    assert store.records.query(replace(FACTS, axes=both)) == [
+        second,
+        replace(first, recorded_to=NOON + 5, closed_by="fact_2"),
+    ]
+
+
+def test_supports_are_read_as_they_were_known(store: Store) -> None:
+    edges = [
+        support("belief_1", "fact_1", recorded_at=NOON),
+        support("belief_1", "fact_2", recorded_at=NOON + 5),
+        support("belief_2", "fact_1", recorded_at=NOON + 5),
+        support("belief_2", "fact_1", recorded_at=NOON + 9, relation="repeated_by"),
+    ]
+    land(store, Writes(supports=edges))
+    early = {"seen_at": NOON + 4}
+    assert store.records.supports_of(TENANT, ["belief_1", "belief_2"], **early) == {"belief_1": edges[:1]}
+    assert store.records.supports_of(TENANT, ["belief_1"], seen_at=NOON + 5) == {"belief_1": edges[:2]}
+    assert store.records.resting_on(TENANT, ["fact_1", "fact_2"], **early) == {"fact_1": ["belief_1"]}
+    everything = {"fact_1": ["belief_1", "belief_2"], "fact_2": ["belief_1"]}
+    assert store.records.resting_on(TENANT, ["fact_1", "fact_2"], seen_at=NOON + 9) == everything
+    assert store.records.resting_on(TENANT, ["fact_1", "fact_2"]) == everything
+    assert store.records.resting_on("other", ["fact_1"], seen_at=NOON + 9) == {}
+
+
+def test_what_has_ended_since_is_read_as_it_stood(store: Store) -> None:
+    first, other = concept(recorded_from=NOON), concept("another", recorded_from=NOON + 1)
+    second = replace(first, version=2, recorded_from=NOON + 5)
+    hidden = concept("hidden", recorded_from=NOON, excluded=True)
+    bobs = concept("of bob", scope=BOB, recorded_from=NOON)
+    ends = [Closing(TENANT, each.id, 1, NOON + 5, None) for each in (first, hidden, bobs)]
+    land(store, Writes(records=[first, second, other, hidden, bobs], closings=ends))
+
+    def ended(seen_at: int, scopes: list[Scope], limit: int = 10) -> list[Record]:
+        return store.records.ended_since(TENANT, scopes, Layer.UNDERSTANDING, seen_at, limit)
+
+    assert ended(NOON + 4, [ALICE]) == [first]
+    assert (ended(NOON - 1, [ALICE]), ended(NOON + 5, [ALICE]), ended(NOON + 4, [])) == ([], [], [])
+    assert {each.id for each in ended(NOON + 4, [ALICE, BOB])} == {first.id, bobs.id}
+    assert len(ended(NOON + 4, [ALICE, BOB], limit=1)) == 1
+    assert store.records.ended_since(TENANT, [ALICE], Layer.EPISODES, NOON + 4, 10) == []

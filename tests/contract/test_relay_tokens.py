@@ -56,7 +56,9 @@ def test_tokens_are_listed_newest_first_in_their_tenant(store: Store) -> None:
 def test_a_token_is_taken_back_once(store: Store) -> None:
     store.relay_tokens.add(token())
     assert not store.relay_tokens.revoke("other", "tok_one", NOON, None)
+    version = store.registry.version()
     assert store.relay_tokens.revoke(TENANT, "tok_one", NOON + 1, "lost")
+    assert store.registry.version() > version
     assert not store.relay_tokens.revoke(TENANT, "tok_one", NOON + 2, "again")
     found = store.relay_tokens.find("hash-one")
     assert found is not None

@@ -14,7 +14,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.log import Capture
-from lamina.store.ports.sessions import Fold, OutboxRow, Place
+from lamina.store.ports.sessions import End, Fold, OutboxRow, Place
 from lamina.store.ports.store import Store
 
 HOME = Place(TENANT, ALICE, "s-1")
@@ -55,6 +55,34 @@ def test_the_window_holds_the_newest_turns_and_the_outbox_what_left_it(store: St
     assert list(sitting.window) == list(sitting.buffered) == ids[3:]
     assert (sitting.number, sitting.turns, sitting.folded, sitting.summary) == (1, 15, 0, "")
     assert [row.event_id for row in store.sessions.outbox(TENANT, None, 9)] == ids[2::-1]
+
+
+@pytest.mark.parametrize(
+    ("ended_at", "later", "closes"),
+    [(NOON + MINUTE, None, True), (NOON - MINUTE, None, True), (NOON + DAY, MINUTE, False)],
+)
+def test_an_end_closes_the_sitting_of_its_turns_unless_somebody_spoke_since(
+    store: Store, ended_at: int, later: int | None, closes: bool
+) -> None:
+    turns = [turn("tea", NOON - MINUTE, key="a"), turn("coffee", NOON, key="b")]
+    store.sessions.take(turns)
+    if later is not None:
+        store.sessions.take([turn("milk", NOON + later)])
+    taken = store.sessions.take(turns, end=End(ended_at, NOON + DAY))
+    assert all(entry.replayed for entry in taken)
+    sitting = store.sessions.sitting(HOME)
+    assert sitting is not None
+    assert (sitting.closed_at == NOON + DAY) is closes
+    left = [row.event_id for row in store.sessions.outbox(TENANT, None, 9)][::-1]
+    assert left == ([entry.event.id for entry in taken] if closes else [])
+
+
+def test_an_end_closes_no_sitting_with_turns_of_a_later_time(store: Store) -> None:
+    take(store, 1, NOON)
+    store.sessions.take([turn("old", NOON - DAY)], end=End(NOON - DAY + MINUTE, NOON))
+    sitting = store.sessions.sitting(HOME)
+    assert sitting is not None
+    assert (sitting.turns, sitting.closed_at) == (2, None)
 
 
 def test_a_turn_is_an_event_of_the_log(store: Store) -> None:

@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from lamina.continuity.requests import Upsert
-from lamina.continuity.writes import upserted
+from lamina.continuity.capsule.requests import Upsert
+from lamina.continuity.changes.deciding import upserted
 from lamina.pipeline.envelope import Envelope
 from lamina.recall.requests import Recall
 from lamina.session.inside import Revive

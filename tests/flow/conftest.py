@@ -10,12 +10,13 @@ from typing import Any
 
 import httpx
 import pytest
-from starlette.types import ASGIApp, Message
+from starlette.types import ASGIApp
 
+import given
 from lamina.access.policy import Decision, OpenPolicy
 from lamina.app import build_server
 from lamina.kernel.events import Context, Directives, Event, EventDraft, Origin, Party, Stage, Trust
-from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.ids import Prefix, RandomIds, derived_id
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.records import (
     Belief,
@@ -30,11 +31,16 @@ from lamina.kernel.records import (
 )
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import instant
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.settings import Settings
+from lamina.store.memory import MemoryStore
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.log import Capture
+from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
+from streaming import open_stream
+from told import Memory
 
 TENANT = "acme"
 ALICE = Scope("org:acme/user:alice")
@@ -124,44 +130,8 @@ class World:
         self, query: str = "", headers: dict[str, str] | None = None
     ) -> AsyncIterator[asyncio.Queue[str]]:
         """An open lifecycle stream: its blocks, one by one; the last is empty. Begins once it is subscribed."""
-        blocks: asyncio.Queue[str] = asyncio.Queue()
-        gone = asyncio.Event()
-
-        async def receive() -> Message:
-            await gone.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                await blocks.put(str(message["status"]))
-            elif message.get("body"):
-                await blocks.put(message["body"].decode())
-            elif not message.get("more_body"):
-                await blocks.put("")
-
-        sent = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-        sent.append((b"host", b"localhost"))
-        asked = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.3"},
-            "http_version": "1.1",
-            "method": "GET",
-            "scheme": "http",
-            "path": "/v1/lifecycle/stream",
-            "raw_path": b"/v1/lifecycle/stream",
-            "query_string": query.encode(),
-            "root_path": "",
-            "headers": sent,
-            "server": ("localhost", 80),
-        }
-        task = asyncio.create_task(self.application(asked, receive, send))  # type: ignore[arg-type]
-        try:
-            assert await blocks.get() == "200"
-            assert (await blocks.get()).startswith(":")
+        async with open_stream(self.application, query, headers or {}) as blocks:
             yield blocks
-        finally:
-            gone.set()
-            await task
 
     # ---- into the store
 
@@ -326,3 +296,29 @@ def at(world: World) -> Callable[[str], int]:
         return world.clock.at
 
     return move
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def make_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Memory]]:
+    """Makes memories over stores of one engine after the other, each with the extractor that it is given."""
+    stores: list[Store] = []
+
+    def make(extractor: RulesExtractor | None = None) -> Memory:
+        clock = given.ManualClock(NOON)
+        store: Store
+        if request.param == "sqlite":
+            folder = tmp_path / "memories" / str(len(stores))
+            store = SqliteStore(folder, clock=clock, ids=RandomIds(), durable=False)
+        else:
+            store = MemoryStore(clock=clock, ids=RandomIds())
+        stores.append(store)
+        return Memory(store, clock, extractor)
+
+    yield make
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def memory(make_memory: Callable[..., Memory]) -> Memory:
+    return make_memory()

@@ -4,114 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from given import ALICE, TENANT, ManualClock, append, draft
-from lamina.kernel.events import Context, Event, Party
-from lamina.kernel.ids import RandomIds
-from lamina.kernel.records import Belief, Fact, Layer
-from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US, Axes, instant
-from lamina.language.temporal import find_times
-from lamina.pipeline.deriver import Deriver
-from lamina.pipeline.extract.extractor import RulesExtractor
-from lamina.pipeline.worker import Worker
-from lamina.session.identity import identity_of
-from lamina.store.memory import MemoryStore
-from lamina.store.ports.log import Capture
-from lamina.store.ports.records import RecordQuery
-from lamina.store.ports.store import Store
-from lamina.store.sqlite import SqliteStore
-
-ANA = Party("user:ana", "user", "Ana")
-BOB = Party("user:bob", "user", "Bob")
-DAY = 24 * 3600 * SECOND_US
-START = instant("2026-03-02T09:00:00Z")
-LATER = 1 << 60
-
-
-class Memory:
-    """A store, and a worker that needs no parser and no embedding model."""
-
-    def __init__(self, store: Store, clock: ManualClock) -> None:
-        self.store, self.clock = store, clock
-        deriver = Deriver(store, RulesExtractor(find_times, use_parser=False), None)
-        self.worker = Worker(store, deriver, None, clock, "test")
-
-    def tell(self, what: Any, at: int, who: Party = ANA, scope: Scope = ALICE) -> Event:
-        self.clock.at += SECOND_US
-        values: dict[str, Any] = {"observed_actor": who, "subject": who, "scope": scope, "session": "s-1"}
-        values["context"] = Context(observed_at=at)
-        if isinstance(what, str):
-            content = {"kind": "message", "role": "user", "text": what}
-            (event,) = append(self.store, what, content=content, **values)
-            return event
-        return self.store.log.append([Capture(draft(content=what, **values))])[0].event
-
-    def cancel(self, event: Event) -> None:
-        self.clock.at += SECOND_US
-        self.store.log.cancel(TENANT, event.id)
-
-    def derive(self) -> None:
-        self.worker.drain()
-
-    def held(self, layer: Layer, seen_at: int = LATER) -> list[Any]:
-        axes = Axes(seen_at=seen_at)
-        query = RecordQuery(tenant_id=TENANT, layer=layer, scopes=[ALICE], axes=axes, limit=500)
-        return self.store.records.query(query)
-
-    def homes(self, seen_at: int = LATER) -> list[tuple[str, int, int | None]]:
-        facts = self.held(Layer.FACTS, seen_at)
-        found = [(f.object.text, f.valid_from, f.valid_to) for f in facts if f.predicate == "lives_in"]
-        return sorted(found, key=lambda home: home[1])
-
-    def shown(self) -> dict[str, Any]:
-        """What readers see, in words that do not depend on ids."""
-        facts: dict[str, Fact] = {fact.id: fact for fact in self.held(Layer.FACTS)}
-        beliefs: list[Belief] = self.held(Layer.BELIEFS)
-        named = {belief.id: belief.object.text for belief in beliefs}
-        return {
-            "facts": sorted(
-                (f.predicate, f.object.text, f.negated, f.text, f.valid_from, f.valid_to or LATER,
-                 facts[f.superseded_by].text if f.superseded_by in facts else "",
-                 facts[f.supersedes].text if f.supersedes in facts else "")
-                for f in facts.values()
-            ),
-            "beliefs": sorted(
-                (b.predicate, b.object.text, b.negated, b.valid_from, b.valid_to or LATER, b.alpha, b.beta,
-                 b.stance, tuple(sorted(named.get(each, "") for each in b.contradicts)))
-                for b in beliefs
-            ),
-            "identity": identity_of(self.store.records, TENANT, ALICE, ANA.id).model_dump(),
-        }  # fmt: skip
-
-
-@pytest.fixture(params=["sqlite", "memory"])
-def make_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Memory]]:
-    stores: list[Store] = []
-
-    def make() -> Memory:
-        clock = ManualClock(instant("2026-05-13T12:00:00Z"))
-        store: Store
-        if request.param == "sqlite":
-            store = SqliteStore(tmp_path / str(len(stores)), clock=clock, ids=RandomIds(), durable=False)
-        else:
-            store = MemoryStore(clock=clock, ids=RandomIds())
-        stores.append(store)
-        return Memory(store, clock)
-
-    yield make
-    for store in stores:
-        store.close()
-
-
-@pytest.fixture
-def memory(make_memory: Callable[[], Memory]) -> Memory:
-    return make_memory()
+from lamina.kernel.events import Event, Party
+from lamina.kernel.records import Layer
+from told import ANA, BOB, DAY, START, Memory
 
 
 def test_a_cancelled_correction_gives_back_what_it_replaced(memory: Memory) -> None:
@@ -232,8 +132,5 @@ def test_memory_is_what_it_would_be_without_the_cancelled_events(
             fresh.tell(what, at, who)
     fresh.derive()
     assert memory.shown() == fresh.shown(), f"seed {seed}"
-    live = list(memory.store.snapshot())
-    memory.store.jobs.reset()
-    memory.derive()
-    memory.store.jobs.exclude_cancelled()
-    assert list(memory.store.snapshot()) == live, f"seed {seed}"
+    live, replayed = memory.replayed()
+    assert replayed == live, f"seed {seed}"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from capsules import body, later
-from lamina.continuity.telling import telling
+from lamina.continuity.restoring import telling
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Coroutine
 from typing import Any
 
@@ -12,7 +11,10 @@ import pytest
 from lamina.kernel.events import Stage
 from lamina.kernel.ids import Prefix
 from lamina.kernel.time import SECOND_US
+from lamina.lifecycle.places import PlacesMax
+from lamina.store.ports.registry import PolicyRow
 from lamina.store.sqlite import SqliteStore
+from streaming import parsed
 
 ALICE, BOB = "org:acme/user:alice", "org:acme/user:bob"
 HOUR_US = 3600 * SECOND_US
@@ -20,12 +22,6 @@ HOUR_US = 3600 * SECOND_US
 
 def run(story: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(story, 10))
-
-
-def parsed(block: str) -> tuple[str, str, Any]:
-    """(id, event, data) of a block."""
-    lines = dict(line.split(": ", 1) for line in block.strip().splitlines())
-    return lines.get("id", ""), lines["event"], json.loads(lines["data"])
 
 
 def rows(world: Any) -> list[str]:
@@ -150,7 +146,7 @@ def test_streams_end_when_the_server_stops(world: Any) -> None:
 
 
 def test_streams_are_counted_and_give_their_place_back(world: Any) -> None:
-    world.feed._streams_max = 2
+    world.feed.places._most = PlacesMax(in_all=2)
 
     async def story() -> None:
         async with world.stream(), world.stream():
@@ -193,6 +189,15 @@ def test_a_subscription_that_policy_takes_back_ends(world: Any) -> None:
     async def story() -> None:
         async with world.stream(f"scope={ALICE}") as blocks:
             world.policy.deny("lifecycle.subscribe", ALICE)
+            row = PolicyRow(
+                tenant_id="acme",
+                tier="tenant",
+                target="acme",
+                document={},
+                set_by="user:root",
+                set_at=world.clock.at,
+            )
+            await asyncio.to_thread(world.store.registry.put_document, row)
             await asyncio.to_thread(world.event)
             assert parsed(await blocks.get())[1] == "policy_revoked"
             assert await blocks.get() == ""

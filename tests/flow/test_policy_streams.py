@@ -30,7 +30,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Neighbours]:
 async def following(here: Neighbours, actor: str, **asked: Any) -> AsyncIterator[Any]:
     (operation,) = [each for each in here.server.operations if each.name == "lifecycle_stream"]
     request = operation.request.model_validate(asked)
-    inbound = Inbound(Credentials("http"), "req")
+    inbound = Inbound(Credentials("http", actor=actor), "req")
     reply = here.server.gateway.execute(operation, request, inbound, Principal("acme", actor, "http"))
     stream = reply.answer.result
     assert await anext(stream) is None

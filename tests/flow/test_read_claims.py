@@ -13,6 +13,8 @@ from lamina.kernel.time import SECOND_US, instant
 from lamina.store.ports.writes import Closing
 
 SCOPE = "org:acme/user:alice"
+NOON = instant("2026-05-13T12:00:00Z")
+DAY = 86_400 * SECOND_US
 MARCH, APRIL, MAY = (instant(f"2026-0{month}-01T00:00:00Z") for month in (3, 4, 5))
 
 
@@ -264,6 +266,52 @@ def test_why_repeats_no_words_of_a_cancelled_event(world: Any) -> None:
     nodes = world.get("/v1/beliefs/why", belief_id=belief.id)["support_graph"]["nodes"]
     summaries = {node["id"]: node["summary"] for node in nodes}
     assert (summaries[said.id], summaries[taken_back.id]) == ("Acme upgraded", None)
+
+
+def test_why_as_of_an_earlier_time_tells_nothing_later(world: Any, at: Any) -> None:
+    fact, belief = world.fact(), world.belief()
+    said = world.event("Acme upgraded")
+    world.land(fact, belief, supports=[world.support(belief.id, fact.id), world.support(fact.id, said.id)])
+    before = world.get("/v1/beliefs/why", belief_id=belief.id)
+    changed_at = at("2026-05-20T12:00:00Z")
+    later = world.event("Acme is said to have upgraded", context={"observed_at": changed_at - 30 * DAY})
+    revised = replace(
+        fact, version=2, valid_from=changed_at - 30 * DAY, text="Rewritten.", recorded_from=changed_at
+    )
+    world.land(
+        revised,
+        closings=[Closing(fact.tenant_id, fact.id, 1, changed_at, None)],
+        supports=[world.support(fact.id, later.id, recorded_at=changed_at)],
+    )
+    assert world.get("/v1/beliefs/why", belief_id=belief.id, as_of="2026-05-19") == before
+    now = world.get("/v1/beliefs/why", belief_id=belief.id)
+    assert later.id in {node["id"] for node in now["support_graph"]["nodes"]}
+
+
+def test_a_version_as_of_an_earlier_time_has_no_end_yet(world: Any) -> None:
+    fact = world.fact()
+    changed_at = NOON + DAY
+    world.land(
+        fact,
+        replace(fact, version=2, recorded_from=changed_at),
+        closings=[Closing(fact.tenant_id, fact.id, 1, changed_at, "fact_later")],
+    )
+    (listed,) = world.get("/v1/facts", scope=SCOPE, as_of="2026-05-13T20:00:00Z")["items"]
+    single = world.get(f"/v1/facts/{fact.id}", as_of="2026-05-13T20:00:00Z")
+    assert listed == single
+    assert (single["version"], single["recorded_to"], single["superseded_by"]) == (1, None, None)
+    old = world.get("/v1/facts", scope=SCOPE, as_of="2026-05-15", include_superseded="true")["items"][-1]
+    assert (old["version"], old["recorded_to"], old["superseded_by"]) == (
+        1,
+        "2026-05-14T12:00:00Z",
+        "fact_later",
+    )
+
+
+def test_a_timeline_of_nobody_known_here_names_no_entity(world: Any, stages: Any) -> None:
+    world.land(entities=[world.entity("globex", "ent_globex")])
+    shown = world.get("/v1/facts/timeline", scope=SCOPE, subject="Globex", predicate="deal_stage")
+    assert (shown["subject"], shown["timeline"]) == ({"id": None, "name": "Globex"}, [])
 
 
 def test_why_is_bounded(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.model
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCOPE = "org:fern/user:maya"
 HEADERS = {"X-Cortex-Actor": "user:maya"}
-STATEMENTS_MAX = 28
+STATEMENTS_MAX = 29
 """Of one recall in one scope, with those of the gateway; more means that something is asked for one by one."""
 
 
@@ -281,6 +281,24 @@ def test_a_time_in_the_question_asks_for_what_held_then(
     assert wanted in told
     assert unwanted not in told
     assert pack["provenance"]["trail"][0]["plan"].endswith("_IN_WINDOW")
+
+
+@pytest.mark.parametrize(
+    ("question", "temporal", "understood"),
+    [
+        ("Where does Maya live?", {}, True),
+        ("Where did Maya live in March 2026?", {}, False),
+        ("Where does Maya live?", {"valid_during": ["2026-03-01T00:00:00Z", "2026-03-20T00:00:00Z"]}, False),
+        ("Where does Maya live?", {"valid_during": ["2026-03-01T00:00:00Z", "2999-01-01T00:00:00Z"]}, True),
+    ],
+)
+def test_understanding_of_what_holds_now_is_no_answer_about_a_time_that_is_over(
+    memory: Memory, question: str, temporal: dict[str, Any], understood: bool
+) -> None:
+    pack = memory.ask(question, temporal=temporal)
+    assert bool(pack["layers"]["understanding"]) is understood
+    assert ("Understanding:" in pack["context_block"]) is understood
+    assert pack["layers"]["facts"]
 
 
 def test_raw_says_that_it_ignores_validity(memory: Memory) -> None:

@@ -167,6 +167,38 @@ def test_a_whole_session_is_taken_in_once(world):
     assert empty["status"] == "skipped_empty_transcript"
 
 
+OLD = {
+    **USER,
+    "sessionId": "s-1",
+    "endedAt": "2026-05-13T09:10:00Z",
+    "messages": [
+        {"role": "user", "text": "Old talk about plants.", "timestamp": "2026-05-13T09:00:00Z"},
+        {"role": "assistant", "text": "Yes, plants.", "timestamp": "2026-05-13T09:00:10Z"},
+    ],
+}
+
+
+def test_a_session_that_is_taken_in_once_more_ends_nothing_that_goes_on(world):
+    world.post("/session/ingest", OLD)
+    say(world, "A new sitting.")
+    again = world.post("/session/ingest", OLD)
+    assert again.headers["X-Cortex-Replay"] == "true"
+    assert [turn["text"] for turn in brief(world)["workingMemory"]] == ["A new sitting."]
+
+
+def test_a_session_that_is_taken_in_late_ends_nothing_that_goes_on(world):
+    say(world, "A new sitting.")
+    world.post("/session/ingest", OLD)
+    assert "A new sitting." in [turn["text"] for turn in brief(world)["workingMemory"]]
+
+
+def test_the_end_of_a_session_may_come_after_its_turns(world):
+    world.post("/session/ingest", {**OLD, "endedAt": None})
+    assert len(brief(world, now="2026-05-13T09:05:00Z")["workingMemory"]) == 2
+    world.post("/session/ingest", OLD)
+    assert brief(world, now="2026-05-13T09:05:00Z")["workingMemory"] == []
+
+
 # ---- questions and corrections
 
 
@@ -481,3 +513,18 @@ def test_no_brief_tells_the_words_of_a_cancelled_turn(inside, folded, is_closed)
     assert "Anna" not in told(inside)
     if folded == "after":
         assert told(inside) == before
+
+
+def test_the_inside_tells_no_words_of_a_cancelled_turn(inside):
+    for number, words in enumerate(
+        ["I need to call Bob.", "I live in Quetzalberg.", "I need to buy a lamp."]
+    ):
+        say(inside, words, f"2026-05-13T10:00:{number:02}Z")
+    work(inside)
+    (concept,) = look(inside, "user", **USER)["topEntities"]
+    assert "Quetzalberg" in concept["summary"]
+    cancel(inside, "I live in Quetzalberg.")
+    for _ in range(2):
+        shown = look(inside, "user", **USER)
+        assert "Quetzalberg" not in json.dumps(shown)
+        work(inside)

@@ -96,6 +96,25 @@ def test_a_key_of_the_callers_own_tells_repetitions(world):
     assert len(brief(world, userId="user_2")["workingMemory"]) == 1
 
 
+def test_one_key_of_two_personas_is_a_conflict(world):
+    ingest(world, "first", idempotencyKey="k1")
+    refused = world.call("POST", "/ingest", body=turn("first", idempotencyKey="k1", personaId="other"))
+    assert (refused.status_code, refused.json()["error_code"]) == (409, "IDEMPOTENCY_CONFLICT")
+
+
+def test_two_assistants_may_say_the_same_at_once(world):
+    for persona in ("one", "two", "one"):
+        ingest(world, "Yes.", role="assistant", personaId=persona)
+    events = world.get("/v1/events", scope="org:tenant_a/user:user_1")["items"]
+    assert sorted(event["content"]["persona"] for event in events) == ["one", "two"]
+
+
+def test_what_a_user_says_to_two_personas_at_once_is_one_turn(world):
+    for persona in ("one", "two"):
+        ingest(world, "Hello you.", personaId=persona)
+    assert len(brief(world)["workingMemory"]) == 1
+
+
 def test_a_key_may_come_in_the_header(world):
     headers = {"X-Cortex-Idempotency-Key": "k1"}
     assert world.call("POST", "/ingest", body=turn("first"), headers=headers).status_code == 200

@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from capsules import later, patch, upsert
-from lamina.continuity import requests
-from lamina.continuity.writes import moved, patched_capsule, upserted
+from lamina.continuity.capsule import requests
+from lamina.continuity.changes.deciding import moved, patched_capsule, upserted
 from lamina.errors import LaminaError
 
 STEPS = 300

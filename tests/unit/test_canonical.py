@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.kernel.canonical import canonical, compact, digest
+from lamina.kernel.canonical import canonical, compact, digest, holds_nul
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
 VALUES = st.recursive(
@@ -54,3 +54,14 @@ def test_what_json_cannot_say_is_refused(value: object) -> None:
 def test_a_digest_names_its_algorithm_and_tells_values_apart() -> None:
     assert digest({}) == "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
     assert digest(1) != digest("1")
+
+
+@given(VALUES)
+def test_a_nul_is_found_wherever_the_value_has_one(value: object) -> None:
+    # JSON writes NUL in one way, and a backslash of the text itself is doubled.
+    assert holds_nul(value) == ("\\u0000" in json.dumps(value).replace("\\\\", ""))
+
+
+@pytest.mark.parametrize("value", ["a\x00", {"\x00": 1}, {"a": {"b\x00": []}}, [[{"a": ["\x00"]}]]])
+def test_a_nul_in_a_key_is_as_much_a_nul_as_one_in_a_text(value: object) -> None:
+    assert holds_nul(value)

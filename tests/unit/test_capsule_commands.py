@@ -13,9 +13,9 @@ from typer.testing import CliRunner, Result
 from capsules import BEFORE, NOW, body, rationale, stored
 from lamina.cli.main import app
 from lamina.client import Client
-from lamina.continuity import requests
-from lamina.continuity.trust import trust_signals
-from lamina.continuity.views import startup_summary
+from lamina.continuity.capsule import requests
+from lamina.continuity.judgements.startup import startup_summary
+from lamina.continuity.judgements.trust import trust_signals
 
 REQUESTS = {
     "/v1/continuity/read": requests.Read,
@@ -193,6 +193,13 @@ def test_an_upsert_takes_a_capsule_or_a_request(
     result = run("upsert", "-", "--preserve", "--message", "before lunch", input=said)
     assert server.body == {**request, "merge_mode": "preserve", "commit_message": "before lunch"}
     assert result.stdout == "memory/continuity/thread-six.json updated\n"
+
+
+def test_a_write_says_what_was_not_stored(server: Recorded, run: Callable[..., Result]) -> None:
+    detail = "capsule.continuity.open_lops is no known field and was not stored"
+    server.answer = WRITTEN | {"warnings": [{"code": "unknown_field_dropped", "detail": detail}]}
+    result = run("upsert", "-", input=json.dumps(body()))
+    assert f"warning: {detail}" in " ".join(result.stdout.split())
 
 
 def test_a_capsule_comes_from_a_file(server: Recorded, run: Callable[..., Result], tmp_path: Any) -> None:

@@ -10,12 +10,12 @@ import pytest
 from pydantic import ValidationError
 
 from capsules import body, later, rationale, signal, stored, upsert
-from lamina.continuity import requests
-from lamina.continuity.bounds import BOUNDS, GROUPS, PATCH_TARGETS, Bound, help_row
-from lamina.continuity.capsules import Capsule, plain
-from lamina.continuity.patch import Target
-from lamina.continuity.validate import check_capsule
-from lamina.continuity.writes import patched_capsule, upserted
+from lamina.continuity.capsule import requests
+from lamina.continuity.capsule.bounds import BOUNDS, GROUPS, PATCH_TARGETS, Bound, help_row
+from lamina.continuity.capsule.requests import PatchTarget
+from lamina.continuity.capsule.shape import Capsule, plain
+from lamina.continuity.capsule.validate import check_capsule
+from lamina.continuity.changes.deciding import patched_capsule, upserted
 from lamina.errors import LaminaError
 
 _ELSEWHERE = ("context.retrieve", "continuity.read.startup")
@@ -247,7 +247,7 @@ def test_the_groups_of_the_help_have_their_paths() -> None:
 
 
 def test_the_targets_of_a_patch_are_those_of_the_table() -> None:
-    assert set(Target.__args__) == set(PATCH_TARGETS)  # type: ignore[attr-defined] # a Literal has its words there
+    assert set(PatchTarget.__args__) == set(PATCH_TARGETS)  # type: ignore[attr-defined] # a Literal has its words there
 
 
 def test_a_row_of_the_help_has_the_keys_of_the_contract() -> None:

@@ -9,10 +9,11 @@ import pytest
 from pydantic import ValidationError
 
 from capsules import BEFORE, body, later, rationale, stored, upsert
-from lamina.continuity.loading import loaded
-from lamina.continuity.related import first_problem
-from lamina.continuity.subjects import Subject, archive_name, check_same_subject
-from lamina.continuity.writes import upserted
+from lamina.continuity.capsule.related import first_problem
+from lamina.continuity.capsule.subjects import Subject, archive_name, check_same_subject
+from lamina.continuity.capsule.validate import check_capsule
+from lamina.continuity.changes.deciding import upserted
+from lamina.continuity.shelf.loading import loaded
 from lamina.errors import Conflict, LaminaError, Malformed
 from lamina.kernel.time import instant
 
@@ -109,6 +110,11 @@ def test_a_capsule_that_breaks_a_rule_is_refused(more: dict[str, Any]) -> None:
         upserted(None, upsert(body(**more)))
     assert refused.value.code == "INVALID_CAPSULE"
     assert refused.value.details["field"]
+
+
+def test_a_nul_in_a_key_is_refused_as_one_in_a_value() -> None:
+    with pytest.raises(Malformed, match="NUL"):
+        check_capsule(stored() | {"metadata": {"a\x00": 1}})
 
 
 def test_a_descriptor_is_for_threads_and_tasks() -> None:

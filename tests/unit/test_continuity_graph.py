@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from capsules import body
+from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.files.directory import Directory
-from lamina.continuity.graph import (
+from lamina.continuity.graph.blocks import (
     CONTEXT_CAPS,
     GRAPH_WARNINGS,
     SUMMARY_CAPS,
@@ -22,8 +23,7 @@ from lamina.continuity.graph import (
     graph_block,
     graph_warning,
 )
-from lamina.continuity.graph_sources import GraphSources
-from lamina.continuity.subjects import Subject
+from lamina.continuity.graph.sources import GraphSources
 from libraries import Library, folders, reach
 from shelves import TENANT
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 import pytest
 
 from capsules import BEFORE, NOW, STANCE, body, later, rationale, signal, stored
-from lamina.continuity import requests
-from lamina.continuity.capsules import Signal
-from lamina.continuity.cold import packed, stub_in, stub_text, unpacked
-from lamina.continuity.envelopes import archive_bytes, archived, fallback, fallback_bytes
-from lamina.continuity.freshness import freshness
-from lamina.continuity.judging import candidate_of, changed_fields, compared, revalidated
-from lamina.continuity.planning import is_stale, refresh_candidate, refresh_order
-from lamina.continuity.salience import salience, salience_metadata
-from lamina.continuity.subjects import Subject, archive_name
-from lamina.continuity.trimming import fitted, rendered, shares, tokens, trimmed
-from lamina.continuity.trust import aggregate, compact, trust_signals
-from lamina.continuity.views import startup_summary
-from lamina.continuity.wording import in_words
+from lamina.continuity.capsule import requests
+from lamina.continuity.capsule.shape import Signal
+from lamina.continuity.capsule.subjects import Subject, archive_name
+from lamina.continuity.capsule.wording import in_words
+from lamina.continuity.changes.comparing import candidate_of, changed_fields, compared
+from lamina.continuity.changes.revalidating import revalidated
+from lamina.continuity.judgements.freshness import freshness
+from lamina.continuity.judgements.planning import is_stale, refresh_candidate, refresh_order
+from lamina.continuity.judgements.salience import salience, salience_metadata
+from lamina.continuity.judgements.startup import startup_summary
+from lamina.continuity.judgements.trimming import fitted, rendered, shares, tokens, trimmed
+from lamina.continuity.judgements.trust import aggregate, compact, trust_signals
+from lamina.continuity.shelf.cold import packed, stub_in, stub_text, unpacked
+from lamina.continuity.shelf.envelopes import archive_bytes, archived, fallback, fallback_bytes
 from lamina.errors import Conflict, Malformed
 from lamina.kernel.time import SECOND_US, instant, rfc3339
 
@@ -535,7 +537,7 @@ def test_a_stub_that_was_changed_is_no_stub(old: str, new: str) -> None:
     assert refused.value.code == "INVALID_COLD_ARTIFACT"
 
 
-@pytest.mark.parametrize("content", [b"", b"x", packed(b"x" * 100)[:-4], packed(b"0" * 10_000_000)])
+@pytest.mark.parametrize("content", [b"", b"x", packed(b"x" * 100)[:-4], gzip.compress(b"0" * 10_000_000)])
 def test_a_damaged_or_swollen_copy_is_refused(content: bytes) -> None:
     with pytest.raises(Malformed):
         unpacked(content)
@@ -549,8 +551,8 @@ def test_a_capsule_in_words_says_what_it_holds() -> None:
         "Capsule of thread launch (The launch).",
         f"Stance: {STANCE}",
         "Priorities: ship",
-        "Open: tests",
         "Constraints: two cores",
+        "Open: tests",
         "Concerns: time",
         "Decision git: s r",
     ]

@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from capsules import BEFORE, STANCE, body, later, patch, rationale, stored, upsert
-from lamina.continuity import requests
-from lamina.continuity.trust import resume_adequate
-from lamina.continuity.writes import lifecycle_of, moved, patched_capsule, upserted
+from lamina.continuity.capsule import requests
+from lamina.continuity.changes.deciding import lifecycle_of, moved, patched_capsule, upserted
+from lamina.continuity.judgements.trust import resume_adequate
 from lamina.errors import Conflict, LaminaError, Malformed, NotFound
 
 LABELLED: dict[str, Any] = {

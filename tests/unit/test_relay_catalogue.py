@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from lamina.continuity.operations import continuity_operations
+from lamina.continuity.handlers.operations import continuity_operations
 from lamina.http.relay.catalogue import Served
 from lamina.http.relay.continuity import continuity_rows
 from lamina.http.relay.contract import BESIDE, CAPABILITIES, FEATURES, TOOLS, WORKFLOWS

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lamina.continuity.bounds import BOUNDS, GROUPS, help_row
-from lamina.continuity.requests import Read, SessionEndSnapshot, Upsert
-from lamina.continuity.writes import check_upsert, upserted
+from lamina.continuity.capsule.bounds import BOUNDS, GROUPS, help_row
+from lamina.continuity.capsule.requests import Read, SessionEndSnapshot, Upsert
+from lamina.continuity.changes.deciding import check_upsert, upserted
 from lamina.http.relay.catalogue import Served
 from lamina.http.relay.contract import TOOLS
 from lamina.http.relay.help import LimitTable, help_pages

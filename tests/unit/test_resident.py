@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -244,3 +245,22 @@ def test_old_scopes_are_let_go_when_there_are_too_many_rows(store: MemoryStore) 
     first = read(indexes)
     read(indexes, BOB)
     assert read(indexes) is not first
+
+
+def test_a_scope_of_one_row_costs_a_few_kilobytes(store: MemoryStore) -> None:
+    """Each user of a chat is a scope of their own."""
+    vector = pack(np.eye(1, 384, dtype=np.float32))[0]
+    scopes = [Scope(f"org:acme/user:{number}") for number in range(100)]
+    put(store, *(turn(number, "tea", scope=scope) for number, scope in enumerate(scopes)))
+    store.index.embed(
+        [VectorRow(TENANT, f"evt_{number}", scope, "m", vector, b"") for number, scope in enumerate(scopes)]
+    )
+    indexes = ResidentIndexes(store.index, "m", 384)
+    tracemalloc.start()
+    try:
+        for scope in scopes:
+            assert len(read(indexes, scope)) == 1
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held / len(scopes) < 30_000

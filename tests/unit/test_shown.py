@@ -9,6 +9,7 @@ import pytest
 from given import ALICE, BOB, TENANT, belief, fact, land, support
 from lamina.kernel.records import Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.store.memory import MemoryStore
 from lamina.store.memory.records import MemoryRecords
 from lamina.store.ports.writes import Writes
@@ -36,13 +37,17 @@ class _Counted(MemoryRecords):
         self.asked += ids
         return super().scopes_of(tenant_id, ids)
 
-    def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[str]]:
+    def resting_on(
+        self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
         self.asked += source_ids
-        return super().resting_on(tenant_id, source_ids)
+        return super().resting_on(tenant_id, source_ids, seen_at=seen_at)
 
-    def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
+    def supports_of(
+        self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[Support]]:
         self.asked += record_ids
-        return super().supports_of(tenant_id, record_ids)
+        return super().supports_of(tenant_id, record_ids, seen_at=seen_at)
 
 
 def test_behind_a_record_of_a_hidden_scope_nothing_is_seen(records: MemoryRecords) -> None:

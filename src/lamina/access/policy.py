@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -67,12 +67,18 @@ class OpenPolicy:
 
 
 class PolicyPermits:
-    """``Permits`` of one principal, under policy as it stood when they were made."""
+    """``Permits`` of one principal, under policy as it stood when they were made.
 
-    def __init__(self, policy: Policy, principal: Principal) -> None:
+    ``identify`` tells who the caller is by now; where it is left out nothing can change about that.
+    """
+
+    def __init__(
+        self, policy: Policy, principal: Principal, identify: Callable[[], Principal] | None = None
+    ) -> None:
         self._policy = policy
         self._decider = policy.current()
         self._principal = principal
+        self._identify = identify
 
     def decide(self, grant: Grant) -> Decision:
         """The decision behind ``allows`` and ``require``."""
@@ -109,7 +115,12 @@ class PolicyPermits:
 
     def renewed(self) -> Permits:
         """Mirrors ``Permits.renewed``."""
-        return PolicyPermits(self._policy, self._principal)
+        principal = self._principal if self._identify is None else self._identify()
+        known = (self._principal.tenant_id, self._principal.actor)
+        assert (principal.tenant_id, principal.actor) == known, (
+            "a token names one caller for as long as it holds"
+        )
+        return PolicyPermits(self._policy, principal, self._identify)
 
 
 def _words(decision: Decision) -> str:

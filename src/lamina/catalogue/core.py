@@ -382,7 +382,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "TOO_MANY_STREAMS": ErrorCode(
         "Busy",
         SERVER,
-        "As many lifecycle streams are open as the server allows. Read `GET /v1/lifecycle` page by page.",
+        "As many lifecycle streams are open as the server allows an actor, a tenant or all together; the message says whose, "
+        "`details.streams_max` how many. Read `GET /v1/lifecycle` page by page.",
     ),
     "UNKNOWN_SETTING": ErrorCode(
         "Invalid",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lamina.continuity.telling import telling
+from lamina.continuity.restoring import telling
 from lamina.settings import Settings
 from lamina.store.documents.restore import clone_head, past_writes
 from lamina.store.sqlite import SqliteStore

@@ -11,6 +11,7 @@ import sys
 import uvicorn
 from starlette.types import ASGIApp
 
+from lamina import limits
 from lamina.app import Server, build_server
 from lamina.cli.process import collect_seldom, share_heaps, use_one_core_a_product
 from lamina.cli.retain import DailyRetention
@@ -72,6 +73,7 @@ def uvicorn_config(settings: Settings, application: ASGIApp) -> uvicorn.Config:
         lifespan="off",
         server_header=False,
         timeout_keep_alive=_KEEP_ALIVE_S,
+        timeout_graceful_shutdown=limits.STOP_S_MAX,
         proxy_headers=settings.trusted_proxies != "",
         forwarded_allow_ips=settings.trusted_proxies,
     )
@@ -85,9 +87,15 @@ class _Uvicorn(uvicorn.Server):
         self._lamina = server
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, then the server."""
+        """End the streams, then the server; a client that takes nothing does not keep it."""
         await asyncio.to_thread(self._lamina.stop_streams)
+        asyncio.get_running_loop().call_later(limits.STOP_STUCK_S, self._cut_off_the_stuck)
         await super().shutdown(sockets)
+
+    def _cut_off_the_stuck(self) -> None:
+        for connection in list(self.server_state.connections):
+            if connection.transport.get_write_buffer_size() > 0:
+                connection.transport.abort()
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -11,26 +11,13 @@ from rich.console import Console
 from rich.text import Text
 
 from lamina.cli.show import console, plain, table
+from lamina.continuity.capsule.titles import TITLES
 
 __all__ = ["capsule", "differences", "listed", "moved", "startup", "versions", "written"]
 
 Plain = Mapping[str, Any]
 """A JSON object of an answer."""
 
-_LISTS: Final = (
-    ("Priorities", "top_priorities"),
-    ("Constraints", "active_constraints"),
-    ("Open", "open_loops"),
-    ("Decided against", "negative_decisions"),
-    ("Reasons", "rationale_entries"),
-    ("Concerns", "active_concerns"),
-    ("Drift", "drift_signals"),
-    ("Hypotheses", "working_hypotheses"),
-    ("Commitments", "long_horizon_commitments"),
-    ("This session", "session_trajectory"),
-    ("Notes", "trailing_notes"),
-    ("To look into", "curiosity_queue"),
-)
 _AT_THE_TOP: Final = {"subject_kind", "subject_id", "updated_at", "continuity", "stable_preferences"}
 _IN_THE_LINE: Final = {"decision", "rationale", "summary", "kind", "status", "reasoning", "content"}
 _STEPS: Final = ("version", "change", "bytes", "commit", "author", "at", "message")
@@ -48,7 +35,7 @@ def capsule(said: Plain) -> None:
     _heading(out, found)
     _fields(out, state, whole=True)
     _preferences(out, found.get("stable_preferences"), whole=True)
-    shown = {"stance_summary", *(name for _, name in _LISTS)}
+    shown = {"stance_summary", *TITLES}
     _rest(out, {name: value for name, value in state.items() if name not in shown})
     _rest(out, {name: value for name, value in found.items() if name not in _AT_THE_TOP})
     _trust(out, said.get("trust_signals"))
@@ -79,6 +66,7 @@ def written(said: Plain) -> None:
     out.print(f"{plain(said['path'])} {done}" + (f" at {commit[:12]}" if commit else ""))
     for name in said.get("normalizations_applied") or ():
         out.print(f"  normalised: {plain(name)}", style="dim")
+    _warned(out, [warning["detail"] for warning in said.get("warnings") or ()])
     _warned(out, said.get("recovery_warnings") or ())
 
 
@@ -198,7 +186,7 @@ def _heading(out: Console, found: Plain) -> None:
 def _fields(out: Console, state: Plain, *, whole: bool = False) -> None:
     if state.get("stance_summary"):
         out.print(plain(state["stance_summary"]))
-    for title, name in _LISTS:
+    for name, title in TITLES.items():
         items = state.get(name) or ()
         _bullets(out, title, [_worded(item) for item in items], _beside(items) if whole else ())
 

@@ -21,6 +21,8 @@ from lamina.recall.requests import Pack
 __all__ = ["Emit", "Open", "Read", "Stream", "follow", "recall_parts"]
 
 EventT = TypeVar("EventT")
+_TOKEN_ENDED = ("EXPIRED_TOKEN", "REVOKED_TOKEN")
+"""What a stream says when the token that opened it holds no more: another may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ def _opened(
 
 
 def follow(session: Session, asked: Ask[LifecycleEvent]) -> Stream[LifecycleEvent]:
-    """What happens, without an end: a stream that breaks or lags is opened again behind the last event seen.
+    """What happens, without an end: a stream that breaks, lags or whose token ended is opened again behind the last
+    event seen, with the token that the provider gives by then.
 
     Raises what opening it again says once the retries in a row are used up; any sign of life counts them anew.
     """
@@ -113,9 +116,9 @@ def follow(session: Session, asked: Ask[LifecycleEvent]) -> Stream[LifecycleEven
             while isinstance(got := (yield Read()), bytes):
                 attempt = 0
                 for received in reader.feed(got):
-                    if received.event == "policy_revoked":
+                    if received.event == "policy_revoked" and not _token_ended(received):
                         raise _revoked(received, response)
-                    if received.event == "lagging":
+                    if received.event in ("policy_revoked", "lagging"):
                         continue
                     last_id = received.id or last_id
                     yield Emit(_event(received, response))
@@ -144,6 +147,10 @@ def _ended(session: Session, got: object) -> Failure:
 
 def _event(received: Received, response: httpx.Response) -> LifecycleEvent:
     return typed(LifecycleEvent, {**received.data, "id": received.id, "name": received.event}, response)
+
+
+def _token_ended(received: Received) -> bool:
+    return str(received.data.get("reason", "")).startswith(_TOKEN_ENDED)
 
 
 def _revoked(received: Received, response: httpx.Response) -> Forbidden:

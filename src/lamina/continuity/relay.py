@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from lamina import limits
+from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.context.operations import context_operations
 from lamina.continuity.context.orienting import Orienting
-from lamina.continuity.context.retrieving import Graphing, Reminders, Retrieving
+from lamina.continuity.context.retrieving import Reminders, Retrieving
 from lamina.continuity.context.snapshots import Snapshots
 from lamina.continuity.files.directory import Directory
 from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.operations import file_operations
 from lamina.continuity.files.ports import Finder
-from lamina.continuity.graph_sources import GraphSources
-from lamina.continuity.operations import continuity_operations
-from lamina.continuity.reading import Reading
-from lamina.continuity.shelf import Shelf
-from lamina.continuity.subjects import Subject
-from lamina.continuity.uses import Uses
+from lamina.continuity.graph.graphing import Graphing
+from lamina.continuity.graph.sources import GraphSources
+from lamina.continuity.handlers.operations import continuity_operations
+from lamina.continuity.handlers.reading import Reading
+from lamina.continuity.shelf.documents import Shelf
+from lamina.continuity.shelf.uses import Uses
 from lamina.kernel.operations import Call, Operation
 from lamina.store.ports.documents import Documents
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.context.retrieving import Reminders
-from lamina.continuity.subjects import Subject
 from lamina.coordination.reminding import SCHEDULE_PLACE, Reminding
 from lamina.kernel.operations import Call
 from lamina.kernel.relay import RelayRight

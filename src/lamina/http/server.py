@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -32,7 +32,7 @@ from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import openapi_document
 from lamina.http.origins import refuse_other_pages
 from lamina.http.routes import PARAMETER, Route
-from lamina.http.sse import HEARTBEAT, MEDIA_TYPE, ServerSentEvent
+from lamina.http.sse import HEARTBEAT, EventStream, ServerSentEvent
 from lamina.http.unrouted import styles_of
 from lamina.kernel.operations import Answer, Principal
 from lamina.observe.logs import log_failure
@@ -177,11 +177,10 @@ def _response(reply: Reply, pool: ThreadPoolExecutor) -> Response:
         return Response(body, status_code=status, headers=headers, media_type=_JSON)
     if isinstance(answer.result, bytes):
         return Response(answer.result, status_code=status, headers=headers, media_type=_JSON)
-    stream = _encoded(answer, pool)
-    return StreamingResponse(stream, headers={**headers, "Cache-Control": "no-store"}, media_type=MEDIA_TYPE)
+    return EventStream(_encoded(answer, pool), headers)
 
 
-async def _encoded(answer: Answer, pool: ThreadPoolExecutor) -> AsyncIterator[bytes]:
+async def _encoded(answer: Answer, pool: ThreadPoolExecutor) -> AsyncGenerator[bytes]:
     """The stream's events. An asynchronous result gives None when it only wants to show that it is alive."""
     if isinstance(answer.result, AsyncIterator):
         async with contextlib.aclosing(answer.result) as events:  # type: ignore[type-var] # ours are generators

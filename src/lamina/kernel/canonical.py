@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-__all__ = ["canonical", "compact", "digest", "not_finite"]
+__all__ = ["canonical", "compact", "digest", "holds_nul", "not_finite"]
 
 
 def canonical(value: Any) -> bytes:  # Any: whatever JSON can hold
@@ -51,3 +51,19 @@ def not_finite(value: Any) -> str | None:  # Any: whatever JSON can hold
         )
         left += [(f"{path}.{name}", child) for name, child in children]
     return None
+
+
+def holds_nul(value: Any) -> bool:  # Any: whatever JSON can hold
+    """Whether the character NUL stands in a text or a key, however deep: PostgreSQL can store neither."""
+    left = [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, str):
+            if "\x00" in each:
+                return True
+        elif isinstance(each, dict):
+            left += each
+            left += each.values()
+        elif isinstance(each, list):
+            left += each
+    return False

@@ -81,7 +81,10 @@ class Permits(Protocol):
         ...
 
     def renewed(self) -> Permits:
-        """What policy lets the same caller do now: for what goes on after its call."""
+        """What policy lets the same caller do now: for what goes on after its call.
+
+        Raises ``Unauthenticated`` once what the caller showed holds no more.
+        """
         ...
 
 

@@ -213,6 +213,11 @@ class Loop(Fact):
     seen_at: Instant
 
     @property
+    def last_at(self) -> Instant:
+        """When it was spoken of last, or its day when that is later."""
+        return max(self.seen_at, self.seen_at if self.due_at is None else self.due_at)
+
+    @property
     def topic(self) -> str | None:
         """What it is found under while it is open."""
         return LOOPS_OPEN if self.status in (LoopStatus.ACTIVE, LoopStatus.SNOOZED) else None

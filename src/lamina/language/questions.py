@@ -14,6 +14,11 @@ _ASKS_ASSISTANT = re.compile(
     r"|we (?:talked|discussed|spoke|chatted))",
     re.IGNORECASE,
 )
+_PAST = re.compile(
+    r"\b(?:did|was|were|wasn't|weren't|didn't|had|used to|before|previous(?:ly)?|former(?:ly)?|earlier|original(?:ly)?"
+    r"|initial(?:ly)?|at first|once|ever|old|past|back then|chang(?:e|ed|es)|histor(?:y|ic)|so far)\b",
+    re.IGNORECASE,
+)
 
 
 def sentence_shares(text: str) -> tuple[float, float]:
@@ -34,3 +39,8 @@ def speaks_of_self(question: str) -> bool:
 def asks_assistant(question: str) -> bool:
     """Whether the question is about what the assistant said earlier, not a new request to it."""
     return bool(_ASKS_ASSISTANT.search(question))
+
+
+def asks_past(question: str) -> bool:
+    """Whether the question may be about what was, and not only about what is: "where did she live before?"."""
+    return bool(_PAST.search(question.replace("\u2019", "'")))

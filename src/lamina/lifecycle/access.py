@@ -12,7 +12,7 @@ from lamina.kernel.scopes import Scope
 from lamina.lifecycle.requests import LifecycleFilters
 from lamina.store.ports.lifecycle import Lifecycle, LifecycleQuery
 
-__all__ = ["query_of", "row_after", "subscribe_grant", "visible"]
+__all__ = ["may_follow", "query_of", "row_after", "subscribe_grant", "visible"]
 
 
 def subscribe_grant(scope: str | None) -> Grant:
@@ -33,13 +33,15 @@ def query_of(filters: LifecycleFilters, tenant_id: str) -> LifecycleQuery:
 
 def visible(rows: Sequence[LifecycleRow], permits: Permits) -> list[LifecycleRow]:
     """The rows of scopes that the caller may follow and read; each scope is decided once per call."""
-    allowed: dict[Scope, bool] = {}
-    for row in rows:
-        if row.scope not in allowed:
-            allowed[row.scope] = permits.allows(subscribe_grant(row.scope)) and permits.allows(
-                Grant(Capability.SCOPE_READ_LOCAL, row.scope)
-            )
+    allowed = {scope: may_follow(scope, permits) for scope in {row.scope for row in rows}}
     return [row for row in rows if allowed[row.scope]]
+
+
+def may_follow(scope: Scope, permits: Permits) -> bool:
+    """Whether the caller may see the rows of a scope."""
+    return permits.allows(subscribe_grant(scope)) and permits.allows(
+        Grant(Capability.SCOPE_READ_LOCAL, scope)
+    )
 
 
 def row_after(lifecycle: Lifecycle, tenant_id: str, lifecycle_id: str) -> LifecycleRow:

@@ -1,16 +1,21 @@
-"""One look-out for all lifecycle streams: it notices commits of any process and wakes those that have something to read."""
+"""One look-out for all lifecycle streams: it notices commits of any process, reads what is new once for everybody, and
+wakes those who want some of it."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from lamina import limits
-from lamina.errors import Busy, Unavailable
+from lamina.errors import Unavailable
 from lamina.kernel.events import LifecycleRow
+from lamina.lifecycle.places import Places, PlacesMax
+from lamina.lifecycle.tail import Tail, Told
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.store import Store
 
@@ -18,6 +23,7 @@ __all__ = ["Feed", "Listener"]
 
 _LOG = logging.getLogger("lamina.lifecycle")
 _ROWS_AT_ONCE = 1000
+_WOKEN_AT_ONCE = 8
 
 
 @dataclass(eq=False, slots=True)
@@ -28,8 +34,10 @@ class Listener:
     loop: asyncio.AbstractEventLoop
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     ended: bool = False
-    policy_moved: bool = False
-    """Members or policies changed since the stream last asked what it may."""
+    policy_moved: bool = True
+    """Members, policies or tokens may have changed since the stream last asked what it may."""
+    due: int | None = None
+    """The sequence of the oldest row that the stream wants and has not taken."""
 
     def wants(self, row: LifecycleRow) -> bool:
         """Whether the row is one that the stream's query would find."""
@@ -41,55 +49,32 @@ class Listener:
             and (query.names is None or row.name in query.names)
         )
 
-    def wake(self) -> None:
-        """Let the stream look; from any thread. A loop that has closed has nobody left to wake."""
-        if not self.loop.is_closed():
-            self.loop.call_soon_threadsafe(self.woken.set)
-
 
 class Feed:
     """Wakes listeners. Its thread runs only while there are any, and looks for all of them together."""
 
-    def __init__(self, store: Store, *, streams_max: int = limits.LIFECYCLE_STREAMS_MAX) -> None:
+    def __init__(self, store: Store, *, places_max: PlacesMax | None = None) -> None:
         self._store = store
-        self._streams_max = streams_max
-        # Re-entrant: a stream that is collected gives its slot back on whatever thread is just allocating.
+        self.places = Places(places_max or PlacesMax())
+        # Re-entrant: a stream that is collected leaves on whatever thread is just allocating.
         self._lock = threading.RLock()
-        self._slots = 0
         self._listeners: set[Listener] = set()
-        self._read_to: dict[str, int] = {}
+        self._tails: dict[str, Tail] = {}
         self._access: int | None = None
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
 
-    def take_slot(self) -> None:
-        """Count a stream in; raises ``Busy`` (TOO_MANY_STREAMS), or ``Unavailable`` once the server stops."""
-        with self._lock:
-            if self._stopping.is_set():
-                raise Unavailable(
-                    "SERVER_STOPPING", "the server is stopping", hint="connect again in a moment"
-                )
-            if self._slots >= self._streams_max:
-                raise Busy(
-                    "TOO_MANY_STREAMS",
-                    f"{self._streams_max} lifecycle streams are open",
-                    hint="close one, or read GET /v1/lifecycle page by page",
-                    details={"retry_after_s": 5},
-                )
-            self._slots += 1
-
-    def give_slot(self) -> None:
-        """Count a stream out."""
-        with self._lock:
-            self._slots -= 1
+    def check_open(self) -> None:
+        """Nothing, or ``Unavailable`` (SERVER_STOPPING) once the server stops."""
+        if self._stopping.is_set():
+            raise Unavailable("SERVER_STOPPING", "the server is stopping", hint="connect again in a moment")
 
     def add(self, listener: Listener) -> None:
         """Wake a listener from now on. What was committed before is its own to read."""
-        tenant_id = listener.query.tenant_id
         newest = self._store.lifecycle.last_sequence()
         with self._lock:
             listener.ended = self._stopping.is_set()
-            self._read_to.setdefault(tenant_id, newest)
+            self._tails.setdefault(listener.query.tenant_id, Tail(newest))
             self._listeners.add(listener)
             if self._thread is None and not listener.ended:
                 self._thread = threading.Thread(target=self._run, name="lamina-lifecycle", daemon=True)
@@ -99,6 +84,26 @@ class Feed:
         """Wake a listener no more."""
         with self._lock:
             self._listeners.discard(listener)
+
+    def take(self, listener: Listener, after: int, rows_max: int) -> list[Told] | None:
+        """What a listener wants of the rows read for everybody, past ``after``; None when they are no longer at hand,
+        and the store has to be asked. For a listener that has read the store to its end since it was added.
+        """
+        with self._lock:
+            due, listener.due = listener.due, None
+            if due is None:
+                return []
+            tail = self._tails.get(listener.query.tenant_id)
+            if tail is None or not tail.holds(due):
+                return None
+            taken: list[Told] = []
+            for each in tail.since(due):
+                if each.row.sequence > after and listener.wants(each.row):
+                    if len(taken) == rows_max:
+                        listener.due = each.row.sequence
+                        break
+                    taken.append(each)
+            return taken
 
     def close(self) -> None:
         """End every stream, now and for good."""
@@ -111,9 +116,10 @@ class Feed:
 
     def _end_all(self) -> None:
         with self._lock:
-            for listener in list(self._listeners):
+            listeners = list(self._listeners)
+            for listener in listeners:
                 listener.ended = True
-                listener.wake()
+        _wake(listeners)
 
     def _run(self) -> None:
         mark: int | None = None
@@ -122,7 +128,7 @@ class Feed:
                 with self._lock:
                     if not self._listeners:
                         self._thread = None
-                        self._read_to.clear()
+                        self._tails.clear()
                         return
                 now = self._store.change_mark()
                 if now != mark:
@@ -133,39 +139,66 @@ class Feed:
             _LOG.exception("the lifecycle look-out failed; its streams end")
             with self._lock:
                 self._thread = None
-                self._read_to.clear()
+                self._tails.clear()
             self._end_all()
 
     def _look(self) -> None:
+        """Read on for every tenant that somebody follows, and wake those who want what was read."""
         with self._lock:
-            tenants = dict(self._read_to)
-            listeners = list(self._listeners)
-        self._note_policy(listeners)
-        for tenant_id, read_to in tenants.items():
-            waiting = [each for each in listeners if each.query.tenant_id == tenant_id]
-            newest = self._wake(waiting, tenant_id, read_to)
-            with self._lock:
-                self._read_to[tenant_id] = newest
+            followed = {listener.query.tenant_id for listener in self._listeners}
+            self._tails = {tenant_id: self._tails[tenant_id] for tenant_id in followed}
+            tails = dict(self._tails)
+        for tenant_id, tail in tails.items():
+            more = True
+            while more:
+                rows = self._store.lifecycle.query(
+                    LifecycleQuery(tenant_id=tenant_id, after=tail.read_to, limit=_ROWS_AT_ONCE)
+                )
+                # Policy after the rows: no row goes out under rules older than itself.
+                moved = self._moved_by_policy()
+                self._wake_in_turn({*moved, *self._wanting(tail, tenant_id, rows)})
+                more = len(rows) == _ROWS_AT_ONCE
 
-    def _note_policy(self, listeners: Sequence[Listener]) -> None:
-        """Wake everybody when members or policies changed: each asks for itself whether that concerns it."""
+    def _wake_in_turn(self, listeners: Iterable[Listener]) -> None:
+        """A few at a time: they share their processor with whoever writes, and what comes meanwhile goes out with the rest."""
+        left = iter(listeners)
+        while few := list(islice(left, _WOKEN_AT_ONCE)):
+            _wake(few)
+            self._stopping.wait(len(few) * limits.LIFECYCLE_PAUSE_S)
+
+    def _moved_by_policy(self) -> Collection[Listener]:
+        """Everybody when members, policies or tokens changed: each asks for itself whether that concerns it."""
         version = self._store.registry.version()
-        if version != self._access:
-            self._access = version
-            for listener in listeners:
+        if version == self._access:
+            return ()
+        self._access = version
+        with self._lock:
+            for listener in self._listeners:
                 listener.policy_moved = True
-                listener.wake()
+            return list(self._listeners)
 
-    def _wake(self, waiting: Sequence[Listener], tenant_id: str, after: int) -> int:
-        """Wake those who want a row past a sequence; returns the newest sequence there was."""
-        while True:
-            rows = self._store.lifecycle.query(
-                LifecycleQuery(tenant_id=tenant_id, after=after, limit=_ROWS_AT_ONCE)
-            )
-            for listener in waiting:
-                if any(map(listener.wants, rows)):
-                    listener.wake()
-            if rows:
-                after = rows[-1].sequence
-            if len(rows) < _ROWS_AT_ONCE:
-                return after
+    def _wanting(self, tail: Tail, tenant_id: str, rows: Sequence[LifecycleRow]) -> Collection[Listener]:
+        """Put rows into the tail; returns those who want one of them."""
+        with self._lock:
+            tail.add(rows, limits.LIFECYCLE_TAIL_ROWS_MAX // len(self._tails))
+            wanting = []
+            for listener in self._listeners:
+                if listener.query.tenant_id == tenant_id:
+                    first = next((row.sequence for row in rows if listener.wants(row)), None)
+                    if first is not None:
+                        listener.due = first if listener.due is None else listener.due
+                        wanting.append(listener)
+            return wanting
+
+
+def _wake(listeners: Collection[Listener]) -> None:
+    """Let streams look; from any thread. A loop that has closed has nobody left to wake."""
+    for loop in {listener.loop for listener in listeners}:
+        there = [listener for listener in listeners if listener.loop is loop]
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(_set, there)
+
+
+def _set(listeners: Sequence[Listener]) -> None:
+    for listener in listeners:
+        listener.woken.set()

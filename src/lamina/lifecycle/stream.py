@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
 from typing import Self
 
 from lamina import limits
-from lamina.kernel.events import LifecycleRow
+from lamina.errors import Unauthenticated
 from lamina.kernel.operations import Answer, Call
-from lamina.kernel.streams import ServerSentEvent
+from lamina.kernel.scopes import Scope
+from lamina.kernel.streams import Burst, ServerSentEvent
 from lamina.kernel.time import SECOND_US, Clock, Instant, duration_text, rfc3339
-from lamina.lifecycle.access import query_of, row_after, subscribe_grant, visible
+from lamina.lifecycle.access import may_follow, query_of, row_after, subscribe_grant
 from lamina.lifecycle.feed import Feed, Listener
-from lamina.lifecycle.requests import LifecycleName, StreamedRow, StreamRequest
+from lamina.lifecycle.requests import LifecycleName, StreamRequest
+from lamina.lifecycle.tail import Told, told
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.store import Store
 
 __all__ = ["LifecycleStream", "Streaming"]
+
+_MOMENT_S = 0.05
 
 
 class Streaming:
@@ -48,14 +52,19 @@ class Streaming:
             query = replace(query, after=row.sequence, arrived_from=window_from)
             if row.arrived_at < window_from:
                 warnings = ("resume_window_passed",)
-        self._feed.take_slot()
+        self._feed.check_open()
+        self._feed.places.take(tenant_id, call.principal.actor)
         stream = LifecycleStream(self._store, self._feed, self._clock, query, call)
         return Answer(stream, warnings=warnings)
 
 
-class LifecycleStream(AsyncIterator[ServerSentEvent | None]):
+class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
     """The events of one stream; None says only that it is alive. Ends when closed, when the server stops, when
-    the client lags, and when policy takes the subscription back."""
+    the client lags, and when policy or the end of its token takes the subscription back.
+
+    It reads the store from where it begins to the end, and from there on takes what the feed has read for everybody. A
+    client that reads too slowly for that holds no rows: its stream goes on in the store, until it lags too far.
+    """
 
     def __init__(self, store: Store, feed: Feed, clock: Clock, query: LifecycleQuery, call: Call) -> None:
         self._store = store
@@ -64,21 +73,26 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | None]):
         self._query = replace(query, limit=limits.LIFECYCLE_BATCH_MAX)
         self._permits = call.permits
         self._held = call.permits.denials(query.within)
-        self._actor = call.principal.actor
+        self._caller = call.principal
+        token = call.principal.token
+        self._token_until: Instant | None = None if token is None else token.exp * SECOND_US
         self._opened_at: Instant = call.now
         self._listener: Listener | None = None
-        self._rows: deque[LifecycleRow] = deque()
         self._news: deque[ServerSentEvent] = deque()
-        self._more = True
+        self._allowed: dict[Scope, bool] = {}
+        self._after = query.after
+        self._behind = True
+        """Whether the store may hold rows that the feed has not handed on."""
         self._closed = False
         self._quiet_since = 0.0
+        self._renewed_at = 0.0
 
     def __aiter__(self) -> Self:
         """Itself."""
         return self
 
-    async def __anext__(self) -> ServerSentEvent | None:
-        """The next event, or None after a quiet while."""
+    async def __anext__(self) -> ServerSentEvent | Burst | None:
+        """What is next, or None after a quiet while."""
         loop = asyncio.get_running_loop()
         if self._listener is None and not self._closed:
             self._listener = Listener(self._query, loop)
@@ -89,45 +103,63 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | None]):
         self._quiet_since = loop.time()
         return event
 
-    async def _next(self, loop: asyncio.AbstractEventLoop) -> ServerSentEvent | None:
+    async def _next(self, loop: asyncio.AbstractEventLoop) -> ServerSentEvent | Burst | None:
         listener = self._listener
         while listener is not None and not listener.ended and not self._closed:
+            if self._permits_are_old(listener, loop.time()):
+                listener.policy_moved = False
+                self._renewed_at = loop.time()
+                refusal = await asyncio.to_thread(self._renew)
+                if refusal is not None:
+                    return self._last(ServerSentEvent("policy_revoked", {"reason": refusal}))
+                continue
             if self._news:
                 return self._news.popleft()
-            if self._rows and not listener.policy_moved:
-                return self._sent(self._rows.popleft())
-            if listener.policy_moved or self._more or listener.woken.is_set():
-                listener.policy_moved = False
-                listener.woken.clear()
-                if not await asyncio.to_thread(self._read):
-                    return self._last(
-                        ServerSentEvent("policy_revoked", {"reason": "lifecycle.subscribe is denied"})
-                    )
+            listener.woken.clear()
+            found = await self._found(listener)
+            if found:
+                return self._sent(found)
+            if self._behind or listener.due is not None or listener.policy_moved:
                 continue
-            left_s = self._quiet_since + limits.LIFECYCLE_HEARTBEAT_S - loop.time()
+            beat_at = self._quiet_since + limits.LIFECYCLE_HEARTBEAT_S
             try:
-                await asyncio.wait_for(listener.woken.wait(), max(0.0, left_s))
+                async with asyncio.timeout(min(max(0.0, beat_at - loop.time()), self._token_left_s())):
+                    await listener.woken.wait()
             except TimeoutError:
-                self._more = True  # a look at the store, and at policy, comes with every sign of life
-                return None
+                if loop.time() >= beat_at:
+                    self._behind = True  # a look at the store comes with every sign of life
+                    return None
         self.close()
         raise StopAsyncIteration
 
-    def _read(self) -> bool:
-        """Fetch what is new; False when the subscription is no longer allowed."""
-        self._permits = self._permits.renewed()
+    # ---- what the caller may
+
+    def _permits_are_old(self, listener: Listener, now_s: float) -> bool:
+        expired = self._token_until is not None and self._clock.now() >= self._token_until
+        return listener.policy_moved or expired or now_s >= self._renewed_at + limits.LIFECYCLE_HEARTBEAT_S
+
+    def _token_left_s(self) -> float:
+        """Until the token is to be looked at again; a moment where it ends in a fraction of this second."""
+        if self._token_until is None:
+            return limits.LIFECYCLE_HEARTBEAT_S
+        return max(_MOMENT_S, (self._token_until - self._clock.now()) / SECOND_US)
+
+    def _renew(self) -> str | None:
+        """Ask what the caller may by now; a reason when the subscription is no longer allowed."""
+        self._allowed = {}
+        try:
+            self._permits = self._permits.renewed()
+        except Unauthenticated as ended:
+            return f"{ended.code}: {ended.message}"
         if not self._permits.allows(subscribe_grant(self._query.within)):
-            return False
+            return "lifecycle.subscribe is denied"
         self._tell_of_policy()
-        if self._rows:  # read under the policy before: what is hidden by now is not sent
-            self._rows = deque(visible(list(self._rows), self._permits))
-            return True
-        rows = self._store.lifecycle.query(self._query)
-        self._more = len(rows) == self._query.limit
-        if rows:
-            self._query = replace(self._query, after=rows[-1].sequence)
-        self._rows.extend(visible(rows, self._permits))
-        return True
+        return None
+
+    def _decide(self, scopes: Collection[Scope]) -> None:
+        if len(self._allowed) > limits.LIFECYCLE_SCOPES_MAX:
+            self._allowed = {}
+        self._allowed |= {scope: may_follow(scope, self._permits) for scope in scopes}
 
     def _tell_of_policy(self) -> None:
         """A ``policy_changed`` event when the caller holds more or less than before, put down to the tier that did it."""
@@ -154,22 +186,36 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | None]):
             )
 
     def _concerned(self, tier: str) -> str:
-        return self._actor if tier == "actor" or self._query.within is None else self._query.within
+        return self._caller.actor if tier == "actor" or self._query.within is None else self._query.within
 
-    def _sent(self, row: LifecycleRow) -> ServerSentEvent:
+    # ---- rows
+
+    async def _found(self, listener: Listener) -> list[Told]:
+        """The next rows that the caller may see, none when they have to be looked for again or there are none."""
+        if self._behind:
+            query = replace(self._query, after=self._after)
+            rows = await asyncio.to_thread(self._store.lifecycle.query, query)
+            found, behind = [told(row) for row in rows], len(rows) == query.limit
+        else:
+            taken = self._feed.take(listener, self._after, limits.LIFECYCLE_BATCH_MAX)
+            found, behind = taken or [], taken is None
+        self._behind = True  # until what was found is on its way
+        scopes = {each.row.scope for each in found}
+        if not scopes <= self._allowed.keys():
+            await asyncio.to_thread(self._decide, scopes)
+        if listener.policy_moved:  # what was found may be hidden by now
+            return []
+        self._behind = behind
+        if found:
+            self._after = found[-1].row.sequence
+        return [each for each in found if self._allowed[each.row.scope]]
+
+    def _sent(self, found: Sequence[Told]) -> ServerSentEvent | Burst:
         # Old rows of a replay are not the client's delay: they count from when it asked for them.
-        behind_us = self._clock.now() - max(row.arrived_at, self._opened_at)
+        behind_us = self._clock.now() - max(found[0].row.arrived_at, self._opened_at)
         if behind_us > limits.LIFECYCLE_LAG_S_MAX * SECOND_US:
             return self._last(ServerSentEvent("lagging", {"behind_by": duration_text(behind_us)}))
-        data = StreamedRow(
-            event_id=row.event_id,
-            job_id=row.job_id,
-            timestamp=row.arrived_at,
-            scope=row.scope,
-            sequence=row.number,
-            payload=row.payload,
-        )
-        return ServerSentEvent(row.name, data, row.id)
+        return found[0].event if len(found) == 1 else Burst([each.event for each in found])
 
     def _last(self, event: ServerSentEvent) -> ServerSentEvent:
         self.close()
@@ -183,7 +229,7 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | None]):
         """Give the stream's place to another; again, it does nothing."""
         if not self._closed:
             self._closed = True
-            self._feed.give_slot()
+            self._feed.places.give(self._caller.tenant_id, self._caller.actor)
             if self._listener is not None:
                 self._feed.remove(self._listener)
 

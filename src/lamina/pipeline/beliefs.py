@@ -7,7 +7,7 @@ slot speaks against the claim that it replaced.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Final, Literal
@@ -128,6 +128,8 @@ class BeliefReviser:
         )
         posterior = self._posterior(older.id, [against])
         revised = _moved(older, posterior, valid_to=fact.valid_from)
+        if revised.valid_from > fact.valid_from:
+            revised = replace(revised, valid_from=fact.valid_from - 1)
         revised = replace(revised, contradicts=tuple(dict.fromkeys([*older.contradicts, belief_id])))
         _put(event, older, revised, writes)
         writes.supports.append(against)
@@ -160,7 +162,15 @@ class BeliefReviser:
             if isinstance(record, Belief) and record.scope == scope and _key(record) == fact.claim_key:
                 held[record.id] = record
         of_its_time = [each for each in held.values() if _overlap(each, fact)]
+        if not of_its_time and held:
+            # The fact may have moved since: it yielded to what was said later.
+            of_its_time = self._resting_on(fact, held)
         return max(of_its_time, key=lambda each: (each.valid_from, each.id), default=None)
+
+    def _resting_on(self, fact: Fact, held: Mapping[str, Belief]) -> list[Belief]:
+        supports = self._view.supports_of(sorted(held))
+        resting = {key for key, found in supports.items() if any(s.source_id == fact.id for s in found)}
+        return [held[key] for key in sorted(resting)]
 
 
 def _overlap(belief: Belief, fact: Fact) -> bool:

@@ -8,7 +8,7 @@ from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
-from lamina.kernel.canonical import canonical, not_finite
+from lamina.kernel.canonical import canonical, holds_nul, not_finite
 from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.operations import Principal
@@ -187,7 +187,7 @@ def _check_content(content: dict[str, Any]) -> None:
         size = len(canonical(content))
         if size > limits.CONTENT_BYTES_MAX:
             raise _wrong("content", f"has {size} bytes, {limits.CONTENT_BYTES_MAX} are allowed")
-    if _has_nul(content):
+    if holds_nul(content):
         raise _wrong("content", "contains the character NUL")
 
 
@@ -205,7 +205,7 @@ def _check_free(value: Any) -> None:
     size = len(canonical(value))
     if size > limits.CONTENT_BYTES_MAX:
         raise ValueError(f"has {size} bytes, {limits.CONTENT_BYTES_MAX} are allowed")
-    if _has_nul(value):
+    if holds_nul(value):
         raise ValueError("contains the character NUL")
 
 
@@ -214,21 +214,6 @@ def _depth(value: Any, most: int) -> int:
         return 0 if not isinstance(value, dict | list) else 1
     children = value.values() if isinstance(value, dict) else value
     return 1 + max(_depth(child, most - 1) for child in children)
-
-
-def _has_nul(value: Any) -> bool:
-    left = [value]
-    while left:
-        each = left.pop()
-        if isinstance(each, str):
-            if "\x00" in each:
-                return True
-        elif isinstance(each, dict):
-            left += each
-            left += each.values()
-        elif isinstance(each, list):
-            left += each
-    return False
 
 
 def _wrong(field: str, reason: str) -> Invalid:

@@ -1,7 +1,7 @@
 """Facts: from the triples of an event to versions that stand beside, confirm or supersede earlier ones.
 
-Values of one slot, that is of a single-valued predicate of one subject, follow each other in *valid* time. An event that arrives
-late finds its place among them, so the order of arrival does not change what is held in the end.
+Values of one slot, that is of a single-valued predicate of one subject, follow each other in valid time (``slots.py``, by the
+rules of ``timeline.py``); all others stand beside each other.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
-from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject, Support
+from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject
 from lamina.kernel.time import Instant, from_datetime, to_datetime
 from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
-from lamina.pipeline.view import EXTRACTED_FROM, TAKEN_BACK_BY, View
-from lamina.store.ports.writes import Closing, Writes
+from lamina.pipeline.slots import SlotPlacer
+from lamina.pipeline.versions import put_version, support_of, supports_of
+from lamina.pipeline.view import TAKEN_BACK_BY, View
+from lamina.store.ports.writes import Writes
 
 __all__ = ["EXTERNAL_FACTOR", "FactResolver", "entity_id"]
 
@@ -58,6 +60,7 @@ class FactResolver:
 
     def __init__(self, view: View) -> None:
         self._view = view
+        self._slots = SlotPlacer(view)
 
     def resolve(self, extraction: Extraction, extractor: str) -> Writes:
         """The entities, mentions, facts, closings and supports of the view's event."""
@@ -84,7 +87,7 @@ class FactResolver:
         if claim.has_ended and self._end_told(event, fact, writes):
             return
         if fact.slot is not None:
-            self._place_in_slot(event, fact, writes)
+            self._slots.place(self._held(writes, slot=fact.slot), fact, writes)
             return
         same = self._held(writes, claim_key=fact.claim_key)
         still_true = [held for held in same if held.valid_to is None or held.valid_to > fact.valid_from]
@@ -93,93 +96,32 @@ class FactResolver:
         else:
             _add(event, fact, writes)
 
-    def _place_in_slot(self, event: Event, fact: Fact, writes: Writes) -> None:
-        chain = self._held(writes, slot=fact.slot)
-        holder = next((held for held in reversed(chain) if held.valid_from <= fact.valid_from), None)
-        follower = next((held for held in chain if held.valid_from > fact.valid_from), None)
-        if holder is not None and holder.object.key == fact.object.key and _holds_at(holder, fact.valid_from):
-            self._confirm(event, holder, fact, writes)
-            return
-        if follower is not None and follower.object.key == fact.object.key:
-            # The value was known already, only later: it holds from this event on.
-            _revise(event, follower, writes, valid_from=fact.valid_from)
-            writes.supports.append(_support(event, follower.id, fact))
-            if holder is not None:
-                _revise(event, holder, writes, valid_to=fact.valid_from, superseded_by=follower.id)
-            return
-        if holder is not None:
-            follower = self._resume(event, holder, fact, writes) or follower
-        _add(
-            event,
-            replace(
-                fact,
-                valid_to=_earlier(fact.valid_to, follower.valid_from if follower else None),
-                supersedes=holder.id if holder else None,
-                superseded_by=follower.id if follower else None,
-            ),
-            writes,
-        )
-        if holder is not None:
-            ends_at = _earlier(holder.valid_to, fact.valid_from)
-            _revise(event, holder, writes, valid_to=ends_at, superseded_by=fact.id)
-
     def _take_back(self, event: Event, taken: TakenBack, writes: Writes) -> None:
         """End the value that holds when the event is observed; nothing takes its place."""
         at = event.context.observed_at
         slot = f"{entity_id(event.tenant_id, _key_of(taken.subject))}|{taken.predicate}"
         for held in self._held(writes, slot=slot):
             if held.valid_from <= at and _holds_at(held, at):
-                _revise(event, held, writes, valid_to=max(at, held.valid_from + 1))
+                put_version(event, held, replace(held, valid_to=max(at, held.valid_from + 1)), writes)
                 writes.supports.append(
-                    _support(event, held.id, held)._replace(
+                    support_of(event, held.id, held)._replace(
                         relation=TAKEN_BACK_BY, polarity="against", weight=0.0, ordinal=at
                     )
                 )
 
-    def _resume(self, event: Event, holder: Fact, fact: Fact, writes: Writes) -> Fact | None:
-        """The holder's value after ``fact`` interrupts it, where the holder was stated again later on.
-
-        Without it, "Berlin in January, Hamburg in June, Berlin in October" would end in Hamburg or in Berlin depending on
-        which of the three arrived last.
-        """
-        stated = [*self._view.standing_supports([holder.id]).get(holder.id, []), *writes.supports]
-        later = [
-            support
-            for support in stated
-            if support.record_id == holder.id
-            and support.ordinal > fact.valid_from
-            and _holds_at(holder, support.ordinal)
-        ]
-        if not later:
-            return None
-        resumed = replace(
-            holder,
-            id=derived_id(Prefix.FACT, event.recorded_at, event.id, holder.id, "resumed"),
-            version=1,
-            position=event.position,
-            recorded_from=event.recorded_at,
-            valid_from=min(support.ordinal for support in later),
-            event_id=min(later, key=lambda support: (support.ordinal, support.source_id)).source_id,
-            supersedes=fact.id,
-        )
-        writes.records.append(resumed)
-        writes.supports += [
-            support._replace(record_id=resumed.id, recorded_at=event.recorded_at) for support in later
-        ]
-        return resumed
-
     def _confirm(self, event: Event, held: Fact, fact: Fact, writes: Writes) -> None:
         """The same claim again: more support, and an earlier beginning where the event reaches further back."""
-        writes.supports.append(_support(event, held.id, fact))
+        writes.supports.append(support_of(event, held.id, fact))
         if fact.valid_from < held.valid_from:
-            _revise(event, held, writes, valid_from=fact.valid_from)
+            put_version(event, held, replace(held, valid_from=fact.valid_from), writes)
 
     def _end_denied(self, event: Event, denial: Fact, writes: Writes) -> Fact:
         """ "I no longer live in Porto" ends what said that she does, and supersedes it."""
         affirmed = replace(denial, negated=False).claim_key
         for held in self._held(writes, claim_key=affirmed):
             if held.valid_to is None and held.valid_from < denial.valid_from:
-                _revise(event, held, writes, valid_to=denial.valid_from, superseded_by=denial.id)
+                ended = replace(held, valid_to=denial.valid_from, superseded_by=denial.id)
+                put_version(event, held, ended, writes, superseded_by=denial.id)
                 denial = replace(denial, supersedes=held.id)
         return denial
 
@@ -192,8 +134,8 @@ class FactResolver:
             if fact.valid_to is None and fact.valid_from < past.valid_to
         ]
         for fact in held:
-            _revise(event, fact, writes, valid_to=past.valid_to)
-            writes.supports.append(_support(event, fact.id, past))
+            put_version(event, fact, replace(fact, valid_to=past.valid_to), writes)
+            writes.supports += supports_of(event, fact.id, past)
         return bool(held)
 
     def _held(self, writes: Writes, *, slot: str | None = None, claim_key: str | None = None) -> list[Fact]:
@@ -206,7 +148,9 @@ class FactResolver:
                 or (claim_key is not None and record.claim_key == claim_key)
             ):
                 facts[record.id] = record
-        return sorted(facts.values(), key=lambda fact: (fact.valid_from, fact.position, fact.id))
+        return sorted(
+            facts.values(), key=lambda fact: (fact.valid_from, fact.valid_to is None, fact.position, fact.id)
+        )
 
 
 def _holds_at(fact: Fact, moment: Instant) -> bool:
@@ -269,58 +213,7 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
 
 def _add(event: Event, fact: Fact, writes: Writes) -> None:
     writes.records.append(fact)
-    writes.supports.append(_support(event, fact.id, fact))
-
-
-def _revise(
-    event: Event,
-    held: Fact,
-    writes: Writes,
-    *,
-    valid_from: Instant | None = None,
-    valid_to: Instant | None = None,
-    superseded_by: str | None = None,
-) -> None:
-    """Put a new version of a fact in the place of the one held; one event makes one version of it at most."""
-    changed = replace(
-        held,
-        valid_from=held.valid_from if valid_from is None else valid_from,
-        valid_to=held.valid_to if valid_to is None else valid_to,
-        superseded_by=superseded_by or held.superseded_by,
-    )
-    if held.recorded_from == event.recorded_at and held in writes.records:
-        writes.records[writes.records.index(held)] = changed
-        return
-    writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at, superseded_by))
-    writes.records.append(
-        replace(
-            changed,
-            version=held.version + 1,
-            position=event.position,
-            recorded_from=event.recorded_at,
-            recorded_to=None,
-        )
-    )
-
-
-def _support(event: Event, record_id: str, stated: Fact) -> Support:
-    """The event's statement of a fact; its ordinal is from when on, by this statement, the claim holds."""
-    return Support(
-        tenant_id=event.tenant_id,
-        record_id=record_id,
-        source_id=event.id,
-        relation=EXTRACTED_FROM,
-        weight=stated.confidence,
-        ordinal=stated.valid_from,
-        role=event.observed_actor.id,
-        recorded_at=event.recorded_at,
-    )
-
-
-def _earlier(one: Instant | None, other: Instant | None) -> Instant | None:
-    if one is None or other is None:
-        return one if other is None else other
-    return min(one, other)
+    writes.supports.append(support_of(event, fact.id, fact))
 
 
 def _note_mentions(event: Event, extraction: Extraction, writes: Writes) -> None:

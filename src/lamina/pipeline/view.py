@@ -23,9 +23,21 @@ from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, Writes
 from lamina.store.rules.records import wanted
 
-__all__ = ["CANCELLED_BY", "EXTRACTED_FROM", "TAKEN_BACK_BY", "TIES", "Apart", "FactsRead", "Pending", "View"]
+__all__ = [
+    "CANCELLED_BY",
+    "EXTRACTED_FROM",
+    "HELD_UNTIL",
+    "TAKEN_BACK_BY",
+    "TIES",
+    "Apart",
+    "FactsRead",
+    "Pending",
+    "View",
+]
 
 EXTRACTED_FROM = "extracted_from"
+HELD_UNTIL = "held_until"
+"""Beside ``extracted_from``: its ordinal is until when, by this statement, the claim held."""
 TAKEN_BACK_BY = "taken_back_by"
 CANCELLED_BY = "cancelled_by"
 """From a cancelled event to the entry of the log that cancelled it."""

@@ -15,17 +15,15 @@ from lamina.language.entities import normalise_name
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import DERIVED, Words
 from lamina.recall.score import EVIDENCE_TOP, RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
+from lamina.recall.sources import events_behind
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
-__all__ = ["SOURCES_TOP", "DerivedLayers", "DerivedRecords"]
+__all__ = ["DerivedLayers", "DerivedRecords"]
 
 ENTITY_TOP: Final = 50
-SOURCES_TOP: Final = 30
-LOOKED_AT: Final = 4
-"""How many times the limit of a layer are read from the store and weighed in full."""
 _STEPS: Final[Mapping[Layer, int]] = {
     Layer.FACTS: 1,
     Layer.EPISODES: 1,
@@ -67,13 +65,14 @@ class DerivedRecords:
         linked = _by_layer(graph)
         wanted = set(named)
         for layer in layers:
-            looked_at = LOOKED_AT * plan.limits[layer]
+            looked_at = plan.breadth.records * plan.limits[layer]
             wanted |= _likeliest(words[layer].keys() | linked[layer], words[layer], graph, looked_at)
         visible = [each for each in self._visible(plan, wanted) if each.scope in plan.scopes]
         if plan.filter:
             # A filter may ask for a name: of what was cancelled, it has to meet what the reader will see.
             visible = without_cancelled(self._store, plan.tenant_id, visible)
-            visible = [each for each in visible if plan.filter.passes(each)]
+            behind = events_behind(plan, visible, shown, self._store.log) if plan.filter.reads_events else {}
+            visible = [each for each in visible if plan.filter.passes(each, behind.get(each.id, ()))]
         ranked = {
             layer: score_records([r for r in visible if r.layer is layer], words[layer], graph, now)[
                 : max(plan.limits[layer], EVIDENCE_TOP)
@@ -98,7 +97,7 @@ class DerivedRecords:
         self, plan: Plan, layers: Collection[Layer], events: Sequence[ScoredEvent], shown: Shown
     ) -> dict[str, float]:
         """The best score among the events that each record of those layers and of the plan's scopes rests on."""
-        scores = {one.record_id: one.score for one in events[:SOURCES_TOP]}
+        scores = {one.record_id: one.score for one in events[: plan.breadth.sources]}
         found: dict[str, float] = {}
         for _ in range(max(_STEPS[layer] for layer in layers)):
             onward: dict[str, float] = defaultdict(float)
@@ -172,5 +171,10 @@ def _is_shown(plan: Plan, record: Record) -> bool:
     if record.excluded or not axes.sees_recorded(record.recorded_from, record.recorded_to):
         return False
     if isinstance(record, Belief | Concept) and record.stance is Stance.DEPRECATED:
+        return False
+    during = axes.valid_during
+    is_over = during is not None and during.end is not None and during.end <= axes.seen_at
+    # A concept has no dates: it puts together what holds when it is read, which may not have held then.
+    if isinstance(record, Concept) and is_over:
         return False
     return axes.sees_valid(record.valid_from, record.valid_to)

@@ -33,7 +33,8 @@ def citations(
         known |= supports_of(missing)
         onward: list[str] = []
         for record_id in front:
-            sources = [support.source_id for support in known.get(record_id, ())[:SOURCES_MAX]]
+            told = dict.fromkeys(support.source_id for support in known.get(record_id, ()))
+            sources = list(told)[:SOURCES_MAX]
             found[record_id] = sources
             onward += [s for s in sources if not is_event(s) and s not in found]
         front = list(dict.fromkeys(onward))

@@ -18,6 +18,7 @@ from lamina.recall.requests import (
     RankedEpisode,
     RankedEvent,
     RankedFact,
+    SupersededView,
 )
 
 __all__ = ["layers_view"]
@@ -38,7 +39,7 @@ def layers_view(
     def ranked(kind: type[RankedT], layer: Layer) -> list[RankedT]:
         return [
             kind(
-                **_fields(item, supports, derives) | hidden,
+                **_fields(item, supports, derives) | hidden | _superseded(item),
                 ranked_position=place,
                 score=item.score,
                 contributions=dict(item.contributions) if with_contributions else None,
@@ -54,6 +55,13 @@ def layers_view(
         events=ranked(RankedEvent, Layer.EVENTS),
         understanding=ranked(RankedConcept, Layer.UNDERSTANDING),
     )
+
+
+def _superseded(item: Item) -> dict[str, Any]:
+    end = item.superseded
+    if end is None:
+        return {}
+    return {"superseded": SupersededView(at=end.at, by_fact=end.fact, by_event=end.event)}
 
 
 def _fields(

@@ -2,7 +2,8 @@
 
 Goldstein and Carbonell, "Summarization: (1) using MMR for diversity-based reranking", 1998, with lambda 0.7: an item
 loses what a better one already says. Then a greedy knapsack: each layer fills its share of the budget, and what is
-left goes to the best items of any layer.
+left goes to the best items of any layer. Where the budget is so small that the share of facts holds none, the best
+fact comes before all else: no line says more in fewer tokens.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer, Record
 from lamina.models.ports import Float32Array
+from lamina.recall.superseded import Superseded
 
 __all__ = ["MMR_LAMBDA", "Item", "Packed", "diversify", "pack"]
 
@@ -40,6 +42,9 @@ class Item:
     contributions: Mapping[str, float]
     line: str
     tokens: int
+    superseded: Superseded | None = None
+    needs: frozenset[str] = frozenset()
+    """It is packed with one of these only; with anything where this is empty."""
 
     @property
     def id(self) -> str:
@@ -75,22 +80,40 @@ def pack(candidates: Mapping[Layer, Sequence[Item]], max_tokens: int) -> Packed:
     present = [layer for layer in candidates if candidates[layer]]
     whole = sum(SHARES[layer] for layer in present) or 1.0
     chosen: dict[Layer, list[Item]] = {layer: [] for layer in candidates}
-    waiting: list[Item] = []
-    spent = 0
-    for layer in present:
-        share = int(max_tokens * SHARES[layer] / whole)
-        taken, rest = _fill(candidates[layer], share)
-        chosen[layer] += taken
-        waiting += rest
-        spent += sum(item.tokens for item in taken)
-    taken, rest = _fill(sorted(waiting, key=lambda item: -item.score), max_tokens - spent)
-    for item in taken:
+    first = _first(candidates, max_tokens, SHARES[Layer.FACTS] / whole)
+    for item in first:
         chosen[item.layer].append(item)
-    spent += sum(item.tokens for item in taken)
+    spent = sum(item.tokens for item in first)
+    waiting: list[Item] = []
+    shared = max_tokens - spent
+    for layer in present:
+        free = [item for item in candidates[layer] if item not in first]
+        unbound = [item for item in free if not item.needs]
+        taken, rest = _fill(unbound, int(shared * SHARES[layer] / whole))
+        chosen[layer] += taken
+        waiting += [*rest, *(item for item in free if item.needs)]
+        spent += sum(item.tokens for item in taken)
+    # What needs another comes after all that do not, and so meets it.
+    waiting.sort(key=lambda item: (bool(item.needs), -item.score))
+    there = {item.id for items in chosen.values() for item in items}
+    evictions = 0
+    for item in waiting:
+        if item.tokens <= max_tokens - spent and (not item.needs or item.needs & there):
+            chosen[item.layer].append(item)
+            there.add(item.id)
+            spent += item.tokens
+        else:
+            evictions += 1
     order = _order(candidates)
-    return Packed(
-        {layer: sorted(items, key=order) for layer, items in chosen.items()}, spent, evictions=len(rest)
-    )
+    return Packed({layer: sorted(items, key=order) for layer, items in chosen.items()}, spent, evictions)
+
+
+def _first(candidates: Mapping[Layer, Sequence[Item]], max_tokens: int, share: float) -> list[Item]:
+    """The best fact, where the share of its layer is too small for it and the budget is not."""
+    best = next((item for item in candidates.get(Layer.FACTS, ()) if not item.needs), None)
+    if best is None or best.tokens <= int(max_tokens * share) or best.tokens > max_tokens:
+        return []
+    return [best]
 
 
 def _fill(items: Sequence[Item], budget: int) -> tuple[list[Item], list[Item]]:

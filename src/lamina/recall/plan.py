@@ -38,10 +38,11 @@ DEFAULT_LIMITS: Mapping[Layer, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Breadth:
-    """How many events a recall looks at to find the few that it shows.
+    """How many events and derived records a recall looks at to find the few that it shows.
 
     ``text``, ``vector``, ``timed`` and ``newest`` are what each arm may bring; so many of the best by words and by vectors,
-    ``expanded``, bring the turns around them.
+    ``expanded``, bring the turns around them. What the best ``sources`` events gave rise to joins the derived records;
+    of a layer so many times its limit, ``records``, are read and weighed in full.
     """
 
     text: int
@@ -49,16 +50,18 @@ class Breadth:
     expanded: int
     timed: int
     newest: int
+    sources: int
+    records: int
 
 
-WIDE: Final = Breadth(text=200, vector=150, expanded=60, timed=50, newest=50)
+WIDE: Final = Breadth(text=200, vector=150, expanded=60, timed=50, newest=50, sources=30, records=4)
 """What every pack is made from."""
 
-NARROW: Final = Breadth(text=60, vector=60, expanded=20, timed=20, newest=20)
-"""For who waits and takes a few lines, such as a brief: a third of the candidates, and so of the late interaction.
+NARROW: Final = Breadth(text=40, vector=40, expanded=12, timed=20, newest=20, sources=12, records=2)
+"""For who waits and takes a few lines, such as a brief: a quarter of the candidates, and so of the late interaction.
 
-Evidence turns in the top 5 and 10, LoCoMo and LongMemEval: 0.762 and 0.818, 0.755 and 0.833; wide 0.762 and 0.821, 0.757
-and 0.836.
+Evidence turns in the top 5 and 10, LoCoMo and LongMemEval: 0.761 and 0.811, 0.749 and 0.828; wide 0.762 and 0.821, 0.757
+and 0.836 (``bench/quality_offline.py`` with these breadths).
 """
 
 

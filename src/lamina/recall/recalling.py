@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from lamina.errors import Unsupported
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.events import Event
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
-from lamina.kernel.records import Layer
+from lamina.kernel.records import Layer, Record
 from lamina.kernel.scopes import Scope
 from lamina.models.counter import TokenCounter
-from lamina.recall.derived import SOURCES_TOP, DerivedLayers, DerivedRecords
+from lamina.recall.derived import DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
 from lamina.recall.layers.reach import Reach, reach_of, traversed
@@ -29,11 +31,12 @@ from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Rec
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
 from lamina.recall.stream import as_stream
+from lamina.recall.superseded import Superseded, Supersession, bound_by, put_right, superseded_among
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
-__all__ = ["Recalling"]
+__all__ = ["Held", "Recalling"]
 
 _DIVERSIFIED = 3
 """MMR chooses among this many times the events that the layer's limit allows."""
@@ -62,11 +65,21 @@ class _Trail:
         return round((self.last - self.started) * 1000, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """What a plan came to: the items, and what they were chosen from."""
+class Held(NamedTuple):
+    """An event or a record that answers, with its score and, where they were asked for, the parts of it."""
 
-    packed: Packed
+    value: Event | Record
+    score: float
+    contributions: Mapping[str, float]
+    superseded: Superseded | None = None
+    needs: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a plan came to: the values of each layer, best first, and what they were chosen from."""
+
+    values: Mapping[Layer, Sequence[Held]]
     pool: EventPool
     ranked: Sequence[ScoredEvent]
     derived: DerivedLayers
@@ -128,11 +141,11 @@ class Recalling:
             as_stream(pack_) if request.stream else pack_, warnings=(*reach.warnings, *plan.warnings)
         )
 
-    def remembered(self, request: Recall, call: Call, breadth: Breadth) -> Mapping[Layer, Sequence[Item]]:
-        """What a pack would hold, best first in each layer, for a caller inside who shows lines of it and not its reasons."""
+    def remembered(self, request: Recall, call: Call, breadth: Breadth) -> Mapping[Layer, Sequence[Held]]:
+        """What a pack is chosen from, best first in each layer up to its limit, for a caller inside who words it himself."""
         reach = self._reach(request, call)
         plan = self._plan(request, call, reach, breadth)
-        return self._chosen(plan, call, _Trail.begin()).packed.chosen
+        return self._found(plan, call, _Trail.begin()).values
 
     def _reach(self, request: Recall, call: Call) -> Reach:
         view: View = request.view if request.view in ("holistic", "descend") else "local"
@@ -148,11 +161,13 @@ class Recalling:
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
         trail = _Trail.begin()
-        chosen = self._chosen(plan, call, trail, explained=request.diagnostics == "full")
-        return self._finish(request, plan, call, reach, chosen, trail)
+        found = self._found(plan, call, trail, explained=request.diagnostics == "full")
+        packed = pack(self._items(plan, found.values), plan.max_tokens)
+        trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
+        return self._finish(request, plan, call, reach, found, packed, trail)
 
-    def _chosen(self, plan: Plan, call: Call, trail: _Trail, *, explained: bool = False) -> _Chosen:
-        """The items of a plan, phase by phase."""
+    def _found(self, plan: Plan, call: Call, trail: _Trail, *, explained: bool = False) -> _Found:
+        """What answers a plan, phase by phase."""
         trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
         pool = self._retriever.gather(plan)
         trail.note(
@@ -164,7 +179,9 @@ class Recalling:
             newest=pool.arms.get("newest", 0),
             candidates=len(pool.turns),
         )
-        ranked = score_events(pool, plan, max(SOURCES_TOP, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0)))
+        ranked = score_events(
+            pool, plan, max(plan.breadth.sources, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0))
+        )
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
         shown = Shown(self._store.records, plan.tenant_id, call.may_read, pool.home)
@@ -175,38 +192,74 @@ class Recalling:
             entities=derived.entities,
             weights=dict(RECORD_WEIGHTS),
         )
-        items = self._items(plan, pool, ranked, derived, explained=explained)
+        best = _diverse(pool, ranked, plan.limits.get(Layer.EVENTS, 0))
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
-        packed = pack(items, plan.max_tokens)
-        trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
-        return _Chosen(packed, pool, ranked, derived, shown)
+        supersession = superseded_among(
+            plan,
+            [one.record_id for one in best],
+            (scored.record for scored in derived.by_layer.get(Layer.FACTS, ())),
+            self._store.records,
+            shown,
+        )
+        trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
+        values = self._values(plan, best, supersession, derived, shown, explained=explained)
+        return _Found(values, pool, ranked, derived, shown)
 
-    def _items(
+    def _values(
         self,
         plan: Plan,
-        pool: EventPool,
-        ranked: Sequence[ScoredEvent],
+        best: Sequence[ScoredEvent],
+        supersession: Supersession,
         derived: DerivedLayers,
+        shown: Shown,
         *,
         explained: bool,
-    ) -> dict[Layer, list[Item]]:
-        limit = plan.limits.get(Layer.EVENTS, 0)
-        chosen = _diverse(pool, ranked, limit)
-        events = self._store.log.get(plan.tenant_id, [one.record_id for one in chosen])
-        values: list[tuple[Layer, Any, float, Mapping[str, float]]] = []
-        for one in chosen:
-            event = events.get(one.record_id)
-            if event is not None and not event.excluded:
-                values.append((Layer.EVENTS, event, one.score, one.contributions if explained else {}))
+    ) -> dict[Layer, list[Held]]:
+        found = {one.record_id: one for one in best}
+        events = self._store.log.get(plan.tenant_id, found.keys() | supersession.corrections)
+        placed = put_right({i: one.score for i, one in found.items()}, supersession, events, plan)
+        placed = placed[: plan.limits.get(Layer.EVENTS, 0)]
+        values: dict[Layer, list[Held]] = {layer: [] for layer in plan.layers}
+        for each in placed:
+            signals: Mapping[str, float] = {}
+            if explained:
+                one = found.get(each.event.id)
+                signals = {**(one.contributions if one else {}), **each.added}
+            held = Held(each.event, each.score, signals, each.superseded, each.needs)
+            values[Layer.EVENTS].append(held)
+        bound = bound_by(placed, shown)
         for layer, scored in derived.by_layer.items():
-            best = scored[: plan.limits.get(layer, 0)]
-            values += [(layer, one.record, one.score, one.contributions) for one in best]
-        lines = [line_of(value, plan.terms) for _, value, _, _ in values]
-        counts = self._counter.count([f"- {line} [99]\n" for line in lines])
-        items: dict[Layer, list[Item]] = {layer: [] for layer in plan.layers}
-        for (layer, value, score, contributions), line, tokens in zip(values, lines, counts, strict=True):
-            items[layer].append(Item(layer, value, score, contributions, line, tokens))
-        return items
+            for record in scored[: plan.limits.get(layer, 0)]:
+                needs = bound.get(record.record.id, frozenset())
+                values[layer].append(Held(record.record, record.score, record.contributions, needs=needs))
+        return values
+
+    def _items(self, plan: Plan, values: Mapping[Layer, Sequence[Held]]) -> Mapping[Layer, Sequence[Item]]:
+        """The values with their lines, and what those cost."""
+        lines = {
+            layer: [
+                line_of(each.value, plan.terms, each.superseded.at if each.superseded else None)
+                for each in values[layer]
+            ]
+            for layer in values
+        }
+        counts = iter(self._counter.count([f"- {line} [99]\n" for line in chain(*lines.values())]))
+        return {
+            layer: [
+                Item(
+                    layer,
+                    each.value,
+                    each.score,
+                    each.contributions,
+                    line,
+                    next(counts),
+                    each.superseded,
+                    each.needs,
+                )
+                for each, line in zip(values[layer], lines[layer], strict=True)
+            ]
+            for layer in values
+        }
 
     def _finish(
         self,
@@ -214,12 +267,13 @@ class Recalling:
         plan: Plan,
         call: Call,
         reach: Reach,
-        chosen: _Chosen,
+        found: _Found,
+        packed: Packed,
         trail: _Trail,
     ) -> Pack:
-        packed, shown = chosen.packed, chosen.shown
-        facts = chosen.derived.by_layer.get(Layer.FACTS, [])
-        strength = evidence_strength(chosen.pool, plan, chosen.ranked, facts)
+        shown = found.shown
+        facts = found.derived.by_layer.get(Layer.FACTS, [])
+        strength = evidence_strength(found.pool, plan, found.ranked, facts)
         ids = [item.id for items in packed.chosen.values() for item in items]
         supports = shown.supports_of(ids)
         block = Block("", {}, 0)

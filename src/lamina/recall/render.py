@@ -1,7 +1,8 @@
 """Rendering: items as lines of a context block, with citations.
 
-Stored text is data. It appears on one line, inside quotation marks, with who said it and when; what came out of a tool or a
-document says so. Nothing that was stored can open a section of the block or pose as its instructions.
+Stored text is data. What somebody said appears on one line, inside quotation marks, in events with who said it and when; what came out
+of a tool or a document says so. Names, facts, beliefs and understanding are put in Lamina's own sentences. Nothing that was stored can open a
+section of the block, or pose as one of its markers: ``[1]`` in a text is shown as ``(1)``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ __all__ = ["Block", "line_of", "render_block", "snippet"]
 
 SNIPPET_CHARS: Final = 480
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
+_OPENS, _CLOSES = r"\[［【〔⟦", r"\]］】〕⟧"
+_BETWEEN = rf"[^\w{_OPENS}{_CLOSES}]"
+_MARKER = re.compile(rf"[{_OPENS}]({_BETWEEN}*\d(?:\d|{_BETWEEN})*)[{_CLOSES}]")
+"""A number in brackets, of any script and with anything unseen beside it. No bracket is looked at twice."""
+
 _SECTIONS: Sequence[tuple[Layer, str]] = (
     (Layer.UNDERSTANDING, "Understanding"),
     (Layer.FACTS, "Facts"),
@@ -32,11 +38,15 @@ _SECTIONS: Sequence[tuple[Layer, str]] = (
 )
 
 
-def line_of(value: Event | Record, terms: Sequence[str]) -> str:
-    """The line of an item, without its marker."""
+def line_of(value: Event | Record, terms: Sequence[str], superseded_at: Instant | None = None) -> str:
+    """The line of an item, without its marker. ``superseded_at`` is since when what an event says holds no more."""
+    return _plain(_worded(value, terms, superseded_at))
+
+
+def _worded(value: Event | Record, terms: Sequence[str], superseded_at: Instant | None) -> str:
     match value:
         case Event():
-            return _event_line(value, terms)
+            return _event_line(value, terms, superseded_at)
         case Fact():
             return f"{_plain(value.text)} ({_validity(value.valid_from, value.valid_to)}{_source(value)})"
         case Belief():
@@ -48,20 +58,23 @@ def line_of(value: Event | Record, terms: Sequence[str]) -> str:
                 f"({value.stance}, confidence {value.confidence:.2f}, 90% in [{low:.2f}, {high:.2f}]{_source(value)})"
             )
         case Episode():
-            return f"{_plain(value.name)}: {_plain(value.summary)}" if value.summary else _plain(value.name)
+            name, summary = _unquoted(value.name), _unquoted(value.summary)
+            return f'{name}: "{summary}"' if summary else name
         case Concept():
             return f"{_plain(value.name)}: {_plain(value.summary)}"
         case _:
             raise AssertionError("every layer has a line")
 
 
-def _event_line(event: Event, terms: Sequence[str]) -> str:
+def _event_line(event: Event, terms: Sequence[str], superseded_at: Instant | None) -> str:
     source = ""
     if event.origin.trust is Trust.EXTERNAL:
-        source = f" ({event.modality.replace('_', ' ')}, quoted)"
+        source = f" ({_unquoted(event.modality.replace('_', ' '))}, quoted)"
+    if superseded_at is not None:
+        source += f" (superseded {rfc3339(superseded_at)[:10]})"
     day = rfc3339(event.context.observed_at)[:16].replace("T", " ")
-    words = snippet(text_of(event.content), terms).replace('"', "'")
-    return f'{day} {_plain(event.observed_actor.display_name)}{source}: "{words}"'
+    words = _unquoted(snippet(text_of(event.content), terms))
+    return f'{day} {_unquoted(event.observed_actor.display_name)}{source}: "{words}"'
 
 
 def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
@@ -94,7 +107,12 @@ def _validity(valid_from: Instant, valid_to: Instant | None) -> str:
 
 
 def _plain(text: str) -> str:
-    return _SPACE.sub(" ", text).strip()
+    """Text on one line, without what looks like a marker."""
+    return _MARKER.sub(r"(\1)", _SPACE.sub(" ", text)).strip()
+
+
+def _unquoted(text: str) -> str:
+    return _plain(text).replace('"', "'")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ __all__ = [
     "PackLayers",
     "Provenance",
     "Recall",
+    "SupersededView",
     "Temporal",
     "View",
 ]
@@ -115,11 +116,20 @@ class Signals(Result):
     contributions: dict[str, float] | None = None
 
 
+class SupersededView(Result):
+    """Since when an event's claims about the question hold no more, what stands in their place, and who said so."""
+
+    at: Stamp
+    by_fact: str | None
+    by_event: str
+
+
 class RankedEvent(EventView, Signals):
-    """An event with its place in the answer."""
+    """An event with its place in the answer. ``superseded`` where what it says of the question no longer holds."""
 
     ranked_position: int
     score: float
+    superseded: SupersededView | None = None
 
 
 class RankedEpisode(EpisodeView, Signals):

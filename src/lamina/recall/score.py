@@ -25,6 +25,7 @@ __all__ = [
     "ANSWERABLE_FROM",
     "EVIDENCE_TOP",
     "RECORD_WEIGHTS",
+    "TEMPERATURE",
     "ScoredEvent",
     "ScoredRecord",
     "evidence_strength",
@@ -44,7 +45,8 @@ RECORD_WEIGHTS: Final[Mapping[str, float]] = {
 ANSWERABLE_FROM: Final = 0.5
 """Below this strength of the best evidence, memory seems not to hold an answer."""
 
-_TEMPERATURE: Final = 2.0
+TEMPERATURE: Final = 2.0
+"""So much more on the line of signals makes an event's score e times as high."""
 EVIDENCE_TOP: Final = 5
 """So many of the best turns, and of the best facts, say whether there is an answer."""
 _HALF_LIFE_DAYS: Final = 90.0
@@ -92,7 +94,7 @@ def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
         ScoredEvent(
             one.index,
             pool.record_ids[one.index],
-            round(math.exp((one.score - best) / _TEMPERATURE), 6),
+            round(math.exp((one.score - best) / TEMPERATURE), 6),
             one,
         )
         for one in ranked

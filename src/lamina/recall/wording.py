@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from lamina.kernel.events import Event
 from lamina.kernel.records import Concept, Episode, Fact, Layer, Record, layer_of
-from lamina.kernel.time import rfc3339
+from lamina.kernel.time import Instant, rfc3339
 from lamina.store.ports.store import Store
 
 __all__ = ["without_cancelled"]
@@ -20,20 +20,26 @@ __all__ = ["without_cancelled"]
 RecordT = TypeVar("RecordT", bound=Record)
 
 
-def without_cancelled(store: Store, tenant_id: str, records: Sequence[RecordT]) -> list[RecordT]:
+def without_cancelled(
+    store: Store, tenant_id: str, records: Sequence[RecordT], *, seen_at: Instant | None = None
+) -> list[RecordT]:
     """The records in their order. A concept has lost the sentences of facts that are hidden, an episode with a cancelled
-    event its summary and the words of its name."""
+    event its summary and the words of its name.
+
+    Versions as of an earlier ``seen_at`` are judged by what they rested on then; what was cancelled since is left out
+    of them too.
+    """
     changed = {
         scope for scope in {each.scope for each in records} if store.index.changes(tenant_id, scope) > 0
     }
     composed = [each for each in records if isinstance(each, Episode | Concept) and each.scope in changed]
-    supports = store.records.supports_of(tenant_id, {each.id for each in composed})
+    supports = store.records.supports_of(tenant_id, {each.id for each in composed}, seen_at=seen_at)
     if not supports:
         return list(records)
     ids = {support.source_id for found in supports.values() for support in found}
     event_ids = {each for each in ids if layer_of(each) is Layer.EVENTS}
     sources: dict[str, Record | Event] = {
-        **store.records.get(tenant_id, ids - event_ids),
+        **store.records.get(tenant_id, ids - event_ids, seen_at=seen_at),
         **store.log.get(tenant_id, event_ids),
     }
     return [

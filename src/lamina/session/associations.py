@@ -16,11 +16,12 @@ from lamina.kernel.events import Event
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import rfc3339
 from lamina.language.entities import normalise_name
-from lamina.recall.pack import Item
 from lamina.recall.plan import NARROW, WIDE, Breadth
-from lamina.recall.recalling import Recalling
+from lamina.recall.recalling import Held, Recalling
 from lamina.recall.requests import Budgets, Recall
+from lamina.recall.superseded import Superseded
 from lamina.session.awaited import awaited_until
 from lamina.session.requests import EntitySeen, Remembered
 from lamina.store.ports.records import Records
@@ -63,11 +64,13 @@ class Associator:
         self, query: str | None, scope: Scope, call: Call, *, known: Sequence[str] = ()
     ) -> Callable[[], Associations]:
         """Start asking, and give what waits for the rest of the deadline. ``known`` events are not told again."""
-        if query is None or not query.strip() or not self._room.acquire(blocking=False):
+        if query is None or not query.strip():
             return lambda: NOTHING
-        until = time.monotonic() + self._deadline_s
         # What goes on after the call has permits of its own.
         later = replace(call, permits=call.permits.renewed())
+        if not self._room.acquire(blocking=False):
+            return lambda: NOTHING
+        until = time.monotonic() + self._deadline_s
         late = threading.Event()
         try:
             future = self._pool.submit(self._ask_until, late, query, scope, later, known)
@@ -113,15 +116,14 @@ class Associator:
             view="local",
             include=["facts", "events"],
             budgets=Budgets(
-                max_tokens=1500,
-                per_layer_limits={"facts": max(_FACTS_MAX, limit), "events": max(_EVENTS_MAX, limit // 2)},
+                per_layer_limits={"facts": max(_FACTS_MAX, limit), "events": max(_EVENTS_MAX, limit // 2)}
             ),
         )
         found = self._remembered(request, call, breadth)
         facts = [
-            (item.value, item.score)
-            for item in found[Layer.FACTS]
-            if isinstance(item.value, Fact) and item.value.kind != "loop"
+            (each.value, each.score)
+            for each in found[Layer.FACTS]
+            if isinstance(each.value, Fact) and each.value.kind != "loop"
         ]
         entities = self._entities([fact for fact, _ in facts], call.principal.tenant_id)
         return Associations(_context(facts, found[Layer.EVENTS], known, limit), entities)
@@ -160,13 +162,17 @@ def _summary(name: str, texts: Sequence[str]) -> str:
 
 
 def _context(
-    facts: Sequence[tuple[Fact, float]], events: Sequence[Item], known: Sequence[str], limit: int
+    facts: Sequence[tuple[Fact, float]], events: Sequence[Held], known: Sequence[str], limit: int
 ) -> list[Remembered]:
     told = [Remembered(text=fact.text, relevance=_share(score), source=fact.id) for fact, score in facts]
     said = [
-        Remembered(text=_quoted(item.value.content), relevance=_share(item.score), source=item.id)
-        for item in events
-        if isinstance(item.value, Event) and item.id not in known
+        Remembered(
+            text=_quoted(each.value.content, each.superseded),
+            relevance=_share(each.score),
+            source=each.value.id,
+        )
+        for each in events
+        if isinstance(each.value, Event) and each.value.id not in known
     ]
     return [*told[: max(1, limit - min(len(said), limit // 2))], *said][:limit]
 
@@ -175,7 +181,8 @@ def _share(score: float) -> float:
     return round(min(1.0, max(0.0, score)), 4)
 
 
-def _quoted(content: Mapping[str, Any]) -> str:
+def _quoted(content: Mapping[str, Any], superseded: Superseded | None) -> str:
     text = " ".join(str(content.get("text") or "").split())
     cut = text if len(text) <= _TEXT_CHARS_MAX else f"{text[: _TEXT_CHARS_MAX - 1]}…"
-    return f'{content.get("role", "user")}: "{cut}"'
+    mark = f" (superseded {rfc3339(superseded.at)[:10]})" if superseded else ""
+    return f'{content.get("role", "user")}{mark}: "{cut}"'

@@ -14,7 +14,7 @@ from lamina.kernel.wire import InstantText
 from lamina.session.ingest import speaker, turn_capture, write_grants
 from lamina.session.names import scope_of
 from lamina.session.requests import Closed, Name, Role, SessionName, SessionRequest, SessionResult, TurnText
-from lamina.store.ports.sessions import Place
+from lamina.store.ports.sessions import End, Place
 from lamina.store.ports.store import Store
 
 __all__ = ["Close", "Closed", "Closing", "SessionTaken", "TakeSession"]
@@ -40,7 +40,10 @@ class Message(SessionRequest):
 
 
 class TakeSession(SessionRequest):
-    """A session that happened elsewhere. Turns that are known already are stored once; with ``endedAt`` it is closed."""
+    """A session that happened elsewhere. Turns that are known already are stored once.
+
+    With ``endedAt`` it is closed, unless somebody spoke in it since.
+    """
 
     tenant_id: Name
     user_id: Name
@@ -107,10 +110,8 @@ class Closing:
         ]
         if not captures:
             return Answer(SessionTaken(status="skipped_empty_transcript", session_id=request.session_id))
-        taken = self._store.sessions.take(captures)
-        if request.ended_at is not None:
-            place = Place(call.principal.tenant_id, scope, request.session_id)
-            self._store.sessions.close(place, call.now)
+        end = None if request.ended_at is None else End(request.ended_at, call.now)
+        taken = self._store.sessions.take(captures, end=end)
         return Answer(
             SessionTaken(status="ingested", session_id=request.session_id),
             replayed=all(entry.replayed for entry in taken),

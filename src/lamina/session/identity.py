@@ -6,18 +6,18 @@ word of the user's corrects it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from lamina.kernel.events import Party
-from lamina.kernel.records import Fact, Layer, Support
+from lamina.kernel.records import Fact, Record, Support
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes
+from lamina.kernel.time import Axes, Instant
 from lamina.language.entities import normalise_name
 from lamina.pipeline.facts import entity_id
 from lamina.pipeline.view import CANCELLED_BY
 from lamina.session.requests import Identity
-from lamina.store.ports.records import RecordQuery, Records
+from lamina.store.ports.records import Records
 
 __all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "TIMEZONE", "identity_of"]
 
@@ -46,10 +46,9 @@ _CHAIN_MAX: Final = 16
 def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str) -> Identity:
     """The user's name, timezone and lasting facts, each as the user last said it; None or absent where unknown."""
     subject = entity_id(tenant_id, normalise_name(Party.of(actor).display_name))
-    chains = {
-        predicate: _chain(records, tenant_id, scope, f"{subject}|{predicate}")
-        for predicate in (*NAMES, TIMEZONE, *CORRECTABLE.values())
-    }
+    slots = {predicate: f"{subject}|{predicate}" for predicate in (*NAMES, TIMEZONE, *CORRECTABLE.values())}
+    held = records.in_slots(tenant_id, scope, slots.values(), limit=_CHAIN_MAX)
+    chains = {predicate: _chain(held.get(slot, ())) for predicate, slot in slots.items()}
     ids = [fact.id for chain in chains.values() for fact in chain]
     supports = _statements(records, tenant_id, ids)
     said = {predicate: _last_said(chain, supports, actor) for predicate, chain in chains.items()}
@@ -61,17 +60,8 @@ def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str) -> I
     )
 
 
-def _chain(records: Records, tenant_id: str, scope: Scope, slot: str) -> list[Fact]:
-    query = RecordQuery(
-        tenant_id=tenant_id,
-        layer=Layer.FACTS,
-        scopes=[scope],
-        axes=EVERYTHING,
-        slot=slot,
-        limit=_CHAIN_MAX,
-    )
-    found = records.query(query)
-    return [fact for fact in found if isinstance(fact, Fact) and not (fact.negated or fact.external)]
+def _chain(held: Iterable[Record]) -> list[Fact]:
+    return [fact for fact in held if isinstance(fact, Fact) and not (fact.negated or fact.external)]
 
 
 def _statements(records: Records, tenant_id: str, fact_ids: Sequence[str]) -> dict[str, list[Support]]:
@@ -89,6 +79,11 @@ def _statements(records: Records, tenant_id: str, fact_ids: Sequence[str]) -> di
     }
 
 
+def _counts_at(statement: Support, fact: Fact) -> Instant:
+    """From when on a statement speaks for a value: inside of what became of it, when later words moved it."""
+    return statement.ordinal if fact.valid_to is None else min(statement.ordinal, fact.valid_to - 1)
+
+
 def _last_said(
     chain: Sequence[Fact], supports: Mapping[str, Sequence[Support]], actor: str
 ) -> Any:  # Any: a JSON scalar
@@ -97,7 +92,7 @@ def _last_said(
         fact.id: max(
             # A statement may stand under a value that was interrupted and under its return: the return counts.
             (
-                (s.ordinal, fact.valid_from, s.recorded_at)
+                (_counts_at(s, fact), fact.valid_from, s.recorded_at)
                 for s in supports.get(fact.id, ())
                 if s.role == actor
             ),

@@ -54,12 +54,18 @@ def turn_capture(
     named: str | None,
     key: str | None = None,
 ) -> Capture:
-    """A turn as the log takes it. ``named`` is the session as the caller gave it, part of what a repetition repeats."""
+    """A turn as the log takes it. ``named`` is the session as the caller gave it, part of what a repetition repeats.
+
+    Another assistant's words are another turn, the user's are the same whomever they were said to: a session that is
+    taken in as a whole may not say it. Under one key both are a conflict.
+    """
     content = {"kind": "message", "role": role, "text": text}
     if persona is not None:
         content["persona"] = persona
     said = [named, role, text, at]
-    unique = digest([scope, "key", key] if key is not None else [scope, "turn", *said])
+    spoken = [*said, actor] if role == "assistant" else said
+    unique = digest([scope, "turn", *spoken] if key is None else [scope, "key", key])
+    body = digest(spoken if key is None else [*said, persona])
     draft = EventDraft(
         tenant_id=principal.tenant_id,
         scope=scope,
@@ -77,7 +83,7 @@ def turn_capture(
             Trust.PRINCIPAL if actor == principal.actor else Trust.DELEGATED,
         ),
     )
-    return Capture(draft, IdempotencyKey(principal.tenant_id, principal.actor, FAMILY, unique), digest(said))
+    return Capture(draft, IdempotencyKey(principal.tenant_id, principal.actor, FAMILY, unique), body)
 
 
 class Ingesting:

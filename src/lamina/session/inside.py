@@ -15,10 +15,11 @@ from lamina.errors import Unauthenticated
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.operations import Answer, Call, Grant, Principal
-from lamina.kernel.records import Layer
+from lamina.kernel.records import Concept, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import rfc3339, rfc3339_or_none
 from lamina.kernel.wire import Result
+from lamina.recall.wording import without_cancelled
 from lamina.session.identity import EVERYTHING
 from lamina.session.loops import loop_row, open_loops
 from lamina.session.names import names_of, scope_of, tenant_scope
@@ -219,10 +220,9 @@ class Inside:
             topic="entity",
             limit=_ENTITIES_MAX,
         )
-        found = self._store.records.query(query)
-        return [
-            {"summary": getattr(record, "summary", ""), "type": None, "uuid": record.id} for record in found
-        ]
+        found = [each for each in self._store.records.query(query) if isinstance(each, Concept)]
+        shown = without_cancelled(self._store, tenant_id, found)
+        return [{"summary": concept.summary, "type": None, "uuid": concept.id} for concept in shown]
 
     def outbox(self, request: OutboxInside, call: Call) -> Answer:
         """What waits, and what failed."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-from lamina.kernel.records import LOOPS_OPEN, Layer, Loop
+from lamina.kernel.records import LOOPS_OPEN, Horizon, Layer, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
 from lamina.session.identity import EVERYTHING
@@ -16,7 +17,7 @@ __all__ = ["BRIEF_LOOPS_MAX", "active_loops", "loop_row", "open_loops", "shown",
 BRIEF_LOOPS_MAX: Final = 5
 _READ_MAX: Final = 200
 _HOUR_US: Final = 3600 * SECOND_US
-_STALE_AFTER: Final = {
+_STALE_AFTER: Final[Mapping[Horizon, tuple[str, int]]] = {
     "today": ("stale", 48 * _HOUR_US),
     "this_week": ("stale", 10 * 24 * _HOUR_US),
     "ongoing": ("needs_review", 21 * 24 * _HOUR_US),
@@ -29,8 +30,7 @@ def status_at(loop: Loop, now: Instant) -> str:
     if loop.status != "active":
         return loop.status.value
     status, after_us = _STALE_AFTER[loop.horizon]
-    last = max(loop.seen_at, loop.due_at or loop.seen_at)
-    return status if now - last > after_us else "active"
+    return status if now - loop.last_at > after_us else "active"
 
 
 def open_loops(records: Records, tenant_id: str, scope: Scope) -> list[Loop]:
@@ -49,9 +49,11 @@ def open_loops(records: Records, tenant_id: str, scope: Scope) -> list[Loop]:
 
 def active_loops(records: Records, tenant_id: str, scope: Scope, now: Instant) -> list[ActiveLoop]:
     """The few loops for a brief: active or to be reviewed."""
-    found = open_loops(records, tenant_id, scope)
-    wanted = [loop for loop in found if status_at(loop, now) in ("active", "needs_review")]
-    return [shown(loop, now) for loop in wanted[:BRIEF_LOOPS_MAX]]
+    since = {
+        horizon: now - after_us for horizon, (status, after_us) in _STALE_AFTER.items() if status == "stale"
+    }
+    found = records.spoken_of(tenant_id, scope, since, read=_READ_MAX, limit=BRIEF_LOOPS_MAX)
+    return [shown(loop, now) for loop in found]
 
 
 def shown(loop: Loop, now: Instant) -> ActiveLoop:

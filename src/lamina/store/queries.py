@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from lamina import limits
 from lamina.kernel.records import Support, is_event, layer_of
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.store.ports.records import Records
 
 __all__ = ["Home", "MayRead", "Shown"]
@@ -28,16 +29,24 @@ _DEPTH = 3  # event -> fact or episode -> belief -> concept
 class Shown:
     """The why graph as one reader may see it, for the length of one call: it asks for everything once.
 
-    ``home`` tells the scope of those records that the caller has at hand anyway, and None of others.
+    ``home`` tells the scope of those records that the caller has at hand anyway, and None of others. With ``seen_at`` it is
+    the graph as it stood then.
     """
 
     def __init__(
-        self, records: Records, tenant_id: str, may_read: MayRead, home: Home = lambda _: None
+        self,
+        records: Records,
+        tenant_id: str,
+        may_read: MayRead,
+        home: Home = lambda _: None,
+        *,
+        seen_at: Instant | None = None,
     ) -> None:
         self._records = records
         self._tenant_id = tenant_id
         self._may_read = may_read
         self._home = home
+        self._seen_at = seen_at
         self._scopes: dict[str, Scope | None] = {}
         self._readable: dict[Scope, bool] = {}
         self._resting: dict[str, list[str]] = {}
@@ -59,7 +68,7 @@ class Shown:
         """Mirrors ``Records.resting_on``."""
         unknown = [each for each in source_ids if each not in self._resting]
         if unknown:
-            found = self._records.resting_on(self._tenant_id, unknown)
+            found = self._records.resting_on(self._tenant_id, unknown, seen_at=self._seen_at)
             hidden = self._hidden({each for ids in found.values() for each in ids})
             self._resting |= {
                 source: [each for each in found.get(source, ()) if each not in hidden] for source in unknown
@@ -93,7 +102,7 @@ class Shown:
         """Mirrors ``Records.supports_of``."""
         unknown = [each for each in record_ids if each not in self._supports]
         if unknown:
-            found = self._records.supports_of(self._tenant_id, unknown)
+            found = self._records.supports_of(self._tenant_id, unknown, seen_at=self._seen_at)
             hidden = self._hidden({support.source_id for supports in found.values() for support in supports})
             self._supports |= {
                 record: [each for each in found.get(record, ()) if each.source_id not in hidden]

@@ -8,8 +8,9 @@ from itertools import islice
 import httpx
 import pytest
 
+from issuing import claims, paseto
 from lamina import AsyncClient, Client
-from lamina.errors import Unavailable
+from lamina.errors import Unauthenticated, Unavailable
 
 
 def _first_row(client: Client, event_id: str) -> str:
@@ -75,6 +76,34 @@ def test_a_stream_that_breaks_goes_on_behind_the_last_event(live, maya, monkeypa
     assert transport.opened == 3
     assert transport.resumed_from[0] is None
     assert all(last is not None for last in transport.resumed_from[1:])
+
+
+def test_a_stream_whose_token_was_revoked_goes_on_with_the_next_or_says_why_not(signing, monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    held = {"token": paseto(claims(jti="first"))}
+    with (
+        Client(signing.url, actor="user:alice", token_provider=lambda: held["token"]) as client,
+        Client(signing.url, actor="user:alice", token_provider=lambda: paseto(claims(jti="other"))) as other,
+    ):
+        since = _first_row(client, client.experience("zero").event_id)
+        stored = [client.experience(text).event_id for text in ("one", "two")]
+        followed = client.lifecycle(since_lifecycle_id=since)
+        seen = [next(followed).event_id, next(followed).event_id]
+        held["token"] = paseto(claims(jti="second"))
+        _revoke(signing.url, "first")
+        stored.append(other.experience("three").event_id)
+        seen.append(next(followed).event_id)
+        assert seen == stored
+        _revoke(signing.url, "second")
+        with pytest.raises(Unauthenticated) as caught:
+            next(followed)
+    assert caught.value.code == "REVOKED_TOKEN"
+
+
+def _revoke(url: str, jti: str) -> None:
+    headers = {"Authorization": f"Bearer {paseto(claims(jti='other'))}", "X-Cortex-Actor": "user:alice"}
+    answer = httpx.post(f"{url}/v1/auth/revoke", json={"jti": jti}, headers=headers)
+    assert answer.status_code == 204
 
 
 def test_a_stream_of_a_server_that_is_gone_ends_with_an_error(monkeypatch):

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 from lamina import limits
-from lamina.continuity.capsules import CapsuleObject
+from lamina.continuity.capsule.shape import CapsuleObject
+from lamina.continuity.capsule.subjects import COLD, ROOT
 from lamina.continuity.files.cards import card_of, snippet_of, text_of
 from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.names import CORE, folder_of, is_text
 from lamina.continuity.files.requests import Row
 from lamina.continuity.permission import Reach
-from lamina.continuity.subjects import COLD, ROOT
 from lamina.kernel.operations import Call
 from lamina.kernel.time import SECOND_US, Instant, rfc3339
 from lamina.store.ports.documents import Document, Documents

@@ -10,14 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from lamina.continuity.capsules import CapsuleObject
+from lamina.continuity.capsule.shape import CapsuleObject
+from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.context.requests import Retrieve
 from lamina.continuity.context.selecting import Selection, label
-from lamina.continuity.freshness import freshness
-from lamina.continuity.loading import Loaded
-from lamina.continuity.permission import Reach
-from lamina.continuity.reading import Reading
-from lamina.continuity.recovery import (
+from lamina.continuity.handlers.reading import Reading
+from lamina.continuity.judgements.freshness import freshness
+from lamina.continuity.judgements.recovery_warnings import (
     ACTIVE_INVALID,
     ACTIVE_MISSING,
     FALLBACK_MISSING,
@@ -25,12 +24,13 @@ from lamina.continuity.recovery import (
     TRUST_AGGREGATE_FAILED,
     superseded,
 )
-from lamina.continuity.salience import Salience, salience, salience_metadata
-from lamina.continuity.shelf import Shelf
-from lamina.continuity.subjects import Subject
-from lamina.continuity.trimming import fitted, rendered, shares, tokens
-from lamina.continuity.trust import HEALTH_RANK, Trust, aggregate, health
-from lamina.continuity.uses import note_use
+from lamina.continuity.judgements.salience import Salience, salience, salience_metadata
+from lamina.continuity.judgements.trimming import fitted, rendered, shares, tokens
+from lamina.continuity.judgements.trust import HEALTH_RANK, Trust, aggregate, health
+from lamina.continuity.permission import Reach
+from lamina.continuity.shelf.documents import Shelf
+from lamina.continuity.shelf.loading import Loaded
+from lamina.continuity.shelf.uses import note_use
 from lamina.errors import Malformed, NotFound
 from lamina.kernel.operations import Call
 from lamina.kernel.time import Instant

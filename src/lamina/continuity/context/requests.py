@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lamina.continuity.bounds import highest, items_max, length_max, lowest
-from lamina.continuity.capsules import Kind
+from lamina.continuity.capsule.bounds import highest, items_max, length_max, lowest
+from lamina.continuity.capsule.shape import Kind
 from lamina.kernel.wire import Result, Text
 
 __all__ = [

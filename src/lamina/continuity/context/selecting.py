@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.context.requests import Retrieve
-from lamina.continuity.subjects import Subject
 from lamina.errors import Malformed
 
 __all__ = ["Selection", "label", "selected"]

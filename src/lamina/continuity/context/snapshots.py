@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from lamina import limits
+from lamina.continuity.capsule.moments import moment
 from lamina.continuity.context.gathering import core_memory, open_questions
 from lamina.continuity.context.requests import AsOf, ReadSnapshot, Snapshot, SnapshotMade, SnapshotRead
 from lamina.continuity.files.cards import card_of, text_of
 from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.names import is_text
 from lamina.continuity.landing import Told, landed
-from lamina.continuity.moments import moment
 from lamina.continuity.permission import READS, Reach
 from lamina.errors import Malformed, NotFound
 from lamina.kernel.canonical import digest

@@ -12,7 +12,7 @@ from lamina.pipeline.extract.phrases import noun_value
 from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
-from lamina.pipeline.extract.values import EntityRef, TimeMatch
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, TimeMatch
 
 _SCHOOLS = word_set("university college school academy uni kindergarten preschool")
 _OFFERS = {"get": "got_offer_from", "receive": "got_offer_from", "have": "got_offer_from", "accept": "accepted_offer_from", "take": "accepted_offer_from"}  # fmt: skip
@@ -46,9 +46,9 @@ class Employment(Emitter):
         if subject.type != "person" or is_hypothetical(clause) or clause.negated or clause.hedged:
             return
         lemma = clause.lemma
-        if lemma in ("start", "begin") and not clause.objects("dobj", "xcomp"):
-            employer = self._employer(clause.verb, "at", "with")
-            day = self._day(clause.verb, clause.verb)
+        if lemma in ("start", "begin") and (verb := self._beginning(clause)) is not None:
+            employer = self._employer(verb, "at", "for", "with")
+            day = self._day(clause.verb, clause.verb) or self._day(verb, verb)
             if employer is not None and (day or (clause.past and not clause.modal)):
                 self._works_at(clause, subject, employer, day[0] if day else None)
         elif clause.modal == "will":
@@ -62,6 +62,13 @@ class Employment(Emitter):
             if employer is not None:
                 day = self._day(clause.verb, clause.verb)
                 self._worked_at(clause, subject, employer, day[0] if day else self._now)
+
+    def _beginning(self, clause: Clause) -> Token | None:
+        """The verb whose place is an employer: "started at Acme", "started working for Acme"."""
+        objects = clause.objects("dobj", "xcomp")
+        if not objects:
+            return clause.verb
+        return objects[0] if objects[0].lemma == "work" else None
 
     def _offered(self, clause: Clause, subject: EntityRef) -> None:
         for target in clause.objects("dobj"):
@@ -110,9 +117,13 @@ class Employment(Emitter):
         return None
 
     def _named_employer(self, token: Token) -> EntityRef | None:
-        if not token.is_name or self.times.covers(token):
+        # Short names of firms are often taken for common nouns; inside a sentence their capital tells.
+        capital = token.is_noun and token.text[:1].isupper() and not self.parse.children(token, "det")
+        if not (token.is_name or capital) or self.times.covers(token) or self.parse.children(token, "poss"):
             return None
         value = noun_value(self.parse, token, self.refs, self.times)
+        if capital and not token.is_name and isinstance(value, LiteralValue):
+            value = entity(str(value.value), "organisation")
         if not isinstance(value, EntityRef) or value.type in ("person", "animal"):
             return None
         school = _SCHOOLS & set(value.key.split())

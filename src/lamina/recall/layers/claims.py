@@ -55,7 +55,7 @@ class ClaimReads:
             min_confidence=request.min_confidence,
         )
         page = records_page(self._store.records, Fact, query, place, limit=request.limit)
-        supports = supports_by_record(self._store.records, call, page.rows)
+        supports = supports_by_record(self._store.records, call, page.rows, query.axes.seen_at)
         result = FactPage(
             items=[fact_view(fact, supports(fact.id)) for fact in page.rows],
             next_cursor=cursor_after(place, page),
@@ -68,7 +68,7 @@ class ClaimReads:
         """One fact."""
         records = self._store.records
         fact = one_record(records, call, Fact, request.fact_id, as_of=request.as_of)
-        supports = supports_by_record(records, call, [fact])
+        supports = supports_by_record(records, call, [fact], request.as_of)
         return Answer(fact_view(fact, supports(fact.id)))
 
     def timeline(self, request: TimelineRequest, call: Call) -> Answer:
@@ -94,9 +94,7 @@ class ClaimReads:
         chain = _newest_versions(facts, seen_at=seen_at)
         shown = chain[-limits.TIMELINE_LENGTH_MAX :]
         result = Timeline(
-            subject=TimelineSubject(
-                id=subject, name=chain[-1].subject.name if chain else _plain(request.subject)
-            ),
+            subject=_subject(subject, request.subject, chain),
             predicate=request.predicate,
             timeline=_entries(shown),
             has_more=len(chain) > len(shown) or len(facts) == limits.LIST_SCAN_MAX,
@@ -125,7 +123,7 @@ class ClaimReads:
         )
         page = records_page(self._store.records, Belief, query, place, limit=request.limit)
         result = BeliefPage(
-            items=with_tensions(self._store.records, call, page.rows),
+            items=with_tensions(self._store.records, call, page.rows, query.axes.seen_at),
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
             scopes_traversed=traversed(reach, self._store.log, call, page.rows),
@@ -135,7 +133,7 @@ class ClaimReads:
     def belief(self, request: BeliefId, call: Call) -> Answer:
         """One belief; ``Gone`` (RESOURCE_DELETED) for one that fell below the confidence floor."""
         belief = held_belief(self._store.records, call, request.belief_id, request.as_of)
-        return Answer(with_tensions(self._store.records, call, [belief])[0])
+        return Answer(with_tensions(self._store.records, call, [belief], request.as_of)[0])
 
 
 def held_belief(records: Records, call: Call, belief_id: str, as_of: Instant | None) -> Belief:
@@ -155,11 +153,14 @@ def held_belief(records: Records, call: Call, belief_id: str, as_of: Instant | N
     return belief
 
 
-def with_tensions(records: Records, call: Call, beliefs: Sequence[Belief]) -> list[BeliefView]:
-    """The views of beliefs, with how each stands against those that it contradicts."""
+def with_tensions(
+    records: Records, call: Call, beliefs: Sequence[Belief], seen_at: Instant | None
+) -> list[BeliefView]:
+    """The views of beliefs, with how each stands against those that it contradicts, now or as of ``seen_at``."""
     tenant_id = call.principal.tenant_id
-    supports = supports_by_record(records, call, beliefs)
-    found = records.get(tenant_id, {other for belief in beliefs for other in belief.contradicts})
+    supports = supports_by_record(records, call, beliefs, seen_at)
+    contradicted = {other for belief in beliefs for other in belief.contradicts}
+    found = records.get(tenant_id, contradicted, seen_at=seen_at)
     others = {key: other for key, other in found.items() if isinstance(other, Belief)}
     return [
         belief_view(belief, counting(records, belief, supports(belief.id)), others=others)
@@ -215,5 +216,10 @@ def _value(value: ObjectValue) -> Any:
     return value.value if value.type == "literal" else value.name or value.id
 
 
-def _plain(subject: str) -> str | None:
-    return None if subject.startswith("ent_") else subject
+def _subject(subject_id: str | None, asked: str, chain: Sequence[Fact]) -> TimelineSubject:
+    """Of somebody of whom nothing is shown, no more than what was asked: the id of a name would say that it is known by now."""
+    if chain:
+        return TimelineSubject(id=subject_id, name=chain[-1].subject.name)
+    return (
+        TimelineSubject(id=None, name=asked) if subject_id != asked else TimelineSubject(id=asked, name=None)
+    )

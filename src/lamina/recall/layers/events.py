@@ -55,7 +55,8 @@ class EventReads:
             request.limit,
             wanted=(lambda event: labels <= set(event.context.labels)) if labels else None,
         )
-        shown = Shown(self._store.records, query.tenant_id, call.may_read)
+        seen_at = None if query.recorded_to is None else query.recorded_to - 1
+        shown = Shown(self._store.records, query.tenant_id, call.may_read, seen_at=seen_at)
         derives = shown.derived_from([event.id for event in page.rows])
         warnings = reach.warnings
         if request.valid_during is not None:
@@ -100,9 +101,9 @@ class EventReads:
             limit=request.limit,
             wanted=lambda episode: _is_wanted(episode, request),
         )
-        supports = supports_by_record(self._store.records, call, page.rows)
+        supports = supports_by_record(self._store.records, call, page.rows, axes.seen_at)
         chain = request.with_causal_chain
-        shown = without_cancelled(self._store, query.tenant_id, page.rows)
+        shown = without_cancelled(self._store, query.tenant_id, page.rows, seen_at=axes.seen_at)
         result = EpisodePage(
             items=[episode_view(each, supports(each.id), with_causal_chain=chain) for each in shown],
             next_cursor=cursor_after(place, page),
@@ -115,8 +116,9 @@ class EventReads:
         """One episode."""
         records = self._store.records
         episode = one_record(records, call, Episode, request.episode_id, as_of=request.as_of)
-        supports = supports_by_record(records, call, [episode])
-        (shown,) = without_cancelled(self._store, call.principal.tenant_id, [episode])
+        supports = supports_by_record(records, call, [episode], request.as_of)
+        tenant_id = call.principal.tenant_id
+        (shown,) = without_cancelled(self._store, tenant_id, [episode], seen_at=request.as_of)
         return Answer(episode_view(shown, supports(episode.id)))
 
 

@@ -13,7 +13,7 @@ from lamina.kernel.records import Belief, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.recall.layers.pages import Place, Scanned, scan
-from lamina.store.ports.log import EventLog, EventQuery
+from lamina.store.ports.log import EventLog
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.queries import Shown
 
@@ -42,10 +42,8 @@ def present(log: EventLog, call: Call, scopes: Collection[Scope]) -> Instant:
     Recorded instants rise strictly, so they run ahead of the clock in a burst and when it was set back. A reader
     that stood at the clock's own now would then miss what was written a moment ago.
     """
-    newest = log.query(
-        EventQuery(tenant_id=call.principal.tenant_id, scopes=scopes, with_excluded=True, limit=1)
-    )
-    return max(call.now, newest[0].recorded_at) if newest else call.now
+    newest = log.last_recorded(call.principal.tenant_id, scopes)
+    return call.now if newest is None else max(call.now, newest)
 
 
 def may_read(call: Call, record: Record, *more: Capability) -> None:
@@ -64,7 +62,7 @@ def one_record(
     version: int | None = None,
     capabilities: Sequence[Capability] = (),
 ) -> RecordT:
-    """A record's newest version, the one of a number, or the newest that was known at ``as_of``.
+    """A record's newest version, the one of a number, or the newest that was known at ``as_of``, as it stood then.
 
     Raises ``NotFound`` for an id that is not there and ``Forbidden`` for one in a scope the caller may not read.
     """
@@ -75,16 +73,13 @@ def one_record(
     may_read(call, newest, *capabilities)
     if as_of is None and version is None:
         return newest
-    fitting = [
-        each
-        for each in records.versions(tenant_id, record_id)
-        if isinstance(each, kind)
-        and (version is None or each.version == version)
-        and (as_of is None or each.recorded_from <= as_of)
-    ]
-    if not fitting:
+    fitting: Record | None = records.get(tenant_id, [record_id], seen_at=as_of).get(record_id)
+    if version is not None and fitting is not None and version != fitting.version:
+        earlier = (each for each in records.versions(tenant_id, record_id) if each.version < fitting.version)
+        fitting = next((each for each in earlier if each.version == version), None)
+    if not isinstance(fitting, kind):
         raise not_found(f"version of this {kind.__name__.lower()} that fits", record_id)
-    return fitting[-1]
+    return fitting
 
 
 def records_page(
@@ -113,19 +108,17 @@ def cursor_after(place: Place, page: Scanned[RecordT]) -> str | None:
 
 
 def supports_by_record(
-    records: Records, call: Call, of: Sequence[Record]
+    records: Records, call: Call, of: Sequence[Record], seen_at: Instant | None
 ) -> Callable[[str], Sequence[Support]]:
-    """The supports of those records that the caller may see, by record id."""
-    found = Shown(records, call.principal.tenant_id, call.may_read).supports_of({record.id for record in of})
+    """The supports of those records that the caller may see, now or as of ``seen_at``, by record id."""
+    shown = Shown(records, call.principal.tenant_id, call.may_read, seen_at=seen_at)
+    found = shown.supports_of({record.id for record in of})
     return lambda record_id: found.get(record_id, ())
 
 
 def counting(records: Records, belief: Belief, supports: Sequence[Support]) -> list[Support]:
     """Those of a belief's supports that its version counts: not a fact that a cancellation had ended by then."""
-    facts = records.get(belief.tenant_id, {support.source_id for support in supports})
-    ended = {
-        fact.id
-        for fact in facts.values()
-        if fact.recorded_to is not None and fact.recorded_to <= belief.recorded_from
-    }
+    ids = {support.source_id for support in supports}
+    facts = records.get(belief.tenant_id, ids, seen_at=belief.recorded_from)
+    ended = {fact.id for fact in facts.values() if fact.recorded_to is not None}
     return [support for support in supports if support.source_id not in ended]

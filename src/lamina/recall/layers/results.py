@@ -85,7 +85,7 @@ class BeliefPage(Page):
 
 
 class TimelineSubject(Result):
-    """Whom a timeline is about; ``id`` is null for a name that nobody used."""
+    """Whom a timeline is about; ``id`` is null for a name of whom it shows nothing."""
 
     id: str | None
     name: str | None

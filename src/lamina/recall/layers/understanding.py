@@ -11,7 +11,7 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Concept, Layer, Stance, layer_of
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes, duration_text
+from lamina.kernel.time import Axes, Instant, duration_text
 from lamina.kernel.views import ConceptView, concept_view
 from lamina.recall.layers.pages import Place, place_of
 from lamina.recall.layers.reach import Reach, reach_of, traversed
@@ -71,10 +71,11 @@ class ConceptReads:
             limit=request.limit,
             wanted=(lambda each: words <= _words(f"{each.topic} {each.name}")) if words else None,
         )
-        steps = self._steps(page.rows, None, request.depth - 1, request.limit, call, reach)
+        seen_at = query.axes.seen_at
+        steps = self._steps(page.rows, None, request.depth - 1, request.limit, call, reach, seen_at)
         result = ConceptPage(
-            items=self._views(page.rows, call),
-            related=self._views([step.concept for step in steps[: request.limit]], call),
+            items=self._views(page.rows, call, seen_at),
+            related=self._views([step.concept for step in steps[: request.limit]], call, seen_at),
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
             scopes_traversed=traversed(reach, self._store.log, call, page.rows),
@@ -92,7 +93,7 @@ class ConceptReads:
             version=request.version,
             capabilities=[Capability.UNDERSTANDING_READ],
         )
-        return Answer(self._views([concept], call)[0])
+        return Answer(self._views([concept], call, request.as_of)[0])
 
     def related(self, request: RelatedRequest, call: Call) -> Answer:
         """The concepts that one leads to."""
@@ -104,10 +105,10 @@ class ConceptReads:
             capabilities=[Capability.UNDERSTANDING_READ],
         )
         steps = self._steps(
-            [concept], request.relation, request.depth, request.limit, call, Reach([concept.scope])
+            [concept], request.relation, request.depth, request.limit, call, Reach([concept.scope]), None
         )
         shown = steps[: request.limit]
-        views = self._views([step.concept for step in shown], call)
+        views = self._views([step.concept for step in shown], call, None)
         items = [
             RelatedConcept(
                 concept=view, relation=step.relation, weight=step.weight, depth=step.depth, source=step.source
@@ -158,7 +159,14 @@ class ConceptReads:
         return max(0, newest[0].recorded_at - synthesised_at)
 
     def _steps(
-        self, start: Sequence[Concept], relation: str | None, depth: int, limit: int, call: Call, reach: Reach
+        self,
+        start: Sequence[Concept],
+        relation: str | None,
+        depth: int,
+        limit: int,
+        call: Call,
+        reach: Reach,
+        seen_at: Instant | None,
     ) -> list[_Step]:
         """Breadth first over edges, heaviest first; one more than ``limit`` tells that there are more."""
         seen = {concept.id for concept in start}
@@ -172,7 +180,7 @@ class ConceptReads:
                 if relation in (None, edge.relation) and edge.to not in seen
             ]
             edges.sort(key=lambda edge: (-edge[2], edge[0], edge[1]))
-            found = self._readable({edge[0] for edge in edges}, call, reach)
+            found = self._readable({edge[0] for edge in edges}, call, reach, seen_at)
             for to, name, weight, source in edges:
                 if to in found and to not in seen and len(steps) <= limit:
                     seen.add(to)
@@ -182,8 +190,10 @@ class ConceptReads:
                 break
         return steps
 
-    def _readable(self, ids: set[str], call: Call, reach: Reach) -> dict[str, Concept]:
-        found = self._store.records.get(call.principal.tenant_id, ids)
+    def _readable(
+        self, ids: set[str], call: Call, reach: Reach, seen_at: Instant | None
+    ) -> dict[str, Concept]:
+        found = self._store.records.get(call.principal.tenant_id, ids, seen_at=seen_at)
         return {
             key: each
             for key, each in found.items()
@@ -193,9 +203,10 @@ class ConceptReads:
             and (each.scope in reach.scopes or _may_cross(call, each.scope))
         }
 
-    def _views(self, concepts: Sequence[Concept], call: Call) -> list[ConceptView]:
+    def _views(self, concepts: Sequence[Concept], call: Call, seen_at: Instant | None) -> list[ConceptView]:
         records, tenant_id = self._store.records, call.principal.tenant_id
-        supports = Shown(records, tenant_id, call.may_read).supports_of({concept.id for concept in concepts})
+        shown = Shown(records, tenant_id, call.may_read, seen_at=seen_at)
+        supports = shown.supports_of({concept.id for concept in concepts})
         sources = {each.source_id for group in supports.values() for each in group}
         found = records.get(tenant_id, {each for each in sources if layer_of(each) is not Layer.EVENTS})
         events = self._store.log.get(tenant_id, {each for each in sources if layer_of(each) is Layer.EVENTS})
@@ -204,7 +215,7 @@ class ConceptReads:
             for each in sources
         }
         views = []
-        for concept in without_cancelled(self._store, tenant_id, concepts):
+        for concept in without_cancelled(self._store, tenant_id, concepts, seen_at=seen_at):
             own = supports.get(concept.id, [])
             gone = sum(lost[support.source_id] for support in own)
             fraction = round(gone / len(own), 4) if own else 0.0

@@ -19,7 +19,7 @@ from lamina.kernel.records import (
     Support,
     layer_of,
 )
-from lamina.kernel.time import rfc3339
+from lamina.kernel.time import Instant, rfc3339
 from lamina.kernel.views import BeliefView
 from lamina.kernel.views.parts import kind_of, supports_held
 from lamina.recall.layers.claims import held_belief, with_tensions
@@ -55,15 +55,16 @@ class BeliefReasons:
         """The support graph of a belief, as far as it lies in scopes that the caller may read."""
         records, tenant_id = self._store.records, call.principal.tenant_id
         belief = held_belief(records, call, request.belief_id, request.as_of)
-        walk = self._walk(belief, call)
-        rested = list(records.get(tenant_id, walk.order).values())
+        seen_at = request.as_of
+        walk = self._walk(belief, call, seen_at)
+        rested = list(records.get(tenant_id, walk.order, seen_at=seen_at).values())
         found: dict[str, Record | Event] = {
-            each.id: each for each in without_cancelled(self._store, tenant_id, rested)
+            each.id: each for each in without_cancelled(self._store, tenant_id, rested, seen_at=seen_at)
         }
         event_ids = [each for each in walk.order if layer_of(each) is Layer.EVENTS]
         found.update(self._store.log.get(tenant_id, event_ids))
         nodes = [_node(each, found.get(each), walk.weights.get(each)) for each in walk.order]
-        (view,) = with_tensions(records, call, [belief])
+        (view,) = with_tensions(records, call, [belief], seen_at)
         summaries = {node.id: node.summary for node in nodes if node.summary is not None}
         result = Why(
             belief=view,
@@ -72,14 +73,13 @@ class BeliefReasons:
         )
         return Answer(result)
 
-    def _walk(self, belief: Belief, call: Call) -> _Walk:
+    def _walk(self, belief: Belief, call: Call, seen_at: Instant | None) -> _Walk:
         walk = _Walk()
+        shown = Shown(self._store.records, call.principal.tenant_id, call.may_read, seen_at=seen_at)
         seen = {belief.id}
         frontier = [belief.id]
         for depth in range(limits.WHY_DEPTH_MAX):
-            supports = Shown(self._store.records, call.principal.tenant_id, call.may_read).supports_of(
-                frontier
-            )
+            supports = shown.supports_of(frontier)
             if depth == 0:
                 held = supports_held(belief, supports.get(belief.id, ()))
                 supports = {belief.id: counting(self._store.records, belief, held)}
@@ -93,9 +93,9 @@ class BeliefReasons:
                         seen.add(support.source_id)
                         reached.append(support.source_id)
                         walk.weights[support.source_id] = support.weight
-                    walk.edges.append(
-                        WhyEdge(source=record_id, to=support.source_id, relation=_relation(support))
-                    )
+                    edge = WhyEdge(source=record_id, to=support.source_id, relation=_relation(support))
+                    if edge not in walk.edges[-1:]:
+                        walk.edges.append(edge)
             walk.order += reached
             frontier = [each for each in reached if layer_of(each) is not Layer.EVENTS]
             if not frontier:

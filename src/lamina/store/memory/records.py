@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from lamina.kernel.records import Entity, Mention, Record, Support
+from lamina.kernel.records import (
+    LOOPS_OPEN,
+    Entity,
+    Horizon,
+    Layer,
+    Loop,
+    LoopStatus,
+    Mention,
+    Record,
+    Support,
+)
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant
+from lamina.kernel.time import Axes, Instant
 from lamina.store.memory.exclusion import exclude_unsupported, readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.records import RecordQuery, Statement
 from lamina.store.ports.writes import Writes
-from lamina.store.rules.records import wanted
+from lamina.store.rules.records import as_stood, wanted
 
 __all__ = ["MemoryRecords", "put_writes"]
 
@@ -77,7 +87,9 @@ class MemoryRecords:
             ]
             for record_id in ids
         }
-        return {record_id: versions[-1] for record_id, versions in found.items() if versions}
+        return {
+            record_id: as_stood(versions[-1], seen_at) for record_id, versions in found.items() if versions
+        }
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
         """Mirrors ``Records.versions``."""
@@ -89,19 +101,84 @@ class MemoryRecords:
         """Mirrors ``Records.query``."""
         found = [record for record in self._memory.tables.records.values() if wanted(record, query)]
         found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
-        return found[: query.limit]
+        return [as_stood(record, query.axes.seen_at) for record in found[: query.limit]]
+
+    def ended_since(
+        self, tenant_id: str, scopes: Collection[Scope], layer: Layer, seen_at: Instant, limit: int
+    ) -> list[Record]:
+        """Mirrors ``Records.ended_since``."""
+        query = RecordQuery(
+            tenant_id=tenant_id, layer=layer, scopes=scopes, axes=Axes(seen_at=seen_at), limit=limit
+        )
+        records = self._memory.tables.records.values()
+        ended = [each for each in records if each.recorded_to is not None and wanted(each, query)]
+        ended.sort(key=lambda record: (record.recorded_from, record.id), reverse=True)
+        return [as_stood(record, seen_at) for record in ended[:limit]]
+
+    def in_slots(
+        self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
+    ) -> dict[str, list[Record]]:
+        """Mirrors ``Records.in_slots``."""
+        found = {slot: self.query(_now(tenant_id, scope, limit, slot=slot)) for slot in slots}
+        return {slot: held for slot, held in found.items() if held}
+
+    def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
+        """Mirrors ``Records.statements``."""
+        events = self._memory.tables.events
+        told = [
+            (events[tenant_id, each.source_id], each)
+            for found in self.supports_of(tenant_id, fact_ids).values()
+            for each in found
+            if (tenant_id, each.source_id) in events and not events[tenant_id, each.source_id].excluded
+        ]
+        told.sort(key=lambda item: (item[0].position, item[1].record_id, item[1].relation))
+        statements: dict[str, list[Statement]] = defaultdict(list)
+        for event, each in told:
+            statements[each.record_id].append(
+                Statement(
+                    each.record_id,
+                    event.id,
+                    each.relation,
+                    each.role,
+                    event.context.observed_at,
+                    event.recorded_at,
+                )
+            )
+        return dict(statements)
+
+    def spoken_of(
+        self,
+        tenant_id: str,
+        scope: Scope,
+        since: Mapping[Horizon, Instant],
+        *,
+        read: int,
+        limit: int,
+    ) -> list[Loop]:
+        """Mirrors ``Records.spoken_of``."""
+        found = [
+            loop
+            for loop in self.query(_now(tenant_id, scope, read, topic=LOOPS_OPEN))
+            if isinstance(loop, Loop)
+            and loop.status is LoopStatus.ACTIVE
+            and loop.last_at >= since.get(loop.horizon, loop.last_at)
+        ]
+        return sorted(found, key=lambda loop: (-loop.seen_at, -loop.salience, loop.id))[:limit]
 
     def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
         records = self._memory.tables.records.values()
         return {each.id: each.scope for each in records if each.tenant_id == tenant_id and each.id in ids}
 
-    def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
+    def supports_of(
+        self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[Support]]:
         """Mirrors ``Records.supports_of``."""
         found: dict[str, list[Support]] = defaultdict(list)
         edges = self._memory.tables.supports.values()
         for edge in sorted(edges, key=lambda edge: (edge.ordinal, edge.recorded_at, edge.source_id)):
-            if edge.tenant_id == tenant_id and edge.record_id in record_ids:
+            known = seen_at is None or edge.recorded_at <= seen_at
+            if known and edge.tenant_id == tenant_id and edge.record_id in record_ids:
                 found[edge.record_id].append(edge)
         return dict(found)
 
@@ -114,13 +191,16 @@ class MemoryRecords:
                 found[edge.source_id].append(edge)
         return dict(found)
 
-    def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[str]]:
+    def resting_on(
+        self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
         """Mirrors ``Records.resting_on``."""
-        dependants = self.dependants_of(tenant_id, source_ids)
-        return {
-            source_id: list(dict.fromkeys(each.record_id for each in supports))
-            for source_id, supports in dependants.items()
-        }
+        found: dict[str, dict[str, None]] = defaultdict(dict)
+        for source_id, supports in self.dependants_of(tenant_id, source_ids).items():
+            for each in supports:
+                if seen_at is None or each.recorded_at <= seen_at:
+                    found[source_id][each.record_id] = None
+        return {source_id: list(ids) for source_id, ids in found.items()}
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
         """Mirrors ``Records.entities``."""
@@ -141,3 +221,18 @@ class MemoryRecords:
         ]
         found.sort(key=lambda mention: (-mention.position, mention.entity_id, mention.surface))
         return found[:limit]
+
+
+def _now(
+    tenant_id: str, scope: Scope, limit: int, *, slot: str | None = None, topic: str | None = None
+) -> RecordQuery:
+    """A query for the facts that are held now, whatever the clock says."""
+    return RecordQuery(
+        tenant_id=tenant_id,
+        layer=Layer.FACTS,
+        scopes=[scope],
+        axes=Axes(seen_at=1 << 62),
+        slot=slot,
+        topic=topic,
+        limit=limit,
+    )

@@ -47,4 +47,5 @@ class MemoryRelayTokens:
             if known is None or known.revoked_at is not None:
                 return False
             tables.relay_tokens[tenant_id, token_id] = replace(known, revoked_at=at, revoked_reason=reason)
+            tables.access_version += 1
             return True

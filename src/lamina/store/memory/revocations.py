@@ -31,6 +31,7 @@ class MemoryRevocations:
                 > limits.REVOCATIONS_MAX
             ):
                 raise list_is_full(revocation.tenant_id)
+            tables.access_version += 1
 
     def is_revoked(self, tenant_id: str, issuer: str, jti: str) -> bool:
         """Mirrors ``Revocations.is_revoked``."""

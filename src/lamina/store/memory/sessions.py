@@ -8,13 +8,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from lamina import limits
+from lamina.kernel.events import Event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.memory.log import MemoryLog
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.log import Appended, Capture
-from lamina.store.ports.sessions import Fold, OutboxRow, Place, Sitting
-from lamina.store.rules.sessions import advance, closed
+from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Sitting
+from lamina.store.rules.sessions import advance, closed, ends
 
 __all__ = ["MemorySessions"]
 
@@ -26,7 +27,7 @@ class MemorySessions:
         self._memory = memory
         self._log = log
 
-    def take(self, turns: Sequence[Capture]) -> list[Appended]:
+    def take(self, turns: Sequence[Capture], *, end: End | None = None) -> list[Appended]:
         """Mirrors ``Sessions.take``."""
         with self._memory.change() as tables:
             appended = self._log.put(tables, turns)
@@ -37,6 +38,8 @@ class MemorySessions:
                 for sitting in filter(None, (step.closed, step.sitting)):
                     tables.sittings[place, sitting.number] = sitting
                 _evict(tables, place, step.evicted, event.recorded_at)
+            if end is not None:
+                _end(tables, [entry.event for entry in appended], end)
             return appended
 
     def sitting(self, place: Place, number: int | None = None) -> Sitting | None:
@@ -59,9 +62,7 @@ class MemorySessions:
                 return None
             if untouched_since is not None and held.touched_at >= untouched_since:
                 return None
-            ended = tables.sittings[place, held.number] = closed(held, at)
-            _evict(tables, place, [(held.number, event_id) for event_id in held.window], at)
-            return ended
+            return _close(tables, held, at)
 
     def idle(self, before: Instant, limit: int) -> list[Place]:
         """Mirrors ``Sessions.idle``."""
@@ -169,6 +170,20 @@ class MemorySessions:
         rows = self._memory.tables.outbox.values()
         counted = Counter(row.state for row in rows if tenant_id in (None, row.place.tenant_id))
         return {state: counted[state] for state in ("pending", "sent", "failed")}
+
+
+def _end(tables: Tables, turns: Sequence[Event], end: End) -> None:
+    event = turns[0]
+    assert event.session is not None, "a turn names its session"
+    held = _latest(tables, Place(event.tenant_id, event.scope, event.session))
+    if held is not None and ends(held, turns, end):
+        _close(tables, held, end.told_at)
+
+
+def _close(tables: Tables, held: Sitting, at: Instant) -> Sitting:
+    ended = tables.sittings[held.place, held.number] = closed(held, at)
+    _evict(tables, held.place, [(held.number, event_id) for event_id in held.window], at)
+    return ended
 
 
 def _latest(tables: Tables, place: Place) -> Sitting | None:

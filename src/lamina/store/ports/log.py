@@ -84,6 +84,10 @@ class EventLog(Protocol):
         """The tenants that have events, sorted."""
         ...
 
+    def last_recorded(self, tenant_id: str, scopes: Collection[Scope]) -> Instant | None:
+        """When the newest event of those scopes was recorded, a cancelled one too; None where there is none."""
+        ...
+
     def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
         """How many events those scopes hold, without cancelled ones."""
         ...

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from lamina.kernel.records import Entity, Layer, Mention, Record, Support
+from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 
-__all__ = ["RecordQuery", "Records"]
+__all__ = ["RecordQuery", "Records", "Statement"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +39,24 @@ class RecordQuery:
     limit: int = 50
 
 
+class Statement(NamedTuple):
+    """An event that spoke of a fact: by what relation, who said it, and when."""
+
+    fact_id: str
+    event_id: str
+    relation: str
+    actor: str | None
+    observed_at: Instant
+    recorded_at: Instant
+
+
 class Records(Protocol):
     """The derived layers and the why graph."""
 
     def get(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, Record]:
-        """The latest version of each id that exists, or the latest that had been recorded by ``seen_at``."""
+        """The latest version of each id that exists, or the latest that had been recorded by ``seen_at``, as it stood then."""
         ...
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
@@ -53,23 +64,68 @@ class Records(Protocol):
         ...
 
     def query(self, query: RecordQuery) -> list[Record]:
-        """The versions that a query wants. ``slot`` and ``claim_key`` look things up alone, without validity."""
+        """The versions that a query wants, as they stood at its ``seen_at``: an end that came later is not theirs.
+
+        ``slot`` and ``claim_key`` look things up alone, without validity.
+        """
+        ...
+
+    def ended_since(
+        self, tenant_id: str, scopes: Collection[Scope], layer: Layer, seen_at: Instant, limit: int
+    ) -> list[Record]:
+        """The versions that stood at ``seen_at`` and have ended since, as they stood then; newest knowledge first.
+
+        Excluded records are left out.
+        """
+        ...
+
+    def in_slots(
+        self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
+    ) -> dict[str, list[Record]]:
+        """What each of several slots of a scope holds now, newest knowledge first, at most ``limit`` of each.
+
+        Mirrors ``query`` with each of them; the same order, and excluded records are left out.
+        """
+        ...
+
+    def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
+        """The events that spoke of each fact and are not cancelled, in the order of the log."""
+        ...
+
+    def spoken_of(
+        self,
+        tenant_id: str,
+        scope: Scope,
+        since: Mapping[Horizon, Instant],
+        *,
+        read: int,
+        limit: int,
+    ) -> list[Loop]:
+        """The active loops of a scope, those spoken of last first, then by salience and id.
+
+        Of a horizon in ``since`` only those of which somebody spoke, or whose day was, at that time or later.
+        ``read`` is how many of the newest open loops are looked at.
+        """
         ...
 
     def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
         """The scope of each record that exists. A record keeps its scope in all its versions."""
         ...
 
-    def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
-        """What each record rests on, ordered by ordinal and then source."""
+    def supports_of(
+        self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[Support]]:
+        """What each record rests on, or rested on at ``seen_at``, ordered by ordinal and then source."""
         ...
 
     def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:
         """The supports that rest on each source."""
         ...
 
-    def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[str]]:
-        """The ids of the records that rest on each source, in their order, each once."""
+    def resting_on(
+        self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """The ids of the records that rest on each source, or did at ``seen_at``, in their order, each once."""
         ...
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:

@@ -1,7 +1,8 @@
 """What the store keeps for access: registered scopes with their members, and policy documents.
 
-``version`` rises with every change that a decision could notice, in any process. A scope that registers itself with
-its first write changes no decision about others and leaves it alone.
+``version`` rises with every change that a decision could notice, in any process: of members and policies, and when a
+token is taken back. A scope that registers itself with its first write changes no decision about others and leaves it
+alone.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.ports.log import Appended, Capture
 
-__all__ = ["Fold", "OutboxRow", "OutboxState", "Place", "Sessions", "Sitting"]
+__all__ = ["End", "Fold", "OutboxRow", "OutboxState", "Place", "Sessions", "Sitting"]
 
 OutboxState = Literal["pending", "sent", "failed"]
 
@@ -122,15 +122,23 @@ class Fold:
     sent: bool
 
 
+class End(NamedTuple):
+    """That a session was over at ``ended_at``, as was told at ``told_at``."""
+
+    ended_at: Instant
+    told_at: Instant
+
+
 class Sessions(Protocol):
     """Sittings with their windows, and the outbox of the turns that left them."""
 
-    def take(self, turns: Sequence[Capture]) -> list[Appended]:
+    def take(self, turns: Sequence[Capture], *, end: End | None = None) -> list[Appended]:
         """Append turns as ``EventLog.append`` does, and move each session's window, in one transaction.
 
         Every draft names its session. A turn that comes more than ``limits.SESSION_GAP_S`` after the last closes
         the sitting and opens the next; a turn too many puts the oldest into the outbox. A replayed capture moves
-        nothing.
+        nothing. With ``end`` the sitting of the turns, all of one session, is closed where no other turn came after
+        them and none is of a later time than ``end`` and they.
         """
         ...
 

@@ -1,14 +1,24 @@
-"""Which versions of records a query wants."""
+"""Which versions of records a query wants, and how a version stood at an instant."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from lamina.kernel.records import Belief, Fact, Record
-from lamina.kernel.time import Axes
+from lamina.kernel.time import Axes, Instant
 from lamina.store.ports.records import RecordQuery
 
-__all__ = ["wanted"]
+__all__ = ["as_stood", "wanted"]
+
+RecordT = TypeVar("RecordT", bound=Record)
+
+
+def as_stood(record: RecordT, seen_at: Instant | None) -> RecordT:
+    """The version without an end that came after ``seen_at``; None is now."""
+    if seen_at is None or record.recorded_to is None or record.recorded_to <= seen_at:
+        return record
+    return replace(record, recorded_to=None, closed_by=None)
 
 
 def wanted(record: Record, query: RecordQuery) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from lamina import limits
 from lamina.kernel.events import Event
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.store.ports.sessions import Place, Sitting
+from lamina.store.ports.sessions import End, Place, Sitting
 
-__all__ = ["Advance", "advance", "closed"]
+__all__ = ["Advance", "advance", "closed", "ends"]
 
 _AHEAD_US = limits.SESSION_TURN_AHEAD_S * SECOND_US
 
@@ -66,6 +67,14 @@ def advance(held: Sitting | None, event: Event) -> Advance:
 def closed(sitting: Sitting, at: Instant) -> Sitting:
     """The sitting once it is over."""
     return replace(sitting, closed_at=at)
+
+
+def ends(held: Sitting, turns: Sequence[Event], end: End) -> bool:
+    """Whether the end of a session that was taken in ends a sitting of it. A sitting goes on in which somebody spoke
+    since: an old session that is taken in late, or once more, ends nothing that is going on."""
+    told_last = held.window[-1] in {event.id for event in turns}
+    latest = max(end.ended_at, *(_counted_at(event) for event in turns))
+    return held.closed_at is None and told_last and held.heard_at(end.told_at) <= latest
 
 
 def _counted_at(event: Event) -> Instant:

@@ -164,6 +164,11 @@ class SqliteLog:
         """Mirrors ``EventLog.tenants``."""
         return [row[0] for row in self._readers.rows(_SQL["tenants"])]
 
+    def last_recorded(self, tenant_id: str, scopes: Collection[Scope]) -> Instant | None:
+        """Mirrors ``EventLog.last_recorded``."""
+        row = self._readers.row(_SQL["last_recorded"], (tenant_id, json_list(scopes)))
+        return None if row is None else row[0]
+
     def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
         """Mirrors ``EventLog.count``."""
         row = self._readers.row(_SQL["count_events"], (tenant_id, json_list(scopes)))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import apsw
 
-from lamina.kernel.records import Entity, Mention, Record, Support
+from lamina.kernel.canonical import compact
+from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.records import RecordQuery, Statement
 from lamina.store.ports.writes import Writes
-from lamina.store.rows import read_record, record_row
+from lamina.store.rows import Row, read_record, record_row
+from lamina.store.rules.records import as_stood
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers
 from lamina.store.sqlite.exclusion import exclude_unsupported, readmit
@@ -22,6 +24,8 @@ from lamina.store.sqlite.index import put_texts, put_vectors
 __all__ = ["SqliteRecords", "put_writes"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_SLOT = 9
+"""The column of ``record`` that names the slot."""
 
 
 def put_writes(connection: apsw.Connection, writes: Writes) -> None:
@@ -62,7 +66,7 @@ class SqliteRecords:
         if not ids:
             return {}
         rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
-        return {record.id: record for record in map(read_record, rows)}
+        return {record.id: as_stood(record, seen_at) for record in map(read_record, rows)}
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
         """Mirrors ``Records.versions``."""
@@ -72,6 +76,9 @@ class SqliteRecords:
 
     def query(self, query: RecordQuery) -> list[Record]:
         """Mirrors ``Records.query``."""
+        return [as_stood(read_record(row), query.axes.seen_at) for row in self._rows_of(query)]
+
+    def _rows_of(self, query: RecordQuery) -> list[Row]:
         axes = query.axes
         common = {
             "tenant_id": query.tenant_id,
@@ -83,11 +90,9 @@ class SqliteRecords:
             "limit": query.limit,
         }
         if query.slot is not None:
-            rows = self._readers.rows(_SQL["records_in_slot"], {**common, "slot": query.slot})
-            return [read_record(row) for row in rows]
+            return self._readers.rows(_SQL["records_in_slot"], {**common, "slot": query.slot})
         if query.claim_key is not None:
-            rows = self._readers.rows(_SQL["records_of_claim"], {**common, "claim_key": query.claim_key})
-            return [read_record(row) for row in rows]
+            return self._readers.rows(_SQL["records_of_claim"], {**common, "claim_key": query.claim_key})
         during, recorded = axes.valid_during, axes.recorded_during
         bindings = {
             **common,
@@ -106,7 +111,51 @@ class SqliteRecords:
             "after_at": query.after[0] if query.after else None,
             "after_id": query.after[1] if query.after else None,
         }
-        return [read_record(row) for row in self._readers.rows(_SQL[_narrowest(query)], bindings)]
+        return self._readers.rows(_SQL[_narrowest(query)], bindings)
+
+    def ended_since(
+        self, tenant_id: str, scopes: Collection[Scope], layer: Layer, seen_at: Instant, limit: int
+    ) -> list[Record]:
+        """Mirrors ``Records.ended_since``."""
+        bindings = (tenant_id, json_list(scopes), layer.value, seen_at, limit)
+        return [
+            as_stood(read_record(row), seen_at)
+            for row in self._readers.rows(_SQL["records_ended_since"], bindings)
+        ]
+
+    def in_slots(
+        self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
+    ) -> dict[str, list[Record]]:
+        """Mirrors ``Records.in_slots``."""
+        found: dict[str, list[Record]] = defaultdict(list)
+        if slots:
+            bindings = (tenant_id, scope, Layer.FACTS.value, json_list(sorted(slots)), limit)
+            for row in self._readers.rows(_SQL["records_in_slots"], bindings):
+                found[row[_SLOT]].append(read_record(row))
+        return dict(found)
+
+    def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
+        """Mirrors ``Records.statements``."""
+        found: dict[str, list[Statement]] = defaultdict(list)
+        if fact_ids:
+            rows = self._readers.rows(_SQL["statements"], (tenant_id, json_list(sorted(fact_ids))))
+            for statement in map(Statement._make, rows):
+                found[statement.fact_id].append(statement)
+        return dict(found)
+
+    def spoken_of(
+        self,
+        tenant_id: str,
+        scope: Scope,
+        since: Mapping[Horizon, Instant],
+        *,
+        read: int,
+        limit: int,
+    ) -> list[Loop]:
+        """Mirrors ``Records.spoken_of``."""
+        bindings = (tenant_id, scope, compact(dict(since)), read, limit)
+        found = map(read_record, self._readers.rows(_SQL["loops_spoken_of"], bindings))
+        return [record for record in found if isinstance(record, Loop)]
 
     def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
@@ -115,11 +164,13 @@ class SqliteRecords:
         rows = self._readers.rows(_SQL["record_scopes"], (tenant_id, json_list(sorted(ids))))
         return {record_id: Scope(scope) for record_id, scope in rows if scope is not None}
 
-    def supports_of(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, list[Support]]:
+    def supports_of(
+        self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[Support]]:
         """Mirrors ``Records.supports_of``."""
         found: dict[str, list[Support]] = defaultdict(list)
         if record_ids:
-            rows = self._readers.rows(_SQL["supports_of"], (tenant_id, json_list(record_ids)))
+            rows = self._readers.rows(_SQL["supports_of"], (tenant_id, json_list(record_ids), seen_at))
             for support in map(Support._make, rows):
                 found[support.record_id].append(support)
         return dict(found)
@@ -133,11 +184,17 @@ class SqliteRecords:
                 found[support.source_id].append(support)
         return dict(found)
 
-    def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[str]]:
+    def resting_on(
+        self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
         """Mirrors ``Records.resting_on``."""
         found: dict[str, list[str]] = defaultdict(list)
         if source_ids:
-            rows = self._readers.rows(_SQL["resting_on"], (tenant_id, json_list(source_ids)))
+            bindings = (tenant_id, json_list(source_ids))
+            if seen_at is None:
+                rows = self._readers.rows(_SQL["resting_on"], bindings)
+            else:
+                rows = self._readers.rows(_SQL["resting_on_by"], (*bindings, seen_at))
             for source_id, record_id in rows:
                 found[source_id].append(record_id)
         return dict(found)

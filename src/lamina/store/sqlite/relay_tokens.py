@@ -69,7 +69,10 @@ class SqliteRelayTokens:
 
         def work(connection: apsw.Connection) -> bool:
             connection.execute(_SQL["revoke_relay_token"], (tenant_id, token_id, at, reason))
-            return connection.changes() > 0
+            if connection.changes() == 0:
+                return False
+            connection.execute(_SQL["note_access_change"])
+            return True
 
         return self._writer.write(work)
 

@@ -47,3 +47,4 @@ def _add(connection: apsw.Connection, given: Revocation) -> None:
     for (count,) in connection.execute(_SQL["count_revocations"], (given.tenant_id,)):
         if count > limits.REVOCATIONS_MAX:
             raise list_is_full(given.tenant_id)
+    connection.execute(_SQL["note_access_change"])

@@ -14,9 +14,9 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.log import Appended, Capture
-from lamina.store.ports.sessions import Fold, OutboxRow, Place, Sitting
+from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Sitting
 from lamina.store.rows import Row
-from lamina.store.rules.sessions import advance, closed
+from lamina.store.rules.sessions import advance, closed, ends
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.log import SqliteLog
 
@@ -33,12 +33,14 @@ class SqliteSessions:
         self._readers = readers
         self._log = log
 
-    def take(self, turns: Sequence[Capture]) -> list[Appended]:
+    def take(self, turns: Sequence[Capture], *, end: End | None = None) -> list[Appended]:
         """Mirrors ``Sessions.take``."""
 
         def work(connection: apsw.Connection) -> list[Appended]:
             appended = self._log.put(connection, turns)
             _move(connection, [entry.event for entry in appended if not entry.replayed])
+            if end is not None:
+                _end(connection, [entry.event for entry in appended], end)
             return appended
 
         return self._writer.write(work, event_of=lambda taken: taken[0].event.id if len(taken) == 1 else None)
@@ -66,10 +68,7 @@ class SqliteSessions:
                 return None
             if untouched_since is not None and held.touched_at >= untouched_since:
                 return None
-            ended = closed(held, at)
-            _evict(connection, place, [(held.number, event_id) for event_id in held.window], at)
-            connection.execute(_SQL["put_session"], _row(ended))
-            return ended
+            return _close(connection, held, at)
 
         return self._writer.write(work)
 
@@ -166,6 +165,22 @@ def _move(connection: apsw.Connection, events: Sequence[Event]) -> None:
         _evict(connection, place, step.evicted, event.recorded_at)
         held[place] = step.sitting
     connection.executemany(_SQL["put_session"], [_row(sitting) for sitting in held.values()])
+
+
+def _end(connection: apsw.Connection, turns: Sequence[Event], end: End) -> None:
+    """Close the sitting of turns that were taken in, if they end it."""
+    event = turns[0]
+    assert event.session is not None, "a turn names its session"
+    held = _latest(connection, Place(event.tenant_id, event.scope, event.session))
+    if held is not None and ends(held, turns, end):
+        _close(connection, held, end.told_at)
+
+
+def _close(connection: apsw.Connection, held: Sitting, at: Instant) -> Sitting:
+    ended = closed(held, at)
+    _evict(connection, held.place, [(held.number, event_id) for event_id in held.window], at)
+    connection.execute(_SQL["put_session"], _row(ended))
+    return ended
 
 
 def _latest(connection: apsw.Connection, place: Place) -> Sitting | None:

@@ -109,6 +109,13 @@ SELECT * FROM event WHERE tenant_id = ?1 AND position > ?2 ORDER BY position LIM
 -- Every tenant that has events.
 SELECT DISTINCT tenant_id FROM event ORDER BY tenant_id;
 
+-- name: last_recorded
+-- When the newest event of scopes was recorded: the last of each scope by its index. ?2 is a JSON list.
+SELECT max((
+  SELECT recorded_at FROM event INDEXED BY event_scope
+  WHERE tenant_id = ?1 AND scope = wanted.value ORDER BY position DESC LIMIT 1))
+FROM json_each(?2) AS wanted;
+
 -- name: count_events
 -- How many events scopes hold.
 SELECT count(*) FROM event

@@ -84,12 +84,42 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
   AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
+-- name: records_ended_since
+-- Versions inside scopes that stood at ?4 and have ended since: ?2 is a JSON list.
+SELECT * FROM record INDEXED BY record_scope
+WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND layer = ?3
+  AND excluded = 0 AND recorded_from <= ?4 AND recorded_to > ?4
+ORDER BY recorded_from DESC, id DESC LIMIT ?5;
+
 -- name: records_in_slot
 -- Versions of one slot of one scope: what competing values hold now.
 SELECT * FROM record INDEXED BY record_slot
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND slot = :slot AND layer = :layer
   AND (:with_excluded OR excluded = 0) AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+
+-- name: records_in_slots
+-- What several slots of one scope hold now, at most ?5 of each: ?4 is a JSON list.
+SELECT r.* FROM json_each(?4) AS wanted CROSS JOIN record AS r
+WHERE r.tenant_id = ?1 AND (r.id, r.version) IN (
+  SELECT h.id, h.version FROM record AS h INDEXED BY record_slot
+  WHERE h.tenant_id = ?1 AND h.scope = ?2 AND h.slot = wanted.value AND h.layer = ?3
+    AND h.excluded = 0 AND h.recorded_to IS NULL
+  ORDER BY h.recorded_from DESC, h.id DESC, h.version DESC LIMIT ?5)
+ORDER BY r.recorded_from DESC, r.id DESC, r.version DESC;
+
+-- name: loops_spoken_of
+-- Active loops among the newest open ones of a scope, as they were spoken of last: ?3 maps horizons to the instant before
+-- which nobody may have spoken last.
+SELECT head.* FROM (
+  SELECT * FROM record INDEXED BY record_topic
+  WHERE tenant_id = ?1 AND scope = ?2 AND layer = 'facts' AND topic = 'loops.open' AND excluded = 0
+    AND coalesce(recorded_to, 9223372036854775807) = 9223372036854775807
+  ORDER BY recorded_from DESC, id DESC, version DESC LIMIT ?4) AS head
+WHERE head.body ->> '$.loop[0]' = 'active'
+  AND max(head.body ->> '$.loop[4]', coalesce(head.body ->> '$.loop[3]', head.body ->> '$.loop[4]'))
+      >= coalesce(?3 ->> ('$.' || (head.body ->> '$.loop[2]')), -9223372036854775808)
+ORDER BY head.body ->> '$.loop[4]' DESC, head.body ->> '$.loop[1]' DESC, head.id LIMIT ?5;
 
 -- name: records_of_claim
 -- Versions that make one claim in one scope.
@@ -106,10 +136,20 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 ON CONFLICT (tenant_id, record_id, source_id, relation) DO NOTHING;
 
 -- name: supports_of
--- What records rest on: ?2 is a JSON list.
+-- What records rest on, or rested on at ?3: ?2 is a JSON list.
 SELECT tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at
 FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2))
+  AND (?3 IS NULL OR recorded_at <= ?3)
 ORDER BY record_id, ordinal, recorded_at, source_id;
+
+-- name: statements
+-- The events that spoke of facts and count: ?2 is a JSON list.
+SELECT s.record_id, s.source_id, s.relation, s.role, e.observed_at, e.recorded_at
+FROM json_each(?2) AS wanted
+CROSS JOIN support AS s ON s.tenant_id = ?1 AND s.record_id = wanted.value
+CROSS JOIN event AS e INDEXED BY event_id ON e.tenant_id = ?1 AND e.id = s.source_id
+WHERE e.cancelled_after IS NULL
+ORDER BY e.position, s.record_id, s.relation;
 
 -- name: dependants_of
 -- What rests on sources: ?2 is a JSON list.
@@ -121,6 +161,12 @@ ORDER BY source_id, record_id;
 -- The ids alone of what rests on sources, from the index: ?2 is a JSON list.
 SELECT DISTINCT source_id, record_id FROM support INDEXED BY support_source
 WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2))
+ORDER BY source_id, record_id;
+
+-- name: resting_on_by
+-- As resting_on, of what was known by ?3: that is not in the index, and the rows are read.
+SELECT DISTINCT source_id, record_id FROM support INDEXED BY support_source
+WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2)) AND recorded_at <= ?3
 ORDER BY source_id, record_id;
 
 -- name: insert_entity

@@ -1,9 +1,9 @@
 -- name: access_version
--- How often members or policies changed.
+-- How often members or policies changed, or a token was taken back.
 SELECT version FROM access_version;
 
 -- name: note_access_change
--- Members or policies changed: every decision that was kept is void.
+-- Members or policies changed, or a token was taken back: every decision that was kept is void.
 UPDATE access_version SET version = version + 1;
 
 -- name: scope_states

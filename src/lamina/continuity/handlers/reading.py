@@ -1,0 +1,138 @@
+"""Handlers of the operations that read one capsule: as it stands, as its snapshot, or against a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lamina.continuity.capsule import requests, results
+from lamina.continuity.capsule.shape import CapsuleObject
+from lamina.continuity.capsule.subjects import Subject
+from lamina.continuity.changes.comparing import candidate_of, compared
+from lamina.continuity.judgements.recovery_warnings import (
+    ACTIVE_INVALID,
+    ACTIVE_MISSING,
+    FALLBACK_MISSING,
+    FALLBACK_USED,
+    SUMMARY_FAILED,
+    TRUST_FAILED,
+    superseded,
+)
+from lamina.continuity.judgements.startup import startup_summary
+from lamina.continuity.judgements.trust import Trust, trust_signals
+from lamina.continuity.permission import READS, require
+from lamina.continuity.shelf.documents import Shelf
+from lamina.continuity.shelf.loading import Loaded
+from lamina.continuity.shelf.uses import note_use
+from lamina.errors import Malformed, NotFound
+from lamina.kernel.operations import Answer, Call
+from lamina.kernel.time import Instant
+
+__all__ = ["Reading", "Section"]
+
+Section = Callable[[Subject, Call], Mapping[str, Any]]
+"""What another part of the product adds to the startup view of a subject, such as its reminders."""
+
+_UNEXPECTED = (AttributeError, KeyError, TypeError, ValueError)
+
+
+class Reading:
+    """Read and compare. ``sections`` are added to the startup view under their names."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        sections: Mapping[str, Section] | None = None,
+    ) -> None:
+        self._shelf = shelf
+        self._sections = dict(sections or {})
+
+    def read(self, request: requests.Read, call: Call) -> Answer:
+        """A capsule with its trust signals; with ``allow_fallback`` its snapshot where the capsule cannot be read."""
+        subject, tenant_id = request.subject, call.principal.tenant_id
+        require(call, READS, "read", subject.active_path)
+        path, state, warnings = subject.active_path, "active", list[str]()
+        found: Loaded | None = None
+        try:
+            found = self.active(tenant_id, subject)
+        except (NotFound, Malformed) as failure:
+            if not request.allow_fallback:
+                raise
+            warnings.append(ACTIVE_MISSING if isinstance(failure, NotFound) else ACTIVE_INVALID)
+            require(call, READS, "read", subject.fallback_path)
+            found = self._shelf.fallback(tenant_id, subject)
+            warnings.append(FALLBACK_MISSING if found is None else FALLBACK_USED)
+            state = "missing" if found is None else "fallback"
+            path = subject.active_path if found is None else subject.fallback_path
+        if found is not None:
+            note_use(call, subject)
+            warnings += found.warnings
+            successor = superseded(found.capsule)
+            warnings += [successor] if successor else []
+        capsule = None if found is None else found.capsule
+        trust = _trust(capsule, call.now, state, warnings)
+        more = {} if request.view is None else self._startup(subject, call, capsule, state, warnings, trust)
+        return Answer(
+            results.ReadCapsule.model_validate(
+                {
+                    "path": path,
+                    "capsule": capsule,
+                    "source_state": state,
+                    "recovery_warnings": warnings,
+                    "trust_signals": trust,
+                }
+                | more
+            )
+        )
+
+    def compare(self, request: requests.Compare, call: Call) -> Answer:
+        """How a candidate differs from the capsule that stands."""
+        subject = request.subject
+        require(call, READS, "read", subject.active_path)
+        candidate = candidate_of(request.candidate_capsule, subject)
+        found = compared(self.active(call.principal.tenant_id, subject).capsule, candidate, request.signals)
+        return Answer(
+            results.Compared(
+                path=subject.active_path,
+                identical=not found.changed_fields,
+                changed_fields=list(found.changed_fields),
+                strongest_signal=found.strongest_signal,
+                recommended_outcome=found.recommended_outcome,
+            )
+        )
+
+    def active(self, tenant_id: str, subject: Subject) -> Loaded:
+        """The capsule at the subject's path: by the normal form of its id, but of this subject."""
+        found = self._shelf.active(tenant_id, subject).loaded
+        stored = Subject(found.capsule["subject_kind"], found.capsule["subject_id"])
+        if (stored.kind, stored.slug) != (subject.kind, subject.slug):
+            raise Malformed(
+                "SUBJECT_MISMATCH", "the stored capsule is about another subject than its path says"
+            )
+        return found
+
+    def _startup(
+        self,
+        subject: Subject,
+        call: Call,
+        capsule: CapsuleObject | None,
+        state: str,
+        warnings: list[str],
+        trust: Trust | None,
+    ) -> dict[str, Any]:
+        more: dict[str, Any] = {"startup_summary": None}
+        try:
+            more["startup_summary"] = startup_summary(capsule, state, warnings, trust)
+        except _UNEXPECTED:
+            warnings.append(SUMMARY_FAILED)
+        return more | {name: section(subject, call) for name, section in self._sections.items()}
+
+
+def _trust(capsule: CapsuleObject | None, now: Instant, state: str, warnings: list[str]) -> Trust | None:
+    if capsule is None:
+        return None
+    try:
+        return trust_signals(capsule, now, state)
+    except _UNEXPECTED:
+        warnings.append(TRUST_FAILED)
+        return None

@@ -1,0 +1,70 @@
+"""What is told of documents that come back from a clone: the events that writing them would have led to."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from lamina.continuity.capsule.subjects import ACTIVE, ROOT
+from lamina.continuity.capsule.wording import in_words
+from lamina.continuity.context.snapshots import FOLDER as SNAPSHOTS
+from lamina.continuity.context.snapshots import snapshot_told
+from lamina.continuity.files.keeping import file_told
+from lamina.continuity.landing import Told, draft_of
+from lamina.continuity.shelf.loading import loaded
+from lamina.errors import LaminaError
+from lamina.store.ports.documents import ChangeKind, Step, Tell
+from lamina.store.ports.log import Capture
+
+__all__ = ["telling"]
+
+_RESTORER: Final = "system:restore"
+_ACTOR = re.compile(r"(user|agent|service|system):[A-Za-z0-9_\-.@+]+")
+_UNTOLD: Final = ("config/", "index/", f"{ROOT}/")
+"""What a server keeps for itself: its tokens and keys, what it derived, and the copies beside capsules."""
+
+
+def telling(tenant_id: str) -> Tell:
+    """How a tenant's restored documents are told of. Events are of who wrote, where that is an actor, and of then."""
+
+    def tell(step: Step) -> Capture | None:
+        told = _told(step)
+        if told is None:
+            return None
+        commit = step.commit
+        actor = commit.author if _ACTOR.fullmatch(commit.author) else _RESTORER
+        return Capture(
+            draft_of(tenant_id, actor, commit.committed_at, told, appended=step.kind is ChangeKind.APPEND)
+        )
+
+    return tell
+
+
+def _told(step: Step) -> Told | None:
+    try:
+        text = step.content.decode()
+    except UnicodeDecodeError:
+        return None
+    if step.path.startswith(ACTIVE):
+        return _capsule_told(step)
+    if step.path.startswith(_UNTOLD):
+        return None
+    if step.path.startswith(f"{SNAPSHOTS}/") and (kept := _object(text)) is not None:
+        return snapshot_told(step.path, kept)
+    return file_told(step.path, text)
+
+
+def _capsule_told(step: Step) -> Told | None:
+    try:
+        return Told(step.path, in_words(loaded(step.content).capsule), "continuity")
+    except LaminaError:
+        return None
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,229 @@
+"""Capsules and what is kept around them, as documents: read, parsed once for each version, and written with an event."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from lamina import limits
+from lamina.continuity.capsule.shape import CapsuleObject
+from lamina.continuity.capsule.subjects import ACTIVE, KINDS, ROOT, Subject, check_same_subject
+from lamina.continuity.landing import Told, landed
+from lamina.continuity.shelf.cold import Stub, stub_in
+from lamina.continuity.shelf.envelopes import Archived, archived, fallback
+from lamina.continuity.shelf.loading import Loaded, loaded
+from lamina.errors import LaminaError, NotFound
+from lamina.kernel.operations import Call
+from lamina.kernel.time import Instant
+from lamina.store.ports.documents import Change, Commit, Document, Documents, DocumentVersion
+
+__all__ = ["Kept", "Shelf", "Standing", "no_capsule"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The capsule that stands at a subject's path, with the version of its document and when that was written."""
+
+    loaded: Loaded
+    version: int
+    written_at: Instant
+
+    @property
+    def capsule(self) -> CapsuleObject:
+        """The capsule itself; shared, so never changed."""
+        return self.loaded.capsule
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What parsing a document at one version led to: a value, or the error that it is. ``size`` is the document's."""
+
+    version: int
+    size: int
+    value: Any  # Any: what the reader of the path makes of it
+    error: LaminaError | None = None
+
+    def got(self) -> Any:
+        """The value; raises what parsing raised."""
+        if self.error is not None:
+            # A new one each time: an exception that is raised again carries the frames of every caller along.
+            raise type(self.error)(
+                self.error.code, self.error.message, hint=self.error.hint, details=self.error.details
+            )
+        return self.value
+
+
+class Shelf:
+    """The documents of continuity. What was parsed is kept by path and version, the longest unused goes first."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._parsed: OrderedDict[tuple[str, str], Kept] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def document(self, tenant_id: str, path: str) -> Document | None:
+        """What stands at a path."""
+        return self._documents.read(tenant_id, path)
+
+    def documents(self, tenant_id: str, paths: Sequence[str]) -> dict[str, Document]:
+        """What stands at those of the paths that exist."""
+        return self._documents.read_many(tenant_id, paths)
+
+    def beginning(self, tenant_id: str, prefix: str) -> list[Document]:
+        """The documents of one folder whose paths begin so, by path, without their content."""
+        folder = prefix.rpartition("/")[0]
+        found: list[Document] = []
+        after = prefix
+        while True:
+            page = self._documents.below(tenant_id, folder, after=after, limit=limits.DOCUMENTS_PAGE)
+            wanted = [document for document in page if document.path.startswith(prefix)]
+            found += wanted
+            if len(wanted) < limits.DOCUMENTS_PAGE:
+                return found
+            after = page[-1].path
+
+    def active_documents(self, tenant_id: str, kind: str | None = None) -> list[Document]:
+        """The documents of active capsules, of one kind or of all, without their content."""
+        if kind is not None:
+            return self.beginning(tenant_id, f"{ROOT}/{kind}-")
+        found: list[Document] = []
+        after = f"{ROOT}/{min(KINDS)}-"  # past the folders of the other artifacts, which sort before it
+        while True:
+            page = self._documents.below(tenant_id, ROOT, after=after, limit=limits.DOCUMENTS_PAGE)
+            found += [document for document in page if document.path.startswith(ACTIVE)]
+            if len(page) < limits.DOCUMENTS_PAGE:
+                return found
+            after = page[-1].path
+
+    def active(self, tenant_id: str, subject: Subject) -> Standing:
+        """The subject's capsule; raises ``NotFound`` (CAPSULE_NOT_FOUND), ``Malformed`` (STORED_CAPSULE_INVALID)."""
+        document = self._documents.read(tenant_id, subject.active_path)
+        if document is None:
+            raise no_capsule(subject)
+        kept = self._kept(tenant_id, document, _active)
+        return Standing(kept.got(), document.version, document.updated_at)
+
+    def versions(
+        self, tenant_id: str, subject: Subject, *, before: int | None = None, limit: int = 1
+    ) -> list[DocumentVersion]:
+        """The steps of the subject's capsule, newest first, from below version ``before``."""
+        return self._documents.history(tenant_id, subject.active_path, before=before, limit=limit)
+
+    def at_version(self, tenant_id: str, subject: Subject, version: int) -> Loaded | None:
+        """The subject's capsule as of a version; None where that took it away. Raises ``Malformed``."""
+        document = self._documents.read_version(tenant_id, subject.active_path, version)
+        return None if document is None else loaded(document.content)
+
+    def own(self, tenant_id: str, subject: Subject) -> Standing:
+        """The subject's capsule for a change of it: also raises ``Conflict`` (SUBJECT_TAKEN)."""
+        standing = self.active(tenant_id, subject)
+        check_same_subject(standing.capsule["subject_id"], subject)
+        return standing
+
+    def fallback(self, tenant_id: str, subject: Subject) -> Loaded | None:
+        """The snapshot of the subject's last good write; None where there is none that can be read."""
+        document = self._documents.read(tenant_id, subject.fallback_path)
+        if document is None:
+            return None
+        kept = self._kept(tenant_id, document, _fallback)
+        return None if kept.error is not None else kept.value
+
+    def capsules(self, tenant_id: str, found: Sequence[Document]) -> dict[str, Loaded]:
+        """The active capsules among documents, by path; what cannot be read is left out."""
+        return self._many(tenant_id, found, _active)
+
+    def fallbacks(self, tenant_id: str, found: Sequence[Document]) -> dict[str, Loaded]:
+        """The snapshots among documents."""
+        return self._many(tenant_id, found, _fallback)
+
+    def archives(self, tenant_id: str, found: Sequence[Document]) -> dict[str, Archived]:
+        """The archives among documents."""
+        return self._many(tenant_id, found, _archived)
+
+    def stubs(self, tenant_id: str, found: Sequence[Document]) -> dict[str, Stub]:
+        """The cold stubs among documents."""
+        return self._many(tenant_id, found, _stub)
+
+    def land(self, call: Call, message: str, changes: Sequence[Change], words: str | None) -> Commit:
+        """Write changes as one commit, with an event that says so in words. Raises ``Conflict`` (DOCUMENT_CHANGED)."""
+        told = None if words is None else Told(changes[0].path, words, "continuity")
+        return landed(self._documents, call, message, changes, told)
+
+    def head(self, tenant_id: str) -> str | None:
+        """The hash of the newest commit."""
+        commit = self._documents.head(tenant_id)
+        return None if commit is None else commit.sha
+
+    def _many(
+        self, tenant_id: str, found: Sequence[Document], parse: Callable[[Document], T]
+    ) -> dict[str, T]:
+        known: dict[str, Kept] = {}
+        unread: list[str] = []
+        with self._lock:
+            for document in found:
+                kept = self._parsed.get((tenant_id, document.path))
+                if kept is not None and kept.version == document.version:
+                    known[document.path] = kept
+                else:
+                    unread.append(document.path)
+        for start in range(0, len(unread), limits.DOCUMENTS_READ_MAX):
+            part = unread[start : start + limits.DOCUMENTS_READ_MAX]
+            for path, document in self._documents.read_many(tenant_id, part).items():
+                known[path] = self._kept(tenant_id, document, parse)
+        return {path: kept.value for path, kept in sorted(known.items()) if kept.error is None}
+
+    def _kept(self, tenant_id: str, document: Document, parse: Callable[[Document], Any]) -> Kept:
+        key = (tenant_id, document.path)
+        with self._lock:
+            kept = self._parsed.get(key)
+            if kept is not None and kept.version == document.version:
+                self._parsed.move_to_end(key)
+                return kept
+        kept = _parsed(document, parse)
+        with self._lock:
+            before = self._parsed.pop(key, None)
+            self._parsed[key] = kept
+            self._bytes += kept.size - (before.size if before else 0)
+            while self._bytes > limits.CAPSULE_BYTES_KEPT_MAX:
+                _, oldest = self._parsed.popitem(last=False)
+                self._bytes -= oldest.size
+        return kept
+
+
+def no_capsule(subject: Subject) -> NotFound:
+    """The error for a subject of which nothing stands."""
+    return NotFound(
+        "CAPSULE_NOT_FOUND",
+        f"{subject.kind} {subject.id[:200]!r} has no capsule",
+        details={"subject_kind": subject.kind, "path": subject.active_path},
+    )
+
+
+def _parsed(document: Document, parse: Callable[[Document], Any]) -> Kept:
+    size = len(document.content)
+    try:
+        return Kept(document.version, size, parse(document))
+    except LaminaError as error:
+        return Kept(document.version, size, None, error)
+
+
+def _active(document: Document) -> Loaded:
+    return loaded(document.content)
+
+
+def _fallback(document: Document) -> Loaded:
+    return fallback(document.content)
+
+
+def _archived(document: Document) -> Archived:
+    return archived(document.content)
+
+
+def _stub(document: Document) -> Stub:
+    return stub_in(document.path, document.content)

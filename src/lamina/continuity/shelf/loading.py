@@ -1,0 +1,101 @@
+"""Stored capsules as values: read, upgraded from the stabilized 1.0 shape, and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from lamina.continuity.capsule.fields import ENTRIES
+from lamina.continuity.capsule.moments import EPOCH, moment
+from lamina.continuity.capsule.related import OMITTED_EMBEDDED, OMITTED_INVALID, first_problem
+from lamina.continuity.capsule.shape import Capsule, CapsuleObject, plain
+from lamina.continuity.capsule.validate import check_capsule
+from lamina.errors import Malformed
+
+__all__ = ["Loaded", "capsule_in", "loaded", "object_in", "stored_invalid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A capsule as it stands, and what had to be left out of it."""
+
+    capsule: CapsuleObject
+    warnings: tuple[str, ...] = ()
+
+
+def object_in(content: bytes) -> dict[str, Any]:
+    """The JSON object that a document holds; raises ``Malformed`` (STORED_CAPSULE_INVALID)."""
+    try:
+        value = from_json(content, allow_inf_nan=False)
+    except ValueError as error:
+        raise stored_invalid("it is not JSON") from error
+    if not isinstance(value, dict):
+        raise stored_invalid("it is not a JSON object")
+    return value
+
+
+def loaded(content: bytes) -> Loaded:
+    """The capsule that a document holds; raises ``Malformed`` (STORED_CAPSULE_INVALID)."""
+    return capsule_in(object_in(content))
+
+
+def capsule_in(value: Any) -> Loaded:  # Any: whatever a document holds
+    """The capsule that a stored value is, upgraded; raises as ``loaded`` does."""
+    if not isinstance(value, dict) or not isinstance(value.get("continuity"), dict):
+        raise stored_invalid("it has no continuity state")
+    kept, warnings = _without_wrong_documents(_with_repaired_times(value))
+    try:
+        capsule = plain(Capsule.model_validate(kept))
+        check_capsule(capsule)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise stored_invalid(f"{field}: {first['msg']}") from error
+    except Malformed as error:
+        raise stored_invalid(error.message) from error
+    return Loaded(capsule, warnings)
+
+
+def stored_invalid(reason: str) -> Malformed:
+    """The error for a stored document that is no capsule."""
+    return Malformed(
+        "STORED_CAPSULE_INVALID",
+        f"the stored capsule is invalid: {reason}",
+        hint="upsert it anew, or read it with allow_fallback",
+    )
+
+
+def _with_repaired_times(value: dict[str, Any]) -> dict[str, Any]:
+    """Times that are no times take the other one's place; older entries say ``set_at`` for both of theirs."""
+    repaired = value | {"continuity": dict(value["continuity"])}
+    for name, other in (("updated_at", "verified_at"), ("verified_at", "updated_at")):
+        if name in value and moment(value[name]) is None:
+            repaired[name] = value[other] if moment(value.get(other)) is not None else EPOCH
+    for kind in ENTRIES:
+        holder = kind.holder(repaired)
+        entries = holder.get(kind.name)
+        if isinstance(entries, list):
+            holder[kind.name] = [_with_own_times(e, repaired.get("updated_at")) for e in entries]
+    return repaired
+
+
+def _with_own_times(entry: Any, at: Any) -> Any:
+    if not isinstance(entry, dict) or "set_at" not in entry:
+        return entry
+    kept = {key: value for key, value in entry.items() if key != "set_at"}
+    written = entry["set_at"] if moment(entry["set_at"]) is not None else at
+    return {"created_at": written, "updated_at": written} | kept
+
+
+def _without_wrong_documents(value: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    if "related_documents" not in value["continuity"]:
+        return value, ()
+    problem = first_problem(value["continuity"]["related_documents"])
+    if problem is None:
+        return value, ()
+    state = {key: item for key, item in value["continuity"].items() if key != "related_documents"}
+    warning = OMITTED_EMBEDDED if problem.kind == "embedded" else OMITTED_INVALID
+    return value | {"continuity": state}, (warning,)

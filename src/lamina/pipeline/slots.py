@@ -1,0 +1,214 @@
+"""Placing a claim among the values of its slot: what the timeline makes of the statements, as versions of facts.
+
+The usual claim comes last and is placed at the end; any other has the slot's timeline drawn anew from all that was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lamina.kernel.events import Event
+from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.records import Fact, Support
+from lamina.kernel.time import Instant
+from lamina.pipeline.indexing import record_row
+from lamina.pipeline.timeline import Ending, Period, Statement, timeline
+from lamina.pipeline.versions import drop_fact, put_version, supports_of
+from lamina.pipeline.view import EXTRACTED_FROM, HELD_UNTIL, View
+from lamina.store.ports.writes import Writes
+
+__all__ = ["SlotPlacer"]
+
+
+class SlotPlacer:
+    """Places the claims of a view's event in their slots."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._event = view.event
+
+    def place(self, chain: Sequence[Fact], fact: Fact, writes: Writes) -> None:
+        """Place ``fact`` among ``chain``, the current versions of its slot in valid order."""
+        if not chain:
+            self._add(fact, writes)
+        elif not self._at_end(chain[-1], fact, writes):
+            self._redraw(chain, fact, writes)
+
+    def _at_end(self, last: Fact, fact: Fact, writes: Writes) -> bool:
+        """Place it behind the last value; whether that is its place."""
+        event = self._event
+        if fact.valid_from < max(last.valid_from, event.context.observed_at) or last.valid_to is not None:
+            return False
+        if last.object.key == fact.object.key:
+            if fact.valid_to is not None:
+                return False
+            writes.supports += supports_of(event, last.id, fact)
+            return True
+        if self._said_after([last], fact.valid_from, writes):
+            return False
+        self._add(replace(fact, supersedes=last.id), writes)
+        ended = replace(last, valid_to=fact.valid_from, superseded_by=fact.id)
+        put_version(event, last, ended, writes, superseded_by=fact.id)
+        return True
+
+    def _add(self, fact: Fact, writes: Writes) -> None:
+        writes.records.append(fact)
+        writes.supports += supports_of(self._event, fact.id, fact)
+
+    def _said_after(self, facts: Sequence[Fact], at: Instant, writes: Writes) -> bool:
+        said = self._statements(facts, None, writes)
+        return any(max(each.said_at, each.holds_from) > at for each in said)
+
+    def _redraw(self, chain: Sequence[Fact], fact: Fact, writes: Writes) -> None:
+        statements = self._statements(chain, fact, writes)
+        known = {each.value for each in statements}
+        drawn = [each for each in chain if each.object.key in known]
+        periods = timeline(statements, _endings(drawn, statements))
+        facts = self._facts_of(periods, drawn, fact)
+        _put_links(self._event, facts, periods, {each.id: each for each in drawn}, writes)
+        self._put_supports(facts, periods, drawn, fact, writes)
+        kept = {each.id for each in facts}
+        for gone in drawn:
+            if gone.id not in kept:
+                same = [each.id for each in facts if each.object.key == gone.object.key]
+                drop_fact(self._event, gone, same[0] if same else None, writes)
+
+    def _statements(self, chain: Sequence[Fact], fact: Fact | None, writes: Writes) -> list[Statement]:
+        """What was said of the slot, by this event too."""
+        ids = [each.id for each in chain]
+        supports = self._supports(ids, writes)
+        sources = {each.source_id for each in supports} - {self._event.id}
+        events = {**self._view.events(sources), self._event.id: self._event}
+        ends = {(s.record_id, s.source_id): s.ordinal for s in supports if s.relation == HELD_UNTIL}
+        by_id = {each.id: (order, each) for order, each in enumerate(chain)}
+        found: dict[tuple[str, str], Statement] = {}
+        for support in supports:
+            if support.relation != EXTRACTED_FROM:
+                continue
+            order, held = by_id[support.record_id]
+            source = events.get(support.source_id)
+            said = Statement(
+                held.object.key,
+                support.source_id,
+                support.ordinal,
+                ends.get((held.id, support.source_id)),
+                support.ordinal if source is None else source.context.observed_at,
+                order,
+            )
+            found.setdefault((said.value, said.source), said)
+        if fact is not None:
+            own = (fact.object.key, self._event.id)
+            said_at = self._event.context.observed_at
+            found[own] = Statement(*own, fact.valid_from, fact.valid_to, said_at, len(chain))
+        return list(found.values())
+
+    def _supports(self, ids: Sequence[str], writes: Writes) -> list[Support]:
+        stored = self._view.standing_supports(ids)
+        known = {(s.record_id, s.source_id, s.relation): s for found in stored.values() for s in found}
+        for support in writes.supports:
+            if support.record_id in ids:
+                known.setdefault((support.record_id, support.source_id, support.relation), support)
+        return sorted(known.values(), key=lambda s: (s.recorded_at, s.record_id, s.source_id, s.relation))
+
+    def _facts_of(self, periods: Sequence[Period], chain: Sequence[Fact], fact: Fact) -> list[Fact]:
+        """The fact that stands for each period: one that is held, the new one, or one that is held a second time."""
+        event = self._event
+        free = [*chain, fact]
+        found: list[Fact] = []
+        for number, period in enumerate(periods):
+            sources = {each.source for each in period.statements}
+            same = [each for each in free if each.object.key == period.value]
+            best = min(
+                same,
+                key=lambda each: (
+                    each.event_id not in sources, each is fact, each.valid_from != period.holds_from,
+                ),
+                default=None,
+            )  # fmt: skip
+            if best is not None and best.event_id in sources:
+                free.remove(best)
+                found.append(best)
+                continue
+            base = next(each for each in [*chain, fact] if each.object.key == period.value)
+            first = min(period.statements, key=lambda each: (each.holds_from, each.source))
+            found.append(
+                replace(
+                    base,
+                    id=derived_id(Prefix.FACT, event.recorded_at, event.id, base.id, "resumed", number),
+                    version=1,
+                    position=event.position,
+                    recorded_from=event.recorded_at,
+                    event_id=first.source,
+                    superseded_by=None,
+                )
+            )
+        return found
+
+    def _put_supports(
+        self,
+        facts: Sequence[Fact],
+        periods: Sequence[Period],
+        chain: Sequence[Fact],
+        fact: Fact,
+        writes: Writes,
+    ) -> None:
+        """Have each period's fact rest on all that says so."""
+        values = {each.id: each.object.key for each in chain}
+        rows: dict[tuple[str, str], list[Support]] = {}
+        known = set()
+        for support in self._supports(list(values), writes):
+            known.add((support.record_id, support.source_id, support.relation))
+            if support.relation in (EXTRACTED_FROM, HELD_UNTIL):
+                rows.setdefault((values[support.record_id], support.source_id), []).append(support)
+        rows[fact.object.key, self._event.id] = supports_of(self._event, fact.id, fact)
+        for held, period in zip(facts, periods, strict=True):
+            for said in period.statements:
+                for row in rows[period.value, said.source]:
+                    key = (held.id, row.source_id, row.relation)
+                    if key not in known:
+                        known.add(key)
+                        moved = row._replace(record_id=held.id, recorded_at=self._event.recorded_at)
+                        writes.supports.append(moved)
+
+
+def _endings(chain: Sequence[Fact], statements: Sequence[Statement]) -> list[Ending]:
+    """Where a value ended by another word than a next value or its own: it was denied, or taken back."""
+    starts = {each.valid_from for each in chain}
+    told = {(each.value, each.holds_to) for each in statements if _says_when(each)}
+    return [
+        Ending(each.object.key, each.valid_to)
+        for each in chain
+        if each.valid_to is not None
+        and each.valid_to not in starts
+        and (each.object.key, each.valid_to) not in told
+    ]
+
+
+def _says_when(statement: Statement) -> bool:
+    """Whether it tells a beginning beside an end; "I used to live in Porto" does not."""
+    return statement.holds_to is not None and statement.holds_to - statement.holds_from > 1
+
+
+def _put_links(
+    event: Event, facts: Sequence[Fact], periods: Sequence[Period], held: dict[str, Fact], writes: Writes
+) -> None:
+    """Put the facts as their periods are, each naming those before and after it."""
+    ids = [each.id for each in facts]
+    ring = {*ids, *held}
+    for number, (fact, period) in enumerate(zip(facts, periods, strict=True)):
+        denied_by = None if fact.superseded_by in ring else fact.superseded_by
+        linked = replace(
+            fact,
+            valid_from=period.holds_from,
+            valid_to=period.holds_to,
+            supersedes=ids[number - 1] if number else None,
+            superseded_by=ids[number + 1] if number + 1 < len(ids) else denied_by,
+        )
+        if fact.id not in held:
+            writes.records.append(linked)
+            if fact.event_id != event.id:
+                writes.texts.append(record_row(linked))
+        elif linked != fact:
+            by = linked.superseded_by if linked.superseded_by != fact.superseded_by else None
+            put_version(event, fact, linked, writes, superseded_by=by)

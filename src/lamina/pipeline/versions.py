@@ -1,0 +1,63 @@
+"""Versions of facts and what they rest on, as an event's derivation writes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lamina.kernel.events import Event
+from lamina.kernel.records import Fact, Support
+from lamina.pipeline.view import EXTRACTED_FROM, HELD_UNTIL
+from lamina.store.ports.writes import Closing, Writes
+
+__all__ = ["drop_fact", "put_version", "support_of", "supports_of"]
+
+
+def put_version(
+    event: Event, held: Fact, changed: Fact, writes: Writes, *, superseded_by: str | None = None
+) -> None:
+    """Put a new version of a fact in the place of the one held; one event makes one version of it at most."""
+    if held.recorded_from == event.recorded_at and held in writes.records:
+        writes.records[writes.records.index(held)] = changed
+        return
+    writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at, superseded_by))
+    writes.records.append(
+        replace(
+            changed,
+            version=held.version + 1,
+            position=event.position,
+            recorded_from=event.recorded_at,
+            recorded_to=None,
+        )
+    )
+
+
+def drop_fact(event: Event, held: Fact, into: str | None, writes: Writes) -> None:
+    """End a fact that another one, of the same value, has taken in."""
+    if held.recorded_from == event.recorded_at and held in writes.records:
+        writes.records.remove(held)
+        if held.version == 1:
+            writes.supports[:] = [each for each in writes.supports if each.record_id != held.id]
+        return
+    writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at, into))
+
+
+def support_of(event: Event, record_id: str, stated: Fact) -> Support:
+    """The event's statement of a fact; its ordinal is from when on, by this statement, the claim holds."""
+    return Support(
+        tenant_id=event.tenant_id,
+        record_id=record_id,
+        source_id=event.id,
+        relation=EXTRACTED_FROM,
+        weight=stated.confidence,
+        ordinal=stated.valid_from,
+        role=event.observed_actor.id,
+        recorded_at=event.recorded_at,
+    )
+
+
+def supports_of(event: Event, record_id: str, stated: Fact) -> list[Support]:
+    """Mirrors ``support_of``, with the end of the claim where the statement has one."""
+    found = [support_of(event, record_id, stated)]
+    if stated.valid_to is not None:
+        found.append(found[0]._replace(relation=HELD_UNTIL, weight=0.0, ordinal=stated.valid_to))
+    return found

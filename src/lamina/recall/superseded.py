@@ -1,0 +1,257 @@
+"""Statements that later ones took the place of: which of the events found say nothing that still holds, and what put them right.
+
+An event is superseded for a question when every claim of it that the question is about has been replaced, denied or taken
+back by what holds at the time that the question stands at. It is then marked, goes behind its correction, and is packed with it only.
+A question about the past ("where did she live before?") has it marked and where it was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from lamina.kernel.events import Event, Trust
+from lamina.kernel.records import Fact, Layer, Record, Support, layer_of
+from lamina.kernel.time import Instant
+from lamina.language.questions import asks_past
+from lamina.language.tokens import analyse
+from lamina.recall.plan import Plan
+from lamina.recall.score import TEMPERATURE
+from lamina.store.ports.records import Records
+from lamina.store.queries import Shown
+
+__all__ = ["Placed", "Superseded", "Supersession", "bound_by", "put_right", "superseded_among"]
+
+BEHIND: Final = 0.5
+"""What a superseded event keeps of its score, or of that of its correction where this is less."""
+
+_HOPS_MAX: Final = 8
+"""How often what replaced a claim may have been replaced itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """Since when what an event says holds no more, the fact that stands in its place, if one does, and who said so."""
+
+    at: Instant
+    fact: str | None
+    event: str
+
+
+@dataclass(frozen=True, slots=True)
+class Supersession:
+    """The superseded among the events found. ``marked_only`` where the question is about the past."""
+
+    events: Mapping[str, Superseded] = field(default_factory=dict)
+    marked_only: bool = False
+
+    @property
+    def corrections(self) -> set[str]:
+        """The events that must be at hand to put them right."""
+        return {each.event for each in self.events.values()}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An event with its score in a pack, and what supersession added to that.
+
+    It is packed with one of ``needs`` only, a fact or an event; with anything where that is empty.
+    """
+
+    event: Event
+    score: float
+    added: Mapping[str, float]
+    superseded: Superseded | None
+    needs: frozenset[str]
+
+
+def superseded_among(
+    plan: Plan, event_ids: Collection[str], at_hand: Iterable[Record], records: Records, shown: Shown
+) -> Supersession:
+    """Those of the events that are superseded for the plan's question.
+
+    ``at_hand`` are records that the plan sees: what is among them is not looked up again.
+    """
+    holds_at = _standpoint(plan)
+    if holds_at is None:
+        return Supersession()
+    resting = shown.resting_on(event_ids)
+    known = {each.id: each for each in at_hand if isinstance(each, Fact)}
+    facts = _facts(plan, records, {i for ids in resting.values() for i in ids}, known)
+    closed = {i: each for i, each in facts.items() if each.valid_to is not None and each.valid_to <= holds_at}
+    if not closed:
+        return Supersession()
+    # What was replaced was not ended by a word alone, so that nobody's word needs to be looked for.
+    told_over = [i for i, each in closed.items() if each.superseded_by is None]
+    enders = {
+        i: _enders(closed[i], supports, plan.axes.seen_at)
+        for i, supports in (shown.supports_of(told_over) if told_over else {}).items()
+    }
+    ends = _ends(plan, records, known | facts, closed, enders)
+    words = set(plan.terms)
+    found = {}
+    for event_id, ids in resting.items():
+        if not any(i in ends for i in ids):
+            continue
+        claims = [facts[i] for i in ids if i in facts and event_id not in enders.get(i, ())]
+        about = [fact for fact in claims if words & _claimed(fact)] or claims
+        if about and all(fact.id in ends for fact in about):
+            found[event_id] = max((ends[fact.id] for fact in about), key=lambda end: (end.at, end.event))
+    return Supersession(found, marked_only=plan.window is None and asks_past(plan.question))
+
+
+def put_right(
+    scores: Mapping[str, float], supersession: Supersession, events: Mapping[str, Event], plan: Plan
+) -> list[Placed]:
+    """The events in their new order, corrections among them.
+
+    ``scores`` is in falling order. What nobody may see puts nothing right, nor does a document what a person said.
+    """
+    found = {
+        i: end
+        for i, end in supersession.events.items()
+        if i in events and end.event in events and _puts_right(events[end.event], events[i])
+    }
+    new = dict(scores)
+    needs: dict[str, frozenset[str]] = {}
+    for old_id, end in found.items():
+        if supersession.marked_only or not _asked_for(plan, events[end.event]):
+            continue
+        high = new[old_id]
+        new[old_id] = BEHIND * min(high, new.get(end.event, high))
+        new[end.event] = max(high, new.get(end.event, 0.0))
+        needs[old_id] = frozenset({end.event} if end.fact is None else {end.event, end.fact})
+    return [
+        Placed(
+            events[i],
+            round(score, 6),
+            _added(scores.get(i), score, superseded=i in found),
+            found.get(i),
+            needs.get(i, frozenset()),
+        )
+        for i, score in sorted(new.items(), key=lambda entry: -entry[1])
+        if i in events and not events[i].excluded
+    ]
+
+
+def bound_by(placed: Sequence[Placed], shown: Shown) -> dict[str, frozenset[str]]:
+    """What each episode needs beside it that holds, of the events placed, superseded ones alone."""
+    bound: dict[str, frozenset[str]] = {}
+    free: set[str] = set()
+    if not any(each.needs for each in placed):
+        return bound
+    resting = shown.resting_on([each.event.id for each in placed])
+    for each in placed:
+        episodes = [i for i in resting.get(each.event.id, ()) if layer_of(i) is Layer.EPISODES]
+        if each.needs:
+            bound |= {i: bound.get(i, frozenset()) | each.needs for i in episodes}
+        else:
+            free.update(episodes)
+    return {i: needs for i, needs in bound.items() if i not in free}
+
+
+def _standpoint(plan: Plan) -> Instant | None:
+    """From when on a claim must hold to count for the question; None where the past counts too."""
+    axes = plan.axes
+    if axes.recorded_during is not None:
+        return None
+    return axes.valid_during.start if axes.valid_during is not None else axes.valid_at
+
+
+def _facts(plan: Plan, records: Records, ids: Collection[str], known: Mapping[str, Fact]) -> dict[str, Fact]:
+    """The facts among ids as the plan sees them; a loop is no claim."""
+    missing = [i for i in ids if i not in known and layer_of(i) is Layer.FACTS]
+    found: Mapping[str, Record] = known
+    if missing:
+        found = {**known, **records.get(plan.tenant_id, missing, seen_at=plan.axes.seen_at)}
+    return {
+        i: each
+        for i in ids
+        if isinstance(each := found.get(i), Fact)
+        and not (each.excluded or each.kind == "loop")
+        and each.scope in plan.scopes
+    }
+
+
+def _enders(fact: Fact, supports: Collection[Support], seen_at: Instant) -> set[str]:
+    """The events that told of a fact that it was over: "I used to live in Porto" speaks of its last instant."""
+    assert fact.valid_to is not None, "an open fact was ended by nobody"
+    last = fact.valid_to - 1
+    return {
+        each.source_id
+        for each in supports
+        if each.recorded_at <= seen_at
+        and (each.polarity == "against" or each.ordinal == last > fact.valid_from)
+    }
+
+
+def _ends(
+    plan: Plan,
+    records: Records,
+    facts: Mapping[str, Fact],
+    closed: Mapping[str, Fact],
+    enders: Mapping[str, Collection[str]],
+) -> dict[str, Superseded]:
+    """Of the closed facts those that something took the place of. What only ran out ("in Rome until May") stays as it was."""
+    known = dict(facts)
+    for _ in range(_HOPS_MAX):
+        missing = {each.superseded_by for each in known.values() if each.superseded_by} - known.keys()
+        found = _facts(plan, records, missing, {})
+        if not found:
+            break
+        known |= found
+    standing = {each.claim_key for i, each in known.items() if i not in closed}
+    ends = {}
+    for i, fact in closed.items():
+        assert fact.valid_to is not None, "a closed fact has an end"
+        now = _successor(fact, known)
+        if fact.claim_key in standing or (now is not None and now.claim_key == fact.claim_key):
+            continue
+        if now is not None:
+            ends[i] = Superseded(fact.valid_to, now.id, now.event_id)
+        elif enders.get(i):
+            ends[i] = Superseded(fact.valid_to, None, max(enders[i]))
+    return ends
+
+
+def _successor(fact: Fact, known: Mapping[str, Fact]) -> Fact | None:
+    """What stands at the end of the chain that a fact was the beginning of."""
+    found: Fact | None = None
+    seen = {fact.id}
+    while (after := known.get(fact.superseded_by or "")) is not None and after.id not in seen:
+        found = fact = after
+        seen.add(fact.id)
+    return found
+
+
+def _claimed(fact: Fact) -> set[str]:
+    """The terms of what is said of the subject."""
+    return set(analyse(fact.text)) - set(analyse(fact.subject.name))
+
+
+def _puts_right(correction: Event, event: Event) -> bool:
+    believed = correction.origin.trust is not Trust.EXTERNAL or event.origin.trust is Trust.EXTERNAL
+    return believed and not correction.excluded and correction.id != event.id
+
+
+def _asked_for(plan: Plan, event: Event) -> bool:
+    """Whether an event may be in the pack of a plan."""
+    start, end = plan.observed or (None, None)
+    at = event.context.observed_at
+    return (
+        event.scope in plan.scopes
+        and event.recorded_at <= plan.axes.seen_at
+        and (start is None or at >= start)
+        and (end is None or at < end)
+        and plan.filter.passes(event)
+    )
+
+
+def _added(before: float | None, after: float, *, superseded: bool) -> Mapping[str, float]:
+    """The change on the line of signals that scores are taken from."""
+    if before == after:
+        return {}
+    change = TEMPERATURE * math.log(after / before) if before else TEMPERATURE * math.log(after)
+    return {"superseded" if superseded else "corrects": round(change, 4)}

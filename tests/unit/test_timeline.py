@@ -1,0 +1,99 @@
+"""When each value of a slot held, from what was said of it."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from lamina.pipeline.timeline import Ending, Statement, timeline
+
+
+def said(value: str, at: int, *, since: int | None = None, until: int | None = None) -> Statement:
+    return Statement(value, f"{value}{at}", at if since is None else since, until, at)
+
+
+def drawn(*statements: Statement, endings: tuple[Ending, ...] = ()) -> list[tuple[str, int, int | None]]:
+    return [(p.value, p.holds_from, p.holds_to) for p in timeline(statements, endings)]
+
+
+def test_values_follow_each_other() -> None:
+    assert drawn(said("Porto", 20), said("Lisbon", 10)) == [("Lisbon", 10, 20), ("Porto", 20, None)]
+
+
+def test_a_value_that_was_said_again_later_comes_back() -> None:
+    assert drawn(said("Porto", 10), said("Lisbon", 20), said("Porto", 30)) == [
+        ("Porto", 10, 20),
+        ("Lisbon", 20, 30),
+        ("Porto", 30, None),
+    ]
+
+
+def test_what_was_said_without_a_date_yields_to_a_beginning_told_later() -> None:
+    assert drawn(said("Lisbon", 10), said("Porto", 20, since=5)) == [("Lisbon", 4, 5), ("Porto", 5, None)]
+
+
+def test_what_was_said_without_a_date_after_a_beginning_was_told_follows_it() -> None:
+    assert drawn(said("Lisbon", 30), said("Porto", 20, since=5)) == [("Porto", 5, 30), ("Lisbon", 30, None)]
+
+
+def test_several_that_yield_keep_the_order_in_which_they_were_said() -> None:
+    assert drawn(said("Lisbon", 10), said("Rome", 12), said("Porto", 20, since=5)) == [
+        ("Lisbon", 3, 4),
+        ("Rome", 4, 5),
+        ("Porto", 5, None),
+    ]
+
+
+def test_what_yields_joins_the_same_value_before() -> None:
+    assert drawn(said("Lisbon", 1), said("Lisbon", 10), said("Porto", 20, since=5)) == [
+        ("Lisbon", 1, 5),
+        ("Porto", 5, None),
+    ]
+
+
+def test_dated_values_stand_in_the_order_of_their_dates_whatever_was_said_last() -> None:
+    assert drawn(said("Hamburg", 30, since=20), said("Berlin", 31, since=15)) == [
+        ("Berlin", 15, 20),
+        ("Hamburg", 20, None),
+    ]
+
+
+def test_what_was_over_when_it_was_told_is_no_rival_to_what_holds_now() -> None:
+    lisbon = said("Lisbon", 30, since=1)
+    assert drawn(lisbon, said("Porto", 31, since=10, until=20)) == [
+        ("Lisbon", 1, 10),
+        ("Porto", 10, 20),
+        ("Lisbon", 20, None),
+    ]
+
+
+def test_a_value_of_which_nothing_was_said_after_an_interruption_does_not_come_back() -> None:
+    assert drawn(said("Lisbon", 1), said("Porto", 31, since=10, until=20)) == [
+        ("Lisbon", 1, 10),
+        ("Porto", 10, 20),
+    ]
+
+
+def test_an_end_holds_until_the_value_is_said_again() -> None:
+    ending = Ending("Porto", 15)
+    assert drawn(said("Porto", 10), endings=(ending,)) == [("Porto", 10, 15)]
+    assert drawn(said("Porto", 10), said("Porto", 20), endings=(ending,))[1:] == [("Porto", 20, None)]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_order_of_the_statements_does_not_matter_and_periods_never_overlap(seed: int) -> None:
+    chance = random.Random(seed)
+    statements = []
+    for at in chance.sample(range(100, 1000, 10), chance.randrange(2, 9)):
+        since = chance.choice([None, None, at - chance.randrange(1, 90)])
+        until = None if since is None or chance.random() < 0.5 else chance.randrange(since + 1, at + 40)
+        statements.append(said(chance.choice("abc"), at, since=since, until=until))
+    first = timeline(statements)
+    assert timeline(chance.sample(statements, len(statements))) == first
+    assert all(one.holds_to is not None and one.holds_to <= two.holds_from for one, two in pairwise(first))
+    assert {s for period in first for s in period.statements} <= set(statements)
+    newest = max(statements, key=lambda each: each.said_at)
+    if not newest.is_dated and not newest.is_over:
+        assert (first[-1].value, first[-1].holds_to) == (newest.value, None)
