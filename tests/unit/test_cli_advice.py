@@ -49,6 +49,12 @@ def test_a_field_is_said_by_the_name_of_its_option(given: dict[str, object], sai
     assert at_the_terminal(refused(**given)) == said
 
 
+def test_a_length_is_not_counted_in_items() -> None:
+    said = "reason: Value should have at least 3 items after validation, not 1"
+    error = Invalid("INVALID_REQUEST", said, details={"field": "reason"})
+    assert at_the_terminal(error) == "INVALID_REQUEST: --reason should have a length of at least 3"
+
+
 def test_a_field_that_the_message_leaves_out_is_named() -> None:
     error = Invalid(
         "INVALID_RANGE", "the end is before the beginning", details={"field": "temporal.valid_during"}
