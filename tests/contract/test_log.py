@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -140,6 +141,29 @@ def test_many_threads_make_positions_without_gaps_visible_in_order(store: Store)
 
 
 # ---- idempotency
+
+
+def test_one_at_a_time_is_alone_with_a_key(store: Store) -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def enter(number: int) -> None:
+        with store.idempotency.alone(key("shared")):
+            inside.append(number)
+            most.append(len(inside))
+            time.sleep(0.002)
+            inside.remove(number)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(enter, range(12)))
+    assert most == [1] * 12
+
+
+def test_who_fails_alone_with_a_key_lets_the_next_in(store: Store) -> None:
+    with pytest.raises(ZeroDivisionError), store.idempotency.alone(key("shared")):
+        raise ZeroDivisionError
+    with store.idempotency.alone(key("shared")):
+        pass
 
 
 def test_a_repeated_key_answers_with_the_first_event(store: Store) -> None:

@@ -8,11 +8,13 @@ import logging
 from typing import Any
 
 import pytest
+from starlette.types import Message
 
 from lamina.errors import Unavailable
 from lamina.kernel.time import SECOND_US
 from lamina.observe.logs import JsonLines
 from lamina.store.ports.upkeep import Compaction
+from streaming import request_of
 
 ALICE = "org:acme/user:alice"
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -311,6 +313,28 @@ def test_a_request_is_one_line_and_quotes_nothing(world: Any, caplog: pytest.Log
     assert first["request_id"].startswith("req_")
     assert first["elapsed_ms"] > 0
     assert secret not in "\n".join(JsonLines().format(record) for record in caplog.records)
+
+
+def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_failure_of_ours(
+    world: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="lamina")
+    sent: list[Message] = []
+    asked = {**request_of("/v1/experience", "", {"host": "localhost"}), "method": "POST"}
+    asked["headers"] += [(b"content-type", b"application/json"), (b"content-length", b"900")]
+    parts = iter([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}])
+
+    async def receive() -> Message:
+        return next(parts)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(world.application(asked, receive, send))
+    (line,) = [record.said for record in caplog.records if record.name.startswith("lamina")]
+    assert (line["status"], line["operation"]) == (499, "experience")
+    assert "error_code" not in line
+    assert all(record.levelno <= logging.INFO for record in caplog.records)
 
 
 def test_a_crash_is_logged_without_what_it_said(

@@ -1,13 +1,12 @@
 """Idempotency of writes in general: what a key was answered within a day is answered again (seed 002, 6.3).
 
 Operations that land their keys with what they wrote (``Operation.keeps_keys``) do not come here. For the others the
-answer is kept right after the write: two calls with one key in one process run one after the other, and a server
-that dies between a write and its answer forgets the key, as if the client had sent none.
+answer is kept right after the write: two calls with one key run one after the other, in whichever processes, and a
+server that dies between a write and its answer forgets the key, as if the client had sent none.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +21,6 @@ from lamina.store.rules.refusals import check_same
 
 __all__ = ["Replays", "family_of"]
 
-_STRIPES = 64
 _KEPT = "REPOSITORY_UNAVAILABLE"
 """A write that failed only after it had landed: to make it again would be a second one."""
 
@@ -38,11 +36,10 @@ class Replays:
 
     def __init__(self, idempotency: Idempotency) -> None:
         self._idempotency = idempotency
-        self._locks = [threading.Lock() for _ in range(_STRIPES)]
 
     def once(self, key: IdempotencyKey, body_hash: str, now: Instant, run: Callable[[], Answer]) -> Answer:
         """What ``run`` answers, or what it answered to this key before; raises ``Conflict`` (IDEMPOTENCY_CONFLICT)."""
-        with self._locks[hash(key) % _STRIPES]:
+        with self._idempotency.alone(key):
             known = self._idempotency.find(key, now)
             if known is not None:
                 check_same(known, body_hash)

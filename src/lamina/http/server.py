@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
@@ -41,7 +42,8 @@ __all__ = ["create_application"]
 
 _LOG = logging.getLogger("lamina.http")
 _JSON = "application/json; charset=utf-8"
-_HEARTBEAT_S = 15.0
+_CLIENT_LEFT = 499
+"""What the log says of a call whose client went in the middle of its body: nobody is there to be answered."""
 
 
 def create_application(
@@ -122,6 +124,8 @@ def _endpoint(
             principal = await _identified(gateway, inbound, route, pool)
             reply = await _run(gateway, route, http, inbound, principal, pool)
             response = _response(reply, pool)
+        except ClientDisconnect:
+            response = Response(status_code=_CLIENT_LEFT)
         except Exception as failure:
             error = _ours(failure, inbound.request_id, name)
             code = error.code

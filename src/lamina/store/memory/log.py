@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any
 
@@ -25,6 +27,8 @@ from lamina.store.rules.log import cancellation_of, captured_row
 from lamina.store.rules.refusals import check_same
 
 __all__ = ["MemoryIdempotency", "MemoryLog", "MemoryScopes"]
+
+_LOCKS = 64
 
 
 class MemoryLog:
@@ -198,6 +202,13 @@ class MemoryIdempotency:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+        self._locks = [threading.Lock() for _ in range(_LOCKS)]
+
+    @contextmanager
+    def alone(self, key: IdempotencyKey) -> Iterator[None]:
+        """Mirrors ``Idempotency.alone``."""
+        with self._locks[hash(key) % _LOCKS]:
+            yield
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """Mirrors ``Idempotency.find``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -34,6 +35,13 @@ class Remembered:
 
 class Idempotency(Protocol):
     """What was answered to a key within the last 24 hours."""
+
+    def alone(self, key: IdempotencyKey) -> AbstractContextManager[None]:
+        """A block in which nobody else is inside one for the same key, in any process; others wait for its end.
+
+        Raises ``Unavailable`` (WAL_UNAVAILABLE) for who has waited ``limits.WAIT_S_MAX``.
+        """
+        ...
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """What the key was used for, or None when it is new or has expired."""

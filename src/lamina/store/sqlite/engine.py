@@ -19,6 +19,7 @@ from lamina.store.sqlite.index import SqliteIndexRows
 from lamina.store.sqlite.inquiries import SqliteInquiries
 from lamina.store.sqlite.jobs import SqliteJobs
 from lamina.store.sqlite.lifecycle import LifecycleWriter, SqliteLifecycle
+from lamina.store.sqlite.locks import SharedLocks
 from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.model_outputs import SqliteModelOutputs
@@ -34,6 +35,7 @@ __all__ = ["SqliteStore", "make_folder", "require_store"]
 
 FILE_NAME = "lamina.db"
 REPOSITORIES = "relay"
+LOCKS = "locks"
 _DERIVED = {
     "record": "SELECT * FROM record ORDER BY tenant_id, id, version",
     "support": "SELECT * FROM support ORDER BY tenant_id, record_id, source_id, relation",
@@ -106,7 +108,7 @@ class SqliteStore:
         self._readers = Readers(path)
         lifecycle = LifecycleWriter(clock, ids)
         self.log = SqliteLog(self._writer, self._readers, clock, ids, lifecycle)
-        self.idempotency = SqliteIdempotency(self._writer, self._readers)
+        self.idempotency = SqliteIdempotency(self._writer, self._readers, SharedLocks(folder / LOCKS))
         self.jobs = SqliteJobs(self._writer, self._readers, lifecycle)
         self.records = SqliteRecords(self._readers)
         self.index = SqliteIndexRows(self._writer, self._readers)

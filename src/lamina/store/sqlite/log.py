@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import apsw
@@ -27,6 +28,7 @@ from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
+from lamina.store.sqlite.locks import SharedLocks
 from lamina.store.sqlite.unfolding import unfold
 
 __all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
@@ -323,9 +325,14 @@ def put_key(connection: apsw.Connection, entry: Remembered) -> None:
 class SqliteIdempotency:
     """``Idempotency`` over its table."""
 
-    def __init__(self, writer: Writer, readers: Readers) -> None:
+    def __init__(self, writer: Writer, readers: Readers, locks: SharedLocks) -> None:
         self._writer = writer
         self._readers = readers
+        self._locks = locks
+
+    def alone(self, key: IdempotencyKey) -> AbstractContextManager[None]:
+        """Mirrors ``Idempotency.alone``."""
+        return self._locks.held(json_list([key.tenant_id, key.caller, key.family, key.key]))
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """Mirrors ``Idempotency.find``."""

@@ -1,0 +1,56 @@
+"""One idempotency key in two server processes at the same moment: the write happens once, and both are told of it."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from processes import answers, free_port, kill, start, wait_until
+
+TRIES = 24
+
+
+@pytest.fixture
+def ports(tmp_path: Path) -> Iterator[list[int]]:
+    ports = [free_port() for _ in range(2)]
+    processes = []
+    try:
+        for port in ports:
+            processes.append(start(tmp_path, port, "--workers", "0"))
+            wait_until(lambda at=port: answers(at))
+        yield ports
+    finally:
+        for process in processes:
+            kill(process)
+
+
+def register(port: int, number: int, together: Barrier) -> tuple[int, str | None, Any]:
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/v1/scopes",
+        json.dumps({"path": f"ws:shared-{number}"}).encode(),
+        {"Content-Type": "application/json", "X-Cortex-Idempotency-Key": f"register-{number}"},
+    )
+    together.wait(10)
+    try:
+        with urllib.request.urlopen(request, timeout=20) as response:
+            return response.status, response.headers["X-Cortex-Replay"], json.load(response)
+    except urllib.error.HTTPError as refused:
+        return refused.code, None, json.load(refused)
+
+
+def test_a_key_used_in_two_processes_at_once_is_one_write_and_a_replay(ports: list[int]) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(TRIES):
+            together = Barrier(2)
+            both = list(pool.map(register, ports, [number] * 2, [together] * 2))
+            assert [status for status, _, _ in both] == [201, 201], both
+            assert sorted(str(replayed) for _, replayed, _ in both) == ["None", "true"]
+            assert both[0][2] == both[1][2]
