@@ -18,6 +18,8 @@ from lamina.kernel.time import rfc3339
 
 ROW = re.compile(r"^\[\d+\] .* (\d\.\d\d) .* (\S+)$", re.MULTILINE)
 
+_ELSEWHERE = "--scope names another memory; capsules and memory files are in app:relay."
+
 
 @pytest.fixture
 def run(live, maya, monkeypatch):
@@ -86,7 +88,7 @@ def test_an_experience_may_have_happened_on_a_day(run, client):
 @pytest.mark.parametrize(("more", "searched"), [((), None), (("--scope", "app:empty"), "app:empty")])
 def test_a_recall_that_finds_nothing_says_where_it_looked(run, maya, more, searched):
     result = run("recall", "What is my cat called?", *more)
-    assert f"Nothing of this is in {searched or maya}; --scope names another memory" in result.stdout
+    assert f"Nothing was found in {searched or maya}.\n--scope names another memory" in result.stdout
 
 
 @pytest.mark.model
@@ -184,12 +186,12 @@ def test_a_doubt_comes_first(run, live, client):
 def test_an_empty_recall_names_where_it_looked(run, live, client):
     scope = client.events._identity.actor
     empty = run("recall", "Where do I live?")
-    assert (empty.exit_code, empty.stdout) == (0, f"Nothing was found in {scope}.\n")
+    assert (empty.exit_code, empty.stdout) == (0, f"Nothing was found in {scope}.\n{_ELSEWHERE}\n")
     tell(live, client, "I live in Lisbon.")
     below = f"{scope}/project:x"
     assert "Lisbon" in run("recall", "Where do I live?", "--scope", below).stdout
     walked = run("recall", "opera", "--scope", below, "--valid-during", "1999-01-01..1999-02-01").stdout
-    assert walked == f"Nothing was found in {below} and the scopes above it.\n"
+    assert walked == f"Nothing was found in {below} and the scopes above it.\n{_ELSEWHERE}\n"
 
 
 def test_an_empty_recall_says_when_what_was_stored_waits_to_be_derived(run, client):
