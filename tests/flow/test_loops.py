@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from given import ALICE, NOON, TENANT, ManualClock, append
 from lamina.kernel.events import Context, Party
 from lamina.kernel.records import Layer, Loop
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US
+from lamina.kernel.time import SECOND_US, instant, rfc3339
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -186,3 +187,99 @@ def test_identity_is_what_the_user_said_last(talk):
 def test_a_cancelled_turn_is_no_identity(talk):
     talk.store.log.cancel(TENANT, talk.say("My name is Kaiser."))
     assert identity_of(talk.store.records, TENANT, ALICE, "user:alice").name is None
+
+
+def promises(talk) -> list[tuple[str, int | None]]:
+    found = [r for _, r in talk.records() if r.kind == "commitment"]
+    return [(fact.object.text, fact.valid_to) for fact in found]
+
+
+@pytest.fixture
+def reading(talk):
+    """The talk, read with the parser: the plain rules do not know promises."""
+    deriver = Deriver(talk.store, RulesExtractor(find_times), None)
+    talk.worker = Worker(talk.store, deriver, None, ManualClock(NOON + DAY), "test")
+    return talk
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("ending", ["I booked the dentist.", "I don't need to book the dentist any more."])
+def test_what_is_done_is_needed_no_longer(reading, ending):
+    reading.say("I need to book the dentist. My sister Anna lives in Rome. I live in Porto. I work at Acme.")
+    assert promises(reading) == [("book the dentist", None)]
+    assert "dentist" in understood(reading)
+    done = reading.say(ending)
+    assert promises(reading) == [("book the dentist", reading.at)]
+    assert "dentist" not in understood(reading)
+    reading.replays()
+    reading.store.log.cancel(TENANT, done)
+    reading.worker.drain()
+    assert promises(reading) == [("book the dentist", None)]
+    assert "dentist" in understood(reading)
+
+
+@pytest.mark.model
+def test_what_was_done_stays_done_when_another_word_of_it_is_cancelled(reading):
+    reading.say("I need to book the dentist.")
+    again = reading.say("I really need to book the dentist.")
+    reading.say("I booked the dentist.")
+    reading.store.log.cancel(TENANT, again)
+    reading.worker.drain()
+    assert [ended_at for _, ended_at in promises(reading)] == [reading.at]
+    reading.replays()
+
+
+@pytest.mark.model
+def test_one_of_two_promises_of_a_turn_is_done(reading):
+    reading.say("I need to book the dentist. I need to call my mother.")
+    reading.say("I called my mother.")
+    assert [(words, end is None) for words, end in sorted(promises(reading))] == [
+        ("book the dentist", True),
+        ("call Alice's mother", False),
+    ]
+
+
+FEBRUARY, NOVEMBER = "2026-02-03T09:00:00Z", "2026-11-19T09:00:00Z"
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("order", [(FEBRUARY, NOVEMBER), (NOVEMBER, FEBRUARY)], ids=["in order", "reversed"])
+def test_a_promise_of_another_time_is_another_fact_and_the_loop_is_due_as_said_last(reading, order):
+    for at in order:
+        context = Context(observed_at=instant(at))
+        reading.say("I need to book the dentist before Friday.", context=context)
+    facts = sorted((r.valid_from, r.text) for _, r in reading.records() if r.kind == "commitment")
+    assert facts == [
+        (instant(FEBRUARY), "Alice needs to book the dentist (by 2026-02-05)"),
+        (instant(NOVEMBER), "Alice needs to book the dentist (by 2026-11-19)"),
+    ]
+    (loop,) = reading.all()
+    assert rfc3339(loop.due_at) == "2026-11-20T00:00:00Z"
+    assert loop.text.endswith("due 2026-11-19")
+    assert loop.seen_at == instant(NOVEMBER)
+    reading.replays()
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_the_day_that_is_due_does_not_depend_on_the_order_of_arrival(talk, order):
+    said = (
+        ("I need to book the dentist before Friday.", "2026-03-03T09:00:00Z"),
+        ("I need to book the dentist before March 20.", "2026-03-04T09:00:00Z"),
+        ("I need to book the dentist.", "2026-03-05T09:00:00Z"),
+    )
+    for text, at in (said[number] for number in order):
+        talk.say(text, context=Context(observed_at=instant(at)))
+    (loop,) = talk.all()
+    assert rfc3339(loop.due_at) == "2026-03-20T00:00:00Z"
+    assert loop.text == "Alice has an open commitment: Book the dentist, due 2026-03-19"
+    talk.replays()
+
+
+def understood(talk) -> str:
+    from lamina.kernel.time import Axes
+    from lamina.store.ports.records import RecordQuery
+
+    query = RecordQuery(
+        tenant_id=TENANT, layer=Layer.UNDERSTANDING, scopes=[ALICE], axes=Axes(seen_at=1 << 62), limit=500
+    )
+    return " ".join(concept.summary for concept in talk.store.records.query(query))

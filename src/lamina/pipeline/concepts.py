@@ -84,11 +84,13 @@ class ConceptSynthesizer:
             and not (fact.negated or fact.external)
             and not _is_over(event, fact)
         ]
-        if len(current) < FACTS_FROM:
-            return
-        consulted = sorted(current, key=lambda f: (-f.confidence, -f.valid_from, f.id))[:FACTS_CONSULTED_MAX]
         record_id = concept_id(event, subject, topic)
         held = self._view.record(record_id)
+        if not current or (held is None and len(current) < FACTS_FROM):
+            if isinstance(held, Concept) and held.recorded_to is None:
+                writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
+            return
+        consulted = sorted(current, key=lambda f: (-f.confidence, -f.valid_from, f.id))[:FACTS_CONSULTED_MAX]
         version = held.version + 1 if isinstance(held, Concept) else 1
         concept = Concept(
             tenant_id=event.tenant_id,
@@ -123,8 +125,8 @@ class ConceptSynthesizer:
 
 
 def _is_over(event: Event, fact: Fact) -> bool:
-    """Whether a state has passed; what happened stays worth telling."""
-    passing = fact.kind not in ("event", "plan", "commitment")
+    """Whether a state, a plan or a promise has passed; what happened stays worth telling."""
+    passing = fact.kind != "event"
     return passing and fact.valid_to is not None and fact.valid_to <= event.context.observed_at
 
 

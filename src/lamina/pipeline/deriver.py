@@ -177,7 +177,7 @@ class Deriver:
                 return writes
             facts = read.of(view.event)
             writes = EpisodeBuilder(view).place(facts)
-            concepts = ConceptSynthesizer(view).synthesize(facts)
+            concepts = ConceptSynthesizer(view).synthesize([*facts, *read.taken_back(view.event)])
             payload = {
                 "episode_id": next((s.record_id for s in writes.supports if s.relation == "contains"), None),
                 "understanding_ids": sorted({record.id for record in concepts.records}),

@@ -90,7 +90,7 @@ class FactResolver:
             self._slots.place(self._held(writes, slot=fact.slot), fact, writes)
             return
         same = self._held(writes, claim_key=fact.claim_key)
-        still_true = [held for held in same if held.valid_to is None or held.valid_to > fact.valid_from]
+        still_true = [held for held in same if _overlap(held, fact) and _same_due(held, fact)]
         if still_true:
             self._confirm(event, still_true[-1], fact, writes)
         else:
@@ -151,6 +151,15 @@ class FactResolver:
         return sorted(
             facts.values(), key=lambda fact: (fact.valid_from, fact.valid_to is None, fact.position, fact.id)
         )
+
+
+def _overlap(held: Fact, fact: Fact) -> bool:
+    return _holds_at(held, fact.valid_from) and (fact.valid_to is None or held.valid_from < fact.valid_to)
+
+
+def _same_due(held: Fact, fact: Fact) -> bool:
+    """Whether two promises are one: not by their ends, since one that was done ended early, but by the day in their words."""
+    return fact.kind not in ("commitment", "plan") or held.text == fact.text
 
 
 def _holds_at(fact: Fact, moment: Instant) -> bool:

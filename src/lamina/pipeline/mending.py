@@ -15,14 +15,25 @@ from typing import TypeVar
 from lamina.kernel.events import Event
 from lamina.kernel.records import Belief, Fact, Layer, Loop, Record, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.indexing import record_row
+from lamina.pipeline.loops.doing import end_fact
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
-from lamina.pipeline.view import CANCELLED_BY, EXTRACTED_FROM, TAKEN_BACK_BY, TIES, Apart, Pending, View
+from lamina.pipeline.view import (
+    CANCELLED_BY,
+    DONE_BY,
+    EXTRACTED_FROM,
+    TAKEN_BACK_BY,
+    TIES,
+    Apart,
+    Pending,
+    View,
+)
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, Writes
 
@@ -118,12 +129,12 @@ class Mender:
     def _derived_apart(self, view: View, matter: _Matter, scopes: Iterable[Scope], *, gone: str) -> View:
         """A view of what the events that speak of a matter derive, without the cancelled ones."""
         ids = [fact.id for scope in scopes for fact in _facts(view, matter, scope)]
-        told = {
-            each.source_id
-            for found in view.supports_of(ids).values()
-            for each in found
-            if each.relation in TIES
-        }
+        supports = [each for found in view.supports_of(ids).values() for each in found]
+        told = {each.source_id for each in supports if each.relation in TIES}
+        done: dict[str, set[Instant]] = {}
+        for each in supports:
+            if each.relation == DONE_BY:
+                done.setdefault(each.source_id, set()).add(each.ordinal)
         told -= {gone, *view.cancelled(told)}
         events = sorted(view.events(told).values(), key=lambda event: event.position)
         pending = Pending()
@@ -131,9 +142,15 @@ class Mender:
             apart = Apart(self._store, event, pending)
             writes = FactResolver(apart).resolve(extraction, self._extractor.name)
             pending.add(writes)
+            ended = Writes()
+            for done_at in done.get(event.id, ()):
+                for fact in _facts(apart, matter, event.scope):
+                    end_fact(apart, fact, done_at, ended)
+            pending.add(ended)
             reviser = BeliefReviser(apart)
             revised = reviser.revise(_tied(apart, writes, EXTRACTED_FROM))
-            reviser.end(_tied(apart, writes, TAKEN_BACK_BY), revised)
+            over = [*_tied(apart, writes, TAKEN_BACK_BY), *_tied(apart, ended, DONE_BY)]
+            reviser.end(over, revised)
             pending.add(revised)
         return Apart(self._store, view.event, pending)
 

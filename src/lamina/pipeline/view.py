@@ -25,6 +25,7 @@ from lamina.store.rules.records import wanted
 
 __all__ = [
     "CANCELLED_BY",
+    "DONE_BY",
     "EXTRACTED_FROM",
     "HELD_UNTIL",
     "TAKEN_BACK_BY",
@@ -39,9 +40,11 @@ EXTRACTED_FROM = "extracted_from"
 HELD_UNTIL = "held_until"
 """Beside ``extracted_from``: its ordinal is until when, by this statement, the claim held."""
 TAKEN_BACK_BY = "taken_back_by"
+DONE_BY = "done_by"
+"""From a commitment to the event that told that it was done or given up; its ordinal is when."""
 CANCELLED_BY = "cancelled_by"
 """From a cancelled event to the entry of the log that cancelled it."""
-TIES = (EXTRACTED_FROM, TAKEN_BACK_BY)
+TIES = (EXTRACTED_FROM, TAKEN_BACK_BY, DONE_BY)
 
 
 class Pending:
@@ -125,12 +128,12 @@ class FactsRead:
         return self._tied(event, EXTRACTED_FROM)
 
     def taken_back(self, event: Event) -> list[Fact]:
-        """The facts that an event took back, as they stood then, in the order of their ids."""
-        return self._tied(event, TAKEN_BACK_BY)
+        """The facts that an event took back or did, as they stood then, in the order of their ids."""
+        return self._tied(event, TAKEN_BACK_BY, DONE_BY)
 
-    def _tied(self, event: Event, relation: str) -> list[Fact]:
+    def _tied(self, event: Event, *relations: str) -> list[Fact]:
         supports = _before(event, self._supports.get((event.tenant_id, event.id), ()))
-        ids = {support.record_id for support in supports if support.relation == relation}
+        ids = {support.record_id for support in supports if support.relation in relations}
         found = (self._seen(event, record_id) for record_id in ids)
         return sorted((fact for fact in found if isinstance(fact, Fact)), key=lambda fact: fact.id)
 

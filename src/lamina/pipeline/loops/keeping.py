@@ -19,11 +19,14 @@ from lamina.kernel.records import (
     Subject,
     Support,
 )
-from lamina.kernel.time import rfc3339
+from lamina.kernel.time import Instant, rfc3339, to_datetime
 from lamina.language.entities import normalise_name
+from lamina.language.temporal import find_times
 from lamina.pipeline.facts import entity_id
 from lamina.pipeline.indexing import record_row
+from lamina.pipeline.loops.doing import end_stated
 from lamina.pipeline.loops.matching import key_terms, overlap
+from lamina.pipeline.loops.reading import read_loops
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Pointer
 from lamina.pipeline.reading import role_of
 from lamina.pipeline.view import View
@@ -168,7 +171,7 @@ class LoopKeeper:
             object=ObjectValue("literal", draft.wording, "string"),
             kind="loop",
             negated=False,
-            text=_told(name, draft),
+            text=_told(name, draft.type.value, draft.wording, draft.due_at),
             external=False,
             extractor=self._named,
             slot=None,
@@ -186,20 +189,39 @@ class LoopKeeper:
         return loop
 
     def _again(self, loop: Loop, draft: LoopDraft, writes: Writes) -> Loop:
+        at = self._event.context.observed_at
+        late = at < loop.seen_at
+        due_at = self._due_told_last(loop, draft, writes) if late else draft.due_at or loop.due_at
         return self._put(
             replace(
                 loop,
                 status=LoopStatus.ACTIVE,
                 salience=min(_SALIENCE_MAX, max(loop.salience + 1, draft.salience)),
-                horizon=draft.horizon if draft.due_at is not None else loop.horizon,
-                due_at=draft.due_at or loop.due_at,
-                seen_at=max(loop.seen_at, self._event.context.observed_at),
+                horizon=loop.horizon if due_at == loop.due_at else draft.horizon,
+                due_at=due_at,
+                text=_told(loop.subject.name, loop.predicate, str(loop.object.value), due_at),
+                valid_from=min(loop.valid_from, at),
+                seen_at=max(loop.seen_at, at),
             ),
             loop,
             "said_again_by",
             draft.confidence,
             writes,
         )
+
+    def _due_told_last(self, loop: Loop, draft: LoopDraft, writes: Writes) -> Instant | None:
+        """The day that the newest of the turns names, for one that comes after newer ones."""
+        told = [] if draft.due_at is None else [(self._event.context.observed_at, draft.due_at)]
+        known = {draft.due_at}
+        for turn in self._view.events(self._turns_of(loop, writes)).values():
+            said_at = turn.context.observed_at
+            reading = read_loops(text_of(turn.content), to_datetime(said_at), find_times)
+            dues = [each.due_at for each in reading.drafts if each.due_at is not None and _same(loop, each)]
+            told += [(said_at, due) for due in dues[-1:]]
+            known |= set(dues)
+        if loop.due_at not in known and loop.due_at is not None:
+            told.append((loop.seen_at, loop.due_at))
+        return max(told)[1] if told else None
 
     def _end(self, ending: Ending, held: list[Loop], writes: Writes) -> None:
         loop = self._meant(ending, held)
@@ -215,6 +237,14 @@ class LoopKeeper:
             loop, status=status, seen_at=max(loop.seen_at, at), valid_to=max(at, loop.valid_from + 1)
         )
         self._put(ended, loop, "completed_by" if completed else "dropped_by", weight, writes)
+        end_stated(self._view, loop, self._turns_of(loop, writes), at, writes)
+
+    def _turns_of(self, loop: Loop, writes: Writes) -> list[str]:
+        """The turns that spoke of a loop."""
+        stored = self._view.supports_of([loop.id]).get(loop.id, [])
+        own = [each for each in writes.supports if each.record_id == loop.id]
+        spoken = [each.source_id for each in (*stored, *own) if each.relation in _SPOKEN]
+        return list(dict.fromkeys(spoken))
 
     def _meant(self, ending: Ending, held: Sequence[Loop]) -> Loop | None:
         """The loop that the words end: the one whose terms they hold most of."""
@@ -263,6 +293,8 @@ class LoopKeeper:
             changed, version=held.version + 1, position=event.position, recorded_from=event.recorded_at
         )
         writes.records.append(version)
+        if version.text != held.text:
+            writes.texts.append(record_row(version))
         writes.supports.append(self._support(version, relation, weight))
         return version
 
@@ -293,6 +325,6 @@ def _alike(loop: Loop, draft: LoopDraft) -> bool:
     return bool(one) and max(overlap(one, other), overlap(other, one)) >= _SAME_FROM
 
 
-def _told(name: str, draft: LoopDraft) -> str:
-    due = "" if draft.due_at is None else f", due {rfc3339(draft.due_at - 1)[:10]}"
-    return f"{name} has an open {draft.type.value}: {draft.wording}{due}"
+def _told(name: str, kind: str, wording: str, due_at: Instant | None) -> str:
+    due = "" if due_at is None else f", due {rfc3339(due_at - 1)[:10]}"
+    return f"{name} has an open {kind}: {wording}{due}"

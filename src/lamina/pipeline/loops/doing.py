@@ -1,0 +1,63 @@
+"""What the end of a loop ends beside it: the commitments and plans that the turns behind it stated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from lamina.kernel.records import Fact, Loop, Support
+from lamina.kernel.time import Instant
+from lamina.pipeline.loops.matching import key_terms, overlap
+from lamina.pipeline.versions import put_version
+from lamina.pipeline.view import DONE_BY, EXTRACTED_FROM, View
+from lamina.store.ports.writes import Writes
+
+__all__ = ["end_fact", "end_stated"]
+
+_SAME_FROM: Final = 0.6
+_ENDS_WITH_LOOP: Final = frozenset({"commitment", "plan"})
+
+
+def end_stated(view: View, loop: Loop, turns: Sequence[str], at: Instant, writes: Writes) -> None:
+    """End what ``turns`` stated of a loop, as of ``at``: by the view's event, which tells that it is over."""
+    terms = key_terms(str(loop.object.value))
+    tied = {each.record_id for each in view.dependants_of(turns) if each.relation == EXTRACTED_FROM}
+    own = {each.id: each for each in writes.records if isinstance(each, Fact)}
+    tied |= {
+        each.record_id
+        for each in writes.supports
+        if each.source_id in turns and each.relation == EXTRACTED_FROM
+    }
+    for record_id in sorted(tied):
+        fact = own.get(record_id) or view.record(record_id)
+        if (
+            isinstance(fact, Fact)
+            and fact.kind in _ENDS_WITH_LOOP
+            and not fact.negated
+            and max(overlap(key_terms(fact.object.text), terms), overlap(terms, key_terms(fact.object.text)))
+            >= _SAME_FROM
+        ):
+            end_fact(view, fact, at, writes)
+
+
+def end_fact(view: View, fact: Fact, at: Instant, writes: Writes) -> None:
+    """End a fact that holds at an instant, with the view's event as what tells of it."""
+    event = view.event
+    over = fact.valid_to is not None and fact.valid_to <= at
+    if over or fact.valid_from >= at or (fact.recorded_to or event.recorded_at + 1) <= event.recorded_at:
+        return
+    put_version(event, fact, replace(fact, valid_to=at), writes)
+    writes.supports.append(
+        Support(
+            tenant_id=event.tenant_id,
+            record_id=fact.id,
+            source_id=event.id,
+            relation=DONE_BY,
+            weight=0.0,
+            polarity="against",
+            ordinal=at,
+            role=event.observed_actor.id,
+            recorded_at=event.recorded_at,
+        )
+    )
