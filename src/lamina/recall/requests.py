@@ -36,11 +36,27 @@ Diagnostics = Literal["none", "summary", "full"]
 class Temporal(Request):
     """When: on which axis and in which words. ``natural`` is read against ``reference_date`` or now."""
 
-    as_of: BoundText | None = None
-    valid_during: tuple[BoundText, BoundText] | None = None
-    recorded_during: tuple[BoundText, BoundText] | None = None
-    natural: Annotated[Text, Field(min_length=1, max_length=256)] | None = None
-    reference_date: BoundText | None = None
+    as_of: Annotated[
+        BoundText | None, Field(description="Answer as memory stood then, on both time axes.")
+    ] = None
+    valid_during: Annotated[
+        tuple[BoundText, BoundText] | None,
+        Field(description="What held in this range, and events observed in it; its end is exclusive."),
+    ] = None
+    recorded_during: Annotated[
+        tuple[BoundText, BoundText] | None,
+        Field(description="What was recorded in this range, as seen from its end."),
+    ] = None
+    natural: Annotated[
+        Annotated[Text, Field(min_length=1, max_length=256)] | None,
+        Field(description='`valid_during` in words: "last week", "since May 2026".'),
+    ] = None
+    reference_date: Annotated[
+        BoundText | None,
+        Field(
+            description="What words of time, in `natural` and in the query, are read against; now without it."
+        ),
+    ] = None
 
     @model_validator(mode="after")
     def _ordered(self) -> Temporal:
@@ -65,27 +81,65 @@ _LayerLimit = Annotated[int, Field(ge=0, le=limits.LAYER_LIMIT_MAX)]
 class Budgets(Request):
     """How much may come back: tokens over all layers, and items per layer."""
 
-    max_tokens: Annotated[int, Field(ge=1, le=limits.RECALL_TOKENS_MAX)] = limits.RECALL_TOKENS_DEFAULT
-    per_layer_limits: dict[LayerName, _LayerLimit] = Field(default_factory=dict)
+    max_tokens: Annotated[
+        int,
+        Field(ge=1, le=limits.RECALL_TOKENS_MAX, description="Of the lines of all layers together."),
+    ] = limits.RECALL_TOKENS_DEFAULT
+    per_layer_limits: dict[LayerName, _LayerLimit] = Field(
+        default_factory=dict,
+        description="How many items of a layer at most; 0 for none. Without it 20 events, 5 episodes, 20 facts, 10 beliefs, 3 concepts.",
+    )
 
 
 class Recall(Request):
     """A question to memory. ``filters`` is a tree of AND, OR and NOT over conditions on fields."""
 
-    scope: ScopePath
-    query: Annotated[Text, Field(min_length=1, max_length=limits.QUERY_LENGTH_MAX)]
-    view: View = "holistic"
-    include: list[LayerName] = Field(default_factory=list)
-    exclude_content: bool = False
-    temporal: Temporal = Temporal()
-    filters: dict[str, Any] = Field(default_factory=dict)
-    budgets: Budgets = Budgets()
-    citation_mode: CitationMode = "inline_with_markers"
-    diagnostics: Diagnostics = "none"
-    stream: bool = False
-    idempotency_key: (
-        Annotated[str, Field(min_length=1, max_length=limits.IDEMPOTENCY_KEY_LENGTH_MAX)] | None
-    ) = None
+    scope: Annotated[ScopePath, Field(description="Where to look, by `view` also above or below it.")]
+    query: Annotated[
+        Text,
+        Field(min_length=1, max_length=limits.QUERY_LENGTH_MAX, description="The question, in words."),
+    ]
+    view: Annotated[
+        View,
+        Field(
+            description="`holistic`: the scope and those above it. `local`: the scope alone. `descend`: and those below it. "
+            "These three have a `context_block`. `granular`: the layers of the scope without it. `raw`: its events alone. "
+            "`structured`: a JSON-LD graph in place of the layers. `narrative` is not offered."
+        ),
+    ] = "holistic"
+    include: Annotated[list[LayerName], Field(description="The layers to fill; all without it.")] = Field(
+        default_factory=list
+    )
+    exclude_content: Annotated[
+        bool, Field(description="Leave out what events and summaries say; ids and times stay.")
+    ] = False
+    temporal: Annotated[Temporal, Field(description="When.")] = Temporal()
+    filters: Annotated[
+        dict[str, Any],  # Any: a tree that recall/filters.py reads
+        Field(
+            description="AND, OR and NOT over conditions on fields; a layer without the field is left alone.",
+            examples=[{"AND": [{"session": "monday"}, {"confidence": {"gte": 0.6}}]}],
+        ),
+    ] = Field(default_factory=dict)
+    budgets: Annotated[Budgets, Field(description="How much may come back.")] = Budgets()
+    citation_mode: Annotated[
+        CitationMode,
+        Field(
+            description="Where the context block names its sources: `inline_with_markers` behind each line, `block_at_end` below all, "
+            "`structured_only` in `provenance.markers` alone, `none` nowhere."
+        ),
+    ] = "inline_with_markers"
+    diagnostics: Annotated[
+        Diagnostics,
+        Field(
+            description="`summary`: plan, times, what the budget left out. `full`: also what each signal added to each score. Takes `diagnostics.read`."
+        ),
+    ] = "none"
+    stream: Annotated[bool, Field(description="Answer as server-sent events.")] = False
+    idempotency_key: Annotated[
+        Annotated[str, Field(min_length=1, max_length=limits.IDEMPOTENCY_KEY_LENGTH_MAX)] | None,
+        Field(description="Within 60 seconds the same request with the same key has the same pack."),
+    ] = None
 
     @model_validator(mode="before")
     @classmethod
