@@ -365,7 +365,7 @@ def test_a_handover_hints_at_who_was_spoken_of_last(world):
 
 
 def test_what_an_entity_is_elsewhere_does_not_show(world):
-    say(world, "I live in Zorblax.", userId="user_2")
+    say(world, "I like tea.", userId="zorblax")  # whoever speaks is a person
     work(world)
     say(world, "I like Zorblax.")
     work(world)
