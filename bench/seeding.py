@@ -64,7 +64,7 @@ _COPIES = (
     FROM support
     WHERE tenant_id = :tenant AND (instr(source_id, :old) OR instr(source_id, :old_concept))""",
     """INSERT INTO mention
-    SELECT tenant_id, entity_id, scope, replace(replace(event_id, :old, :new), :old_concept, :new_concept), position + :moved, surface
+    SELECT tenant_id, entity_id, scope, replace(replace(event_id, :old, :new), :old_concept, :new_concept), position + :moved, surface, type
     FROM mention WHERE tenant_id = :tenant AND position <= :last""",
 )
 

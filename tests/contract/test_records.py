@@ -22,7 +22,7 @@ from given import (
     now_axes,
     support,
 )
-from lamina.kernel.events import Context
+from lamina.kernel.events import Context, Event
 from lamina.kernel.records import (
     LOOPS_OPEN,
     Entity,
@@ -359,6 +359,29 @@ def test_an_entity_is_known_once_per_tenant(store: Store) -> None:
     assert store.records.entities(TENANT, ["alice", "bob"]) == {"alice": first}
     assert store.records.entities("other", ["alice"]) == {"alice": theirs}
     assert store.records.entities(TENANT, []) == {}
+
+
+def test_a_scope_knows_an_entity_by_its_own_first_mention(store: Store) -> None:
+    def mention(event: Event, kind: str | None, scope: Scope = ALICE) -> Mention:
+        return Mention(
+            tenant_id=TENANT,
+            entity_id="ent_1",
+            scope=scope,
+            event_id=event.id,
+            position=event.position,
+            surface="Al",
+            type=kind,
+        )
+
+    first, second, third, fourth = append(store, *"abcd")
+    told = [mention(first, "company", BOB), mention(second, None), mention(fourth, "place")]
+    land(store, Writes(mentions=[*told, mention(third, "person")]))
+    assert store.records.entity_types(TENANT, ALICE, ["ent_1", "ent_2"]) == {"ent_1": "person"}
+    assert store.records.entity_types(TENANT, BOB, ["ent_1"]) == {"ent_1": "company"}
+    assert store.records.entity_types("other", ALICE, ["ent_1"]) == {}
+    assert store.records.entity_types(TENANT, ALICE, []) == {}
+    store.log.cancel(TENANT, third.id)
+    assert store.records.entity_types(TENANT, ALICE, ["ent_1"]) == {"ent_1": "place"}
 
 
 def test_mentions_are_newest_first_and_only_of_the_scopes_asked_for(store: Store) -> None:

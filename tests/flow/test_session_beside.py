@@ -364,6 +364,25 @@ def test_a_handover_hints_at_who_was_spoken_of_last(world):
     assert all(hint["uuid"].startswith("ent_") for hint in found)
 
 
+def test_what_an_entity_is_elsewhere_does_not_show(world):
+    say(world, "I like tea.", userId="zorblax")  # whoever speaks is a person
+    work(world)
+    say(world, "I like Zorblax.")
+    work(world)
+    alone = {**USER, "tenantId": "tenant_alone"}
+    say(world, "I like Zorblax.", **alone)
+    work(world)
+    hints = [
+        {
+            entity["summary"]: entity["type"]
+            for entity in world.get("/session/startbrief", **who)["entity_hints"]
+        }
+        for who in ({**USER, "now": "2026-05-13T12:05:00Z"}, {**alone, "now": "2026-05-13T12:05:00Z"})
+    ]
+    assert hints[0] == hints[1]
+    assert hints[0] == {"Zorblax: User 1 likes Zorblax.": "thing"}
+
+
 @pytest.mark.parametrize(
     "user", ["ana.silva@example.org", "ana silva", "山田", "auth0|64f1", "...", "_", "@"]
 )

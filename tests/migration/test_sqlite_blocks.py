@@ -135,6 +135,7 @@ HOT: Mapping[str, str] = {
     "last_number": "lifecycle_event",
     "query_lifecycle_of_event": "lifecycle_event",
     "query_lifecycle_of_job": "lifecycle_job",
+    "entity_types": r"PRIMARY KEY \(tenant_id=\? AND entity_id=\? AND scope=\?",
     "records_in_slots": r"record_slot \(tenant_id=\? AND scope=\? AND slot=\?",
     "loops_spoken_of": r"record_topic \(tenant_id=\? AND scope=\? AND layer=\? AND topic=\? AND <expr>=\?",
     "statements": r"event_id \(tenant_id=\? AND id=\?",

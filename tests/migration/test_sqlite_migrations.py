@@ -143,3 +143,25 @@ def test_documents_from_before_are_told_of_by_their_events_until_they_were_repla
         ("evt_4", "a", 0, None),
         ("evt_5", "b", 0, None),
     ]
+
+
+def test_what_an_entity_is_goes_to_the_one_scope_that_names_it() -> None:
+    connection = apsw.Connection(":memory:")
+    for step in migrations()[:12]:
+        connection.execute(step.sql)
+    for name in ("own", "shared"):
+        connection.execute(
+            "INSERT INTO entity (tenant_id, id, normalised_name, type) VALUES ('acme', ?1, ?1, 'place')",
+            (name,),
+        )
+    named = [("own", "a", "evt_1"), ("own", "a", "evt_2"), ("shared", "a", "evt_1"), ("shared", "b", "evt_3")]
+    connection.executemany(
+        "INSERT INTO mention (tenant_id, entity_id, scope, event_id, position, surface)"
+        " VALUES ('acme', ?, ?, ?, 1, 'x')",
+        named,
+    )
+    connection.execute(migrations()[12].sql)
+    found = list(
+        connection.execute("SELECT entity_id, scope, type FROM mention ORDER BY entity_id, scope, event_id")
+    )
+    assert found == [("own", "a", "place")] * 2 + [("shared", "a", None), ("shared", "b", None)]

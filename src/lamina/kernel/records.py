@@ -318,7 +318,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """An entity named in an event. The surface form is content of that event's scope."""
+    """An entity named in an event. The surface form and the type, by what the event tells, are content of its scope."""
 
     tenant_id: str
     entity_id: str
@@ -326,6 +326,7 @@ class Mention:
     event_id: str
     position: int
     surface: str
+    type: str | None = None
 
 
 class Support(NamedTuple):

@@ -7,6 +7,7 @@ again over the same log gives the same rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lamina import limits
@@ -98,6 +99,8 @@ class Deriver:
                 return self._mender.facts(view, event.cancels)
             extraction = extracted.get(event.id) or direct_extraction(event)
             writes = FactResolver(view).resolve(extraction or Extraction(), self._extractor.name)
+            types = {entity.id: entity.type for entity in writes.entities}
+            writes.mentions = [replace(each, type=types.get(each.entity_id)) for each in writes.mentions]
             if raises_loops(event) and event.directives.wants("facts"):
                 said_at = to_datetime(event.context.observed_at)
                 LoopKeeper(view).keep(read_loops(text_of(event.content), said_at, find_times), writes)

@@ -17,7 +17,6 @@ from lamina.kernel.operations import Call
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import rfc3339
-from lamina.language.entities import normalise_name
 from lamina.recall.plan import NARROW, WIDE, Breadth
 from lamina.recall.recalling import Held, Recalling
 from lamina.recall.requests import Budgets, Recall
@@ -125,17 +124,17 @@ class Associator:
             for each in found[Layer.FACTS]
             if isinstance(each.value, Fact) and each.value.kind != "loop"
         ]
-        entities = self._entities([fact for fact, _ in facts], call.principal.tenant_id)
+        entities = self._entities([fact for fact, _ in facts], call.principal.tenant_id, scope)
         return Associations(_context(facts, found[Layer.EVENTS], known, limit), entities)
 
-    def _entities(self, facts: Iterable[Fact], tenant_id: str) -> list[EntitySeen]:
+    def _entities(self, facts: Iterable[Fact], tenant_id: str, scope: Scope) -> list[EntitySeen]:
         named = [
             (part.id or "", part.name, fact.text)
             for fact in facts
             for part in (fact.subject, fact.object)
             if part.type == "entity" and part.name
         ]
-        return entities_seen(self._records, tenant_id, named)
+        return entities_seen(self._records, tenant_id, scope, named)
 
     def close(self) -> None:
         """Start nothing more."""
@@ -143,17 +142,20 @@ class Associator:
 
 
 def entities_seen(
-    records: Records, tenant_id: str, named: Iterable[tuple[str, str, str]]
+    records: Records, tenant_id: str, scope: Scope, named: Iterable[tuple[str, str, str]]
 ) -> list[EntitySeen]:
-    """The first few entities of (id, name, text of a fact that names it), each with what is told of it."""
+    """The first few entities of (id, name, text of a fact that names it), each with what is told of it.
+
+    What an entity is comes of its mentions in the scope: what other scopes tell of it may be closed to the caller.
+    """
     told: dict[str, tuple[str, list[str]]] = {}
     for entity_id, name, text in named:
         told.setdefault(entity_id, (name, []))[1].append(text)
-    kinds = records.entities(tenant_id, [normalise_name(name) for name, _ in told.values()])
-    by_id = {entity.id: entity.type for entity in kinds.values()}
+    first = dict(list(told.items())[:ENTITIES_MAX])
+    types = records.entity_types(tenant_id, scope, first)
     return [
-        EntitySeen(summary=_summary(name, texts), type=by_id.get(entity_id), uuid=entity_id)
-        for entity_id, (name, texts) in list(told.items())[:ENTITIES_MAX]
+        EntitySeen(summary=_summary(name, texts), type=types.get(entity_id), uuid=entity_id)
+        for entity_id, (name, texts) in first.items()
     ]
 
 

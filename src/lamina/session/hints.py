@@ -41,4 +41,4 @@ def entity_hints(store: Store, tenant_id: str, scope: Scope, actor: str) -> list
             named.append((fact.subject.id, fact.subject.name, fact.text))
             if fact.object.type == "entity" and fact.object.id and fact.object.name:
                 named.append((fact.object.id, fact.object.name, fact.text))
-    return entities_seen(store.records, tenant_id, [entry for entry in named if entry[0] != user])
+    return entities_seen(store.records, tenant_id, scope, [entry for entry in named if entry[0] != user])

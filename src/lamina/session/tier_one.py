@@ -93,9 +93,9 @@ class SessionStates:
 
     def _untold(self, sitting: Sitting) -> list[Event] | None:
         """The turns to be folded anew, None where no turn was cancelled that the summary might have told of."""
-        if not sitting.lags:
-            return None
         place = sitting.place
+        if not sitting.lags or self._store.index.changes(place.tenant_id, place.scope) == 0:
+            return None  # a cancellation is a change of its scope's index: without one there are no turns to read
         left = self._store.sessions.unfolded(place, sitting.number, limits.SESSION_UNFOLDED_READ_MAX)
         found = self._store.log.get(place.tenant_id, left)
         if not any(event.excluded for event in found.values()):

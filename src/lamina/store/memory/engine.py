@@ -68,7 +68,7 @@ class MemoryStore:
             yield "entity", (entity.tenant_id, entity.id, entity.normalised_name, entity.type)
         for _, said in sorted(tables.mentions.items()):
             place = (said.tenant_id, said.entity_id, said.scope, said.event_id)
-            yield "mention", (*place, said.position, said.surface)
+            yield "mention", (*place, said.position, said.surface, said.type)
         for key, text in sorted(tables.texts.items()):
             yield "text_row", (*text_row(text), int(key in tables.hidden_texts))
         for (tenant_id, record_id, model), (_, vector) in sorted(tables.vectors.items()):

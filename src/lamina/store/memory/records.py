@@ -211,6 +211,21 @@ class MemoryRecords:
             if entity.tenant_id == tenant_id and entity.normalised_name in normalised_names
         }
 
+    def entity_types(self, tenant_id: str, scope: Scope, entity_ids: Collection[str]) -> dict[str, str]:
+        """Mirrors ``Records.entity_types``."""
+        tables = self._memory.tables
+        found: dict[str, str] = {}
+        for mention in sorted(tables.mentions.values(), key=lambda each: (each.event_id, each.surface)):
+            event = tables.events.get((tenant_id, mention.event_id))
+            if (
+                (mention.tenant_id, mention.scope) == (tenant_id, scope)
+                and mention.entity_id in entity_ids
+                and mention.type is not None
+                and not (event is not None and event.excluded)
+            ):
+                found.setdefault(mention.entity_id, mention.type)
+        return found
+
     def mentions(
         self, tenant_id: str, entity_ids: Collection[str], scopes: Collection[Scope], limit: int
     ) -> list[Mention]:

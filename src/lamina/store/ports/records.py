@@ -133,6 +133,10 @@ class Records(Protocol):
         """Entities by normalised name."""
         ...
 
+    def entity_types(self, tenant_id: str, scope: Scope, entity_ids: Collection[str]) -> dict[str, str]:
+        """What entities are, as a scope knows them: by the first event there that names them and is not cancelled."""
+        ...
+
     def mentions(
         self, tenant_id: str, entity_ids: Collection[str], scopes: Collection[Scope], limit: int
     ) -> list[Mention]:

@@ -43,7 +43,10 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     )
     connection.executemany(
         _SQL["insert_mention"],
-        [(m.tenant_id, m.entity_id, m.scope, m.event_id, m.position, m.surface) for m in writes.mentions],
+        [
+            (m.tenant_id, m.entity_id, m.scope, m.event_id, m.position, m.surface, m.type)
+            for m in writes.mentions
+        ],
     )
     put_texts(connection, writes.texts)
     put_vectors(connection, writes.vectors)
@@ -209,6 +212,13 @@ class SqliteRecords:
             for tenant, entity_id, name, kind in rows
         }
 
+    def entity_types(self, tenant_id: str, scope: Scope, entity_ids: Collection[str]) -> dict[str, str]:
+        """Mirrors ``Records.entity_types``."""
+        if not entity_ids:
+            return {}
+        rows = self._readers.rows(_SQL["entity_types"], (tenant_id, scope, json_list(sorted(entity_ids))))
+        return {entity_id: kind for entity_id, kind in rows if kind is not None}
+
     def mentions(
         self, tenant_id: str, entity_ids: Collection[str], scopes: Collection[Scope], limit: int
     ) -> list[Mention]:
@@ -222,6 +232,7 @@ class SqliteRecords:
                 event_id=row[3],
                 position=row[4],
                 surface=row[5],
+                type=row[6],
             )
             for row in self._readers.rows(_SQL["mentions_in_scopes"], bindings)
         ]

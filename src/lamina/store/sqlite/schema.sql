@@ -205,6 +205,7 @@ CREATE TABLE mention (
   event_id           TEXT    NOT NULL,
   position           INTEGER NOT NULL,
   surface            TEXT    NOT NULL,
+  type               TEXT,
   PRIMARY KEY (tenant_id, entity_id, scope, event_id, surface)
 ) WITHOUT ROWID;
 CREATE INDEX mention_event ON mention (tenant_id, event_id);

@@ -180,15 +180,26 @@ WHERE tenant_id = ?1 AND normalised_name IN (SELECT value FROM json_each(?2));
 
 -- name: insert_mention
 -- A name as an event used it.
-INSERT INTO mention (tenant_id, entity_id, scope, event_id, position, surface) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+INSERT INTO mention (tenant_id, entity_id, scope, event_id, position, surface, type)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 ON CONFLICT DO NOTHING;
 
 -- name: mentions_in_scopes
 -- The newest mentions of entities inside scopes: ?2 and ?3 are JSON lists.
-SELECT tenant_id, entity_id, scope, event_id, position, surface FROM mention
+SELECT tenant_id, entity_id, scope, event_id, position, surface, type FROM mention
 WHERE tenant_id = ?1 AND entity_id IN (SELECT value FROM json_each(?2))
   AND scope IN (SELECT value FROM json_each(?3))
 ORDER BY position DESC, entity_id, surface LIMIT ?4;
+
+-- name: entity_types
+-- What entities are by their first mention in a scope, null for one without: ?3 is a JSON list.
+SELECT wanted.value, (
+  SELECT m.type FROM mention AS m
+  WHERE m.tenant_id = ?1 AND m.entity_id = wanted.value AND m.scope = ?2 AND m.type IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM event AS e INDEXED BY event_id
+                    WHERE e.tenant_id = ?1 AND e.id = m.event_id AND e.cancelled_after IS NOT NULL)
+  ORDER BY m.event_id, m.surface LIMIT 1)
+FROM json_each(?3) AS wanted;
 
 -- name: exclude_record
 -- Keep a record out of recall and lists.
