@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from lamina import limits
+from lamina.index.rows import record_row
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import (
@@ -22,7 +23,6 @@ from lamina.kernel.records import (
 from lamina.kernel.time import rfc3339
 from lamina.language.entities import normalise_name
 from lamina.pipeline.facts import entity_id
-from lamina.pipeline.indexing import record_row
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Pointer
 from lamina.pipeline.reading import role_of
