@@ -11,8 +11,9 @@ import pytest
 from given import ALICE, BOB, NOON, TENANT, CountedIds, ManualClock, draft, finish_all, land, text_row
 from lamina.index import vectors
 from lamina.index.best import best
+from lamina.index.columns import NONE
 from lamina.index.resident import ResidentIndexes
-from lamina.index.scope import NONE, ScopeIndex, idf
+from lamina.index.scope import ScopeIndex, idf
 from lamina.index.vectors import pack
 from lamina.kernel.events import Origin, Trust
 from lamina.kernel.records import Layer
@@ -264,3 +265,30 @@ def test_a_scope_of_one_row_costs_a_few_kilobytes(store: MemoryStore) -> None:
     finally:
         tracemalloc.stop()
     assert held / len(scopes) < 30_000
+
+
+def test_a_replaced_row_of_a_record_makes_no_word_more_common(store: MemoryStore) -> None:
+    indexes = ResidentIndexes(store.index, "m", DIMENSIONS)
+    for words in ("tea coffee", "tea milk", "milk"):
+        put(store, text_row("concept_1", words), text_row("concept_2", "tea"))
+        index = read(indexes)
+    figures = index.figures(Layer.UNDERSTANDING, ["tea", "coffee", "milk"])
+    assert (figures.rows, figures.frequencies) == (2, {"tea": 1, "coffee": 0, "milk": 1})
+    assert (
+        figures.frequencies
+        == followed(store).figures(Layer.UNDERSTANDING, ["tea", "coffee", "milk"]).frequencies
+    )
+
+
+def test_figures_of_an_earlier_time_are_those_that_it_had(store: MemoryStore) -> None:
+    indexes = ResidentIndexes(store.index, "m", DIMENSIONS)
+    put(store, turn(1, "tea tea", speaker="Ann"), text_row("fact_1", "tea"))
+    then = read(indexes).figures(Layer.EVENTS, ["tea", "milk"])
+    assert (then.rows, then.terms, set(then.speakers)) == (1, 2, {"Ann"})
+    put(store, turn(2, "tea milk", speaker="Bob"), text_row("fact_2", "tea", recorded_at=NOON + 2))
+    index = read(indexes)
+    earlier = index.figures_at(Layer.EVENTS, ["tea", "milk"], NOON + 1)
+    assert (earlier.rows, earlier.terms, earlier.frequencies) == (1, 2, {"tea": 1, "milk": 0})
+    assert earlier.speakers == {"Ann"}
+    of_records = index.figures_at(Layer.FACTS, ["tea"], NOON + 2, ["fact_1", "fact_none"])
+    assert (of_records.rows, of_records.frequencies) == (1, {"tea": 1})

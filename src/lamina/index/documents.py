@@ -18,8 +18,9 @@ import numpy as np
 
 from lamina import limits
 from lamina.index.best import best
+from lamina.index.columns import BoolArray, Float32Array
 from lamina.index.resident import ResidentIndexes
-from lamina.index.scope import BoolArray, Float32Array, ScopeIndex, idf
+from lamina.index.scope import ScopeIndex, idf
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
 from lamina.kernel.relay import told_path

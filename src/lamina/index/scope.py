@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.index.columns import NONE, BoolArray, Figures, Float32Array, Numbers, Occurrences, Rows
 from lamina.index.postings import Postings
 from lamina.index.vectors import VectorMatrix
 from lamina.kernel.records import Layer
@@ -23,13 +24,10 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.index import IndexRows, TextRow
 
-__all__ = ["NONE", "BoolArray", "Float32Array", "Rows", "ScopeIndex", "idf"]
+__all__ = ["ScopeIndex", "idf"]
 
 K1, B = 1.2, 0.75
 """BM25 constants, those of SQLite's FTS5."""
-
-NONE = -1
-"""In a column of places or of numbers: there is none."""
 
 _NEVER = 2**63 - 1
 _LAYERS = list(Layer)
@@ -38,42 +36,7 @@ _PAGE = 2000
 _MATCHED_MAX = 20_000
 """Rows that a query may touch before its commonest terms are left out of the search for candidates."""
 
-Float32Array = NDArray[np.float32]
-BoolArray = NDArray[np.bool_]
 Places = NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Some rows of a scope as columns of (n,), in the order they were asked for.
-
-    ``counts`` is (n, q): how often each term of the question occurs, keys left out; ``lengths`` are in terms.
-    ``sessions`` and ``speakers`` are numbers of this index, ``NONE`` without; ``previous`` and ``following`` are places of
-    the neighbours in the session. ``vector_rows`` are the store's numbers of their vectors, ``pooled`` is (n, d): unit
-    rows, zeros where there is no vector.
-    """
-
-    record_ids: list[str]
-    counts: Float32Array
-    lengths: Float32Array
-    sessions: NDArray[np.int64]
-    speakers: NDArray[np.int64]
-    by_assistant: BoolArray
-    observed_at: NDArray[np.int64]
-    question_shares: NDArray[np.float64]
-    self_shares: NDArray[np.float64]
-    previous: NDArray[np.int64]
-    following: NDArray[np.int64]
-    vector_rows: NDArray[np.int64]
-    pooled: Float32Array
-
-
-class _Numbers(dict[str, int]):
-    """Numbers for words, counted from 0 in the order of their first use."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
-        return number
 
 
 class ScopeIndex:
@@ -94,7 +57,7 @@ class ScopeIndex:
         self._ends: dict[str, Instant] = {}
         self._record_ids: list[str] = []
         self._place_of: dict[str, int] = {}
-        self._term_numbers = _Numbers()
+        self._term_numbers = Numbers()
         self._event_postings = Postings()
         self._record_postings = Postings()
         self._flat = array("I")
@@ -107,13 +70,15 @@ class ScopeIndex:
         self._self_shares = array("d")
         self._alive = bytearray()
         self._by_assistant = bytearray()
-        self._session_numbers = _Numbers()
+        self._session_numbers = Numbers()
         self._sessions = array("i")
         self._last_in_session: dict[int, int] = {}
         self._previous = array("i")
         self._following = array("i")
-        self._speaker_numbers = _Numbers()
+        self._speaker_numbers = Numbers()
         self._speakers = array("i")
+        self._replaced = 0
+        self._replaced_terms: Counter[int] = Counter()
         self._length_total = 0
         self._event_total = 0
         self._vectors = VectorMatrix(dimensions)
@@ -142,6 +107,13 @@ class ScopeIndex:
         """The names of those who speak in the scope, in the order of their numbers."""
         return self._speaker_numbers.keys()
 
+    def hold(self, texts: Iterable[TextRow]) -> None:
+        """Take in rows that no store has: those of versions that stood earlier."""
+        occurrences = Occurrences()
+        for text in texts:
+            self._add(text, occurrences)
+        self._record_postings.add(occurrences.terms, occurrences.places)
+
     def follow(self, rows: IndexRows) -> None:
         """Take in what was indexed and what ended since the last time. After an error the index is of no use any more."""
         self._follow_ends(rows)
@@ -165,7 +137,7 @@ class ScopeIndex:
                 self._ended_at[place] = at
 
     def _follow_texts(self, rows: IndexRows) -> None:
-        events, records = _Occurrences(), _Occurrences()
+        events, records = Occurrences(), Occurrences()
         while texts := rows.texts_after(self.tenant_id, self.scope, self._last_text, _PAGE):
             for text in texts:
                 self._add(text, events if text.layer is Layer.EVENTS else records)
@@ -175,11 +147,11 @@ class ScopeIndex:
         self._event_postings.add(events.terms, events.places)
         self._record_postings.add(records.terms, records.places)
 
-    def _add(self, text: TextRow, occurrences: _Occurrences) -> None:
+    def _add(self, text: TextRow, occurrences: Occurrences) -> None:
         place = len(self._record_ids)
         older = self._place_of.get(text.record_id)
         if older is not None:
-            self._alive[older] = 0
+            self._replace(older)
         self._place_of[text.record_id] = place
         self._record_ids.append(text.record_id)
         terms = array("I", map(self._term_numbers.__getitem__, text.terms.split()))
@@ -205,6 +177,13 @@ class ScopeIndex:
             terms.extend(sorted(keys.difference(terms)))
         occurrences.terms.extend(terms)
         occurrences.places.extend(array("I", (place,)) * len(terms))
+
+    def _replace(self, place: int) -> None:
+        """A row counts no more. Those of events are put once; should one come again, its old words count on."""
+        self._alive[place] = 0
+        if self._layers[place] != _LAYER_NUMBERS[Layer.EVENTS]:
+            self._replaced += 1
+            self._replaced_terms.update(set(self._flat[self._flat_ends[place] : self._flat_ends[place + 1]]))
 
     def _of_layer(self, layer: Layer) -> Postings:
         """Events have postings of their own: how common a word is among them must not hang on what was derived."""
@@ -241,7 +220,53 @@ class ScopeIndex:
     def frequency(self, term: str, layer: Layer = Layer.EVENTS) -> int:
         """In how many events a term occurs, or in how many derived rows when the layer is one of theirs."""
         known = self._term_numbers.get(term)
-        return 0 if known is None else self._of_layer(layer).frequency(known)
+        if known is None:
+            return 0
+        if layer is Layer.EVENTS:
+            return self._event_postings.frequency(known)
+        return self._record_postings.frequency(known) - self._replaced_terms[known]
+
+    def figures(self, layer: Layer, terms: Sequence[str]) -> Figures:
+        """The figures of events, or of all derived rows when the layer is one of theirs."""
+        frequencies = {term: self.frequency(term, layer) for term in terms}
+        if layer is Layer.EVENTS:
+            return Figures(self._event_total, self._length_total, self.speakers, frequencies)
+        rows = len(self) - self._event_total - self._replaced
+        return Figures(rows, 0, (), frequencies)
+
+    def figures_at(
+        self, layer: Layer, terms: Sequence[str], recorded_to: Instant, without: Collection[str] = ()
+    ) -> Figures:
+        """As ``figures``, of the rows alone that had been recorded by then, and without some records."""
+        of_events = np.frombuffer(self._layers, np.uint8) == _LAYER_NUMBERS[Layer.EVENTS]
+        counted: BoolArray = of_events if layer is Layer.EVENTS else ~of_events
+        counted = counted & np.frombuffer(self._alive, np.bool_)
+        counted &= np.frombuffer(self._recorded_at, np.int64) <= recorded_to
+        counted &= ~self.holds(without)
+        speaking = np.unique(np.frombuffer(self._speakers, np.int32)[counted]).tolist()
+        names = list(self._speaker_numbers)
+        postings = self._of_layer(layer)
+        frequencies = dict.fromkeys(terms, 0)
+        for term in frequencies.keys() & self._term_numbers.keys():
+            places, _ = postings.of(self._term_numbers[term])
+            frequencies[term] = int(counted[places].sum())
+        return Figures(
+            int(counted.sum()),
+            int(np.diff(np.frombuffer(self._flat_ends, np.int64))[counted].sum()),
+            frozenset(names[number] for number in speaking if number != NONE),
+            frequencies,
+        )
+
+    @property
+    def record_ids(self) -> Sequence[str]:
+        """The records of all rows, in their order."""
+        return self._record_ids
+
+    def holds(self, record_ids: Collection[str]) -> BoolArray:
+        """(n,) which rows are of those records."""
+        held = np.zeros(len(self), np.bool_)
+        held[[self._place_of[each] for each in record_ids if each in self._place_of]] = True
+        return held
 
     def record_id(self, place: int) -> str:
         """The record whose row is at a place."""
@@ -320,20 +345,26 @@ class ScopeIndex:
         return kept
 
     def bm25(
-        self, layer: Layer, terms: Sequence[str], idf: Mapping[str, float], terms_mean: float
+        self,
+        layer: Layer,
+        terms: Sequence[str],
+        idf: Mapping[str, float],
+        terms_mean: float,
+        frequencies: Mapping[str, int] | None = None,
     ) -> Float32Array:
         """(n,) the BM25 score of every row that shares words with the question, 0 of the others.
 
         Terms so common that they would touch more than ``_MATCHED_MAX`` rows beyond the rarer ones are skipped:
         they hardly tell rows apart, and what they add is scored again where the candidates are ranked. All derived
-        layers share their postings, and so these scores.
+        layers share their postings, and so these scores. ``frequencies`` are those of an earlier time, where it is one.
         """
         scores = np.zeros(len(self), np.float32)
         ends = np.frombuffer(self._flat_ends, np.int64)
         touched = 0
         postings = self._of_layer(layer)
-        for count, term in sorted((self.frequency(term, layer), term) for term in terms):
-            if count == 0 or (touched and touched + count > _MATCHED_MAX):
+        common = frequencies or {term: self.frequency(term, layer) for term in terms}
+        for count, term in sorted((common[term], term) for term in terms):
+            if count == 0 or term not in self._term_numbers or (touched and touched + count > _MATCHED_MAX):
                 continue
             touched += count
             numbers, found = postings.of(self._term_numbers[term])
@@ -381,14 +412,6 @@ class ScopeIndex:
         places = np.flatnonzero(mask)
         at = np.frombuffer(self._observed_at, np.int64)[places]
         return places[np.argsort(-at, kind="stable")[:limit]]
-
-
-@dataclass(slots=True)
-class _Occurrences:
-    """Terms and the places that have them, pair by pair, on their way into postings."""
-
-    terms: array[int] = field(default_factory=lambda: array("I"))
-    places: array[int] = field(default_factory=lambda: array("I"))
 
 
 def idf(found: int, total: int) -> float:

@@ -1,4 +1,4 @@
-"""Index rows: how an event and what was derived from it become findable."""
+"""Index rows: how an event becomes findable; ``index/rows.py`` has those of what was derived from it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lamina.index.vectors import pack
 from lamina.kernel.events import Event, text_of
-from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record
+from lamina.kernel.records import Fact, Layer
 from lamina.kernel.time import to_datetime
 from lamina.language.questions import sentence_shares
 from lamina.language.tokens import analyse, event_terms
@@ -14,7 +14,7 @@ from lamina.models.ports import Embedder
 from lamina.pipeline.reading import role_of
 from lamina.store.ports.index import TextRow, VectorRow
 
-__all__ = ["embedded_text", "event_row", "record_row", "vector_rows"]
+__all__ = ["embedded_text", "event_row", "vector_rows"]
 
 _KEYED_KINDS = frozenset(
     {"identity", "role", "place", "possession", "relation", "preference", "quantity", "state_change"}
@@ -44,38 +44,6 @@ def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool) -> Tex
         keys=" ".join(dict.fromkeys(keys)),
         wants_vector=wants_vector,
     )
-
-
-def record_row(record: Record) -> TextRow:
-    """A derived record as search sees it."""
-    text = _words(record)
-    return TextRow(
-        tenant_id=record.tenant_id,
-        record_id=record.id,
-        layer=record.layer,
-        scope=record.scope,
-        recorded_at=record.recorded_from,
-        observed_at=record.valid_from,
-        session=record.session if isinstance(record, Episode) else None,
-        speaker=None,
-        role=None,
-        characters=len(text),
-        question_share=0.0,
-        self_share=0.0,
-        terms=" ".join(analyse(text)),
-    )
-
-
-def _words(record: Record) -> str:
-    match record:
-        case Fact():
-            return record.text
-        case Belief():
-            return f"{record.subject.name} {record.predicate.replace('_', ' ')} {record.object.text}"
-        case Episode() | Concept():
-            return f"{record.name}. {record.summary}"
-        case _:
-            raise AssertionError("every layer has words")
 
 
 def embedded_text(event: Event) -> str:

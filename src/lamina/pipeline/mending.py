@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.records import Belief, Fact, Layer, Loop, Record, Support
 from lamina.kernel.scopes import Scope
@@ -21,7 +22,6 @@ from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
-from lamina.pipeline.indexing import record_row
 from lamina.pipeline.loops.doing import end_fact
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.view import (

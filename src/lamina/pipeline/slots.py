@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.time import Instant
-from lamina.pipeline.indexing import record_row
 from lamina.pipeline.timeline import Ending, Period, Statement, timeline
 from lamina.pipeline.versions import drop_fact, put_version, supports_of
 from lamina.pipeline.view import EXTRACTED_FROM, HELD_UNTIL, View

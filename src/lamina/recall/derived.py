@@ -70,7 +70,7 @@ class DerivedRecords:
         visible = [each for each in self._visible(plan, wanted) if each.scope in plan.scopes]
         if plan.filter:
             # A filter may ask for a name: of what was cancelled, it has to meet what the reader will see.
-            visible = without_cancelled(self._store, plan.tenant_id, visible)
+            visible = without_cancelled(self._store, plan.tenant_id, visible, seen_at=plan.held_at)
             behind = events_behind(plan, visible, shown, self._store.log) if plan.filter.reads_events else {}
             visible = [each for each in visible if plan.filter.passes(each, behind.get(each.id, ()))]
         ranked = {
@@ -87,7 +87,8 @@ class DerivedRecords:
         self, plan: Plan, ranked: Mapping[Layer, Sequence[ScoredRecord]]
     ) -> dict[Layer, list[ScoredRecord]]:
         best = [scored.record for found in ranked.values() for scored in found]
-        plain = {each.id: each for each in without_cancelled(self._store, plan.tenant_id, best)}
+        reworded = without_cancelled(self._store, plan.tenant_id, best, seen_at=plan.held_at)
+        plain = {each.id: each for each in reworded}
         return {
             layer: [replace(scored, record=plain[scored.record.id]) for scored in found]
             for layer, found in ranked.items()
@@ -137,16 +138,8 @@ class DerivedRecords:
         return found
 
     def _visible(self, plan: Plan, ids: Collection[str]) -> list[Record]:
-        latest = self._store.records.get(plan.tenant_id, ids)
-        found = []
-        for record_id in sorted(latest):
-            record: Record | None = latest[record_id]
-            if record is not None and record.recorded_from > plan.axes.seen_at:
-                versions = self._store.records.versions(plan.tenant_id, record_id)
-                record = next((v for v in reversed(versions) if v.recorded_from <= plan.axes.seen_at), None)
-            if record is not None and _is_shown(plan, record):
-                found.append(record)
-        return found
+        held = self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
+        return [record for _, record in sorted(held.items()) if _is_shown(plan, record)]
 
 
 def _by_layer(ids: Iterable[str]) -> Mapping[Layer | None, set[str]]:

@@ -79,6 +79,7 @@ class Plan:
 
     ``asker`` is the caller's name where the question is about them ("where do I live?"). ``scopes`` are those to search, nearest first. ``window`` is the stretch of observed time that the question
     names: it draws events, and derived records are of what held in it. ``axes`` decide what is visible at all.
+    ``held_at`` is where the reader of an earlier time stands: what came later counts for nothing, not even in a score.
     """
 
     tenant_id: str
@@ -98,6 +99,7 @@ class Plan:
     filter: Filter
     warnings: tuple[str, ...]
     breadth: Breadth = WIDE
+    held_at: Instant | None = None
 
     @property
     def name(self) -> str:
@@ -119,10 +121,17 @@ def plan_recall(
         during = None
         warnings.append("valid_during_ignored_for_view_raw")
     seen_at = now if temporal.as_of is None else min(temporal.as_of, now)
-    window = question_window(request.query, to_datetime(reference)) if during is None else None
+    asked_at = temporal.reference_date if temporal.reference_date is not None else seen_at
+    window = question_window(request.query, to_datetime(asked_at)) if during is None else None
     named = None if window is None else Interval(_instant(window.valid_from), _instant(window.valid_to))
     # "Where did she live in March?" is about what held then, not about what holds now.
     valid = during or named
+    axes = Axes.asked(
+        now,
+        as_of=None if temporal.as_of is None else seen_at,
+        valid_during=valid,
+        recorded_during=Interval(*temporal.recorded_during) if temporal.recorded_during else None,
+    )
     return Plan(
         tenant_id=principal.tenant_id,
         question=request.query,
@@ -133,12 +142,7 @@ def plan_recall(
         asker=Party.of(principal.actor).display_name if speaks_of_self(request.query) else None,
         scopes=tuple(scopes),
         layers=_layers(request),
-        axes=Axes.asked(
-            now,
-            as_of=None if temporal.as_of is None else seen_at,
-            valid_during=valid,
-            recorded_during=Interval(*temporal.recorded_during) if temporal.recorded_during else None,
-        ),
+        axes=axes,
         observed=(during.start, during.end) if during else None,
         window=None if named is None else (named.start, named.end),
         limits=_limits(request),
@@ -146,6 +150,7 @@ def plan_recall(
         filter=parse_filter(request.filters),
         warnings=tuple(warnings),
         breadth=breadth,
+        held_at=None if temporal.as_of is None and temporal.recorded_during is None else axes.seen_at,
     )
 
 

@@ -184,8 +184,8 @@ class Recalling:
         )
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
-        shown = Shown(self._store.records, plan.tenant_id, call.may_read, pool.home)
-        derived = self._derived.find(plan, ranked, pool.words, shown, call.now)
+        shown = Shown(self._store.records, plan.tenant_id, call.may_read, pool.home, seen_at=plan.held_at)
+        derived = self._derived.find(plan, ranked, pool.words, shown, plan.axes.seen_at)
         trail.note(
             "graph_expand",
             added_nodes=derived.added_by_graph,

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.index.best import best
+from lamina.index.columns import NONE, Rows
 from lamina.index.resident import ResidentIndexes
-from lamina.index.scope import NONE, Rows, ScopeIndex, idf
+from lamina.index.scope import ScopeIndex, idf
 from lamina.index.tokens import RecentTokens
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
@@ -26,6 +27,14 @@ from lamina.kernel.time import Instant
 from lamina.language.tokens import analyse
 from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
 from lamina.models.recent import RecentQuestions
+from lamina.recall.figures import (
+    DERIVED,
+    Words,
+    derived_words,
+    earlier_rows,
+    event_figures,
+    scope_statistics,
+)
 from lamina.recall.plan import Plan
 from lamina.recall.signals import ALONE, ScopeStatistics, Turns, persons_named
 from lamina.store.ports.store import Store
@@ -33,20 +42,12 @@ from lamina.store.queries import Home
 
 __all__ = ["DERIVED", "EventPool", "Retriever", "Words"]
 
-DERIVED: Final = (Layer.FACTS, Layer.BELIEFS, Layer.EPISODES, Layer.UNDERSTANDING)
-
-RECORDS_TOP: Final = 50
 WIDEN_MAX: Final = 64
 """A filter that leaves too little makes the arms reach this many times further, step by step."""
-
-_RECORD_TERMS_MEAN: Final = 12.0
 
 _Spots = NDArray[np.int64]
 """Rows of all searched scopes: the scope's number in the plan in the upper half, the place in its index below."""
 _SCOPE_BITS: Final = 32
-
-Words = Mapping[Layer, Mapping[str, float]]
-"""The BM25 score of each derived record that shares words with the question, by layer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +78,7 @@ class _Drawn:
     cosines: Float32Array
     statistics: ScopeStatistics
     speakers: Sequence[Sequence[str]]
-    """The names behind the numbers of speakers, scope by scope."""
+    """The names behind the numbers of speakers, scope by scope; empty for one who had not spoken yet."""
     arms: Mapping[str, int]
     exhausted: bool
 
@@ -99,11 +100,12 @@ class Retriever:
         """The pool of a plan; wider when a filter leaves fewer than the events asked for."""
         encoded = self._questions.of(plan.question)
         wanted = min(plan.limits.get(Layer.EVENTS, 0), plan.breadth.text)
+        earlier = earlier_rows(self._store.records, plan)
         width = 1
         while True:
             with self._indexes.reading(plan.tenant_id, plan.scopes) as searched:
                 drawn = _draw(plan, searched, encoded.pooled[0], width)
-                words = _records(plan, searched)
+                words = derived_words(plan, searched, earlier)
             if plan.filter:
                 drawn = drawn.kept(self._passing(plan, drawn.rows.record_ids))
             enough = drawn.exhausted or len(drawn.spots) >= wanted or width >= WIDEN_MAX
@@ -163,20 +165,10 @@ def _home(indexes: Sequence[ScopeIndex]) -> Home:
     return home
 
 
-def scope_statistics(indexes: Sequence[ScopeIndex], terms: Sequence[str]) -> ScopeStatistics:
-    """The figures of all searched scopes together, of their events alone."""
-    events = sum(index.events for index in indexes)
-    return ScopeStatistics(
-        turns=events,
-        terms_mean=sum(index.terms_total for index in indexes) / max(events, 1),
-        speakers=len({name for index in indexes for name in index.speakers}),
-        turns_with_term={term: sum(index.frequency(term) for index in indexes) for term in terms},
-    )
-
-
 def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width: int) -> _Drawn:
     """The rows that the arms bring."""
-    statistics = scope_statistics(indexes, plan.terms)
+    figures = event_figures(plan, indexes)
+    statistics = scope_statistics(figures, plan.terms)
     weights = {term: idf(found, statistics.turns) for term, found in statistics.turns_with_term.items()}
     recorded_from, recorded_to = _recorded(plan)
     breadth = plan.breadth
@@ -186,7 +178,9 @@ def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width:
         mask = index.mask(
             Layer.EVENTS, recorded_to=recorded_to, recorded_from=recorded_from, observed=plan.observed
         )
-        scores = index.bm25(Layer.EVENTS, plan.terms, weights, statistics.terms_mean)
+        scores = index.bm25(
+            Layer.EVENTS, plan.terms, weights, statistics.terms_mean, figures[number].frequencies
+        )
         masks.append(mask)
         matched = mask & (scores > 0)
         by_words = best(scores, matched, breadth.text * width)
@@ -224,7 +218,10 @@ def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width:
         rows=rows,
         cosines=rows.pooled @ query,
         statistics=statistics,
-        speakers=[list(index.speakers) for index in indexes],
+        speakers=[
+            [name if name in known.speakers else "" for name in index.speakers]
+            for index, known in zip(indexes, figures, strict=True)
+        ],
         arms={name: len(found) for name, found in arms.items()},
         exhausted=len(spots) >= statistics.turns,
     )
@@ -265,29 +262,6 @@ def _parts(spots: _Spots, scopes: int) -> list[tuple[int, slice]]:
     """Where among rising spots those of each scope are."""
     bounds = np.searchsorted(spots, np.arange(scopes + 1) << _SCOPE_BITS).tolist()
     return [(number, slice(bounds[number], bounds[number + 1])) for number in range(scopes)]
-
-
-def _records(plan: Plan, indexes: Sequence[ScopeIndex]) -> Words:
-    """The derived records that share words with the question, scope by scope and layer by layer."""
-    layers = [layer for layer in DERIVED if plan.limits.get(layer, 0) > 0]
-    words: dict[Layer, dict[str, float]] = {layer: {} for layer in layers}
-    rows = sum(len(index) - index.events for index in indexes)
-    if not layers or not rows:
-        return words
-    # Derived layers share their postings: how common a word is in one is how common it is in all of them.
-    weights = {
-        term: idf(sum(index.frequency(term, layers[0]) for index in indexes), rows) for term in plan.terms
-    }
-    for index in indexes:
-        if len(index) == index.events:
-            continue
-        scores = index.bm25(layers[0], plan.terms, weights, _RECORD_TERMS_MEAN)
-        matched = scores > 0
-        for layer in layers:
-            mask = matched & index.mask(layer, recorded_to=plan.axes.seen_at)
-            for place in best(scores, mask, RECORDS_TOP).tolist():
-                words[layer][index.record_id(place)] = float(scores[place])
-    return words
 
 
 def _recorded(plan: Plan) -> tuple[Instant | None, Instant]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from lamina import limits
+from lamina.index.rows import record_row
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import (
@@ -23,7 +24,6 @@ from lamina.kernel.time import Instant, rfc3339, to_datetime
 from lamina.language.entities import normalise_name
 from lamina.language.temporal import find_times
 from lamina.pipeline.facts import entity_id
-from lamina.pipeline.indexing import record_row
 from lamina.pipeline.loops.doing import end_stated
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.reading import read_loops
