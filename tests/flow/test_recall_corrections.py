@@ -74,7 +74,8 @@ def said(pack: dict[str, Any]) -> list[str]:
 
 
 def line(pack: dict[str, Any], words: str) -> str:
-    return next(each for each in pack["context_block"].splitlines() if words in each and '"' in each)
+    said = pack["context_block"].partition("What was said:")[2]
+    return next(each for each in said.splitlines() if words in each)
 
 
 PEANUTS, CASHEWS = TURNS["allergic"][1], TURNS["corrected"][1]
@@ -185,6 +186,18 @@ def test_what_is_said_again_stands_again(own: Memory) -> None:
     pack = own.ask("Where does Maya live?")
     assert all("superseded" not in each for each in pack["context_block"].splitlines() if "Leipzig" in each)
     assert "(superseded 2026-04-20)" in line(pack, HAMBURG)
+
+
+@pytest.mark.parametrize(("times", "is_marked"), [(1, True), (12, False)])
+def test_a_claim_that_nobody_asked_for_marks_a_short_text_alone(
+    own: Memory, times: int, is_marked: bool
+) -> None:
+    text = "I work at Oakfield. " + "What splendid weather again! " * times
+    event_id = own.told("weather", "2026-04-10T09:00:00Z", text)
+    own.told("job", "2026-04-12T09:00:00Z", "I work at Beech now.")
+    own.derive()
+    events = {each["id"]: each for each in own.ask("Which weather is splendid?")["layers"]["events"]}
+    assert (events[event_id]["superseded"] is not None) is is_marked
 
 
 def test_a_cancelled_correction_supersedes_nothing(own: Memory) -> None:

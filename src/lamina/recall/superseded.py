@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from lamina.kernel.events import Event, Trust
+from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.records import Fact, Layer, Record, Support, layer_of
 from lamina.kernel.time import Instant
 from lamina.language.questions import asks_past
@@ -27,6 +27,8 @@ __all__ = ["Placed", "Superseded", "Supersession", "bound_by", "put_right", "sup
 BEHIND: Final = 0.5
 """What a superseded event keeps of its score, or of that of its correction where this is less."""
 
+_SHORT_CHARS: Final = 200
+"""A text of so many characters says what its claims say, and little else."""
 _HOPS_MAX: Final = 8
 """How often what replaced a claim may have been replaced itself."""
 
@@ -42,9 +44,13 @@ class Superseded:
 
 @dataclass(frozen=True, slots=True)
 class Supersession:
-    """The superseded among the events found. ``marked_only`` where the question is about the past."""
+    """The superseded among the events found. ``marked_only`` where the question is about the past.
+
+    Of ``unasked`` no claim shares a word with the question: all their claims are over, which says much of a short text alone.
+    """
 
     events: Mapping[str, Superseded] = field(default_factory=dict)
+    unasked: Collection[str] = ()
     marked_only: bool = False
 
     @property
@@ -91,15 +97,18 @@ def superseded_among(
     }
     ends = _ends(plan, records, known | facts, closed, enders)
     words = set(plan.terms)
-    found = {}
+    found, unasked = {}, set()
     for event_id, ids in resting.items():
         if not any(i in ends for i in ids):
             continue
         claims = [facts[i] for i in ids if i in facts and event_id not in enders.get(i, ())]
-        about = [fact for fact in claims if words & _claimed(fact)] or claims
+        about = [fact for fact in claims if words & _claimed(fact)]
+        if not about:
+            about = claims
+            unasked.add(event_id)
         if about and all(fact.id in ends for fact in about):
             found[event_id] = max((ends[fact.id] for fact in about), key=lambda end: (end.at, end.event))
-    return Supersession(found, marked_only=plan.window is None and asks_past(plan.question))
+    return Supersession(found, unasked, marked_only=plan.window is None and asks_past(plan.question))
 
 
 def put_right(
@@ -112,7 +121,10 @@ def put_right(
     found = {
         i: end
         for i, end in supersession.events.items()
-        if i in events and end.event in events and _puts_right(events[end.event], events[i])
+        if i in events
+        and end.event in events
+        and _puts_right(events[end.event], events[i])
+        and (i not in supersession.unasked or len(text_of(events[i].content)) <= _SHORT_CHARS)
     }
     new = dict(scores)
     needs: dict[str, frozenset[str]] = {}
