@@ -31,8 +31,8 @@ import Stemmer
 
 from lamina.pipeline.extract import EntityRef, Extraction, Previous, RulesExtractor, Triple, Utterance
 from lamina.pipeline.extract.gate import worth_parsing
+from lamina.pipeline.extract.plain import open_triples
 from lamina.pipeline.extract.restating import object_text
-from lamina.pipeline.extract.rules import open_triples
 from lamina.pipeline.extract.values import FindTimes, no_times
 
 Tuple3 = tuple[str, str, str]

@@ -15,6 +15,7 @@ from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
 _TOYS = word_set("stuffed toy plush inflatable hot wooden ceramic robot")
+_POINTING = word_set("this that these those")
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 
 
@@ -131,7 +132,8 @@ class Actions(Emitter):
         self._emit(clause, subject, "has_pet", value, qualifiers=qualifiers, state=gained)
 
     def _canonical(self, clause: Clause, subject: EntityRef) -> None:
-        if clause.modal == "can" and clause.lemma == "speak" and not clause.negated:
+        able = clause.lemma in ("speak", "play") and not clause.negated
+        if clause.modal == "can" and (able or (clause.lemma in ("eat", "drink") and clause.negated)):
             clause = replace(clause, modal="")
         if is_hypothetical(clause) or clause.modal == "will":
             return
@@ -150,18 +152,27 @@ class Actions(Emitter):
         who moves an office does not move house."""
         return (
             predicate in words.TASTES
+            or (predicate in words.HABITUAL and not self._is_habitual(clause))
             or (clause.lemma == "want" and clause.past and not clause.perfect)
             or (predicate in ("moved_to", "moved_from") and bool(clause.objects("dobj")))
             or (predicate == "signed_up_for" and bool(self.parse.children(clause.verb, "dobj")))
             or (predicate == "married_to" and slot == "dobj" and clause.passive)
         )
 
+    def _is_habitual(self, clause: Clause) -> bool:
+        """Whether it tells how a person is ("I play the violin"), not what they are at or did ("I'm playing a game")."""
+        subject = clause.subject
+        simple = clause.verb.tag in ("VBP", "VBZ", "VB") and not clause.past and not clause.perfect
+        return simple and subject is not None and clause.relative_object is None
+
     def _canonical_claim(self, clause: Clause, subject: EntityRef, predicate: str, target: Token) -> None:
         if (
             predicate == "attended"
         ):  # of "my friend Rachel's wedding" the parser may take the friend for the object
             target = next((t for t in self.parse.children(target, "appos") if not t.is_name), target)
-        value = noun_value(self.parse, target, self.refs, self.times)
+        bare = target.dep == "xcomp" and predicate in words.CONSUMED
+        word = LiteralValue("string", target.lower)
+        value = word if bare else noun_value(self.parse, target, self.refs, self.times)
         if predicate == "works_as" and isinstance(value, LiteralValue):
             value = self._bare_job(clause, subject, target, value)
         if value is None or not self._fits(predicate, value, target, subject):
@@ -240,6 +251,12 @@ class Actions(Emitter):
             )
         if predicate == "attended" and isinstance(value, EntityRef) and value.type == "person":
             return False
+        if predicate in words.HABITUAL:
+            own = subject.type == "person" and subject != self.refs.addressee
+            definite = named or target.is_noun or target.dep == "xcomp"
+            pointed = self.parse.child(target, "det")
+            vague = target.lower in VAGUE or (pointed is not None and pointed.lower in _POINTING)
+            return own and definite and not vague and value != subject
         if predicate == "drives":
             return subject.type == "person" and not (isinstance(value, EntityRef) and value.type == "person")
         return value not in (self.refs.addressee,)

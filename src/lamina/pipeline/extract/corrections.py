@@ -13,9 +13,9 @@ from dataclasses import replace
 from lamina.language.entities import normalise_name
 from lamina.language.sentences import split_sentences
 from lamina.pipeline.extract.phrases import is_time_word
+from lamina.pipeline.extract.plain import plain_triples
 from lamina.pipeline.extract.references import References, entity
 from lamina.pipeline.extract.restating import object_text
-from lamina.pipeline.extract.rules import plain_triples
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple, Utterance
 from lamina.pipeline.extract.vocabulary import describe

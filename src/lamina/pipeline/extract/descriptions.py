@@ -203,6 +203,10 @@ class Descriptions(Emitter):
                 for one in conjuncts(self.parse, inner):
                     found = True
                     self._emit(clause, subject, predicate, noun_value(self.parse, one, self.refs, self.times))
+        if not found and word in ("intolerant", "allergic"):  # "lactose intolerant"
+            for cause in self.parse.children(target, "amod", "npadvmod", "compound", "nmod"):
+                found = True
+                self._emit(clause, subject, "allergic_to", LiteralValue("string", cause.lower))
         attribute = words.ADJECTIVE_ATTRIBUTES.get(word)
         if found or attribute is None or target.dep == "advmod":
             return

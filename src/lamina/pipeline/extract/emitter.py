@@ -91,7 +91,12 @@ class Emitter:
 
     def _slots(self, clause: Clause) -> Iterator[tuple[str, Token]]:
         if not clause.passive:
-            for target in clause.objects("dobj"):
+            # "I can't eat gluten": a noun that the tagger takes for a verb has nothing of a verb about it.
+            bare = [
+                t for t in self.parse.children(clause.verb, "xcomp")
+                if clause.lemma in ("eat", "drink") and t.tag == "VB" and not self.parse.children(t)
+            ]  # fmt: skip
+            for target in [*clause.objects("dobj"), *bare]:
                 yield (f"{clause.particle} dobj" if clause.particle else "dobj"), target
                 if clause.lemma == "take" and target.lower == "part":
                     for prep in self.parse.children(target, "prep"):

@@ -14,8 +14,8 @@ from lamina.pipeline.extract.keys import keys_of
 from lamina.pipeline.extract.limits import SENTENCE_LENGTH_MAX, SENTENCES_MAX, TEXT_LENGTH_MAX
 from lamina.pipeline.extract.mentions import distinct, note_kin, parsed_mentions, plain_mentions
 from lamina.pipeline.extract.parsed import Reader
+from lamina.pipeline.extract.plain import is_english, plain_triples
 from lamina.pipeline.extract.references import References
-from lamina.pipeline.extract.rules import is_english, plain_triples
 from lamina.pipeline.extract.syntax import Parse, Parser
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.values import (
@@ -28,7 +28,9 @@ from lamina.pipeline.extract.values import (
     no_times,
 )
 
-NAME = "lamina-rules/1"
+NAME = "lamina-rules/2"
+"""Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the next number:
+a replay then tells the new facts from those that the old rules made."""
 # Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _ASSISTANT_FACTOR = 0.7

@@ -40,6 +40,12 @@ _SWAPS = re.compile(
     r"^(?:it|that)(?:['’]s| is| was) [^,.;!?]{2,40}, not \w", re.IGNORECASE
 )  # "it's tea, not coffee"
 
+_STANDING = re.compile(
+    r"(?:please )?(?:always|never|don['’]?t ever|from now on)\b|please\b.*\b(?:always|never|from now on)\b",
+    re.IGNORECASE,
+)
+"""Requests that are to hold from then on."""
+
 WORDS_MIN = 3
 
 
@@ -57,7 +63,7 @@ def worth_parsing(sentence: str, *, personal: bool = True) -> bool:
         return True
     opener = _OPENER.match(sentence)
     body = sentence[opener.end() :] if opener else sentence
-    if _SWAPS.match(body):
+    if _SWAPS.match(body) or _STANDING.match(body):
         return True
     if _is_chatter(body):
         return False

@@ -33,6 +33,9 @@ _SCHEDULED = word_set(
 
 _OTHER_CLAUSES = word_set("advcl relcl ccomp conj parataxis")
 
+_REQUEST_WORDS_MAX = 16
+_NO_REQUESTS = word_set("mind worry fear forget remember say give love be")
+
 
 class Intentions(Emitter):
     def _plan(self, clause: Clause, subject: EntityRef) -> None:
@@ -164,3 +167,23 @@ class Intentions(Emitter):
             names = [t for t in self.parse.tokens[root.i + 1 : root.i + 3] if t.is_name]
             if names and self.parse.tokens[root.i + 1].lower == "me":
                 self._emit(clause, speaker, "goes_by", LiteralValue("string", names[0].text))
+        elif root.tag == "VB":
+            self._standing(clause, root, speaker)
+
+    def _standing(self, clause: Clause, verb: Token, speaker: EntityRef) -> None:
+        """A request that is to hold from then on: "please always answer in French", "never use emojis"."""
+        adverbs = {t.lower for t in self.parse.children(verb, "advmod", "neg")}
+        if (
+            "never" not in adverbs
+            and "always" not in adverbs
+            and "from now on" not in self.parse.text.lower()
+        ):
+            return
+        if verb.lower in _NO_REQUESTS:
+            return
+        asked = [t for t in self.parse.tokens[verb.i :] if t.tag not in (".", "UH")][:_REQUEST_WORDS_MAX]
+        if any(t.lower in FIRST for t in asked):
+            return
+        how = "never" if "never" in adverbs else "always"
+        value = LiteralValue("string", f"{how} {self.parse.words(asked)}")
+        self._emit(replace(clause, negated=False), speaker, "standing_request", value, validity=Validity())

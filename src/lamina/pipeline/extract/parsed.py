@@ -23,7 +23,11 @@ _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch
 
 
 class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions, Doings):
-    """Reads one parsed sentence into triples."""
+    """Reads one parsed sentence into triples.
+
+    The order of the handlers in ``_clause`` is the rule: the first that finds something is the last that is asked, so what is particular stands before
+    what is general. A new reading of words that another one takes has to stand before it.
+    """
 
     def read(self) -> list[Triple]:
         """The triples of the sentence in text order, without repetition."""

@@ -95,6 +95,10 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "avoids": _P("preference", phrase="avoids"),
     "afraid_of": _P("preference", phrase="is afraid of"),
     "drinks": _P("preference", phrase="drinks"),
+    "eats": _P("preference", phrase="eats"),
+    "plays": _P("preference", phrase="plays"),
+    "uses": _P("preference", phrase="uses"),
+    "standing_request": _P("preference", phrase="asks to"),
     "switched_to": _P("preference", phrase="switched to"),
     "back_to": _P("preference", phrase="is back to"),
     # plans and commitments
@@ -168,7 +172,8 @@ CANON: Final[dict[tuple[str, str], str]] = {
     ("hate", "dobj"): "dislikes", ("dislike", "dobj"): "dislikes", ("detest", "dobj"): "dislikes",
     ("loathe", "dobj"): "dislikes", ("prefer", "dobj"): "prefers", ("avoid", "dobj"): "avoids",
     ("want", "dobj"): "wants", ("plan", "dobj"): "plans", ("cost", "dobj"): "price", ("weigh", "dobj"): "weight", ("consider", "dobj"): "considers",
-    ("belong", "to"): "member_of", ("report", "to"): "manager", ("drink", "dobj"): "drinks", ("look", "forward to"): "looks_forward_to",
+    ("belong", "to"): "member_of", ("report", "to"): "manager", ("drink", "dobj"): "drinks",
+    ("eat", "dobj"): "eats", ("play", "dobj"): "plays", ("use", "dobj"): "uses", ("look", "forward to"): "looks_forward_to",
 }  # fmt: skip
 
 ADJECTIVE_CANON: Final = {
@@ -307,6 +312,9 @@ EVENT_NOUNS: Final = word_set(
     "play event gala reunion retreat camp summit hackathon marathon race march rally service interview "
     "appointment course expo screening dinner lunch brunch picnic bbq barbecue"
 )
+HABITUAL: Final = frozenset(["eats", "plays", "uses"])
+"""Said of the present they tell how somebody is; of the past, what they once did."""
+CONSUMED: Final = frozenset(["eats", "drinks"])
 TASTES: Final = frozenset(["likes", "dislikes", "prefers", "avoids"])
 MUTUAL: Final = frozenset(name for name, known in PREDICATES.items() if known.kind == "relation")
 """Predicates that the addressee may be the object of; "I love you" and "I showed you" are no memory."""

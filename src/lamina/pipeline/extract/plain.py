@@ -1,5 +1,7 @@
 """Triples by plain patterns: the fallback without a parser, and all there is for other languages than English.
 
+What is said in English is read elsewhere: from a parse, by the handlers of ``parsed.py`` with the words of ``vocabulary.py``.
+
 Each pattern is anchored at a clause start and has bounded repetitions, so matching is linear in the sentence. It sees
 only what the table spells out; confidence is 0.75 of what a parsed main clause gets.
 """
@@ -26,11 +28,10 @@ _UP_TO = r"(?P<object>[^,.;!?()\n]{2,80}?)(?=$|[,.;!?()\n]| (?:and|but|because|s
 class Rule:
     predicate: str
     pattern: re.Pattern[str]
-    negated: bool = False
 
 
-def _rule(predicate: str, start: str, *, negated: bool = False, until: str = _UP_TO) -> Rule:
-    return Rule(predicate, re.compile(start + " " + until, re.IGNORECASE), negated)
+def _rule(predicate: str, start: str, *, until: str = _UP_TO) -> Rule:
+    return Rule(predicate, re.compile(start + " " + until, re.IGNORECASE))
 
 
 _ENGLISH = (
