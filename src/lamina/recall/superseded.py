@@ -8,12 +8,14 @@ A question about the past ("where did she live before?") has it marked and where
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.records import Fact, Layer, Record, Support, layer_of
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.questions import asks_past
 from lamina.language.tokens import analyse
@@ -29,7 +31,9 @@ BEHIND: Final = 0.5
 
 _SHORT_CHARS: Final = 200
 """A text of so many characters says what its claims say, and little else."""
-_HOPS_MAX: Final = 8
+_HELD_MAX: Final = 4
+"""So many of the versions that a slot holds are read; the newest knowledge comes first."""
+_HOPS_MAX: Final = 3
 """How often what replaced a claim may have been replaced itself."""
 
 
@@ -208,9 +212,12 @@ def _ends(
 ) -> dict[str, Superseded]:
     """Of the closed facts those that something took the place of. What only ran out ("in Rome until May") stays as it was."""
     known = dict(facts)
+    holders = _holders(plan, records, closed.values())
+    known |= {each.id: each for each in holders.values()}
+    chained = [each for each in closed.values() if _place(each) not in holders]
     for _ in range(_HOPS_MAX):
-        missing = {each.superseded_by for each in known.values() if each.superseded_by} - known.keys()
-        found = _facts(plan, records, missing, {})
+        reached = ((_successor(each, known) or each).superseded_by for each in chained)
+        found = _facts(plan, records, {i for i in reached if i is not None and i not in known}, {})
         if not found:
             break
         known |= found
@@ -218,7 +225,7 @@ def _ends(
     ends = {}
     for i, fact in closed.items():
         assert fact.valid_to is not None, "a closed fact has an end"
-        now = _successor(fact, known)
+        now = holders.get(_place(fact)) or _successor(fact, known)
         if fact.claim_key in standing or (now is not None and now.claim_key == fact.claim_key):
             continue
         if now is not None:
@@ -226,6 +233,27 @@ def _ends(
         elif enders.get(i):
             ends[i] = Superseded(fact.valid_to, None, max(enders[i]))
     return ends
+
+
+def _place(fact: Fact) -> tuple[Scope, str | None]:
+    return fact.scope, fact.slot
+
+
+def _holders(plan: Plan, records: Records, closed: Iterable[Fact]) -> dict[tuple[Scope, str | None], Fact]:
+    """What holds the slots of replaced facts now, for a reader of now: at the end of their chains, however long these are."""
+    if plan.held_at is not None or plan.axes.valid_during is not None:
+        return {}
+    asked: dict[Scope, set[str]] = defaultdict(set)
+    for fact in closed:
+        if fact.slot is not None and fact.superseded_by is not None:
+            asked[fact.scope].add(fact.slot)
+    found: dict[tuple[Scope, str | None], Fact] = {}
+    for scope, slots in asked.items():
+        for held in records.in_slots(plan.tenant_id, scope, slots, limit=_HELD_MAX).values():
+            for each in held:
+                if isinstance(each, Fact) and plan.axes.sees_valid(each.valid_from, each.valid_to):
+                    found.setdefault(_place(each), each)
+    return found
 
 
 def _successor(fact: Fact, known: Mapping[str, Fact]) -> Fact | None:
