@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
 
 from lamina import limits
 from lamina.models.ports import Embedder, Encoded
 
 __all__ = ["RecentQuestions"]
+
+_THREADS: Final = min(8, os.cpu_count() or 1)
 
 
 class RecentQuestions:
@@ -22,14 +28,18 @@ class RecentQuestions:
         self._count_max = count_max
         self._kept: OrderedDict[str, Encoded] = OrderedDict()
         self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-encode")
 
-    def of(self, text: str) -> Encoded:
-        """The encoding of one text."""
+    def asked(self, text: str) -> Callable[[], Encoded]:
+        """Begin to encode a text, and give what waits for the encoding: the model runs while its caller goes on."""
         with self._lock:
             known = self._kept.get(text)
             if known is not None:
                 self._kept.move_to_end(text)
-                return known
+                return lambda: known
+        return self._pool.submit(self._encode, text).result
+
+    def _encode(self, text: str) -> Encoded:
         encoded = self._embedder.encode([text])
         with self._lock:
             self._kept[text] = encoded

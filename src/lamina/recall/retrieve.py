@@ -7,7 +7,7 @@ are found by their words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any, Final
@@ -98,19 +98,19 @@ class Retriever:
 
     def gather(self, plan: Plan) -> EventPool:
         """The pool of a plan; wider when a filter leaves fewer than the events asked for."""
-        encoded = self._questions.of(plan.question)
+        encoded = self._questions.asked(plan.question)  # the model runs while words are looked for
         wanted = min(plan.limits.get(Layer.EVENTS, 0), plan.breadth.text)
         earlier = earlier_rows(self._store.records, plan)
         width = 1
         while True:
             with self._indexes.reading(plan.tenant_id, plan.scopes) as searched:
-                drawn = _draw(plan, searched, encoded.pooled[0], width)
                 words = derived_words(plan, searched, earlier)
+                drawn = _draw(plan, searched, encoded, width)
             if plan.filter:
                 drawn = drawn.kept(self._passing(plan, drawn.rows.record_ids))
             enough = drawn.exhausted or len(drawn.spots) >= wanted or width >= WIDEN_MAX
             if not plan.filter or enough:
-                return self._pool(plan, drawn, words, encoded, searched)
+                return self._pool(plan, drawn, words, encoded(), searched)
             width *= 4
 
     def _passing(self, plan: Plan, ids: Sequence[str]) -> NDArray[np.bool_]:
@@ -165,7 +165,7 @@ def _home(indexes: Sequence[ScopeIndex]) -> Home:
     return home
 
 
-def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width: int) -> _Drawn:
+def _draw(plan: Plan, indexes: Sequence[ScopeIndex], encoded: Callable[[], Encoded], width: int) -> _Drawn:
     """The rows that the arms bring."""
     figures = event_figures(plan, indexes)
     statistics = scope_statistics(figures, plan.terms)
@@ -173,7 +173,7 @@ def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width:
     recorded_from, recorded_to = _recorded(plan)
     breadth = plan.breadth
     text, vector, timed, newest = _Arm(), _Arm(), _Arm(), _Arm()
-    masks = []
+    masks, wanted = [], []
     for number, index in enumerate(indexes):
         mask = index.mask(
             Layer.EVENTS, recorded_to=recorded_to, recorded_from=recorded_from, observed=plan.observed
@@ -185,17 +185,19 @@ def _draw(plan: Plan, indexes: Sequence[ScopeIndex], query: Float32Array, width:
         matched = mask & (scores > 0)
         by_words = best(scores, matched, breadth.text * width)
         text.add(number, by_words, scores[by_words])
-        wanted = [(mask, breadth.vector * width)]
+        wanted.append([(mask, breadth.vector * width)])
         if plan.window is not None:
             inside = index.mask(Layer.EVENTS, observed=plan.window)
             timed.add(number, best(scores, matched & inside, breadth.timed))
-            wanted.append((mask & inside, breadth.timed))
-        by_meaning, *by_meaning_inside = index.nearest(query, wanted)
+            wanted[number].append((mask & inside, breadth.timed))
+        if plan.kind == "OPEN" or not plan.terms:
+            newest.add(number, index.newest(mask, breadth.newest))
+    query = encoded().pooled[0]
+    for number, index in enumerate(indexes):
+        by_meaning, *by_meaning_inside = index.nearest(query, wanted[number])
         vector.add(number, *by_meaning)
         for places, _ in by_meaning_inside:
             timed.add(number, places)
-        if plan.kind == "OPEN" or not plan.terms:
-            newest.add(number, index.newest(mask, breadth.newest))
     by_text, by_vector = text.top(breadth.text * width), vector.top(breadth.vector * width)
     nearest = np.unique(
         np.concatenate([by_text[: breadth.expanded * width], by_vector[: breadth.expanded * width]])
