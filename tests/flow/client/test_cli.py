@@ -189,7 +189,12 @@ def test_tail_follows_and_ends_with_control_c(live, maya, client):
     client.experience("before")
     command = [sys.executable, "-m", "lamina", "tail", "--url", live.url, "--scope", maya, "--json"]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment()
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=_environment(),
+        preexec_fn=_heeding_control_c,
     ) as tail:
         assert tail.stdout is not None
         assert tail.stderr is not None
@@ -199,6 +204,11 @@ def test_tail_follows_and_ends_with_control_c(live, maya, client):
         tail.send_signal(signal.SIGINT)
         assert tail.wait(10) == 130
         assert tail.stderr.read() == ""
+
+
+def _heeding_control_c() -> None:
+    """Who starts the tests in the background has them, and what they start, ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _until_subscribed(live) -> None:
