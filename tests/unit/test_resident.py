@@ -188,10 +188,9 @@ def test_the_nearest_vectors_come_first(store: MemoryStore) -> None:
         [VectorRow(TENANT, f"evt_{number}", ALICE, "m", packed[number], b"") for number in range(4)]
     )
     index = followed(store)
-    cosines = index.cosines(rows[2])
-    nearest, *_ = best(cosines, index.mask(Layer.EVENTS) & index.has_vector, 2)
-    assert index.record_id(nearest) == "evt_2"
-    assert cosines[nearest] == pytest.approx(1.0, abs=0.02)
+    ((places, cosines),) = index.nearest(rows[2], [(index.mask(Layer.EVENTS), 2)])
+    assert index.record_id(places[0]) == "evt_2"
+    assert cosines[0] == pytest.approx(1.0, abs=0.02)
 
 
 @pytest.mark.parametrize("large", [False, True])
@@ -206,7 +205,7 @@ def test_the_nearest_are_those_of_the_highest_cosines(
     put(store, *(turn(number, "x") for number in range(60)))
     store.index.embed([VectorRow(TENANT, f"evt_{n}", ALICE, "m", packed[n], b"") for n in range(60)])
     index, query = followed(store), unit_rows(draw[7:8] + draw[30:31])[0]
-    mask = index.mask(Layer.EVENTS, recorded_to=NOON + 50) & index.has_vector
+    mask = index.mask(Layer.EVENTS, recorded_to=NOON + 50)
     ((places, cosines),) = index.nearest(query, [(mask, 15)])
     assert places.tolist() == best(index.cosines(query), mask, 15).tolist()
     assert cosines == pytest.approx(index.cosines(query)[places], abs=1e-6)

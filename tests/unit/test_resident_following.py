@@ -10,7 +10,7 @@ import pytest
 
 from given import ALICE, BOB, TENANT, CountedIds, ManualClock, land, text_row, vector_row
 from lamina.errors import Unavailable
-from lamina.index.best import best
+from lamina.index.best import best, closest
 from lamina.index.resident import ResidentIndexes
 from lamina.index.scope import ScopeIndex
 from lamina.index.vectors import pack
@@ -75,8 +75,8 @@ def read(resident: ResidentIndexes, scope: Scope) -> ScopeIndex:
 
 
 def nearest(index: ScopeIndex) -> list[str]:
-    shown = index.mask(Layer.EVENTS) & index.has_vector
-    return [index.record_id(place) for place in best(index.cosines(EAST), shown, 10)]
+    ((places, _),) = index.nearest(EAST, [(index.mask(Layer.EVENTS), 10)])
+    return [index.record_id(place) for place in places]
 
 
 @pytest.mark.parametrize("moment", ["after_texts", "after_vectors"])
@@ -169,3 +169,23 @@ def test_the_best_of_many_are_those_of_a_full_sort(count: int, digits: int) -> N
     places = np.flatnonzero(mask)
     expected = places[np.argsort(-scores[places], kind="stable")][:150]
     assert best(scores, mask, 150).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("shown", [7, 900, 40_000])
+def test_the_closest_are_all_up_to_some_distance_and_about_as_many_as_asked_for(shown: int) -> None:
+    draw = np.random.default_rng(shown)
+    distances = draw.binomial(400, 0.4, 40_000).astype(np.int16)
+    mask = np.zeros(40_000, np.bool_)
+    mask[draw.permutation(40_000)[:shown]] = True
+    places = closest(distances, mask, 640)
+    assert min(shown, 320) <= len(places) <= 2000
+    assert mask[places].all()
+    rest = mask.copy()
+    rest[places] = False
+    assert not rest.any() or distances[places].max() < distances[rest].min()
+
+
+def test_the_closest_are_found_where_a_sample_tells_nothing_of_them() -> None:
+    distances = np.full(40_000, 300, np.int16)
+    distances[::16] = 10  # what a sample sees is nearer than all the rest
+    assert len(closest(distances, np.ones(40_000, np.bool_), 4000)) >= 2000

@@ -38,6 +38,15 @@ def _worst(scores: NDArray[np.float32], limit: int) -> np.float32:
 
 
 def closest(distances: NDArray[np.int16], mask: NDArray[np.bool_], limit: int) -> NDArray[np.intp]:
-    """The rising places of the ``limit`` smallest distances under the mask, and of those as small as the last of them."""
+    """The rising places of about the ``limit`` smallest distances under the mask, half as many at least where so many are.
+
+    A sample says how far they reach: counting all distances takes three times as long.
+    """
+    sampled = distances[::_SAMPLED][mask[::_SAMPLED]]
+    near = limit // _SAMPLED
+    if len(sampled) > near > 0:
+        places = np.flatnonzero(mask & (distances <= np.partition(sampled, near)[near]))
+        if len(places) >= limit // 2:
+            return places
     reached = np.cumsum(np.bincount(distances[mask]))
     return np.flatnonzero(mask & (distances <= np.searchsorted(reached, limit)))

@@ -375,7 +375,7 @@ class ScopeIndex:
         return scores
 
     def cosines(self, query: Float32Array) -> Float32Array:
-        """(n,) the cosine of every row's pooled vector with the question's; see ``has_vector``."""
+        """(n,) the cosine of every row's pooled vector with the question's, 0 of one without."""
         cosines = np.zeros(len(self), np.float32)
         cosines[self._embedded_places] = self._vectors.scan(query)
         return cosines
@@ -392,11 +392,11 @@ class ScopeIndex:
     def _embedded_places(self) -> Places:
         return np.frombuffer(self._vector_places, np.uint32).astype(np.intp)
 
-    @property
-    def has_vector(self) -> BoolArray:
-        """(n,) which rows have a pooled vector."""
-        embedded: BoolArray = np.frombuffer(self._vector_of, np.int32) != NONE
-        return embedded
+    def vector_rows(self, places: Places) -> list[int]:
+        """The store's numbers of the vectors of rows at places; of one without there is none."""
+        vectors = np.frombuffer(self._vector_of, np.int32)[places]
+        numbers: list[int] = np.frombuffer(self._vector_rows, np.int64)[vectors[vectors != NONE]].tolist()
+        return numbers
 
     def _embedded(self, places: Places) -> tuple[NDArray[np.int64], Float32Array]:
         rows = np.full(len(places), NONE, np.int64)

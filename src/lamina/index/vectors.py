@@ -10,9 +10,9 @@ fifth of the time, and has the cosines of a few thousand of the best worked out 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,14 @@ from lamina.models.ports import Float32Array, Int8Array, TokenMatrix, quantise
 
 __all__ = ["VectorMatrix", "pack", "unpack"]
 
-_BLOCK_ROWS: Final = 2048
-"""Rows that are turned into float32 at a time. Growing wastes less than half of a block, and copies no other."""
+_BLOCK_ROWS: Final = 16_384
+"""Rows that lie together. Growing wastes less than half of a block, and copies no other; a column of the signs of
+as many stays in the processor's cache."""
+_CACHED_ROWS: Final = 2048
+"""Rows that are turned into float32 at a time."""
 _GLANCED_FROM: Final = 32_768
 """Rows from which on a matrix keeps signs beside its rows; their mean is taken of every fourth of these."""
 _MEAN_STEP: Final = 4
-_SIGN_BLOCK_ROWS: Final = 16_384
-"""Rows whose signs are compared at a time: one column of them stays in the processor's cache."""
 _REFINED: Final = 32
 """So many times the rows wanted are compared in full where their signs chose them."""
 _WORD_BITS: Final = 64
@@ -49,6 +50,19 @@ def unpack(payloads: Sequence[bytes], dimensions: int) -> TokenMatrix:
     return TokenMatrix(np.ascontiguousarray(stored["row"]), stored["scale"].astype(np.float32))
 
 
+_Row = TypeVar("_Row", bound=np.generic)
+
+
+def _portions(count: int, rows: NDArray[_Row]) -> Iterator[tuple[int, NDArray[_Row]]]:
+    """How rows behind ``count`` others fall into blocks: each part with the place in its block where it begins."""
+    taken = 0
+    while taken < len(rows):
+        spot = (count + taken) % _BLOCK_ROWS
+        some = rows[taken : taken + _BLOCK_ROWS - spot]
+        yield spot, some
+        taken += len(some)
+
+
 class _Rows:
     """Int8 rows with a scale each, appended block by block; places count from 0."""
 
@@ -66,13 +80,9 @@ class _Rows:
             grown[: self.count] = self._scales[: self.count]
             self._scales = grown
         self._scales[self.count : total] = scales
-        taken = 0
-        while taken < len(rows):
-            spot = self.count % _BLOCK_ROWS
-            some = rows[taken : taken + _BLOCK_ROWS - spot]
+        for spot, some in _portions(self.count, rows):
             self._room(spot, len(some))[spot : spot + len(some)] = some
-            taken += len(some)
-            self.count += len(some)
+        self.count = total
 
     def _room(self, filled: int, more: int) -> Int8Array:
         """The last block, with room for so many rows more. It grows as it fills: most scopes hold a few rows."""
@@ -88,12 +98,12 @@ class _Rows:
     def dot(self, query: Float32Array) -> Float32Array:
         """(n,) float32: every row with ``query`` of (width,)."""
         products = np.empty(self.count, np.float32)
-        block = np.empty((_BLOCK_ROWS, self.width), np.float32)
-        for number, rows in enumerate(self._blocks):
-            start = number * _BLOCK_ROWS
-            filled = min(_BLOCK_ROWS, self.count - start)
-            np.copyto(block[:filled], rows[:filled])
-            np.dot(block[:filled], query, out=products[start : start + filled])
+        cached = np.empty((_CACHED_ROWS, self.width), np.float32)
+        for start in range(0, self.count, _CACHED_ROWS):
+            block, spot = divmod(start, _BLOCK_ROWS)
+            filled = min(_CACHED_ROWS, self.count - start)
+            np.copyto(cached[:filled], self._blocks[block][spot : spot + filled])
+            np.dot(cached[:filled], query, out=products[start : start + filled])
         products *= self._scales[: self.count]
         return products
 
@@ -137,23 +147,19 @@ class _Signs:
 
     def extend(self, rows: Float32Array) -> None:
         """Add (n, d) rows."""
-        bits, taken = self._bits(rows), 0
-        while taken < len(bits):
-            spot = self.count % _SIGN_BLOCK_ROWS
+        for spot, some in _portions(self.count, self._bits(rows)):
             if spot == 0:
-                self._blocks.append(np.zeros((self._words, _SIGN_BLOCK_ROWS), np.uint64))
-            some = bits[taken : taken + _SIGN_BLOCK_ROWS - spot]
+                self._blocks.append(np.zeros((self._words, _BLOCK_ROWS), np.uint64))
             self._blocks[-1][:, spot : spot + len(some)] = some.T
-            taken += len(some)
-            self.count += len(some)
+        self.count += len(rows)
 
     def distances(self, query: Float32Array) -> NDArray[np.int16]:
         """(n,) lower for rows that share more signs with ``query`` of (d,); comparable for one query only."""
         ours, far = self._bits(query[None])[0], np.abs(query - self._mean)
         decisive = _packed((far > np.median(far))[None])[0]
-        found = np.zeros(len(self._blocks) * _SIGN_BLOCK_ROWS, np.int16)
-        differing = np.empty(_SIGN_BLOCK_ROWS, np.uint64)
-        counted, again = np.empty((2, _SIGN_BLOCK_ROWS), np.uint8)
+        found = np.zeros(len(self._blocks) * _BLOCK_ROWS, np.int16)
+        differing = np.empty(_BLOCK_ROWS, np.uint64)
+        counted, again = np.empty((2, _BLOCK_ROWS), np.uint8)
         for block, sums in zip(self._blocks, np.split(found, len(self._blocks)), strict=True):
             for column, our, heavy in zip(block, ours, decisive, strict=True):
                 np.bitwise_count(np.bitwise_xor(column, our, out=differing), out=counted)
@@ -235,5 +241,5 @@ class VectorMatrix:
             mean = self.rows(np.arange(0, _GLANCED_FROM, _MEAN_STEP)).mean(axis=0)
             self._signs = _Signs(mean)
         while self._signs.count < len(self):
-            places = np.arange(self._signs.count, min(self._signs.count + _BLOCK_ROWS, len(self)))
+            places = np.arange(self._signs.count, min(self._signs.count + _CACHED_ROWS, len(self)))
             self._signs.extend(self.rows(places))

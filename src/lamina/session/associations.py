@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as LateError
 from dataclasses import dataclass, replace
@@ -49,6 +49,32 @@ class Associations:
 NOTHING: Final = Associations()
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What recall found, best first."""
+
+    facts: Sequence[tuple[Fact, float]]
+    events: Sequence[Held]
+    entities: Sequence[EntitySeen]
+
+    def told(self, known: Collection[str], limit: int) -> Associations:
+        """So many lines of it, without events that are ``known``."""
+        told = [
+            Remembered(text=fact.text, relevance=_share(score), source=fact.id) for fact, score in self.facts
+        ]
+        said = [
+            Remembered(
+                text=_quoted(each.value.content, each.superseded),
+                relevance=_share(each.score),
+                source=each.value.id,
+            )
+            for each in self.events
+            if isinstance(each.value, Event) and each.value.id not in known
+        ]
+        context = [*told[: max(1, limit - min(len(said), limit // 2))], *said][:limit]
+        return Associations(context, self.entities)
+
+
 class Associator:
     """Asks recall on a thread of its own."""
 
@@ -59,35 +85,33 @@ class Associator:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-brief")
         self._room = threading.BoundedSemaphore(_IN_FLIGHT_MAX)
 
-    def begin(
-        self, query: str | None, scope: Scope, call: Call, *, known: Sequence[str] = ()
-    ) -> Callable[[], Associations]:
-        """Start asking, and give what waits for the rest of the deadline. ``known`` events are not told again."""
+    def begin(self, query: str | None, scope: Scope, call: Call) -> Callable[[Collection[str]], Associations]:
+        """Start asking, and give what waits for the rest of the deadline. Events known to it are not told again."""
         if query is None or not query.strip():
-            return lambda: NOTHING
+            return lambda _: NOTHING
         # What goes on after the call has permits of its own.
         later = replace(call, permits=call.permits.renewed())
         if not self._room.acquire(blocking=False):
-            return lambda: NOTHING
+            return lambda _: NOTHING
         until = time.monotonic() + self._deadline_s
         late = threading.Event()
         try:
-            future = self._pool.submit(self._ask_until, late, query, scope, later, known)
+            future = self._pool.submit(self._ask_until, late, query, scope, later)
         except RuntimeError:  # the server is stopping
             self._room.release()
-            return lambda: NOTHING
+            return lambda _: NOTHING
         future.add_done_callback(lambda _: self._room.release())
-        return lambda: self._taken(future, until, late)
+        return lambda known: self._taken(future, until, late, known)
 
-    def _ask_until(
-        self, late: threading.Event, query: str, scope: Scope, call: Call, known: Sequence[str]
-    ) -> Associations:
+    def _ask_until(self, late: threading.Event, query: str, scope: Scope, call: Call) -> _Found:
         with awaited_until(late):
-            return self.ask(query, scope, call, known, breadth=NARROW)
+            return self._found(query, scope, call, CONTEXT_MAX, NARROW)
 
-    def _taken(self, future: Future[Associations], until: float, late: threading.Event) -> Associations:
+    def _taken(
+        self, future: Future[_Found], until: float, late: threading.Event, known: Collection[str]
+    ) -> Associations:
         try:
-            return future.result(timeout=max(0.0, until - time.monotonic()))
+            return future.result(timeout=max(0.0, until - time.monotonic())).told(known, CONTEXT_MAX)
         except LateError:
             late.set()
             future.cancel()
@@ -98,17 +122,11 @@ class Associator:
             _LOG.error("a brief goes without its second tier: %s", type(error).__name__)
         return NOTHING
 
-    def ask(
-        self,
-        query: str,
-        scope: Scope,
-        call: Call,
-        known: Sequence[str] = (),
-        *,
-        limit: int = CONTEXT_MAX,
-        breadth: Breadth = WIDE,
-    ) -> Associations:
+    def ask(self, query: str, scope: Scope, call: Call, *, limit: int = CONTEXT_MAX) -> Associations:
         """What recall finds, without a deadline."""
+        return self._found(query, scope, call, limit, WIDE).told((), limit)
+
+    def _found(self, query: str, scope: Scope, call: Call, limit: int, breadth: Breadth) -> _Found:
         request = Recall(
             scope=scope,
             query=query,
@@ -125,7 +143,7 @@ class Associator:
             if isinstance(each.value, Fact) and each.value.kind != "loop"
         ]
         entities = self._entities([fact for fact, _ in facts], call.principal.tenant_id, scope)
-        return Associations(_context(facts, found[Layer.EVENTS], known, limit), entities)
+        return _Found(facts, found[Layer.EVENTS], entities)
 
     def _entities(self, facts: Iterable[Fact], tenant_id: str, scope: Scope) -> list[EntitySeen]:
         named = [
@@ -161,22 +179,6 @@ def entities_seen(
 
 def _summary(name: str, texts: Sequence[str]) -> str:
     return f"{name}: {' '.join(dict.fromkeys(text.rstrip('.') + '.' for text in texts[:2]))}"
-
-
-def _context(
-    facts: Sequence[tuple[Fact, float]], events: Sequence[Held], known: Sequence[str], limit: int
-) -> list[Remembered]:
-    told = [Remembered(text=fact.text, relevance=_share(score), source=fact.id) for fact, score in facts]
-    said = [
-        Remembered(
-            text=_quoted(each.value.content, each.superseded),
-            relevance=_share(each.score),
-            source=each.value.id,
-        )
-        for each in events
-        if isinstance(each.value, Event) and each.value.id not in known
-    ]
-    return [*told[: max(1, limit - min(len(said), limit // 2))], *said][:limit]
 
 
 def _share(score: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant, Principal
@@ -12,7 +12,7 @@ from lamina.session.identity import identity_of
 from lamina.session.loops import active_loops
 from lamina.session.names import actor_of_user, scope_of
 from lamina.session.requests import Brief, BriefAsked
-from lamina.session.tier_one import SessionState, SessionStates
+from lamina.session.tier_one import SessionStates
 from lamina.store.ports.store import Store
 
 __all__ = ["Briefing"]
@@ -34,14 +34,14 @@ class Briefing:
         """The memory for a turn."""
         tenant_id, now = call.principal.tenant_id, request.now
         scope = scope_of(request.tenant_id, request.user_id)
+        found = self._asked(request, scope, call)  # first: what it waits for goes on beside the rest
         state = self._states.state(tenant_id, scope, request.session_id)
-        taken = self._asked(request, scope, call, state)
         starts = request.mode == "session_start" or (request.mode is None and state.starts(now))
         records = self._store.records
         identity = identity_of(records, tenant_id, scope, actor_of_user(request.user_id))
         loops = active_loops(records, tenant_id, scope, now)
         bridge = self._states.bridge(tenant_id, scope, now) if starts else ""
-        found = taken()
+        beside = found(state.sitting.buffered if state.sitting is not None else ())
         return Answer(
             Brief(
                 identity=identity,
@@ -49,16 +49,15 @@ class Briefing:
                 working_memory=list(state.turns),
                 rolling_summary=state.summary,
                 active_loops=loops,
-                semantic_context=list(found.context),
-                entities=list(found.entities),
+                semantic_context=list(beside.context),
+                entities=list(beside.entities),
                 episode_bridge=bridge,
             )
         )
 
     def _asked(
-        self, request: BriefAsked, scope: Scope, call: Call, state: SessionState
-    ) -> Callable[[], Associations]:
+        self, request: BriefAsked, scope: Scope, call: Call
+    ) -> Callable[[Collection[str]], Associations]:
         if self._associator is None:
-            return lambda: NOTHING
-        known = state.sitting.buffered if state.sitting is not None else ()
-        return self._associator.begin(request.query, scope, call, known=known)
+            return lambda _: NOTHING
+        return self._associator.begin(request.query, scope, call)
