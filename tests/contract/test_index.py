@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from given import ALICE, BOB, TENANT, episode, fact, land, support, text_row, vector_row
-from lamina.store.ports.index import TextRow
+from lamina.store.ports.index import TextRow, Tip
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 
@@ -124,6 +124,21 @@ def test_adding_rows_does_not_count_as_a_change(store: Store) -> None:
     before = store.index.changes(TENANT, ALICE)
     put(store, text_row("fact_2", "tea"))
     assert store.index.changes(TENANT, ALICE) == before
+
+
+def test_the_tip_is_where_reading_a_scope_ends(store: Store) -> None:
+    assert store.index.tip(TENANT, ALICE, "m") == Tip(0, 0, 0, 0)
+    put(store, text_row("fact_1", "tea"), text_row("fact_2", "tea"), text_row("fact_3", "tea", BOB))
+    store.index.embed(
+        [vector_row("fact_1"), vector_row("fact_3", BOB), replace(vector_row("fact_2"), model="other")]
+    )
+    tip = store.index.tip(TENANT, ALICE, "m")
+    assert tip.text == store.index.texts_after(TENANT, ALICE, 0, 10)[-1].row
+    assert [tip.vector] == [number for number, _, _ in store.index.vectors_after(TENANT, ALICE, "m", 0, 10)]
+    assert (tip.changes, tip.end) == (0, 0)
+    put(store, text_row("fact_2", "tea", BOB))
+    assert store.index.tip(TENANT, ALICE, "m").changes == store.index.changes(TENANT, ALICE) == 1
+    assert store.index.tip("other", ALICE, "m") == Tip(0, 0, 0, 0)
 
 
 def test_excluded_rows_take_no_place_among_the_best(store: Store) -> None:

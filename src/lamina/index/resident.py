@@ -71,13 +71,13 @@ class ResidentIndexes:
             return self._indexes[key]
 
     def _follow(self, key: tuple[str, Scope], held: _Held) -> ScopeIndex:
-        changes = self._rows.changes(*key)
+        tip = self._rows.tip(*key, self._model)
         # Taken out while it follows: when that fails, what was half taken in is not used again.
         index, held.index = held.index, None
-        if index is None or index.changes != changes:
+        if index is None or index.changes != tip.changes:
             index = ScopeIndex(*key, self._model, self._dimensions)
-            index.changes = changes
-        index.follow(self._rows)
+            index.changes = tip.changes
+        index.follow(self._rows, tip)
         held.index = index
         self._count(key, held, len(index) + _EMPTY_ROWS)
         return index

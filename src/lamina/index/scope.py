@@ -22,7 +22,7 @@ from lamina.index.vectors import VectorMatrix
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.ports.index import IndexRows, TextRow
+from lamina.store.ports.index import IndexRows, TextRow, Tip
 
 __all__ = ["ScopeIndex", "idf"]
 
@@ -114,18 +114,20 @@ class ScopeIndex:
             self._add(text, occurrences)
         self._record_postings.add(occurrences.terms, occurrences.places)
 
-    def follow(self, rows: IndexRows) -> None:
-        """Take in what was indexed and what ended since the last time. After an error the index is of no use any more."""
-        self._follow_ends(rows)
-        while True:
+    def follow(self, rows: IndexRows, tip: Tip) -> None:
+        """Take in what was indexed and what ended since the last time, to the tip at least. After an error the index is of
+        no use any more."""
+        if tip.end > self._last_end:
+            self._follow_ends(rows)
+        while tip.vector > self._last_vector:
             # Texts are read after the vectors: one that came in between would have a vector and no place yet.
             vectors = rows.vectors_after(self.tenant_id, self.scope, self._model, self._last_vector, _PAGE)
             self._follow_texts(rows)
-            if vectors:
-                self._add_vectors(vectors)
-                self._last_vector = vectors[-1][0]
-            if len(vectors) < _PAGE:
-                break
+            self._add_vectors(vectors)
+            self._last_vector = vectors[-1][0] if vectors else tip.vector
+        if tip.text > self._last_text:
+            self._follow_texts(rows)
+            self._last_text = max(self._last_text, tip.text)  # the last may be a row that nobody is shown
 
     def _follow_ends(self, rows: IndexRows) -> None:
         for number, event_id, at in rows.ends_after(self.tenant_id, self.scope, self._last_end):

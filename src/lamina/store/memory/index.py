@@ -10,7 +10,7 @@ from dataclasses import replace
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports.index import TextRow, VectorRow
+from lamina.store.ports.index import TextRow, Tip, VectorRow
 
 __all__ = ["MemoryIndexRows", "put_text", "put_vector"]
 
@@ -45,6 +45,19 @@ class MemoryIndexRows:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+
+    def tip(self, tenant_id: str, scope: Scope, model: str) -> Tip:
+        """Mirrors ``IndexRows.tip``."""
+        tables = self._memory.tables
+        texts = (row.row for row in tables.texts.values() if (row.tenant_id, row.scope) == (tenant_id, scope))
+        wanted = (tenant_id, scope, model)
+        vectors = (n for n, row in tables.vectors.values() if (row.tenant_id, row.scope, row.model) == wanted)
+        return Tip(
+            self.changes(tenant_id, scope),
+            max(texts, default=0),
+            max(vectors, default=0),
+            self.last_end(tenant_id, scope),
+        )
 
     def texts_after(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[TextRow]:
         """Mirrors ``IndexRows.texts_after``."""

@@ -10,7 +10,7 @@ from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 
-__all__ = ["IndexRows", "TextRow", "VectorRow"]
+__all__ = ["IndexRows", "Tip", "TextRow", "VectorRow"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +52,23 @@ class VectorRow:
     tokens: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """How far the rows of a scope go: its ``changes``, and the newest number of a text row, of a vector row and of an end,
+    0 where there is none."""
+
+    changes: int
+    text: int
+    vector: int
+    end: int
+
+
 class IndexRows(Protocol):
     """The rows that text and vector search are built from."""
+
+    def tip(self, tenant_id: str, scope: Scope, model: str) -> Tip:
+        """How far a scope's rows go, vectors those of a model: in one step what tells whether there is anything to follow."""
+        ...
 
     def texts_after(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[TextRow]:
         """A scope's text rows past a row number, in order, without those of excluded records."""

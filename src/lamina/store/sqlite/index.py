@@ -12,7 +12,7 @@ import apsw
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.index import TextRow, VectorRow
+from lamina.store.ports.index import TextRow, Tip, VectorRow
 from lamina.store.rows import read_text, text_row
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
@@ -95,6 +95,11 @@ class SqliteIndexRows:
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
         self._readers = readers
+
+    def tip(self, tenant_id: str, scope: Scope, model: str) -> Tip:
+        """Mirrors ``IndexRows.tip``."""
+        (figures,) = self._readers.rows(_SQL["index_tip"], (tenant_id, scope, model))
+        return Tip(*(number or 0 for number in figures))
 
     def texts_after(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[TextRow]:
         """Mirrors ``IndexRows.texts_after``."""

@@ -21,6 +21,13 @@ INSERT INTO text_index (rowid, terms) VALUES (?1, ?2);
 -- Make a row unfindable.
 DELETE FROM text_index WHERE rowid = ?1;
 
+-- name: index_tip
+-- How far the rows of a scope go, each figure from the end of an index.
+SELECT (SELECT changes FROM index_change WHERE tenant_id = ?1 AND scope = ?2),
+       (SELECT max(id) FROM text_row WHERE tenant_id = ?1 AND scope = ?2),
+       (SELECT max(id) FROM vector_row WHERE tenant_id = ?1 AND scope = ?2 AND model = ?3),
+       (SELECT max(ended_number) FROM document_event WHERE tenant_id = ?1 AND scope = ?2 AND ended_number > 0);
+
 -- name: texts_after
 -- A scope's rows past a row number.
 SELECT id, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
