@@ -394,12 +394,6 @@ class ScopeIndex:
     def _embedded_places(self) -> Places:
         return np.frombuffer(self._vector_places, np.uint32).astype(np.intp)
 
-    def vector_rows(self, places: Places) -> list[int]:
-        """The store's numbers of the vectors of rows at places; of one without there is none."""
-        vectors = np.frombuffer(self._vector_of, np.int32)[places]
-        numbers: list[int] = np.frombuffer(self._vector_rows, np.int64)[vectors[vectors != NONE]].tolist()
-        return numbers
-
     def _embedded(self, places: Places) -> tuple[NDArray[np.int64], Float32Array]:
         rows = np.full(len(places), NONE, np.int64)
         pooled = np.zeros((len(places), self._vectors.dimensions), np.float32)

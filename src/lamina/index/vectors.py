@@ -32,6 +32,8 @@ _GLANCED_FROM: Final = 32_768
 _MEAN_STEP: Final = 4
 _REFINED: Final = 32
 """So many times the rows wanted are compared in full where their signs chose them."""
+_DECISIVE: Final = 0.6
+"""The share of dimensions whose signs count for a question, those in which it is farthest from the mean."""
 _WORD_BITS: Final = 64
 
 
@@ -136,7 +138,7 @@ class _Signs:
 
     How many signs two vectors share goes with the angle between them: Charikar, "Similarity estimation techniques from
     rounding algorithms", STOC 2002, section 3. Ours are not of random directions but of the dimensions themselves,
-    and those in which the question is far from the mean count twice.
+    and those count in which the question is far from the mean.
     """
 
     def __init__(self, mean: Float32Array) -> None:
@@ -156,16 +158,15 @@ class _Signs:
     def distances(self, query: Float32Array) -> NDArray[np.int16]:
         """(n,) lower for rows that share more signs with ``query`` of (d,); comparable for one query only."""
         ours, far = self._bits(query[None])[0], np.abs(query - self._mean)
-        decisive = _packed((far > np.median(far))[None])[0]
-        found = np.zeros(len(self._blocks) * _BLOCK_ROWS, np.int16)
-        differing = np.empty(_BLOCK_ROWS, np.uint64)
-        counted, again = np.empty((2, _BLOCK_ROWS), np.uint8)
-        for block, sums in zip(self._blocks, np.split(found, len(self._blocks)), strict=True):
-            for column, our, heavy in zip(block, ours, decisive, strict=True):
-                np.bitwise_count(np.bitwise_xor(column, our, out=differing), out=counted)
-                np.bitwise_count(np.bitwise_and(differing, heavy, out=differing), out=again)
-                np.add(sums, np.add(counted, again, out=counted), out=sums)
-        return found[: self.count]
+        decisive = _packed((far > np.quantile(far, 1 - _DECISIVE))[None])[0]
+        found = np.empty((len(self._blocks), _BLOCK_ROWS), np.int16)
+        differing = np.empty((self._words, _BLOCK_ROWS), np.uint64)
+        counted = np.empty((self._words, _BLOCK_ROWS), np.uint8)
+        for block, sums in zip(self._blocks, found, strict=True):
+            np.bitwise_xor(block, ours[:, None], out=differing)
+            np.bitwise_count(np.bitwise_and(differing, decisive[:, None], out=differing), out=counted)
+            counted.sum(axis=0, dtype=np.int16, out=sums)
+        return found.ravel()[: self.count]
 
     def _bits(self, rows: Float32Array) -> NDArray[np.uint64]:
         return _packed(rows > self._mean)

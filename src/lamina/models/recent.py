@@ -6,7 +6,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 from lamina import limits
@@ -26,23 +26,21 @@ class RecentQuestions:
     def __init__(self, embedder: Embedder, *, count_max: int = limits.QUESTIONS_KEPT_MAX) -> None:
         self._embedder = embedder
         self._count_max = count_max
-        self._kept: OrderedDict[str, Encoded] = OrderedDict()
+        self._kept: OrderedDict[str, Future[Encoded]] = OrderedDict()
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-encode")
 
     def asked(self, text: str) -> Callable[[], Encoded]:
         """Begin to encode a text, and give what waits for the encoding: the model runs while its caller goes on."""
         with self._lock:
-            known = self._kept.get(text)
-            if known is not None:
-                self._kept.move_to_end(text)
-                return lambda: known
-        return self._pool.submit(self._encode, text).result
-
-    def _encode(self, text: str) -> Encoded:
-        encoded = self._embedder.encode([text])
-        with self._lock:
-            self._kept[text] = encoded
+            encoding = self._kept.get(text)
+            # What the model refused is asked for again.
+            if encoding is None or (encoding.done() and encoding.exception() is not None):
+                encoding = self._kept[text] = self._pool.submit(self._encode, text)
+            self._kept.move_to_end(text)
             while len(self._kept) > self._count_max:
                 self._kept.popitem(last=False)
-        return encoded
+        return encoding.result
+
+    def _encode(self, text: str) -> Encoded:
+        return self._embedder.encode([text])

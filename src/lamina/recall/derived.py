@@ -39,11 +39,15 @@ _NAME = re.compile(r"[^\W\d_][\w'’-]*(?:\s+[A-Z][\w'’-]*)*")
 
 @dataclass(frozen=True, slots=True)
 class DerivedLayers:
-    """The best records of each layer, at least as many as may be shown, and how many the graph brought."""
+    """The best records of each layer, at least as many as may be shown, and how many the graph brought.
+
+    ``read`` is every record that was looked at, as it stood for the plan's reader.
+    """
 
     by_layer: Mapping[Layer, list[ScoredRecord]]
     added_by_graph: int
     entities: int
+    read: Mapping[str, Record]
 
 
 class DerivedRecords:
@@ -53,12 +57,21 @@ class DerivedRecords:
         self._store = store
 
     def find(
-        self, plan: Plan, events: Sequence[ScoredEvent], words: Words, shown: Shown, now: Instant
+        self,
+        plan: Plan,
+        events: Sequence[ScoredEvent],
+        words: Words,
+        shown: Shown,
+        now: Instant,
+        beside: Collection[str] = (),
     ) -> DerivedLayers:
-        """The layers that the plan includes; ``words`` are the records that share words with the question."""
+        """The layers that the plan includes; ``words`` are the records that share words with the question.
+
+        The records ``beside`` are read too, for who needs them next.
+        """
         layers = [layer for layer in DERIVED if plan.limits.get(layer, 0) > 0]
         if not layers:
-            return DerivedLayers({}, 0, 0)
+            return DerivedLayers({}, 0, 0, self._held(plan, beside))
         graph = self._by_graph(plan, layers, events, shown)
         named = self._by_entities(plan, layers)
         known = {i for found in words.values() for i in found}
@@ -67,7 +80,12 @@ class DerivedRecords:
         for layer in layers:
             looked_at = plan.breadth.records * plan.limits[layer]
             wanted |= _likeliest(words[layer].keys() | linked[layer], words[layer], graph, looked_at)
-        visible = [each for each in self._visible(plan, wanted) if each.scope in plan.scopes]
+        held = self._held(plan, wanted.union(beside))
+        visible = [
+            each
+            for i, each in sorted(held.items())
+            if i in wanted and each.scope in plan.scopes and _is_shown(plan, each)
+        ]
         if plan.filter:
             # A filter may ask for a name: of what was cancelled, it has to meet what the reader will see.
             visible = without_cancelled(self._store, plan.tenant_id, visible, seen_at=plan.held_at)
@@ -81,7 +99,7 @@ class DerivedRecords:
         }
         if not plan.filter:
             ranked = self._reworded(plan, ranked)
-        return DerivedLayers(ranked, len(wanted - known), len(named))
+        return DerivedLayers(ranked, len(wanted - known), len(named), held)
 
     def _reworded(
         self, plan: Plan, ranked: Mapping[Layer, Sequence[ScoredRecord]]
@@ -137,9 +155,8 @@ class DerivedRecords:
                     found |= {record.id: record for record in self._store.records.query(query)}
         return found
 
-    def _visible(self, plan: Plan, ids: Collection[str]) -> list[Record]:
-        held = self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
-        return [record for _, record in sorted(held.items()) if _is_shown(plan, record)]
+    def _held(self, plan: Plan, ids: Collection[str]) -> dict[str, Record]:
+        return self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
 
 
 def _by_layer(ids: Iterable[str]) -> Mapping[Layer | None, set[str]]:

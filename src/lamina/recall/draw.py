@@ -2,13 +2,12 @@
 
 The text arm ranks by BM25, the vector arm by pooled cosine; the turns around the best of both join them. A time that
 the question names adds the best inside it, and a question without content words adds what is newest. Derived records
-are found by their words. What needs words alone is done while the model runs and vectors are compared on another thread.
+are found by their words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, wait
 from dataclasses import dataclass, fields, replace
 from itertools import chain, pairwise
 from typing import Any, Final
@@ -31,8 +30,6 @@ __all__ = ["Drawn", "VectorRows", "draw"]
 VectorRows = list[tuple[ScopeIndex, list[int]]]
 """The store's numbers of the vectors of rows, scope by scope."""
 
-_Near = tuple[Places, Float32Array]
-"""Places with their cosines, best first."""
 
 _Spots = NDArray[np.int64]
 """Rows of all searched scopes: the scope's number in the plan in the upper half, the place in its index below."""
@@ -111,26 +108,17 @@ def draw(
     indexes: Sequence[ScopeIndex],
     earlier: Earlier,
     width: int,
-    *,
     encoded: Callable[[], Encoded],
-    beside: Executor,
-    read_ahead: Callable[[VectorRows], object],
 ) -> tuple[Words, Drawn]:
     """The derived records that share words with the question, and the rows that the arms bring, ``width`` times as many as
     the plan asks for.
 
-    Vectors are compared ``beside`` what needs words alone, once the question is ``encoded``; the token vectors of what
-    words brought are ``read_ahead`` meanwhile.
+    What needs words alone comes first: the model may still read the question, which is ``encoded`` in the end.
     """
     arms = _Arms(plan, indexes, width)
-    nearest = beside.submit(arms.nearest, encoded)
-    try:
-        worded = arms.search_words()
-        words = derived_words(plan, indexes, earlier)
-        read_ahead(worded)
-    finally:
-        wait([nearest])  # it reads the indexes, which stand still only until the caller lets go of them
-    return words, arms.drawn(*nearest.result())
+    arms.search_words()
+    words = derived_words(plan, indexes, earlier)
+    return words, arms.drawn(encoded().pooled[0])
 
 
 class _Arms:
@@ -150,11 +138,8 @@ class _Arms:
         self._by_words = _NOWHERE
         self._timed, self._newest = [_NOWHERE], [_NOWHERE]
 
-    def search_words(self) -> VectorRows:
-        """Look for what shares words with the question, and for what is newest where that is asked for.
-
-        Gives the vectors of the best by words and of the turns around them.
-        """
+    def search_words(self) -> None:
+        """Look for what shares words with the question, and for what is newest where that is asked for."""
         plan, breadth, known = self._plan, self._plan.breadth, self._statistics
         weights = {term: idf(found, known.turns) for term, found in known.turns_with_term.items()}
         found: list[_Scored] = []
@@ -169,38 +154,23 @@ class _Arms:
             if plan.kind == "OPEN" or not plan.terms:
                 self._newest.append(_spots(number, index.newest(mask, breadth.newest)))
         self._by_words = _top(found, breadth.text * self._width)
-        near = np.unique(np.concatenate([self._by_words, self._around(self._expanded(self._by_words))]))
-        return [(index, index.vector_rows(places)) for index, places in self._apart(near)]
 
-    def nearest(self, encoded: Callable[[], Encoded]) -> tuple[Float32Array, list[list[_Near]]]:
-        """The question's pooled vector, and what is nearest to it scope by scope: of all, and then of the plan's window."""
-        query, breadth = encoded().pooled[0], self._plan.breadth
-        found = []
-        for index, mask, window in self._searched():
-            wanted = [(mask, breadth.vector * self._width)]
-            if window is not None:
-                wanted.append((window, breadth.timed))
-            found.append(index.nearest(query, wanted))
-        return query, found
-
-    def drawn(self, query: Float32Array, nearest: Sequence[Sequence[_Near]]) -> Drawn:
-        """The rows that words and vectors brought."""
-        by_vector = _top(
-            [(_spots(number, places), cosines) for number, ((places, cosines), *_) in enumerate(nearest)],
-            self._plan.breadth.vector * self._width,
-        )
-        for number, (_, *inside) in enumerate(nearest):
-            self._timed += [_spots(number, places) for places, _ in inside]
-        expanded = np.unique(np.concatenate([self._expanded(self._by_words), self._expanded(by_vector)]))
+    def drawn(self, query: Float32Array) -> Drawn:
+        """The rows that words brought, and those nearest to the question's pooled vector."""
+        by_vector = self._nearest(query)
+        nearest = np.unique(np.concatenate([self._expanded(self._by_words), self._expanded(by_vector)]))
+        around = [_NOWHERE]
+        for number, places in self._apart(nearest):
+            around.append(_spots(number, self._indexes[number].neighbours(places, self._masks[number])))
         arms = {
             "text": self._by_words,
             "vector": by_vector,
-            "around": self._around(expanded),
+            "around": np.concatenate(around),
             "time": np.concatenate(self._timed),
             "newest": np.concatenate(self._newest),
         }
         spots = np.unique(np.concatenate(list(arms.values())))
-        rows = _joined([index.rows(places, self._plan.terms) for index, places in self._apart(spots)])
+        rows = _joined([self._indexes[n].rows(places, self._plan.terms) for n, places in self._apart(spots)])
         return Drawn(
             spots=spots,
             rows=rows,
@@ -214,24 +184,29 @@ class _Arms:
             exhausted=len(spots) >= self._statistics.turns,
         )
 
+    def _nearest(self, query: Float32Array) -> _Spots:
+        """The best by vectors; those inside the window join what is there by time."""
+        breadth, found = self._plan.breadth, list[_Scored]()
+        for number, (index, mask, window) in enumerate(self._searched()):
+            wanted = [(mask, breadth.vector * self._width)]
+            if window is not None:
+                wanted.append((window, breadth.timed))
+            (places, cosines), *inside = index.nearest(query, wanted)
+            found.append((_spots(number, places), cosines))
+            self._timed += [_spots(number, near) for near, _ in inside]
+        return _top(found, breadth.vector * self._width)
+
     def _searched(self) -> Iterable[tuple[ScopeIndex, BoolArray, BoolArray | None]]:
         return zip(self._indexes, self._masks, self._windows, strict=True)
 
     def _expanded(self, spots: _Spots) -> _Spots:
         return spots[: self._plan.breadth.expanded * self._width]
 
-    def _around(self, spots: _Spots) -> _Spots:
-        """The turns before and after each in the session."""
-        found = [_NOWHERE]
-        for number, (index, places) in enumerate(self._apart(np.unique(spots))):
-            found.append(_spots(number, index.neighbours(places, self._masks[number])))
-        return np.concatenate(found)
-
-    def _apart(self, spots: _Spots) -> list[tuple[ScopeIndex, Places]]:
-        """The places of rising spots, scope by scope."""
+    def _apart(self, spots: _Spots) -> list[tuple[int, Places]]:
+        """The places of rising spots, by the number of their scope."""
         return [
-            (index, (spots[inside] & ((1 << _SCOPE_BITS) - 1)).astype(np.intp))
-            for index, inside in zip(self._indexes, _parts(spots, len(self._indexes)), strict=True)
+            (number, (spots[inside] & ((1 << _SCOPE_BITS) - 1)).astype(np.intp))
+            for number, inside in enumerate(_parts(spots, len(self._indexes)))
         ]
 
 

@@ -31,7 +31,14 @@ from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Rec
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
 from lamina.recall.stream import as_stream
-from lamina.recall.superseded import Superseded, Supersession, bound_by, put_right, superseded_among
+from lamina.recall.superseded import (
+    Superseded,
+    Supersession,
+    bound_by,
+    facts_behind,
+    put_right,
+    superseded_among,
+)
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
@@ -141,6 +148,10 @@ class Recalling:
             as_stream(pack_) if request.stream else pack_, warnings=(*reach.warnings, *plan.warnings)
         )
 
+    def expect(self, question: str) -> None:
+        """A question will be asked soon: the model reads it already."""
+        self._retriever.expect(question)
+
     def remembered(self, request: Recall, call: Call, breadth: Breadth) -> Mapping[Layer, Sequence[Held]]:
         """What a pack is chosen from, best first in each layer up to its limit, for a caller inside who words it himself."""
         reach = self._reach(request, call)
@@ -185,22 +196,19 @@ class Recalling:
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
         shown = Shown(self._store.records, plan.tenant_id, call.may_read, pool.home, seen_at=plan.held_at)
-        derived = self._derived.find(plan, ranked, pool.words, shown, plan.axes.seen_at)
+        best = _diverse(pool, ranked, plan.limits.get(Layer.EVENTS, 0))
+        ids = [one.record_id for one in best]
+        shown.resting_on({*ids, *(one.record_id for one in ranked[: plan.breadth.sources])})  # once for both
+        behind = facts_behind(plan, ids, shown)
+        trail.note("mmr", **{"lambda": MMR_LAMBDA})
+        derived = self._derived.find(plan, ranked, pool.words, shown, plan.axes.seen_at, behind)
         trail.note(
             "graph_expand",
             added_nodes=derived.added_by_graph,
             entities=derived.entities,
             weights=dict(RECORD_WEIGHTS),
         )
-        best = _diverse(pool, ranked, plan.limits.get(Layer.EVENTS, 0))
-        trail.note("mmr", **{"lambda": MMR_LAMBDA})
-        supersession = superseded_among(
-            plan,
-            [one.record_id for one in best],
-            (scored.record for scored in derived.by_layer.get(Layer.FACTS, ())),
-            self._store.records,
-            shown,
-        )
+        supersession = superseded_among(plan, ids, derived.read, self._store.records, shown)
         trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
         values = self._values(plan, best, supersession, derived, shown, explained=explained)
         return _Found(values, pool, ranked, derived, shown)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -32,7 +29,6 @@ __all__ = ["DERIVED", "EventPool", "Retriever", "Words"]
 
 WIDEN_MAX: Final = 64
 """A filter that leaves too little makes the arms reach this many times further, step by step."""
-_THREADS: Final = min(8, os.cpu_count() or 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +58,10 @@ class Retriever:
         self._indexes = indexes
         self._questions = RecentQuestions(embedder)
         self._tokens = RecentTokens(store.index)
-        self._beside = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-vectors")
+
+    def expect(self, question: str) -> None:
+        """The model begins to read a question that will be asked soon."""
+        self._questions.asked(question)
 
     def gather(self, plan: Plan) -> EventPool:
         """The pool of a plan; wider when a filter leaves fewer than the events asked for."""
@@ -72,15 +71,7 @@ class Retriever:
         width = 1
         while True:
             with self._indexes.reading(plan.tenant_id, plan.scopes) as searched:
-                words, drawn = draw(
-                    plan,
-                    searched,
-                    earlier,
-                    width,
-                    encoded=encoded,
-                    beside=self._beside,
-                    read_ahead=partial(self._tokens.of, plan.tenant_id),
-                )
+                words, drawn = draw(plan, searched, earlier, width, encoded)
             if plan.filter:
                 drawn = drawn.kept(self._passing(plan, drawn.rows.record_ids))
             enough = drawn.exhausted or len(drawn.spots) >= wanted or width >= WIDEN_MAX

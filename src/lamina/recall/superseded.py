@@ -24,7 +24,15 @@ from lamina.recall.score import TEMPERATURE
 from lamina.store.ports.records import Records
 from lamina.store.queries import Shown
 
-__all__ = ["Placed", "Superseded", "Supersession", "bound_by", "put_right", "superseded_among"]
+__all__ = [
+    "Placed",
+    "Superseded",
+    "Supersession",
+    "bound_by",
+    "facts_behind",
+    "put_right",
+    "superseded_among",
+]
 
 BEHIND: Final = 0.5
 """What a superseded event keeps of its score, or of that of its correction where this is less."""
@@ -77,19 +85,26 @@ class Placed:
     needs: frozenset[str]
 
 
+def facts_behind(plan: Plan, event_ids: Collection[str], shown: Shown) -> set[str]:
+    """What ``superseded_among`` will ask for."""
+    if _standpoint(plan) is None:
+        return set()
+    return {i for ids in shown.resting_on(event_ids).values() for i in ids if layer_of(i) is Layer.FACTS}
+
+
 def superseded_among(
-    plan: Plan, event_ids: Collection[str], at_hand: Iterable[Record], records: Records, shown: Shown
+    plan: Plan, event_ids: Collection[str], at_hand: Mapping[str, Record], records: Records, shown: Shown
 ) -> Supersession:
     """Those of the events that are superseded for the plan's question.
 
-    ``at_hand`` are records that the plan sees: what is among them is not looked up again.
+    ``at_hand`` are records as the plan sees them: what is among them is not looked up again.
     """
     holds_at = _standpoint(plan)
     if holds_at is None:
         return Supersession()
     resting = shown.resting_on(event_ids)
-    known = {each.id: each for each in at_hand if isinstance(each, Fact)}
-    facts = _facts(plan, records, {i for ids in resting.values() for i in ids}, known)
+    known = {i: each for i, each in at_hand.items() if isinstance(each, Fact)}
+    facts = _facts(plan, records, facts_behind(plan, event_ids, shown), known)
     closed = {i: each for i, each in facts.items() if each.valid_to is not None and each.valid_to <= holds_at}
     if not closed:
         return Supersession()

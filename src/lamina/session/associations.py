@@ -79,6 +79,7 @@ class Associator:
     """Asks recall on a thread of its own."""
 
     def __init__(self, recalling: Recalling, records: Records, *, deadline_s: float) -> None:
+        self._expect = recalling.expect
         self._remembered = recalling.remembered
         self._records = records
         self._deadline_s = deadline_s
@@ -95,6 +96,7 @@ class Associator:
             return lambda _: NOTHING
         until = time.monotonic() + self._deadline_s
         late = threading.Event()
+        self._expect(query)
         try:
             future = self._pool.submit(self._ask_until, late, query, scope, later)
         except RuntimeError:  # the server is stopping
