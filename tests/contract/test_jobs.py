@@ -111,8 +111,8 @@ def test_an_owner_gives_back_its_own_leases(store: Store) -> None:
     claim(store, limit=1, owner="two")
     assert store.jobs.release("one") == 1
     assert store.jobs.backlog() == {"pending": 1, "running": 1, "failed": 0}
-    assert store.jobs.release() == 1
-    assert store.jobs.release() == 0
+    assert store.jobs.take_over(NOON) == 1
+    assert store.jobs.take_over(NOON) == 0
     assert len(claim(store)) == 1, "the dead owner's job comes by itself"
     assert len(claim(store)) == 1
 
@@ -124,13 +124,44 @@ def test_a_lost_lease_is_a_failed_attempt_and_its_job_comes_by_itself(store: Sto
     assert [(job.event, job.attempts, job.last_error) for job in again] == [(events[0], 1, LEASE_LOST)]
 
 
-def test_a_job_that_ends_its_worker_each_time_fails_and_the_rest_goes_on(store: Store) -> None:
+def test_a_job_that_loses_lease_after_lease_waits_longer_and_longer_and_is_not_given_up(store: Store) -> None:
     deadly, other = append(store, "a", "b")
-    for _ in range(limits.JOB_ATTEMPTS_MAX):
-        claim(store)
-        store.jobs.release()
-    assert [state.state for state in store.jobs.of_event(TENANT, deadly.id)] == ["failed"]
-    assert [(job.event, job.attempts) for job in claim(store)] == [(other, 1)]
+    now, waited = NOON, []
+    for lost in range(1, limits.JOB_ATTEMPTS_MAX + 2):
+        (job, *_) = claim(store, now=now, lease_until=now + 3600 * SECOND_US)
+        assert job.event == deadly
+        store.jobs.take_over(now)
+        (state,) = store.jobs.of_event(TENANT, deadly.id)
+        assert (state.state, state.attempts) == ("pending", min(lost, limits.JOB_ATTEMPTS_MAX))
+        assert state.next_attempt_at is not None
+        waited.append((max(state.next_attempt_at, now) - now) // SECOND_US)
+        assert not waited[-1] or claim(store, now=state.next_attempt_at - 1) == []
+        now = max(state.next_attempt_at, now)
+    assert waited == [0, 5, 10, 20, 40, 80]
+    (again,) = claim(store, now=now)
+    store.jobs.fail(again, LEASE_LOST, retry_at=None, writes=Writes(texts=[text_row(deadly.id, "word")]))
+    (state,) = store.jobs.of_event(TENANT, deadly.id)
+    assert (state.state, state.attempts) == ("failed", limits.JOB_ATTEMPTS_MAX)
+    assert [row.record_id for row in store.index.texts_after(TENANT, ALICE, 0, 10)] == [deadly.id]
+    assert [(job.event, job.attempts) for job in claim(store, now=now)] == [(other, 1)]
+
+
+def test_what_lands_with_a_failure_lands_with_no_job_that_is_gone(store: Store) -> None:
+    append(store, "a")
+    (job,) = claim(store)
+    store.log.cancel(TENANT, job.event.id)
+    store.jobs.fail(job, "boom", retry_at=None, writes=Writes(texts=[text_row(job.event.id, "word")]))
+    assert store.index.texts_after(TENANT, ALICE, 0, 10) == []
+
+
+def test_what_failed_for_good_is_due_again_when_asked_for(store: Store) -> None:
+    append(store, "a")
+    append(store, "b", scope=BOB)
+    failed, *_ = claim(store)
+    store.jobs.fail(failed, "boom", retry_at=None)
+    assert store.jobs.retry_failed() == 1
+    assert store.jobs.retry_failed() == 0
+    assert [(job.event, job.attempts, job.last_error) for job in claim(store)] == [(failed.event, 0, None)]
 
 
 def test_a_version_derived_before_a_cancellation_lands_excluded(store: Store) -> None:

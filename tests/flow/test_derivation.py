@@ -22,12 +22,13 @@ from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record,
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes, instant
 from lamina.language.temporal import find_times
+from lamina.language.tokens import analyse
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction, Utterance
 from lamina.pipeline.worker import Worker, backoff_us
 from lamina.recall.wording import without_cancelled
-from lamina.store.ports.jobs import Job
+from lamina.store.ports.jobs import LEASE_LOST, Job
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Capture, EventQuery
 from lamina.store.ports.records import RecordQuery
@@ -492,6 +493,64 @@ def test_a_job_that_fails_five_times_stays_visible_and_blocks_no_longer(broken: 
     (state,) = broken.store.jobs.of_event(TENANT, bad.id)
     assert (state.state, state.attempts) == ("failed", limits.JOB_ATTEMPTS_MAX)
     assert broken.store.jobs.of_event(TENANT, behind.id) == []
+
+
+def test_what_fails_for_good_is_found_by_its_words_and_derived_when_tried_again(broken: Derivation) -> None:
+    bad = broken.say("poison at Fernhill")
+    for _ in range(limits.JOB_ATTEMPTS_MAX):
+        broken.derive()
+        broken.clock.at += 41 * SECOND_US
+    assert [found for found, _ in broken.store.index.search(TENANT, [ALICE], analyse("Fernhill"), 5)] == [
+        bad.id
+    ]
+    broken.worker = Worker(
+        broken.store,
+        Deriver(broken.store, RulesExtractor(find_times, use_parser=False), None),
+        None,
+        broken.clock,
+        "test",
+    )
+    assert broken.store.jobs.retry_failed() == 1
+    broken.derive()
+    assert broken.store.jobs.of_event(TENANT, bad.id) == []
+    assert bad.id in {
+        found for found, _ in broken.store.index.search(TENANT, [ALICE], analyse("Fernhill"), 5)
+    }
+
+
+def test_an_event_that_ends_its_worker_each_time_is_given_up_and_found_by_its_words(
+    lamina: Derivation, caplog: pytest.LogCaptureFixture
+) -> None:
+    bad, behind = lamina.say("poison at Fernhill"), lamina.say("I live in Leipzig.")
+    for _ in range(limits.JOB_ATTEMPTS_MAX):
+        now = lamina.clock.at = lamina.clock.at + 41 * SECOND_US
+        lamina.store.jobs.claim(Stage.EXTRACTED, limit=9, lease_until=now + 1, now=now, owner="dead")
+        lamina.store.jobs.take_over(now)
+    lamina.clock.at += 41 * SECOND_US
+    lamina.derive()
+    (state,) = lamina.store.jobs.of_event(TENANT, bad.id)
+    assert (state.state, state.last_error) == ("failed", LEASE_LOST)
+    assert lamina.store.jobs.of_event(TENANT, behind.id) == []
+    assert [found for found, _ in lamina.store.index.search(TENANT, [ALICE], analyse("Fernhill"), 5)] == [
+        bad.id
+    ]
+    assert "Fernhill" not in caplog.text
+
+
+def test_models_are_loaded_before_the_first_job_is_leased_and_not_without_one(lamina: Derivation) -> None:
+    leased: list[int] = []
+
+    class Slow(Deriver):
+        def load(self) -> None:
+            leased.append(self._store.jobs.backlog()["running"])
+
+    deriver = Slow(lamina.store, RulesExtractor(find_times, use_parser=False), None)
+    worker = Worker(lamina.store, deriver, None, lamina.clock, "test")
+    worker.drain()
+    assert leased == []
+    lamina.say("I live in Leipzig.")
+    worker.drain()
+    assert leased == [0]
 
 
 def test_an_error_never_quotes_the_memory(broken: Derivation, caplog: pytest.LogCaptureFixture) -> None:

@@ -11,6 +11,7 @@ import pytest
 from starlette.types import Message
 
 from lamina.errors import Unavailable
+from lamina.kernel.events import Stage
 from lamina.kernel.time import SECOND_US
 from lamina.observe.logs import JsonLines
 from lamina.store.ports.upkeep import Compaction
@@ -256,6 +257,19 @@ def test_health_says_what_is_wrong(world: Any) -> None:
     assert report["store"]["disk_free_bytes"] > 0
     world.policy.deny("admin.health")
     assert world.refused("/v1/admin/health") == (403, "POLICY_DENIED")
+
+
+def test_health_names_what_failed_for_good_and_retry_makes_it_due(world: Any) -> None:
+    world.event()
+    (job,) = world._claim(Stage.EXTRACTED)
+    world.store.jobs.fail(job, "boom", retry_at=None)
+    report = world.get("/v1/admin/health")
+    assert (report["worker"]["failed"], report["worker"]["pending"]) == (1, 0)
+    assert any("lamina retry" in problem for problem in report["problems"])
+    assert world.store.jobs.retry_failed() == 1
+    report = world.get("/v1/admin/health")
+    assert (report["worker"]["failed"], report["worker"]["pending"]) == (0, 1)
+    assert not any("lamina retry" in problem for problem in report["problems"])
 
 
 def test_health_is_unavailable_when_the_log_cannot_be_written(

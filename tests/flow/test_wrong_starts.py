@@ -52,7 +52,7 @@ def test_a_path_that_is_not_there_is_answered_in_the_envelope(world: Any, path: 
 
 
 @pytest.mark.parametrize(
-    "command", [["replay"], ["worker"], ["audit", "head"], ["audit", "verify"], ["audit", "prune"]]
+    "command", [["replay"], ["retry"], ["worker"], ["audit", "head"], ["audit", "verify"], ["audit", "prune"]]
 )
 def test_a_command_on_a_mistyped_folder_makes_nothing(tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "empty").mkdir()

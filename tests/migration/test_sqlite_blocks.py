@@ -19,6 +19,8 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "anything_due": "workers serve every tenant; no content is read",
     "due_jobs": "workers serve every tenant; each row names its own",
     "lost_leases": "workers serve every tenant",
+    "leases_left": "a worker that is alone takes over what the dead held, of every tenant",
+    "retry_failed": "an operator has all tried again, of every tenant",
     "release_jobs": "a worker gives back what it held, of every tenant",
     "next_turn": "when a worker should look again; a time, no content",
     "merge_terms": "the full-text table has row numbers only; merging reads none of them",

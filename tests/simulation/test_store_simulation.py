@@ -141,8 +141,12 @@ class Simulation:
             self.both(lambda store: store.jobs.reset())
         elif act <= 2:
             self.both(lambda store: store.jobs.exclude_cancelled())
-        elif act <= 4:
+        elif act == 3:
             self.both(lambda store: store.jobs.release("3"))
+        elif act == 4:
+            self.both(lambda store: store.jobs.take_over(self.clock.at))
+        elif act == 5:
+            self.both(lambda store: store.jobs.retry_failed())
         else:
             places = self.both(lambda store: store.index.unembedded(3))
             vectors = [vector_row(record_id, tenant_id=tenant_id) for tenant_id, record_id in places]

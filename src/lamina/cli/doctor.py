@@ -246,7 +246,7 @@ def _backlog(folder: Path, *, served: Callable[[], bool]) -> Check:
             f"lamina worker --data {folder}",
         )
     if jobs["failed"]:
-        return Check("backlog", "note", found, "the worker's log names them; lamina replay tries them again")
+        return Check("backlog", "note", found, "the worker's log names them; lamina retry tries them again")
     if waiting > BACKLOG_LONG:
         return Check(
             "backlog", "note", found, "recall lacks what waits; the worker is behind, or is not there"

@@ -89,6 +89,15 @@ def worker(data: Data = None, parent: Annotated[int | None, typer.Option(hidden=
 
 
 @app.command()
+def retry(data: Data = None) -> None:
+    """Try again to derive what failed for good. A server may run; what came after was derived without it, until a replay."""
+    from lamina.cli.work import run_retry
+
+    stages = run_retry(load_settings(os.environ, data=data))
+    typer.echo(f"{stages} stages are tried again")
+
+
+@app.command()
 def replay(data: Data = None) -> None:
     """Drop every derived layer and rebuild it from the log. The server must not run."""
     from lamina.cli.work import run_replay

@@ -1,4 +1,4 @@
-"""``lamina worker`` and ``lamina replay``: derivation from the command line."""
+"""``lamina worker``, ``lamina retry`` and ``lamina replay``: derivation from the command line."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from typing import IO
 from lamina.app import build_drain, build_inquirer, build_worker
 from lamina.cli.process import collect_seldom, use_one_core_a_product
 from lamina.errors import Conflict
+from lamina.kernel.time import SystemClock
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore, make_folder, require_store
 
-__all__ = ["require_no_worker", "run_replay", "run_worker"]
+__all__ = ["require_no_worker", "run_replay", "run_retry", "run_worker"]
 
 _LOCK_TRIES = 5
 _HANDOVER_S = 10.0  # the worker of a server that was killed ends after the batch at hand
@@ -42,7 +43,7 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
     require_store(settings.data)
     with _alone(settings.data):
         store = SqliteStore(settings.data, durable=False)
-        store.jobs.release()
+        store.jobs.take_over(SystemClock().now())
         store.sessions.release()
         store.inquiries.release()
 
@@ -74,6 +75,16 @@ def run_replay(settings: Settings) -> int:
         store.jobs.exclude_cancelled()
         store.close()
     return events
+
+
+def run_retry(settings: Settings) -> int:
+    """Have the stages that failed for good tried again, by the worker that runs or comes next; returns how many."""
+    require_store(settings.data)
+    store = SqliteStore(settings.data)
+    try:
+        return store.jobs.retry_failed()
+    finally:
+        store.close()
 
 
 def require_no_worker(folder: Path) -> None:

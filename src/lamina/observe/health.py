@@ -62,6 +62,8 @@ class Operating:
         models = {"embedder": model_path_exists(), "parser": _has_parser()}
         if state.worker_alive is False:
             problems.append("no worker runs: events are stored and not derived")
+        if jobs["failed"]:
+            problems.append("events could not be derived and are found by their words alone: lamina retry")
         problems += [f"the {name} is missing" for name, present in models.items() if not present]
         if state.disk_free_bytes is not None and state.disk_free_bytes < limits.DISK_FREE_BYTES_MIN:
             problems.append("the disk is nearly full")

@@ -79,6 +79,19 @@ class Deriver:
         """Landings of a batch, in groups that can share a transaction; the caller lands one before it asks for more."""
         return self._stages[stage](jobs)
 
+    def load(self) -> None:
+        """Load the parser and the models now, which takes seconds: nothing is leased meanwhile."""
+        self._extractor.load()
+        if self._embedder is not None:
+            self._embedder.encode([])
+
+    def words_of(self, job: Job) -> Writes:
+        """What makes an event findable by its words, for one whose stages end here; nothing where it is so already."""
+        event = job.event
+        if job.stage not in (Stage.EXTRACTED, Stage.INDEXED) or event.cancels is not None or event.excluded:
+            return Writes()
+        return Writes(texts=[event_row(event, [], wants_vector=False)])
+
     def answered(self, ready: Ready) -> Writes | None:
         """What an answer changes directly after an event, None when there is nothing left that it could be about."""
         inquiry = ready.inquiry

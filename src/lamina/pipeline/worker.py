@@ -15,7 +15,7 @@ from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.loops.applying import applies_at
 from lamina.store.ports.inquiries import Ready
-from lamina.store.ports.jobs import Job
+from lamina.store.ports.jobs import LEASE_LOST, Job
 from lamina.store.ports.store import Store
 
 __all__ = ["Worker", "backoff_us"]
@@ -53,6 +53,7 @@ class Worker:
         self._owner = owner
         self._sleep = sleep
         self._pruned_at = 0
+        self._loaded = False
 
     def run(self, stopping: Callable[[], bool]) -> None:
         """Work until told to stop; when nothing is due, do what was put off, then sleep briefly."""
@@ -72,6 +73,7 @@ class Worker:
 
     def step(self) -> int:
         """One batch of every stage, and what models answered; returns how many jobs and answers there were."""
+        self._load()
         return self._apply_answers() + sum(self._work(stage) for stage in _STAGES)
 
     def embed_pending(self) -> int:
@@ -96,9 +98,23 @@ class Worker:
         jobs = self._store.jobs.claim(
             stage, limit=limits.JOB_BATCH_MAX, lease_until=lease_until, now=now, owner=self._owner
         )
-        if jobs:
-            self._land(stage, jobs)
+        spent = [job for job in jobs if job.attempts >= limits.JOB_ATTEMPTS_MAX]
+        for job in spent:
+            self._give_up(job, LEASE_LOST)
+        left = [job for job in jobs if job not in spent]
+        if left:
+            self._land(stage, left)
         return len(jobs)
+
+    def _load(self) -> None:
+        """Load the models before the first job is leased: who is ended while he loads has tried nothing."""
+        if not self._loaded and any(self._store.jobs.backlog()[state] for state in ("pending", "running")):
+            self._loaded = True
+            try:
+                self._deriver.load()
+            except Exception as error:
+                # The jobs that need what is missing say so, each for itself.
+                _LOG.error("the models could not be loaded: %s", type(error).__name__)
 
     def _apply_answers(self) -> int:
         """Let answers take effect where nothing is left to extract; how many did."""
@@ -147,14 +163,26 @@ class Worker:
 
     def _fail(self, job: Job, error: Exception) -> None:
         wait_us = backoff_us(job.attempts + 1)
-        retry_at = None if wait_us is None else self._clock.now() + wait_us
         # The class and not the message: a message may quote the memory.
         name = f"{type(error).__module__}.{type(error).__qualname__}"
         frames = "".join(traceback.format_tb(error.__traceback__))
         _LOG.error(
             "%s of %s failed, attempt %d: %s\n%s", job.stage, job.event.id, job.attempts + 1, name, frames
         )
-        self._store.jobs.fail(job, name, retry_at=retry_at)
+        if wait_us is None:
+            self._give_up(job, name)
+        else:
+            self._store.jobs.fail(job, name, retry_at=self._clock.now() + wait_us)
+
+    def _give_up(self, job: Job, error: str) -> None:
+        """What could not be derived is found by its words at least, and tried again when somebody asks for it."""
+        _LOG.error("%s of %s failed for good: %s", job.stage, job.event.id, error)
+        try:
+            words = self._deriver.words_of(job)
+        except Exception as failure:
+            _LOG.error("%s is not found by its words: %s", job.event.id, type(failure).__name__)
+            words = None
+        self._store.jobs.fail(job, error, retry_at=None, writes=words)
 
     def _prune(self) -> None:
         now = self._clock.now()

@@ -75,6 +75,11 @@ class RulesExtractor:
         self._use_parser = use_parser
         self._parser = parser
 
+    def load(self) -> None:
+        """Load the parser now."""
+        if self._use_parser and self._parser is None:
+            self._parser = Parser()
+
     def extract(self, utterances: Sequence[Utterance]) -> list[Extraction]:
         """One extraction for each utterance, in order. Never raises for what a text contains."""
         works = [_prepare(utterance) for utterance in utterances]
@@ -92,8 +97,8 @@ class RulesExtractor:
                     places.append((work, i))
         if not wanted:
             return
-        if self._parser is None:
-            self._parser = Parser()
+        self.load()
+        assert self._parser is not None, "nothing is to be parsed without a parser"
         for (work, i), parse in zip(places, self._parser.parse(wanted), strict=True):
             work.parses[i] = parse
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from lamina import limits
@@ -14,7 +14,7 @@ from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.records import put_writes
 from lamina.store.memory.tables import JobRow, Memory, Tables
-from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
+from lamina.store.ports.jobs import LEASE_LOST, Job, JobState, lost_wait_us
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
 
@@ -36,7 +36,7 @@ class MemoryJobs:
         with self._memory.change() as tables:
             for place, row in tables.jobs.items():
                 if row.stage is stage and _lease_ran_out(row, now):
-                    tables.jobs[place] = _lost(row)
+                    tables.jobs[place] = _lost(row, now)
             claimed = _batch(_claimable(tables, stage, now), limit)
             for row in claimed:
                 place = (row.event.tenant_id, row.event.id)
@@ -69,7 +69,7 @@ class MemoryJobs:
             put_lifecycle(tables, lifecycle, self._clock, self._ids)
             return settled
 
-    def fail(self, job: Job, error: str, *, retry_at: Instant | None) -> None:
+    def fail(self, job: Job, error: str, *, retry_at: Instant | None, writes: Writes | None = None) -> None:
         """Mirrors ``Jobs.fail``."""
         with self._memory.change() as tables:
             place = (job.event.tenant_id, job.event.id)
@@ -80,10 +80,12 @@ class MemoryJobs:
                 event=row.event,
                 stage=row.stage,
                 state="failed" if retry_at is None else "pending",
-                attempts=row.attempts + 1,
+                attempts=min(row.attempts + 1, limits.JOB_ATTEMPTS_MAX),
                 next_attempt_at=retry_at,
                 last_error=error[: limits.JOB_ERROR_LENGTH_MAX],
             )
+            if writes is not None:
+                put_writes(tables, writes)
 
     def of_event(self, tenant_id: str, event_id: str) -> list[JobState]:
         """Mirrors ``Jobs.of_event``."""
@@ -101,18 +103,25 @@ class MemoryJobs:
         counted = Counter(row.state for row in self._memory.tables.jobs.values())
         return {state: counted[state] for state in ("pending", "running", "failed")}
 
-    def release(self, owner: str | None = None) -> int:
+    def release(self, owner: str) -> int:
         """Mirrors ``Jobs.release``."""
+        return self._change(lambda row: row.state == "running" and row.lease_owner == owner, _released)
+
+    def take_over(self, now: Instant) -> int:
+        """Mirrors ``Jobs.take_over``."""
+        return self._change(lambda row: row.state == "running", lambda row: _lost(row, now))
+
+    def retry_failed(self) -> int:
+        """Mirrors ``Jobs.retry_failed``."""
+        return self._change(
+            lambda row: row.state == "failed", lambda row: JobRow(event=row.event, stage=row.stage)
+        )
+
+    def _change(self, wanted: Callable[[JobRow], bool], changed: Callable[[JobRow], JobRow]) -> int:
         with self._memory.change() as tables:
-            leased = [
-                place
-                for place, row in tables.jobs.items()
-                if row.state == "running" and owner in (None, row.lease_owner)
-            ]
-            for place in leased:
-                row = tables.jobs[place]
-                tables.jobs[place] = _lost(row) if owner is None else _released(row)
-            return len(leased)
+            rows = {place: changed(row) for place, row in tables.jobs.items() if wanted(row)}
+            tables.jobs.update(rows)
+            return len(rows)
 
     def next_due(self, now: Instant) -> Instant | None:
         """Mirrors ``Jobs.next_due``."""
@@ -184,11 +193,10 @@ def _lease_ran_out(row: JobRow, now: Instant) -> bool:
     return row.state == "running" and row.lease_until is not None and row.lease_until <= now
 
 
-def _lost(row: JobRow) -> JobRow:
-    row = replace(_released(row), attempts=row.attempts + 1, last_error=LEASE_LOST)
-    if row.attempts < limits.JOB_ATTEMPTS_MAX:
-        return row
-    return replace(row, state="failed", next_attempt_at=None)
+def _lost(row: JobRow, now: Instant) -> JobRow:
+    lost = min(row.attempts + 1, limits.JOB_ATTEMPTS_MAX)
+    due = now + lost_wait_us(row.attempts + 1) if row.attempts else row.next_attempt_at
+    return replace(_released(row), attempts=lost, last_error=LEASE_LOST, next_attempt_at=due)
 
 
 def _released(row: JobRow) -> JobRow:

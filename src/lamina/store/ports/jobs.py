@@ -6,14 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from lamina import limits
 from lamina.kernel.events import Event, Stage
-from lamina.kernel.time import Instant
+from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.ports.writes import Writes
 
-__all__ = ["LEASE_LOST", "Job", "JobState", "Jobs"]
+__all__ = ["LEASE_LOST", "Job", "JobState", "Jobs", "lost_wait_us"]
 
 LEASE_LOST = "lease lost"
 """The ``last_error`` of a job whose worker went away in the middle of it."""
+
+
+def lost_wait_us(lost: int) -> int:
+    """How long a job waits after it lost its ``lost``-th lease: not at all, then 5, 10, 20 s."""
+    return 0 if lost < 2 else int(limits.JOB_BACKOFF_BASE_S * SECOND_US) << (lost - 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,8 @@ class Jobs(Protocol):
 
         A job is due when no earlier event of its scope is still before or in this stage. A lease that ran out
         is an attempt that failed (``LEASE_LOST``): its job is due again, by itself, since it may be what ended its
-        worker and what was leased with it should not be blamed twice.
+        worker and what was leased with it should not be blamed twice. From the second time on it waits before
+        (``lost_wait_us``): a worker that is restarted in quick succession has not tried anything.
         """
         ...
 
@@ -59,8 +66,8 @@ class Jobs(Protocol):
         """
         ...
 
-    def fail(self, job: Job, error: str, *, retry_at: Instant | None) -> None:
-        """Note a failed attempt: due again at ``retry_at``, or failed for good and visible when None."""
+    def fail(self, job: Job, error: str, *, retry_at: Instant | None, writes: Writes | None = None) -> None:
+        """Note a failed attempt: due again at ``retry_at``, or failed for good and visible when None; ``writes`` land with it."""
         ...
 
     def of_event(self, tenant_id: str, event_id: str) -> list[JobState]:
@@ -71,9 +78,16 @@ class Jobs(Protocol):
         """How many jobs stand in each state, over all tenants."""
         ...
 
-    def release(self, owner: str | None = None) -> int:
-        """Make one owner's leased jobs due again, or everybody's, for a worker that knows it is alone: the others
-        are dead, so their leases have run out."""
+    def release(self, owner: str) -> int:
+        """Give an owner's leases back: its jobs are due again, and how many."""
+        ...
+
+    def take_over(self, now: Instant) -> int:
+        """For a worker that knows it is alone: the others are dead, so their leases have run out. How many."""
+        ...
+
+    def retry_failed(self) -> int:
+        """Make the jobs that failed for good due again, as if they had never been tried; how many."""
         ...
 
     def next_due(self, now: Instant) -> Instant | None:

@@ -12,7 +12,7 @@ from lamina import limits
 from lamina.kernel.events import Stage
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
+from lamina.store.ports.jobs import LEASE_LOST, Job, JobState, lost_wait_us
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite.codec import STAGE_NUMBERS, stage_of
@@ -87,13 +87,15 @@ class SqliteJobs:
 
         return self._writer.write(work)
 
-    def fail(self, job: Job, error: str, *, retry_at: Instant | None) -> None:
+    def fail(self, job: Job, error: str, *, retry_at: Instant | None, writes: Writes | None = None) -> None:
         """Mirrors ``Jobs.fail``."""
         place = (job.event.tenant_id, job.event.id, STAGE_NUMBERS[job.stage])
         text = error[: limits.JOB_ERROR_LENGTH_MAX]
 
         def work(connection: apsw.Connection) -> None:
-            connection.execute(_SQL["fail_job"], (*place, retry_at, text))
+            connection.execute(_SQL["fail_job"], (*place, retry_at, text, limits.JOB_ATTEMPTS_MAX))
+            if writes is not None and connection.changes():
+                put_writes(connection, writes)
 
         self._writer.write(work)
 
@@ -106,14 +108,26 @@ class SqliteJobs:
         """Mirrors ``Jobs.backlog``."""
         return _backlog(self._readers)
 
-    def release(self, owner: str | None = None) -> int:
+    def release(self, owner: str) -> int:
         """Mirrors ``Jobs.release``."""
+        return self._changed("release_jobs", (owner,))
+
+    def take_over(self, now: Instant) -> int:
+        """Mirrors ``Jobs.take_over``."""
 
         def work(connection: apsw.Connection) -> int:
-            if owner is None:
-                _lose_leases(connection)
-            else:
-                connection.execute(_SQL["release_jobs"], (owner,))
+            connection.execute(_SQL["leases_left"], (now,))
+            return sum(_lose_leases(connection, stage, now) for stage in STAGE_NUMBERS.values())
+
+        return self._writer.write(work)
+
+    def retry_failed(self) -> int:
+        """Mirrors ``Jobs.retry_failed``."""
+        return self._changed("retry_failed", ())
+
+    def _changed(self, block: str, bindings: tuple[str, ...]) -> int:
+        def work(connection: apsw.Connection) -> int:
+            connection.execute(_SQL[block], bindings)
             return connection.changes()
 
         return self._writer.write(work)
@@ -173,9 +187,11 @@ def _claim(
     return claimed
 
 
-def _lose_leases(connection: apsw.Connection, stage: int | None = None, now: Instant = 0) -> None:
-    """Count the leases that ran out as failed attempts; all leases without a stage."""
-    connection.execute(_SQL["lost_leases"], (stage, now, limits.JOB_ATTEMPTS_MAX, LEASE_LOST))
+def _lose_leases(connection: apsw.Connection, stage: int, now: Instant) -> int:
+    """Count the leases that ran out as failed attempts; how many."""
+    bindings = (stage, now, limits.JOB_ATTEMPTS_MAX, LEASE_LOST, lost_wait_us(2))
+    connection.execute(_SQL["lost_leases"], bindings)
+    return connection.changes()
 
 
 def _due(connection: apsw.Connection, stage: int, limit: int, now: Instant) -> list[_Due]:

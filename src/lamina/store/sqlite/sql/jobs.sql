@@ -10,10 +10,19 @@ WHERE stage = ?1 AND state = 'pending' AND next_attempt_at <= ?2
 ORDER BY event_seq;
 
 -- name: lost_leases
--- Leases of a stage that ran out, or all when it is null: an attempt that failed, the last one for good.
-UPDATE job SET state = iif(attempts + 1 < ?3, 'pending', 'failed'), attempts = attempts + 1, last_error = ?4,
-               next_attempt_at = iif(attempts + 1 < ?3, next_attempt_at, NULL), lease_until = NULL, lease_owner = NULL
-WHERE state = 'running' AND (?1 IS NULL OR (stage = ?1 AND lease_until <= ?2));
+-- Leases of a stage that had run out by ?2: an attempt that failed. ?5 is the wait after the second, doubled from then on.
+UPDATE job SET state = 'pending', attempts = min(attempts + 1, ?3), last_error = ?4,
+               next_attempt_at = iif(attempts = 0, next_attempt_at, ?2 + (?5 << (attempts - 1))),
+               lease_until = NULL, lease_owner = NULL
+WHERE state = 'running' AND stage = ?1 AND lease_until <= ?2;
+
+-- name: leases_left
+-- The leases of those who are gone have run out by ?1.
+UPDATE job SET lease_until = ?1 WHERE state = 'running' AND lease_until > ?1;
+
+-- name: retry_failed
+-- What failed for good is due again.
+UPDATE job SET state = 'pending', attempts = 0, next_attempt_at = 0, last_error = NULL WHERE state = 'failed';
 
 -- name: first_blocker
 -- The first position of a scope between ?5 and ?6 at which an event is not yet past a stage and cannot be claimed now.
@@ -40,7 +49,7 @@ ON CONFLICT DO NOTHING;
 
 -- name: fail_job
 -- Note a failure: due again, or failed for good when ?4 is null.
-UPDATE job SET state = iif(?4 IS NULL, 'failed', 'pending'), attempts = attempts + 1, next_attempt_at = ?4,
+UPDATE job SET state = iif(?4 IS NULL, 'failed', 'pending'), attempts = min(attempts + 1, ?6), next_attempt_at = ?4,
                lease_until = NULL, lease_owner = NULL, last_error = ?5
 WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3;
 
