@@ -258,6 +258,13 @@ def test_health_says_what_is_wrong(world: Any) -> None:
     assert world.refused("/v1/admin/health") == (403, "POLICY_DENIED")
 
 
+def test_health_names_what_fails_behind_the_calls(world: Any) -> None:
+    world.store.upkeep.note_failing({"the outbox": "builtins.KeyError"})
+    report = world.get("/v1/admin/health")
+    assert report["status"] == "degraded"
+    assert "the outbox fails and is tried again: builtins.KeyError" in report["problems"]
+
+
 def test_health_is_unavailable_when_the_log_cannot_be_written(
     world: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
