@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from given import ALICE, TENANT, ManualClock, append, draft
-from lamina.kernel.events import Context, Event, Party
+from lamina.kernel.events import Context, Event, Origin, Party, Trust
 from lamina.kernel.records import Belief, Fact, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes, instant
@@ -33,10 +33,13 @@ class Memory:
         deriver = Deriver(store, extractor or RulesExtractor(find_times, use_parser=False), None)
         self.worker = Worker(store, deriver, None, clock, "test")
 
-    def tell(self, what: Any, at: int, who: Party = ANA, scope: Scope = ALICE) -> Event:
+    def tell(
+        self, what: Any, at: int, who: Party = ANA, scope: Scope = ALICE, trust: Trust = Trust.PRINCIPAL
+    ) -> Event:
         self.clock.at += SECOND_US
         values: dict[str, Any] = {"observed_actor": who, "subject": who, "scope": scope, "session": "s-1"}
         values["context"] = Context(observed_at=at)
+        values["origin"] = Origin("service:app", "http", trust)
         if isinstance(what, str):
             content = {"kind": "message", "role": "user", "text": what}
             (event,) = append(self.store, what, content=content, **values)

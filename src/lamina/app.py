@@ -57,6 +57,7 @@ from lamina.models.ports import Generator
 from lamina.observe.health import operator_operations
 from lamina.observe.operations import observe_operations
 from lamina.observe.relay_health import relay_health_operations
+from lamina.observe.rounds import Failures
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -104,6 +105,7 @@ class Server:
     feed: Feed
     rules: Rules
     associator: Associator
+    failures: Failures
 
     def retention(self) -> Retention:
         """What deletes audit rows past their time."""
@@ -158,8 +160,9 @@ def build_server(
         principals = ByForm(
             UnsignedPrincipals(settings) if unsigned else signed, RelayPrincipals(kept.relay_tokens, clock)
         )
-    watch = Watch(kept)
-    feed = Feed(kept)
+    failures = Failures()
+    watch = Watch(kept, failures)
+    feed = Feed(kept, failures)
     tiers = TieredPolicy(
         preset,
         kept.registry,
@@ -181,7 +184,7 @@ def build_server(
         *audit_operations(kept),
         *token_operations(kept.revocations, ids, preset.name),
         *observe_operations(),
-        *operator_operations(kept, watch),
+        *operator_operations(kept, watch, failures),
     )
     bridge = Bridge(LimitTable(GROUPS, [help_row(bound) for bound in BOUNDS.values()]))
     relay = (
@@ -231,6 +234,7 @@ def build_server(
         feed,
         tiers,
         associator,
+        failures,
     )
 
 
@@ -250,7 +254,7 @@ def _recalling(store: Store, ids: RandomIds, embedder: MiniLmEmbedder, indexes: 
     return Recalling(store, retriever, AwaitedRecords(store), WordPieceCounter(), ids)
 
 
-def build_drain(settings: Settings, store: Store) -> Drain:
+def build_drain(settings: Settings, store: Store, failures: Failures | None = None) -> Drain:
     """What empties the outbox of a store, with the model and the graph that the settings name."""
     generator = _generator(settings)
     target = None
@@ -262,13 +266,14 @@ def build_drain(settings: Settings, store: Store) -> Drain:
         SystemClock(),
         folder=None if generator is None else GeneratingFolder(generator),
         target=target,
+        failures=failures,
     )
 
 
-def build_inquirer(settings: Settings, store: Store) -> Inquirer | None:
+def build_inquirer(settings: Settings, store: Store, failures: Failures | None = None) -> Inquirer | None:
     """What asks the model that the settings name about loops; None where none is to be asked."""
     generator = _generator(settings) if settings.llm_loops else None
-    return None if generator is None else Inquirer(store, SystemClock(), generator)
+    return None if generator is None else Inquirer(store, SystemClock(), generator, failures=failures)
 
 
 def _generator(settings: Settings) -> Generator | None:
@@ -279,7 +284,9 @@ def _generator(settings: Settings) -> Generator | None:
     )
 
 
-def build_worker(settings: Settings, store: Store, *, replays: bool = False) -> Worker:
+def build_worker(
+    settings: Settings, store: Store, failures: Failures | None = None, *, replays: bool = False
+) -> Worker:
     """A derivation loop over a store, with the parser and the embedding model loaded on first need. One that
     ``replays`` puts nothing down to be asked of a model."""
     embedder = MiniLmEmbedder()
@@ -290,4 +297,5 @@ def build_worker(settings: Settings, store: Store, *, replays: bool = False) -> 
         embed_eagerly=settings.embed == "eager",
         asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
     )
-    return Worker(store, deriver, embedder, SystemClock(), f"{socket.gethostname()}:{os.getpid()}")
+    owner = f"{socket.gethostname()}:{os.getpid()}"
+    return Worker(store, deriver, embedder, SystemClock(), owner, failures=failures)

@@ -91,6 +91,13 @@ JOB_LAND_MAX: Final = 16
 """Events whose derived rows share a transaction. Writers wait while it lands, and beyond this little is saved."""
 JOB_ERROR_LENGTH_MAX: Final = 500
 
+KEY_WAITS_MAX: Final = 32
+"""Calls that wait at once for another call with their idempotency key: each holds a thread, as those above do."""
+
+# Work that nobody waits for: how much later its next round comes after one that failed, doubled each time.
+ROUND_BACKOFF_BASE_S: Final = 0.5
+ROUND_BACKOFF_S_MAX: Final = 30.0
+
 # The writer: one fsync serves at most this many writes.
 WRITE_GROUP_MAX: Final = 64
 WRITE_QUEUE_MAX: Final = 4096

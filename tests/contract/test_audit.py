@@ -236,3 +236,23 @@ def test_a_broken_chain_is_not_pruned(store: Store) -> None:
         retention(Around(), NOON + 99 * DAY).run()  # type: ignore[arg-type]
     assert caught.value.code == "AUDIT_CHAIN_BROKEN"
     assert len(store.audit.walk(TENANT, 0, 10)) == 6
+
+
+def test_a_tenant_whose_chain_is_broken_keeps_no_other_from_being_pruned(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for tenant_id in "abc":
+        noted(store, "1", tenant_id=tenant_id)
+    daily = retention(store, NOON + 99 * DAY)
+    prune = daily.prune
+
+    def refuse_b(tenant_id: str) -> int:
+        if tenant_id == "b":
+            raise Fault("AUDIT_CHAIN_BROKEN", "not as it was written")
+        return prune(tenant_id)
+
+    monkeypatch.setattr(daily, "prune", refuse_b)
+    with pytest.raises(Fault):
+        daily.run()
+    anchors = [store.audit.anchor(tenant_id) for tenant_id in "abc"]
+    assert [None if anchor is None else anchor.number for anchor in anchors] == [1, None, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append, claim, draft, finish_all, key
 from lamina import limits
-from lamina.errors import Conflict, NotFound
+from lamina.errors import Conflict, NotFound, Unavailable
 from lamina.kernel.events import Context, Directives, Party, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
@@ -157,6 +158,41 @@ def test_one_at_a_time_is_alone_with_a_key(store: Store) -> None:
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(enter, range(12)))
     assert most == [1] * 12
+
+
+def test_so_many_wait_for_a_key_and_who_comes_then_is_refused_at_once(store: Store) -> None:
+    entered: list[None] = []
+    refused = threading.Event()
+
+    def enter() -> None:
+        try:
+            with store.idempotency.alone(key("shared")):
+                entered.append(None)
+        except Unavailable:
+            refused.set()
+
+    callers = [threading.Thread(target=enter, daemon=True) for _ in range(limits.KEY_WAITS_MAX + 1)]
+    with store.idempotency.alone(key("shared")):
+        for caller in callers:
+            caller.start()
+        assert refused.wait(10)
+        with store.idempotency.alone(key("free")):
+            assert entered == []
+    for caller in callers:
+        caller.join(10)
+    assert len(entered) == limits.KEY_WAITS_MAX
+    with store.idempotency.alone(key("shared")):
+        pass
+
+
+def test_who_waits_too_long_for_a_key_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WAIT_S_MAX", 0.01)
+    with (
+        store.idempotency.alone(key("shared")),
+        pytest.raises(Unavailable, match="has not ended"),
+        store.idempotency.alone(key("shared")),
+    ):
+        pass
 
 
 def test_who_fails_alone_with_a_key_lets_the_next_in(store: Store) -> None:

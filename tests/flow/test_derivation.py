@@ -23,6 +23,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes, instant
 from lamina.language.temporal import find_times
 from lamina.language.tokens import analyse
+from lamina.models.ports import Encoded
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction, Utterance
@@ -34,6 +35,7 @@ from lamina.store.ports.log import Capture, EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
+from libraries import Meanings
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "conversation.jsonl"
 MAYA = Party("user:maya", "user", "Maya")
@@ -559,6 +561,62 @@ def test_an_error_never_quotes_the_memory(broken: Derivation, caplog: pytest.Log
     (state,) = broken.store.jobs.of_event(TENANT, bad.id)
     assert state.last_error == "builtins.ValueError"
     assert "poison" not in caplog.text
+
+
+class Choosy(Meanings):
+    """An embedder that breaks on one word, or on all."""
+
+    word = "poison"
+
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        if any(self.word in text for text in texts):
+            raise ValueError(*texts)
+        return super().encode(texts)
+
+
+def test_a_text_that_cannot_be_embedded_is_left_out_and_keeps_no_other_waiting(
+    lamina: Derivation, caplog: pytest.LogCaptureFixture
+) -> None:
+    extractor, embedder = RulesExtractor(find_times, use_parser=False), Choosy()
+    deriver = Deriver(lamina.store, extractor, embedder, embed_eagerly=False)
+    worker = Worker(lamina.store, deriver, embedder, lamina.clock, "test")
+    bad = lamina.say("I like poison.")
+    lamina.say("I live in Leipzig.")
+    worker.drain()
+    assert lamina.store.index.unembedded(9) == [(TENANT, bad.id)]
+    lamina.say("I live in Jena.")
+    worker.drain()
+    assert lamina.store.index.unembedded(9) == [(TENANT, bad.id)]
+    assert "poison" not in caplog.text
+
+
+def test_an_embedder_that_takes_nothing_is_an_error_and_not_the_texts_fault(lamina: Derivation) -> None:
+    extractor, embedder = RulesExtractor(find_times, use_parser=False), Choosy()
+    deriver = Deriver(lamina.store, extractor, embedder, embed_eagerly=False)
+    worker = Worker(lamina.store, deriver, embedder, lamina.clock, "test")
+    embedder.word = ""
+    lamina.say("I live in Leipzig.")
+    with pytest.raises(ValueError, match="Leipzig"):
+        worker.drain()
+    embedder.word = "poison"
+    worker.drain()
+    assert lamina.store.index.unembedded(9) == []
+
+
+def test_a_round_that_fails_keeps_no_job(lamina: Derivation, monkeypatch: pytest.MonkeyPatch) -> None:
+    event = lamina.say("I live in Leipzig.")
+    rounds = iter([False])
+
+    def refuse(*given: Any, **named: Any) -> None:
+        raise RuntimeError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(lamina.store.jobs, "finish", refuse)
+        patched.setattr(lamina.store.jobs, "fail", refuse)
+        lamina.worker.run(lambda: next(rounds, True))
+    assert lamina.store.jobs.backlog() == {"pending": 1, "running": 0, "failed": 0}
+    lamina.derive()
+    assert lamina.store.jobs.of_event(TENANT, event.id) == []
 
 
 @pytest.mark.parametrize(("failures", "seconds"), [(1, 5), (2, 10), (3, 20), (4, 40), (5, None)])

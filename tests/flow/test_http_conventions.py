@@ -272,6 +272,13 @@ def test_health_names_what_failed_for_good_and_retry_makes_it_due(world: Any) ->
     assert not any("lamina retry" in problem for problem in report["problems"])
 
 
+def test_health_names_what_fails_behind_the_calls(world: Any) -> None:
+    world.store.upkeep.note_failing({"the outbox": "builtins.KeyError"})
+    report = world.get("/v1/admin/health")
+    assert report["status"] == "degraded"
+    assert "the outbox fails and is tried again: builtins.KeyError" in report["problems"]
+
+
 def test_health_is_unavailable_when_the_log_cannot_be_written(
     world: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

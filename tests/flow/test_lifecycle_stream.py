@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lamina.kernel.events import Stage
+from given import append
+from lamina.kernel.events import LifecycleRow, Stage
 from lamina.kernel.ids import Prefix
 from lamina.kernel.time import SECOND_US
+from lamina.lifecycle.feed import Feed, Listener
 from lamina.lifecycle.places import PlacesMax
+from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.registry import PolicyRow
 from lamina.store.sqlite import SqliteStore
 from streaming import parsed
@@ -259,4 +263,42 @@ def test_a_failed_look_out_ends_its_streams_and_comes_back(
             assert parsed(await blocks.get())[1] == "captured"
 
     run(story())
-    assert "look-out failed" in caplog.text
+    assert "the look-out of lifecycle streams failed" in caplog.text
+
+
+def test_one_failure_of_the_look_out_ends_no_stream_that_begins_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    feed = Feed(store)
+
+    async def listening(tenant_id: str) -> Listener:
+        listener = Listener(LifecycleQuery(tenant_id=tenant_id, limit=9), asyncio.get_running_loop())
+        await asyncio.to_thread(feed.add, listener)
+        return listener
+
+    async def story() -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(store.lifecycle, "query", _hiccup)
+            ended = await listening("a")
+            while not ended.ended:
+                await asyncio.sleep(0.01)
+        # Its client is slow to take its last words: it is still there while others come.
+        for _ in range(2):
+            other = await listening("b")
+            await asyncio.to_thread(append, store, "news", tenant_id="b")
+            while other.due is None and not other.ended:
+                await asyncio.sleep(0.01)
+            assert not other.ended
+            feed.remove(other)
+        feed.remove(ended)
+
+    try:
+        run(story())
+    finally:
+        feed.close()
+        store.close()
+
+
+def _hiccup(query: LifecycleQuery) -> list[LifecycleRow]:
+    raise OSError("the disk hiccups once")

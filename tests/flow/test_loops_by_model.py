@@ -384,6 +384,24 @@ def test_an_answer_with_broken_characters_is_kept_as_far_as_it_can_be(talk):
     talk.replays()
 
 
+def test_an_answer_that_cannot_be_kept_is_an_attempt_and_stops_nobody(talk, monkeypatch, caplog):
+    says(talk, dentist=found(BOOK))
+    talk.say(MEANT)
+
+    def unkept(*args: Any) -> bool:
+        raise TypeError(MEANT)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(talk.store.inquiries, "answer", unkept)
+        assert talk.inquirer.step() == 1
+    (held,) = talk.store.inquiries.unsettled(TENANT, None, 9)
+    assert (held.state, held.attempts, held.last_error) == ("pending", 1, "builtins.TypeError")
+    assert MEANT not in caplog.text
+    talk.clock.at += 6 * SECOND_US
+    talk.ask()
+    assert talk.open() == ["Sort out the dentist thing"]
+
+
 def test_a_crash_between_the_answer_and_its_effect_applies_it_once(talk, monkeypatch):
     says(talk, dentist=found(BOOK))
     talk.say(MEANT)

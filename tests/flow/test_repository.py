@@ -363,3 +363,66 @@ def killed_after(wait_s: float, folder: Path) -> list[str]:
     process.kill()
     rest, _ = process.communicate(timeout=30)
     return (first + rest).rpartition("\n")[0].split()
+
+
+def keep_writing(store: SqliteStore, name: int, ends: list[str]) -> None:
+    try:
+        for number in range(100_000):
+            write(store, Change(f"memory/{name}-{number}.md", PUT, b"x"))
+    except Unavailable as error:
+        ends.append(error.code)
+
+
+def test_no_writer_hangs_when_the_store_closes_under_it(tmp_path):
+    for turn in range(3):
+        store = SqliteStore(tmp_path / str(turn), durable=False)
+        write(store, Change("memory/first.md", PUT, b"x"))
+        ends: list[str] = []
+        writers = [
+            threading.Thread(target=keep_writing, args=(store, name, ends), daemon=True) for name in range(4)
+        ]
+        for writer in writers:
+            writer.start()
+        time.sleep(0.1)
+        store.close()
+        for writer in writers:
+            writer.join(10)
+        assert set(ends) <= {"WAL_UNAVAILABLE", "REPOSITORY_UNAVAILABLE"}
+        assert len(ends) == 4
+
+
+def test_a_closed_store_refuses_documents_and_a_rebuild_at_once(tmp_path):
+    opened, never = SqliteStore(tmp_path / "a", durable=False), SqliteStore(tmp_path / "b", durable=False)
+    write(opened, Change("memory/first.md", PUT, b"x"))
+    for store in (opened, never):
+        store.close()
+        store.close()
+        with pytest.raises(Unavailable):
+            write(store, Change("memory/late.md", PUT, b"x"))
+        with pytest.raises(Unavailable):
+            store.documents.reproject(TENANT)
+        assert not store._projector._thread.is_alive()
+
+
+def test_a_write_that_lands_as_the_store_closes_says_so_and_is_committed_at_the_next_start(
+    tmp_path, monkeypatch
+):
+    store = SqliteStore(tmp_path, durable=False)
+    write(store, Change("memory/first.md", PUT, b"x"))
+    projector, stand = store._projector, store._projector.stand
+
+    def closed_before(commits):
+        projector.close()
+        return stand(commits)
+
+    monkeypatch.setattr(projector, "stand", closed_before)
+    with pytest.raises(Unavailable) as caught:
+        write(store, Change("memory/second.md", PUT, b"y"))
+    assert caught.value.code == "REPOSITORY_UNAVAILABLE"
+    store.close()
+    again = SqliteStore(tmp_path, durable=False)
+    again.documents.recover()
+    head = again.documents.head(TENANT)
+    assert head is not None
+    assert (head.number, len(head.sha)) == (2, 40)
+    again.close()

@@ -66,6 +66,30 @@ def test_an_answer_that_says_nothing_is_unavailable(body):
         complete(lambda request: httpx.Response(200, text=body))
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[" * 100_000,
+        '{"choices": [{"message": {"content": "hi"}}], "usage": {"prompt_tokens": 1e999}}',
+        '{"choices": [{"message": {"content": "hi"}}], "usage": {"prompt_tokens": "many"}}',
+    ],
+    ids=["lists without an end", "an infinite count", "no count"],
+)
+def test_an_answer_that_cannot_be_read_is_unavailable(body):
+    with pytest.raises(Unavailable):
+        complete(lambda request: httpx.Response(200, text=body))
+
+
+def test_half_an_emoji_comes_as_a_question_mark_that_a_store_can_hold():
+    body = '{"choices": [{"message": {"content": "Ann wants the dentist \\ud83d"}}]}'
+    assert complete(lambda request: httpx.Response(200, text=body)).text == "Ann wants the dentist ?"
+
+
+def test_a_count_is_one_that_a_store_can_hold():
+    answer = spoken("hi", usage={"prompt_tokens": 10**30, "completion_tokens": -5})
+    assert complete(lambda request: answer) == Generated("hi", 2**31 - 1, 0)
+
+
 def test_an_answer_without_an_end_is_unavailable():
     with pytest.raises(Unavailable):
         complete(lambda request: httpx.Response(200, text=" " * 2_000_000))

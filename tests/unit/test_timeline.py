@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -80,6 +81,67 @@ def test_an_end_holds_until_the_value_is_said_again() -> None:
     ending = Ending("Porto", 15)
     assert drawn(said("Porto", 10), endings=(ending,)) == [("Porto", 10, 15)]
     assert drawn(said("Porto", 10), said("Porto", 20), endings=(ending,))[1:] == [("Porto", 20, None)]
+
+
+def read(value: str, at: int, *, since: int | None = None, until: int | None = None) -> Statement:
+    """The word of a tool or document."""
+    return replace(said(value, at, since=since, until=until), external=True)
+
+
+def test_a_document_ends_no_word_of_a_person_and_holds_before_it() -> None:
+    assert drawn(said("Lisbon", 10), read("Porto", 20)) == [("Porto", 9, 10), ("Lisbon", 10, None)]
+    assert drawn(said("Lisbon", 10), read("Porto", 20, since=15)) == [("Porto", 9, 10), ("Lisbon", 10, None)]
+    assert drawn(said("Lisbon", 10), read("Porto", 20, since=12, until=15)) == [
+        ("Porto", 9, 10),
+        ("Lisbon", 10, None),
+    ]
+
+
+def test_a_document_holds_until_a_person_says_otherwise_and_where_nobody_does() -> None:
+    assert drawn(read("Porto", 10), said("Lisbon", 20)) == [("Porto", 10, 20), ("Lisbon", 20, None)]
+    assert drawn(said("Lisbon", 10, since=5, until=15), read("Porto", 20)) == [
+        ("Lisbon", 5, 15),
+        ("Porto", 20, None),
+    ]
+
+
+def test_documents_that_yield_stand_before_all_that_follows_each_other_there() -> None:
+    persons = said("Lisbon", 10), said("Rome", 20)
+    assert drawn(*persons, read("Porto", 25), read("Faro", 15)) == [
+        ("Faro", 8, 9),
+        ("Porto", 9, 10),
+        ("Lisbon", 10, 20),
+        ("Rome", 20, None),
+    ]
+
+
+def test_a_document_that_says_what_a_person_says_moves_no_end() -> None:
+    assert drawn(said("Lisbon", 10), read("Lisbon", 20, since=15, until=30)) == [("Lisbon", 10, None)]
+    assert drawn(read("Lisbon", 5, since=1, until=30), said("Lisbon", 10)) == [("Lisbon", 1, None)]
+
+
+def test_a_date_in_a_document_makes_no_word_of_a_person_yield() -> None:
+    assert drawn(said("Lisbon", 10), read("Porto", 20, since=5)) == [("Porto", 5, 10), ("Lisbon", 10, None)]
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_what_people_said_holds_as_if_no_document_had_been_read(seed: int) -> None:
+    chance = random.Random(seed)
+    statements = []
+    for at in chance.sample(range(100, 1000, 10), chance.randrange(2, 10)):
+        since = chance.choice([None, None, at - chance.randrange(1, 90)])
+        until = None if since is None or chance.random() < 0.5 else chance.randrange(since + 1, at + 40)
+        told = chance.choice([said, said, read])
+        statements.append(told(chance.choice("abc"), at, since=since, until=until))
+    periods = timeline(statements)
+    assert timeline(chance.sample(statements, len(statements))) == periods
+    assert {s for period in periods for s in period.statements} == set(statements)
+    assert all(one.holds_to is not None and one.holds_to <= two.holds_from for one, two in pairwise(periods))
+    for firm in timeline([each for each in statements if not each.external]):
+        if firm.holds_from == firm.holds_to:
+            continue  # of two values that were said of one instant the first holds for none
+        inside = [p for p in periods if p.holds_from <= firm.holds_from < (p.holds_to or 10**9)]
+        assert [(p.value, p.holds_to) for p in inside] == [(firm.value, firm.holds_to)], firm
 
 
 @pytest.mark.parametrize("seed", range(200))

@@ -30,8 +30,17 @@ class Retention:
         self._rules = rules
 
     def run(self) -> int:
-        """Prune every tenant's rows and peppers; returns how many rows were deleted."""
-        return sum(self.prune(head.tenant_id) for head in self._store.audit.heads())
+        """Prune every tenant's rows and peppers; returns how many rows were deleted. One tenant's failure is raised when the
+        others are done."""
+        deleted, failure = 0, None
+        for head in self._store.audit.heads():
+            try:
+                deleted += self.prune(head.tenant_id)
+            except Exception as error:
+                failure = failure or error
+        if failure is not None:
+            raise failure
+        return deleted
 
     def prune(self, tenant_id: str) -> int:
         """Prune one tenant's; raises ``Fault`` (AUDIT_CHAIN_BROKEN) rather than delete rows that were tampered with."""

@@ -49,9 +49,9 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
     # Uvicorn raises a signal again once it is done with it; the default action would end the process there and then,
     # before the worker is told.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    workers = Workers(settings)
+    workers = Workers(settings, server.failures)
     workers.start()
-    retention = DailyRetention(server.retention())
+    retention = DailyRetention(server.retention(), server.failures)
     retention.start()
     collect_seldom()
     try:

@@ -9,21 +9,25 @@ import sys
 import threading
 import time
 
+from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 
 __all__ = ["Workers"]
 
 _LOG = logging.getLogger("lamina.serve")
+_RESTART_S = 0.5
 _RESTART_S_MAX = 30.0
 _STEADY_S = 60.0
 _STOP_S = 10.0
+_PART = "the worker process"
 
 
 class Workers:
     """Starts the derivation process, and starts it again when it dies, waiting longer each time it dies soon."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, failures: Failures) -> None:
         self._settings = settings
+        self._failures = failures
         self._stopping = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._keep, name="lamina-workers", daemon=True)
@@ -46,15 +50,31 @@ class Workers:
             self._thread.join(_STOP_S)
 
     def _keep(self) -> None:
-        wait_s = 0.5
+        wait_s = _RESTART_S
         while not self._stopping.is_set():
             started = time.monotonic()
-            command = [sys.executable, "-m", "lamina", "worker", "--data", str(self._settings.data)]
-            command += ["--parent", str(os.getpid())]
-            self._process = subprocess.Popen(command)  # noqa: S603 - our own module
-            code = self._process.wait()
+            reason: str | Exception
+            try:
+                reason = f"ended with code {self._run()}"
+            except Exception as error:  # no room for another process, say
+                reason = error
             if self._stopping.is_set():
                 return
-            wait_s = 0.5 if time.monotonic() - started > _STEADY_S else min(2 * wait_s, _RESTART_S_MAX)
-            _LOG.error("the worker ended with code %d and is started again in %.1f s", code, wait_s)
+            self._failures.note(_PART, reason)
+            steady = time.monotonic() - started > _STEADY_S
+            wait_s = _RESTART_S if steady else min(2 * wait_s, _RESTART_S_MAX)
+            _LOG.error("the worker is started again in %.1f s", wait_s)
             self._stopping.wait(wait_s)
+
+    def _run(self) -> int:
+        """Start the worker and wait for its end; its exit code."""
+        command = [sys.executable, "-m", "lamina", "worker", "--data", str(self._settings.data)]
+        command += ["--parent", str(os.getpid())]
+        self._process = process = subprocess.Popen(command)  # noqa: S603 - our own module
+        if self._stopping.is_set():
+            process.terminate()  # it was told to stop before there was anything to stop
+        try:
+            return process.wait(_STEADY_S)
+        except subprocess.TimeoutExpired:
+            self._failures.over(_PART)
+        return process.wait()

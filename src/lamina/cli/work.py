@@ -9,19 +9,20 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 from lamina.app import build_drain, build_inquirer, build_worker
 from lamina.cli.process import collect_seldom, use_one_core_a_product
-from lamina.errors import Conflict
+from lamina.errors import Conflict, Fault
 from lamina.kernel.time import SystemClock
 from lamina.models.minilm import MiniLmEmbedder
+from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore, make_folder, require_store
 
-__all__ = ["require_no_worker", "run_replay", "run_retry", "run_worker"]
+__all__ = ["require_no_worker", "run_replay", "run_retry", "run_worker", "work_beside"]
 
 _LOCK_TRIES = 5
 _HANDOVER_S = 10.0  # the worker of a server that was killed ends after the batch at hand
@@ -30,7 +31,10 @@ _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 
 
 def run_worker(settings: Settings, parent: int | None = None) -> None:
-    """Derive until told to stop, or until ``parent``, the process that keeps this one, is gone."""
+    """Derive until told to stop, or until ``parent``, the process that keeps this one, is gone.
+
+    Raises ``Fault`` (INTERNAL) when a thread of it ended by itself: whoever keeps the worker starts all of it again.
+    """
     os.nice(_NICENESS)
     use_one_core_a_product()
     collect_seldom()
@@ -47,22 +51,51 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         store.sessions.release()
         store.inquiries.release()
 
-        def stopping() -> bool:
+        store.upkeep.note_failing({})
+        failures = Failures(store.upkeep.note_failing)
+
+        def told() -> bool:
             return stop.is_set() or parent not in (None, os.getppid())
 
-        behind = [("lamina-drain", build_drain(settings, store).run)]
-        if (inquirer := build_inquirer(settings, store)) is not None:
+        behind = [("lamina-drain", build_drain(settings, store, failures).run)]
+        if (inquirer := build_inquirer(settings, store, failures)) is not None:
             behind.append(("lamina-inquirer", inquirer.run))
-        threads = [
-            threading.Thread(target=run, args=(stopping,), name=name, daemon=True) for name, run in behind
-        ]
-        for thread in threads:
-            thread.start()
-        build_worker(settings, store).run(stopping)
-        until = time.monotonic() + _BEHIND_STOP_S
-        for thread in threads:
-            thread.join(max(0.0, until - time.monotonic()))
+        lost = work_beside(build_worker(settings, store, failures).run, behind, told)
+        store.upkeep.note_failing({})
         store.close()
+    if lost:
+        raise Fault("INTERNAL", f"{' and '.join(lost)} ended by itself", hint="start the worker again")
+
+
+_Run = Callable[[Callable[[], bool]], None]
+
+
+def work_beside(front: _Run, behind: Sequence[tuple[str, _Run]], told: Callable[[], bool]) -> list[str]:
+    """Run ``front`` here and what is ``behind`` it on threads, until told to stop or until one of these threads has ended
+    by itself; the names of those that have."""
+    over = threading.Event()
+    threads = [
+        threading.Thread(target=run, args=(lambda: over.is_set() or told(),), name=name, daemon=True)
+        for name, run in behind
+    ]
+    lost: list[str] = []
+
+    def stopping() -> bool:
+        if told():
+            return True
+        lost[:] = [thread.name for thread in threads if not thread.is_alive()]
+        return bool(lost)
+
+    for thread in threads:
+        thread.start()
+    try:
+        front(stopping)
+    finally:
+        over.set()
+    until = time.monotonic() + _BEHIND_STOP_S
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    return lost
 
 
 def run_replay(settings: Settings) -> int:

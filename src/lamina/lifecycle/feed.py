@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +15,14 @@ from lamina.errors import Unavailable
 from lamina.kernel.events import LifecycleRow
 from lamina.lifecycle.places import Places, PlacesMax
 from lamina.lifecycle.tail import Tail, Told
+from lamina.observe.rounds import Failures
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.store import Store
 
 __all__ = ["Feed", "Listener"]
 
-_LOG = logging.getLogger("lamina.lifecycle")
+_PART = "the look-out of lifecycle streams"
+_FAILED_S_MAX = 1.0
 _ROWS_AT_ONCE = 1000
 _WOKEN_AT_ONCE = 8
 
@@ -53,8 +54,11 @@ class Listener:
 class Feed:
     """Wakes listeners. Its thread runs only while there are any, and looks for all of them together."""
 
-    def __init__(self, store: Store, *, places_max: PlacesMax | None = None) -> None:
+    def __init__(
+        self, store: Store, failures: Failures | None = None, *, places_max: PlacesMax | None = None
+    ) -> None:
         self._store = store
+        self._failures = failures or Failures()
         self.places = Places(places_max or PlacesMax())
         # Re-entrant: a stream that is collected leaves on whatever thread is just allocating.
         self._lock = threading.RLock()
@@ -77,8 +81,9 @@ class Feed:
             self._tails.setdefault(listener.query.tenant_id, Tail(newest))
             self._listeners.add(listener)
             if self._thread is None and not listener.ended:
-                self._thread = threading.Thread(target=self._run, name="lamina-lifecycle", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="lamina-lifecycle", daemon=True)
+                thread.start()
+                self._thread = thread
 
     def remove(self, listener: Listener) -> None:
         """Wake a listener no more."""
@@ -119,28 +124,32 @@ class Feed:
             listeners = list(self._listeners)
             for listener in listeners:
                 listener.ended = True
+            # Nothing is read for those who ended: what is left of them must not be in the way of others.
+            self._listeners.clear()
+            self._tails.clear()
         _wake(listeners)
 
     def _run(self) -> None:
         mark: int | None = None
-        try:
-            while not self._stopping.wait(limits.LIFECYCLE_LOOK_S):
-                with self._lock:
-                    if not self._listeners:
-                        self._thread = None
-                        self._tails.clear()
-                        return
+        wait_s = limits.LIFECYCLE_LOOK_S
+        while not self._stopping.wait(wait_s):
+            with self._lock:
+                if not self._listeners:
+                    self._thread = None
+                    self._tails.clear()
+                    break
+            try:
                 now = self._store.change_mark()
                 if now != mark:
-                    mark = now
                     self._look()
-        except Exception:
-            # Streams that nobody wakes would be silent for ever: end them, so that their clients come back.
-            _LOG.exception("the lifecycle look-out failed; its streams end")
-            with self._lock:
-                self._thread = None
-                self._tails.clear()
-            self._end_all()
+                mark, wait_s = now, limits.LIFECYCLE_LOOK_S
+            except Exception as error:
+                # Streams that nobody wakes would be silent for ever: end them, so that their clients come back.
+                mark, wait_s = None, min(self._failures.note(_PART, error), _FAILED_S_MAX)
+                self._end_all()
+            else:
+                self._failures.over(_PART)
+        self._failures.drop(_PART)
 
     def _look(self) -> None:
         """Read on for every tenant that somebody follows, and wake those who want what was read."""
@@ -180,7 +189,7 @@ class Feed:
     def _wanting(self, tail: Tail, tenant_id: str, rows: Sequence[LifecycleRow]) -> Collection[Listener]:
         """Put rows into the tail; returns those who want one of them."""
         with self._lock:
-            tail.add(rows, limits.LIFECYCLE_TAIL_ROWS_MAX // len(self._tails))
+            tail.add(rows, limits.LIFECYCLE_TAIL_ROWS_MAX // max(1, len(self._tails)))
             wanting = []
             for listener in self._listeners:
                 if listener.query.tenant_id == tenant_id:

@@ -21,6 +21,17 @@ _BUSY: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that say "later" and not "never"."""
 
 _CONNECT_S: Final = 2.0
+_TOKENS_MAX: Final = 2**31 - 1
+_UNREADABLE: Final = (
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+"""What reading JSON of any shape can raise: also an infinite count, and lists a thousand deep."""
 
 
 class OpenAiGenerator:
@@ -90,11 +101,13 @@ def _read(body: bytes) -> Generated:
         text = answer["choices"][0]["message"]["content"]
         usage = answer.get("usage") or {}
         counts = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+    except _UNREADABLE as error:
         raise _unavailable("its answer cannot be read") from error
-    if not isinstance(text, str) or not text.strip():
+    # Half a surrogate pair is legal JSON, and has no bytes that a store could keep.
+    said = text.encode("utf-8", "replace").decode("utf-8").strip() if isinstance(text, str) else ""
+    if not said:
         raise _unavailable("its answer is empty")
-    return Generated(text.strip(), *counts)
+    return Generated(said, *(min(max(count, 0), _TOKENS_MAX) for count in counts))
 
 
 def _refused(status: int) -> LaminaError:

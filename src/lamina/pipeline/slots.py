@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lamina.index.rows import record_row
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.time import Instant
 from lamina.pipeline.timeline import Ending, Period, Statement, timeline
-from lamina.pipeline.versions import drop_fact, put_version, supports_of
+from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouched_for
 from lamina.pipeline.view import EXTRACTED_FROM, HELD_UNTIL, View
 from lamina.store.ports.writes import Writes
 
@@ -44,7 +44,11 @@ class SlotPlacer:
             if fact.valid_to is not None:
                 return False
             writes.supports += supports_of(event, last.id, fact)
+            if (vouched := vouched_for(last, fact)) != last:
+                put_version(event, last, vouched, writes)
             return True
+        if fact.external and not last.external:
+            return False  # what a document says ends nobody's word
         if self._said_after([last], fact.valid_from, writes):
             return False
         self._add(replace(fact, supersedes=last.id), writes)
@@ -95,12 +99,15 @@ class SlotPlacer:
                 ends.get((held.id, support.source_id)),
                 support.ordinal if source is None else source.context.observed_at,
                 order,
+                held.external if source is None else source.origin.trust is Trust.EXTERNAL,
+                support.weight,
             )
             found.setdefault((said.value, said.source), said)
         if fact is not None:
             own = (fact.object.key, self._event.id)
             said_at = self._event.context.observed_at
-            found[own] = Statement(*own, fact.valid_from, fact.valid_to, said_at, len(chain))
+            told = (fact.external, fact.confidence)
+            found[own] = Statement(*own, fact.valid_from, fact.valid_to, said_at, len(chain), *told)
         return list(found.values())
 
     def _supports(self, ids: Sequence[str], writes: Writes) -> list[Support]:
@@ -190,6 +197,15 @@ def _says_when(statement: Statement) -> bool:
     return statement.holds_to is not None and statement.holds_to - statement.holds_from > 1
 
 
+def _trusted(fact: Fact, period: Period) -> Fact:
+    """The fact of a period with the trust of its statements: a document's where nobody else says so."""
+    external = all(each.external for each in period.statements)
+    if external == fact.external:
+        return fact
+    sure = max(each.confidence for each in period.statements if each.external is external)
+    return replace(fact, external=external, confidence=sure)
+
+
 def _put_links(
     event: Event, facts: Sequence[Fact], periods: Sequence[Period], held: dict[str, Fact], writes: Writes
 ) -> None:
@@ -199,7 +215,7 @@ def _put_links(
     for number, (fact, period) in enumerate(zip(facts, periods, strict=True)):
         denied_by = None if fact.superseded_by in ring else fact.superseded_by
         linked = replace(
-            fact,
+            _trusted(fact, period),
             valid_from=period.holds_from,
             valid_to=period.holds_to,
             supersedes=ids[number - 1] if number else None,

@@ -1,12 +1,14 @@
 """When each value of a slot held, from everything that was said of it: a function of the statements, not of their order.
 
-Three rules, in the order in which they apply:
+Four rules, in the order in which they apply:
 
 1. Statements stand in valid time, and a value holds until another one begins.
 2. A statement without a date is sure of the instant at which it was said, and of no beginning. Where a dated one that
    holds at that instant was said later, it yields: what was said last about an instant counts. Its value is then what
    held *before* the dated one.
 3. What was over when it was told interrupts. The value around it comes back where it was said to hold after that.
+4. What a tool or document says fills the gaps that people's words leave, and moves none of their ends. Where it would begin
+   while another value holds by somebody's word it yields: it is put before the first of the values that follow each other there.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ _FOREVER: Instant = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One event's word that a value holds. ``order`` decides between those of one instant."""
+    """One event's word that a value holds. ``order`` decides between those of one instant; ``external`` is the word of a
+    tool or document, ``confidence`` how sure the event was."""
 
     value: str
     source: str
@@ -32,6 +35,8 @@ class Statement:
     holds_to: Instant | None
     said_at: Instant
     order: int = 0
+    external: bool = False
+    confidence: float = 1.0
 
     @property
     def is_over(self) -> bool:
@@ -73,10 +78,39 @@ class _Run:
 
 def timeline(statements: Sequence[Statement], endings: Sequence[Ending] = ()) -> list[Period]:
     """The periods of a slot, in valid order, none overlapping another."""
+    own = _placed([each for each in statements if not each.external], endings)
+    others = _placed([each for each in statements if each.external], endings)
+    firm = _swept(own, endings)
+    if not others:
+        return firm
+    yielding = {}
+    for each, at in others.items():
+        begun = [period for period in firm if period.holds_from <= at < (period.holds_to or _FOREVER)]
+        if begun and begun[0].value != each.value:
+            yielding[each] = _start_of_stretch(firm, begun[0], room=len(others))
+    return _swept(own | others | _before(yielding), endings)
+
+
+def _placed(statements: Sequence[Statement], endings: Sequence[Ending]) -> dict[Statement, Instant]:
+    """From when on each statement says that its value holds, by the first two rules."""
     yielding = _yielding(statements)
     standing = {each: each.holds_from for each in statements if each not in yielding}
+    if not yielding:
+        return standing
     periods = _swept(standing, endings)
-    return _swept(standing | _before(yielding, periods), endings) if yielding else periods
+    starts = {each: period.holds_from for period in periods for each in period.statements}
+    return standing | _before({each: starts[other] for each, other in yielding.items()})
+
+
+def _start_of_stretch(periods: Sequence[Period], last: Period, *, room: int) -> Instant:
+    """The beginning of the stretch without a gap that a period ends, a gap being what has room for so many instants."""
+    start = last.holds_from
+    for period in reversed(periods[: periods.index(last)]):
+        assert period.holds_to is not None, "a period that another one follows has an end"
+        if start - period.holds_to > room:
+            break
+        start = period.holds_from
+    return start
 
 
 def _yielding(statements: Sequence[Statement]) -> dict[Statement, Statement]:
@@ -92,12 +126,11 @@ def _yielding(statements: Sequence[Statement]) -> dict[Statement, Statement]:
     return found
 
 
-def _before(yielding: Mapping[Statement, Statement], periods: Sequence[Period]) -> dict[Statement, Instant]:
-    """The last instants before the period that statements yield to, the value that was said last nearest."""
-    starts = {each: period.holds_from for period in periods for each in period.statements}
+def _before(yielding: Mapping[Statement, Instant]) -> dict[Statement, Instant]:
+    """The last instants before that to which statements yield, the value that was said last nearest."""
     groups: dict[Instant, dict[str, list[Statement]]] = defaultdict(lambda: defaultdict(list))
-    for each, other in yielding.items():
-        groups[starts[other]][each.value].append(each)
+    for each, start in yielding.items():
+        groups[start][each.value].append(each)
     found: dict[Statement, Instant] = {}
     for start, by_value in groups.items():
         values = sorted(by_value, key=lambda value: max(map(_place, by_value[value])), reverse=True)
@@ -165,8 +198,13 @@ class _Sweep:
 def _extend(run: _Run, said: Statement) -> None:
     told_over = all(each.is_over for each in run.statements)
     last_said = max(each.said_at for each in run.statements)
+    firm = any(not each.external for each in run.statements)
     run.statements.append(said)
-    if said.is_over:
+    if said.external and firm:
+        return
+    if not (said.external or firm):
+        run.holds_to = said.holds_to
+    elif said.is_over:
         if told_over and said.holds_to is not None and run.holds_to is not None:
             run.holds_to = max(run.holds_to, said.holds_to)
     elif said.holds_to is not None or (told_over and said.said_at > last_said):

@@ -9,7 +9,7 @@ from lamina.kernel.records import Fact, Support
 from lamina.pipeline.view import EXTRACTED_FROM, HELD_UNTIL
 from lamina.store.ports.writes import Closing, Writes
 
-__all__ = ["drop_fact", "put_version", "support_of", "supports_of"]
+__all__ = ["drop_fact", "put_version", "support_of", "supports_of", "vouched_for"]
 
 
 def put_version(
@@ -39,6 +39,13 @@ def drop_fact(event: Event, held: Fact, into: str | None, writes: Writes) -> Non
             writes.supports[:] = [each for each in writes.supports if each.record_id != held.id]
         return
     writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at, into))
+
+
+def vouched_for(held: Fact, said: Fact) -> Fact:
+    """A fact that is said again: what a tool or document said becomes the word of whoever says it too."""
+    if held.external and not said.external:
+        return replace(held, external=False, confidence=said.confidence)
+    return held
 
 
 def support_of(event: Event, record_id: str, stated: Fact) -> Support:

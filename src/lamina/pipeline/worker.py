@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
-import traceback
 from collections.abc import Callable, Sequence
 
 from lamina import limits
-from lamina.kernel.events import Stage
+from lamina.errors import LaminaError
+from lamina.kernel.events import Event, Stage
 from lamina.kernel.time import SECOND_US, Clock
 from lamina.models.ports import Embedder
+from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.loops.applying import applies_at
+from lamina.store.ports.index import VectorRow
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import LEASE_LOST, Job
 from lamina.store.ports.store import Store
@@ -44,6 +47,7 @@ class Worker:
         clock: Clock,
         owner: str,
         *,
+        failures: Failures | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._store = store
@@ -51,16 +55,36 @@ class Worker:
         self._embedder = embedder
         self._clock = clock
         self._owner = owner
+        self._failures = failures or Failures()
         self._sleep = sleep
         self._pruned_at = 0
         self._loaded = False
+        self._embeds_at = 0
+        self._left_out: set[tuple[str, str]] = set()
 
     def run(self, stopping: Callable[[], bool]) -> None:
-        """Work until told to stop; when nothing is due, do what was put off, then sleep briefly."""
-        while not stopping():
-            if not (self.step() or self.embed_pending()):
-                self._prune()
-                self._sleep(_IDLE_S)
+        """Work until told to stop; when nothing is due, do what was put off, then sleep briefly. A round that fails is
+        logged, and comes again."""
+        keep_at(
+            "derivation",
+            self._round,
+            stopping,
+            idle_s=_IDLE_S,
+            failures=self._failures,
+            sleep=self._sleep,
+        )
+
+    def _round(self) -> bool:
+        try:
+            if self.step() or self._embed_when_due():
+                return True
+        except Exception:
+            # A lease that ran out would count as an attempt of its job.
+            with contextlib.suppress(LaminaError):
+                self._store.jobs.release(self._owner)
+            raise
+        self._prune()
+        return False
 
     def drain(self) -> int:
         """Work until nothing is due any more; returns how many jobs and answers there were."""
@@ -77,20 +101,45 @@ class Worker:
         return self._apply_answers() + sum(self._work(stage) for stage in _STAGES)
 
     def embed_pending(self) -> int:
-        """Embed one batch of the rows whose vectors were put off; returns how many."""
+        """Embed one batch of the rows whose vectors were put off; returns how many. One that cannot be embedded where others
+        can is left out until the next start."""
         if self._embedder is None:
             return 0
-        waiting = self._store.index.unembedded(limits.JOB_BATCH_MAX)
+        waiting = self._store.index.unembedded(limits.JOB_BATCH_MAX + len(self._left_out))
+        rows = [row for row in waiting if row not in self._left_out][: limits.JOB_BATCH_MAX]
         events = [
             event
-            for tenant_id in dict.fromkeys(tenant for tenant, _ in waiting)
-            for event in self._store.log.get(
-                tenant_id, [rid for t, rid in waiting if t == tenant_id]
-            ).values()
+            for tenant_id in dict.fromkeys(tenant for tenant, _ in rows)
+            for event in self._store.log.get(tenant_id, [rid for t, rid in rows if t == tenant_id]).values()
         ]
         if events:
-            self._store.index.embed(vector_rows(events, self._embedder))
+            self._embed(events, self._embedder)
         return len(events)
+
+    def _embed(self, events: Sequence[Event], embedder: Embedder) -> None:
+        try:
+            vectors = vector_rows(events, embedder)
+        except Exception:
+            vectors, failed = _one_by_one(events, embedder)
+            if not vectors:
+                raise  # the embedder is at fault, or all that is left
+            for event in failed:
+                _LOG.error("%s could not be embedded and is left to its words until the next start", event.id)
+            self._left_out |= {(event.tenant_id, event.id) for event in failed}
+        self._store.index.embed(vectors)
+
+    def _embed_when_due(self) -> int:
+        """As ``embed_pending``; an embedder that fails keeps derivation from nothing, and is tried again later each time."""
+        if self._clock.now() < self._embeds_at:
+            return 0
+        try:
+            done = self.embed_pending()
+        except Exception as error:
+            wait_s = self._failures.note("embedding", error)
+            self._embeds_at = self._clock.now() + int(wait_s * SECOND_US)
+            return 0
+        self._failures.over("embedding")
+        return done
 
     def _work(self, stage: Stage) -> int:
         now = self._clock.now()
@@ -128,10 +177,12 @@ class Worker:
                 return False
             return self._store.inquiries.apply(ready, applies_at(ready.after), writes)
         except Exception as error:
-            name = f"{type(error).__module__}.{type(error).__qualname__}"
-            frames = "".join(traceback.format_tb(error.__traceback__))
+            name = class_of(error)
             _LOG.error(
-                "an answer about %s could not be applied: %s\n%s", ready.inquiry.event_id, name, frames
+                "an answer about %s could not be applied: %s\n%s",
+                ready.inquiry.event_id,
+                name,
+                frames_of(error),
             )
             self._store.inquiries.put_off(ready.inquiry, name, retry_at=None)
             return False
@@ -163,11 +214,14 @@ class Worker:
 
     def _fail(self, job: Job, error: Exception) -> None:
         wait_us = backoff_us(job.attempts + 1)
-        # The class and not the message: a message may quote the memory.
-        name = f"{type(error).__module__}.{type(error).__qualname__}"
-        frames = "".join(traceback.format_tb(error.__traceback__))
+        name = class_of(error)
         _LOG.error(
-            "%s of %s failed, attempt %d: %s\n%s", job.stage, job.event.id, job.attempts + 1, name, frames
+            "%s of %s failed, attempt %d: %s\n%s",
+            job.stage,
+            job.event.id,
+            job.attempts + 1,
+            name,
+            frames_of(error),
         )
         if wait_us is None:
             self._give_up(job, name)
@@ -189,3 +243,15 @@ class Worker:
         if now - self._pruned_at > _PRUNE_EVERY_S * SECOND_US:
             self._pruned_at = now
             self._store.idempotency.prune(now - limits.IDEMPOTENCY_TTL_S * SECOND_US)
+
+
+def _one_by_one(events: Sequence[Event], embedder: Embedder) -> tuple[list[VectorRow], list[Event]]:
+    """The vectors of those that can be embedded, and those that cannot."""
+    vectors: list[VectorRow] = []
+    failed: list[Event] = []
+    for event in events:
+        try:
+            vectors += vector_rows([event], embedder)
+        except Exception:
+            failed.append(event)
+    return vectors, failed

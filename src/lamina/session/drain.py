@@ -1,7 +1,7 @@
 """What happens behind the two calls: turns that left a window are folded, delivered, and sessions that fell silent closed.
 
 Nothing here is awaited by a caller. A row is folded once, in order inside its session; a target that is down costs its
-rows attempts and nobody else anything.
+rows attempts and nobody else anything, and so does an error that nobody thought of.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from lamina import limits
-from lamina.errors import Forbidden, Invalid, LaminaError, TooLarge, Unauthenticated, Unsupported
+from lamina.errors import Forbidden, Invalid, LaminaError, TooLarge, Unauthenticated, Unavailable, Unsupported
 from lamina.kernel.events import Event
 from lamina.kernel.time import SECOND_US, Clock
+from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.session.folders import Folder, RulesFolder
 from lamina.session.folding import bridge_text, said_of
 from lamina.store.ports.sessions import Fold, OutboxRow, Sitting
@@ -45,7 +46,7 @@ def backoff_us(attempts: int) -> int:
     )
 
 
-def is_permanent(error: LaminaError) -> bool:
+def is_permanent(error: Exception) -> bool:
     """Whether the same delivery will be refused again: the target understood it and said no."""
     return isinstance(error, _PERMANENT)
 
@@ -70,10 +71,12 @@ class Drain:
         *,
         folder: Folder | None = None,
         target: Target | None = None,
+        failures: Failures | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._store = store
         self._clock = clock
+        self._failures = failures or Failures()
         self._rules = RulesFolder()
         self._folder: Folder = folder or self._rules
         self._target = target
@@ -81,22 +84,26 @@ class Drain:
         self._looked_at = 0
 
     def run(self, stopping: Callable[[], bool]) -> None:
-        """Work until told to stop. What fails here is logged, and tried again."""
-        while not stopping():
-            try:
-                busy = self.step().claimed
-                self._close_now_and_then()
-            except LaminaError:
-                _LOG.exception("the outbox could not be drained and is tried again")
-                busy = 0
-            if not busy:
-                self._sleep(_IDLE_S)
+        """Work until told to stop. A round that fails is logged, and comes again."""
+        keep_at(
+            "the outbox",
+            self._round,
+            stopping,
+            idle_s=_IDLE_S,
+            failures=self._failures,
+            sleep=self._sleep,
+        )
+
+    def _round(self) -> bool:
+        claimed = self.step().claimed
+        self._close_now_and_then()
+        return claimed > 0
 
     def drain(self) -> Drained:
         """Work until nothing is due; the sum of what was done."""
         done = Drained()
         while (step := self.step()).claimed:
-            done = Drained(*(a + b for a, b in zip(_counts(done), _counts(step), strict=True)))
+            done = _sum(done, step)
         return done
 
     def step(self) -> Drained:
@@ -108,13 +115,55 @@ class Drain:
             now=now,
         )
         deadline = time.monotonic() + limits.OUTBOX_BUDGET_S
-        folded = sent = failed = 0
+        done = Drained(claimed=len(rows))
         # Sorting is stable: the rows of a sitting stay in the order in which they left it.
         for _, group in itertools.groupby(sorted(rows, key=_sitting_of), key=_sitting_of):
-            batch = _Batch(self, list(group), deadline)
+            done = _sum(done, self._settled(list(group), deadline))
+        return done
+
+    def _settled(self, rows: list[OutboxRow], deadline: float) -> Drained:
+        """Settle rows of one sitting. After an error that nobody thought of each is tried by itself, up to the one that it
+        comes of: that one has had an attempt."""
+        batch = _Batch(self, rows, deadline)
+        try:
             batch.run()
-            folded, sent, failed = folded + batch.folded, sent + batch.sent, failed + batch.failed
-        return Drained(len(rows), folded, sent, failed)
+        except Unavailable:
+            raise  # the store is away, for everybody
+        except Exception as error:
+            if len(rows) == 1:
+                return _sum(batch.done, self._attempted(rows[0], error, deadline))
+            _LOG.warning("a batch of the outbox failed and is tried one by one: %s", class_of(error))
+            return _sum(batch.done, self._one_by_one(rows, deadline))
+        return batch.done
+
+    def _one_by_one(self, rows: list[OutboxRow], deadline: float) -> Drained:
+        done = Drained()
+        for place, row in enumerate(rows):
+            alone = self._settled([row], deadline)
+            done = _sum(done, alone)
+            if not alone.sent:
+                # Nothing overtakes: what is behind it is claimed again when this one is done or failed for good.
+                self._store.sessions.release([later.id for later in rows[place + 1 :]])
+                break
+        return done
+
+    def _attempted(self, row: OutboxRow, error: Exception, deadline: float) -> Drained:
+        """An attempt of a row ended in an error that nobody thought of. The last one is made by rules."""
+        _log_unexpected(row, error)
+        last = row.attempts + 1 >= limits.OUTBOX_ATTEMPTS_MAX
+        if last and self._folder is not self._rules:
+            batch = _Batch(self, [row], deadline, folder=self._rules)
+            try:
+                batch.run()
+            except Unavailable:
+                raise
+            except Exception as again:
+                _log_unexpected(row, again)
+            else:
+                return batch.done
+        retry_at = self._clock.now() + backoff_us(row.attempts + 1)
+        self._store.sessions.put_off(row.id, _shown(error), retry_at=retry_at, failed=last)
+        return Drained(failed=int(last))
 
     def close_idle(self) -> int:
         """Close the sessions that nobody has spoken in for longer than the gap; how many."""
@@ -137,20 +186,37 @@ def _sitting_of(row: OutboxRow) -> tuple[str, ...]:
     return (*row.place, f"{row.sitting:09}")
 
 
-def _counts(drained: Drained) -> tuple[int, ...]:
-    return drained.claimed, drained.folded, drained.sent, drained.failed
+def _sum(one: Drained, other: Drained) -> Drained:
+    return Drained(
+        one.claimed + other.claimed,
+        one.folded + other.folded,
+        one.sent + other.sent,
+        one.failed + other.failed,
+    )
+
+
+def _log_unexpected(row: OutboxRow, error: Exception) -> None:
+    if not isinstance(error, LaminaError):
+        _LOG.error("settling %s failed: %s\n%s", row.event_id, class_of(error), frames_of(error))
 
 
 class _Batch:
     """The claimed rows of one sitting, in order."""
 
-    def __init__(self, drain: Drain, rows: list[OutboxRow], deadline: float) -> None:
+    def __init__(
+        self, drain: Drain, rows: list[OutboxRow], deadline: float, *, folder: Folder | None = None
+    ) -> None:
         self._store = drain._store
         self._clock = drain._clock
-        self._folder, self._rules, self._target = drain._folder, drain._rules, drain._target
+        self._folder, self._rules, self._target = folder or drain._folder, drain._rules, drain._target
         self._rows = rows
         self._deadline = deadline
         self.folded = self.sent = self.failed = 0
+
+    @property
+    def done(self) -> Drained:
+        """What was done so far."""
+        return Drained(folded=self.folded, sent=self.sent, failed=self.failed)
 
     def run(self) -> None:
         """Fold what is not folded, then deliver; what was not tried is given back."""
@@ -207,7 +273,8 @@ class _Batch:
         turn = said_of(event)
         try:
             return self._folder.fold(summary, turn)
-        except LaminaError as error:
+        except Exception as error:
+            _log_unexpected(row, error)
             if row.attempts + 1 >= limits.OUTBOX_ATTEMPTS_MAX or is_permanent(error):
                 return self._rules.fold(summary, turn)
             self._retry(row, error)
@@ -223,7 +290,8 @@ class _Batch:
             try:
                 if event is not None and not event.excluded and row.sent_at is None:
                     self._target.send(row, event)
-            except LaminaError as error:
+            except Exception as error:
+                _log_unexpected(row, error)
                 # What was folded just now counts its attempts anew.
                 attempts = row.attempts if row.folded_at is not None else 0
                 if is_permanent(error) or attempts + 1 >= limits.OUTBOX_ATTEMPTS_MAX:
@@ -237,7 +305,7 @@ class _Batch:
             self.sent += 1
         return len(rows)
 
-    def _retry(self, row: OutboxRow, error: LaminaError, attempts: int | None = None) -> None:
+    def _retry(self, row: OutboxRow, error: Exception, attempts: int | None = None) -> None:
         count = (row.attempts if attempts is None else attempts) + 1
         self._store.sessions.put_off(row.id, _shown(error), retry_at=self._next(count), failed=False)
         self._put_off.add(row.id)
@@ -246,5 +314,5 @@ class _Batch:
         return self._clock.now() + backoff_us(attempts)
 
 
-def _shown(error: LaminaError) -> str:
-    return f"{error.code}: {error.message}"
+def _shown(error: Exception) -> str:
+    return f"{error.code}: {error.message}" if isinstance(error, LaminaError) else class_of(error)

@@ -16,6 +16,7 @@ from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.records import Loop
 from lamina.kernel.time import SECOND_US, Clock
 from lamina.models.ports import Generator
+from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.pipeline.loops.answer import is_usable
 from lamina.pipeline.loops.applying import EXTRACTOR
 from lamina.pipeline.loops.question import BEFORE_READ, TASK, Question, plain, question_about
@@ -40,23 +41,25 @@ class Inquirer:
         clock: Clock,
         generator: Generator,
         *,
+        failures: Failures | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        self._failures = failures or Failures()
         self._store = store
         self._clock = clock
         self._generator = generator
         self._sleep = sleep
 
     def run(self, stopping: Callable[[], bool]) -> None:
-        """Work until told to stop. What fails here is logged, and tried again."""
-        while not stopping():
-            try:
-                busy = self.step()
-            except LaminaError:
-                _LOG.exception("inquiries could not be claimed and are tried again")
-                busy = 0
-            if not busy:
-                self._sleep(_IDLE_S)
+        """Work until told to stop. A round that fails is logged, and comes again."""
+        keep_at(
+            "asking the model",
+            lambda: self.step() > 0,
+            stopping,
+            idle_s=_IDLE_S,
+            failures=self._failures,
+            sleep=self._sleep,
+        )
 
     def step(self) -> int:
         """The next inquiry that is due; how many there were."""
@@ -78,15 +81,13 @@ class Inquirer:
                 return
             known = self._store.model_outputs.find(inquiry.tenant_id, question.input_hash)
             output = known or self._ask(inquiry, question)
+            self._store.inquiries.answer(inquiry, output, question.sources)
         except LaminaError as error:
             self._put_off(inquiry, f"{error.code}: {error.message}", final=is_permanent(error))
         except Exception as error:
-            # The class and not the message: a message may quote the memory.
-            name = f"{type(error).__module__}.{type(error).__qualname__}"
-            _LOG.error("asking about %s failed: %s", inquiry.event_id, name)
+            name = class_of(error)
+            _LOG.error("asking about %s failed: %s\n%s", inquiry.event_id, name, frames_of(error))
             self._put_off(inquiry, name, final=False)
-        else:
-            self._store.inquiries.answer(inquiry, output, question.sources)
 
     def _question(self, inquiry: Inquiry) -> Question | None:
         """What to ask, with the loops that are open by now; None when the turn is gone or was cancelled."""

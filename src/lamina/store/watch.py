@@ -9,20 +9,24 @@ from contextlib import contextmanager
 
 from lamina import limits
 from lamina.kernel.events import LifecycleRow, Stage
+from lamina.observe.rounds import Failures
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.store import Store
 
 __all__ = ["Watch"]
 
 _POLL_S = 0.002
+_FAILED_S_MAX = 1.0  # somebody waits
+_PART = "waiting for stages"
 _ROWS_OF_EVENT_MAX = 64
 
 
 class Watch:
     """Wakes waiters when something was committed. Without waiters it does nothing."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, failures: Failures | None = None) -> None:
         self._store = store
+        self._failures = failures or Failures()
         self._condition = threading.Condition()
         self._room = threading.BoundedSemaphore(limits.WAITS_MAX)
         self._waiters = 0
@@ -81,16 +85,29 @@ class Watch:
             self._thread.start()
 
     def _look(self) -> None:
-        mark = self._store.change_mark()
+        mark: int | None = None
+        wait_s = _POLL_S
         while True:
-            time.sleep(_POLL_S)
+            time.sleep(wait_s)
             with self._condition:
                 if self._waiters == 0:
                     self._thread = None
-                    return
-            now = self._store.change_mark()
+                    break
+            try:
+                now = self._store.change_mark()
+            except Exception as error:
+                # Those who wait look for themselves meanwhile, and are told what the store says.
+                wait_s = min(self._failures.note(_PART, error), _FAILED_S_MAX)
+                self._woken()
+                continue
+            self._failures.over(_PART)
+            wait_s = _POLL_S
             if now != mark:
                 mark = now
-                with self._condition:
-                    self._commits += 1
-                    self._condition.notify_all()
+                self._woken()
+        self._failures.drop(_PART)
+
+    def _woken(self) -> None:
+        with self._condition:
+            self._commits += 1
+            self._condition.notify_all()

@@ -94,7 +94,11 @@ class RenewedKeys:
                 return None
             self._asked_at = now
             self._reading = done = threading.Event()
-        threading.Thread(target=self._read, args=(done,), name="lamina-jwks", daemon=True).start()
+        try:
+            threading.Thread(target=self._read, args=(done,), name="lamina-jwks", daemon=True).start()
+        except RuntimeError as error:  # no room for another thread
+            self._ended(done)
+            _LOG.warning("the keys of %s could not be read: %s", self._name, error)
         return done
 
     def _read(self, done: threading.Event) -> None:
@@ -107,6 +111,9 @@ class RenewedKeys:
             with self._lock:
                 self._keys, self._read_at = keys, started
         finally:
-            with self._lock:
-                self._reading = None
-            done.set()
+            self._ended(done)
+
+    def _ended(self, done: threading.Event) -> None:
+        with self._lock:
+            self._reading = None
+        done.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,9 +11,11 @@ from lamina.continuity.graph.blocks import ANCHORS, SUMMARY_CAPS, empty_block, g
 from lamina.continuity.graph.sources import GraphSources
 from lamina.continuity.permission import READS, Reach
 from lamina.kernel.operations import Call
+from lamina.observe.rounds import class_of, frames_of
 
 __all__ = ["Graphing"]
 
+_LOG = logging.getLogger("lamina.continuity")
 _UNEXPECTED = (AttributeError, KeyError, TypeError, ValueError)
 
 
@@ -35,5 +38,6 @@ class Graphing:
             if anchor is not None and anchor.kind in ANCHORS:
                 around = self._sources.around(call.principal.tenant_id, anchor, reach)
             return graph_block(anchor, around, caps)
-        except _UNEXPECTED:
+        except _UNEXPECTED as error:
+            _LOG.error("the graph of a subject failed: %s\n%s", class_of(error), frames_of(error))
             return empty_block("graph_derivation_failed", caps, reason="helper_exception")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,12 +28,14 @@ from lamina.continuity.shelf.uses import note_use
 from lamina.errors import Malformed, NotFound
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import Instant
+from lamina.observe.rounds import class_of, frames_of
 
 __all__ = ["Reading", "Section"]
 
 Section = Callable[[Subject, Call], Mapping[str, Any]]
 """What another part of the product adds to the startup view of a subject, such as its reminders."""
 
+_LOG = logging.getLogger("lamina.continuity")
 _UNEXPECTED = (AttributeError, KeyError, TypeError, ValueError)
 
 
@@ -123,7 +126,8 @@ class Reading:
         more: dict[str, Any] = {"startup_summary": None}
         try:
             more["startup_summary"] = startup_summary(capsule, state, warnings, trust)
-        except _UNEXPECTED:
+        except _UNEXPECTED as error:
+            _LOG.error("a startup summary failed: %s\n%s", class_of(error), frames_of(error))
             warnings.append(SUMMARY_FAILED)
         return more | {name: section(subject, call) for name, section in self._sections.items()}
 
@@ -133,6 +137,7 @@ def _trust(capsule: CapsuleObject | None, now: Instant, state: str, warnings: li
         return None
     try:
         return trust_signals(capsule, now, state)
-    except _UNEXPECTED:
+    except _UNEXPECTED as error:
+        _LOG.error("trust signals failed: %s\n%s", class_of(error), frames_of(error))
         warnings.append(TRUST_FAILED)
         return None

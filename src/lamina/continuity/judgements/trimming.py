@@ -5,6 +5,7 @@ The order is a promise (seed 000, "Under token pressure"); what went is named in
 
 from __future__ import annotations
 
+import logging
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,9 +16,11 @@ from lamina.continuity.judgements.recovery_warnings import SALIENCE_OMITTED, TRU
 from lamina.continuity.judgements.salience import Salience
 from lamina.continuity.judgements.trust import Trust, compact, trust_signals
 from lamina.kernel.time import Instant
+from lamina.observe.rounds import class_of, frames_of
 
 __all__ = ["Fitted", "Trimmed", "fitted", "rendered", "shares", "tokens", "trimmed"]
 
+_LOG = logging.getLogger("lamina.continuity")
 _WHOLE: Final = (
     "metadata",
     "canonical_sources",
@@ -140,7 +143,8 @@ def _signals(
 ) -> tuple[Trust | None, tuple[str, ...]]:
     try:
         full = trust_signals(capsule, now, source_state)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError) as error:
+        _LOG.error("trust signals failed: %s\n%s", class_of(error), frames_of(error))
         return None, (TRUST_FAILED,)
     if tokens(rendered(full)) + _LEAST_TOKENS <= left and trimmed(capsule, left - tokens(rendered(full))):
         return full, ()

@@ -7,11 +7,9 @@ One process at a time projects a folder; it holds ``projector.lock``.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import logging
 import shutil
-import struct
 import threading
 import uuid
 from collections import OrderedDict
@@ -19,13 +17,13 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 import pygit2
 
 from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
-from lamina.store.documents.gathering import DamagedPack
+from lamina.observe.rounds import Failures
 from lamina.store.documents.objects import GitObject, Worktree
 from lamina.store.documents.repository import GitRepository, folder_name, replace_repository
 from lamina.store.ports.documents import Commit, CommitChanges, Landed
@@ -34,6 +32,8 @@ __all__ = ["CommitRows", "Projector"]
 
 _LOG = logging.getLogger("lamina.store")
 _LOCK = "projector.lock"
+_PART = "the repository of documents"
+_GATHERING = "gathering the packs of documents"
 
 
 class CommitRows(Protocol):
@@ -68,9 +68,11 @@ class _Followed:
 class Projector:
     """The repositories below ``folder``, made on first need."""
 
-    def __init__(self, folder: Path, rows: CommitRows, *, durable: bool) -> None:
+    def __init__(self, folder: Path, rows: CommitRows, failures: Failures, *, durable: bool) -> None:
         self._folder = folder
         self._rows = rows
+        self._failures = failures
+        self._failing: set[str] = set()  # tenants
         self._durable = durable
         self._followed: dict[str, _Followed] = {}
         self._used: OrderedDict[str, None] = OrderedDict()  # tenants, the last one last
@@ -94,9 +96,10 @@ class Projector:
     def claim(self) -> None:
         """Nothing when this process may write documents; the first call starts the projector.
 
-        Raises ``Unavailable`` (DOCUMENTS_IN_USE) while another process may.
+        Raises ``Unavailable`` (DOCUMENTS_IN_USE) while another process may, (WAL_UNAVAILABLE) once the store is closed.
         """
         with self._lock:
+            self._check_open()
             if self._held is not None:
                 return
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -114,6 +117,10 @@ class Projector:
             self._due.update(self._rows.tenants())
             self._thread.start()
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Unavailable("WAL_UNAVAILABLE", "the documents cannot be reached: the store is closed")
+
     def recover(self) -> None:
         """Finish what a crash left; nothing where another process may write."""
         try:
@@ -125,9 +132,13 @@ class Projector:
             self._asked.wait_for(lambda: self._idle or self._closed)
 
     def stand(self, commits: Sequence[Landed]) -> list[str]:
-        """The hashes of commits that have landed, once they stand in their repositories."""
+        """The hashes of commits that have landed, once they stand in their repositories; raises ``Unavailable``
+        (REPOSITORY_UNAVAILABLE) where that cannot be now, also because the store is closed."""
         places = [(each.tenant_id, each.commit.number) for each in commits]
         with self._lock:
+            # Under the lock: whoever asks before the projector sees that it is closed is still served.
+            if self._closed:
+                raise _kept("the store is closed")
             made = {each: self._made.pop(each) for each in places if each in self._made}
             futures = {each: self._waiting.setdefault(each, Future()) for each in places if each not in made}
             for place, each in zip(places, commits, strict=True):
@@ -145,6 +156,7 @@ class Projector:
         """Build a tenant's repository anew from the rows: what they hold no more is gone from it."""
         future: Future[None] = Future()
         with self._lock:
+            self._check_open()
             self._rebuilds.append((tenant_id, future))
             self._asked.notify_all()
         future.result()
@@ -162,31 +174,72 @@ class Projector:
                 followed.repository.settle()
             assert self._held is not None, "it was started"
             self._held.close()
+        self._refuse_what_waits()
 
     # ---- the thread
 
     def _run(self) -> None:
-        while True:
-            with self._lock:
-                while not (self._due or self._rebuilds or self._closed):
-                    self._idle = True
-                    self._asked.notify_all()
-                    self._asked.wait()
-                self._idle = False
-                due, self._due = sorted(self._due), set()
-                rebuilds, self._rebuilds = self._rebuilds, []
-                if not due and not rebuilds:
-                    return
-            for tenant_id in due:
-                self._attempt(tenant_id)
-            for tenant_id, future in rebuilds:
+        try:
+            while (asked := self._next_asked()) is not None:
                 try:
-                    self._followed[tenant_id] = self._rebuilt(tenant_id)
+                    self._do(*asked)
                 except Exception as error:
-                    self._followed.pop(tenant_id, None)
-                    future.set_exception(_unavailable(error))
-                else:
-                    future.set_result(None)
+                    # Whoever waits for a repository that was not come to is told; the next write tries it again.
+                    self._failures.note(_PART, error)
+                    self._fail(_unavailable(error), asked[1])
+        finally:
+            self._refuse_what_waits()
+
+    def _next_asked(self) -> tuple[list[str], list[tuple[str, Future[None]]]] | None:
+        """The tenants whose repositories are behind, and those to build anew; None at the end."""
+        with self._lock:
+            while not (self._due or self._rebuilds or self._closed):
+                self._idle = True
+                self._asked.notify_all()
+                self._asked.wait()
+            self._idle = False
+            due, self._due = sorted(self._due), set()
+            rebuilds, self._rebuilds = self._rebuilds, []
+            return (due, rebuilds) if due or rebuilds else None
+
+    def _do(self, due: Sequence[str], rebuilds: Sequence[tuple[str, Future[None]]]) -> None:
+        for tenant_id in due:
+            self._attempt(tenant_id)
+        for tenant_id, future in rebuilds:
+            try:
+                self._followed[tenant_id] = self._rebuilt(tenant_id)
+            except Exception as error:
+                self._followed.pop(tenant_id, None)
+                self._failing.add(tenant_id)
+                self._failures.note(_PART, error)
+                future.set_exception(_unavailable(error))
+            else:
+                self._works(tenant_id)
+                future.set_result(None)
+
+    def _refuse_what_waits(self) -> None:
+        """Nobody waits for a thread that has ended, for whatever reason."""
+        with self._lock:
+            self._closed = True
+            rebuilds, self._rebuilds = self._rebuilds, []
+            self._asked.notify_all()
+        self._fail(_kept("the store is closed"), rebuilds)
+
+    def _fail(
+        self,
+        failure: LaminaError,
+        rebuilds: Sequence[tuple[str, Future[None]]] = (),
+        tenant_id: str | None = None,
+    ) -> None:
+        """Tell those who wait, of one tenant or of all."""
+        with self._lock:
+            lost = [each for each in self._waiting if tenant_id in (None, each[0])]
+            futures: list[Future[Any]] = [self._waiting.pop(each) for each in lost]
+            for each in lost:
+                self._landed.pop(each, None)
+        for future in (*futures, *(future for _, future in rebuilds)):
+            if not future.done():
+                future.set_exception(failure)
 
     def _attempt(self, tenant_id: str) -> None:
         try:
@@ -207,15 +260,16 @@ class Projector:
         except Exception as error:
             # The worktree may be ahead of the repository: the next attempt reads it anew.
             self._followed.pop(tenant_id, None)
-            failure = _unavailable(error)
-            _LOG.error("documents are kept, but their repository could not be written: %s", failure)
-            with self._lock:
-                lost = [each for each in self._waiting if each[0] == tenant_id]
-                futures = [self._waiting.pop(each) for each in lost]
-                for each in lost:
-                    self._landed.pop(each, None)
-            for future in futures:
-                future.set_exception(failure)
+            self._failing.add(tenant_id)
+            self._failures.note(_PART, error)
+            self._fail(_unavailable(error), tenant_id=tenant_id)
+        else:
+            self._works(tenant_id)
+
+    def _works(self, tenant_id: str) -> None:
+        self._failing.discard(tenant_id)
+        if not self._failing:
+            self._failures.over(_PART)
 
     def _note_use(self, tenant_id: str) -> None:
         """Let go of what the repositories that are not written any more hold for their next write."""
@@ -324,7 +378,10 @@ class Projector:
             return
         if repository.is_scattered:
             self._gathering = threading.Thread(
-                target=_gather, args=(repository, repository.to_gather()), name="lamina-gather", daemon=True
+                target=_gather,
+                args=(repository, repository.to_gather(), self._failures),
+                name="lamina-gather",
+                daemon=True,
             )
             self._gathering.start()
 
@@ -333,12 +390,14 @@ class Projector:
             self._gathering.join()
 
 
-def _gather(repository: GitRepository, packs: Sequence[Path]) -> None:
-    with contextlib.suppress(OSError):
-        try:
-            repository.gather(packs)
-        except (DamagedPack, KeyError, struct.error) as error:
-            _LOG.warning("packs of a repository could not be gathered: %s", error)
+def _gather(repository: GitRepository, packs: Sequence[Path], failures: Failures) -> None:
+    try:
+        repository.gather(packs)
+    except Exception as error:
+        # The packs stay as they are, and serve; the next write that finds them scattered tries again.
+        failures.note(_GATHERING, error)
+    else:
+        failures.over(_GATHERING)
 
 
 def _unavailable(error: BaseException) -> LaminaError:
@@ -346,10 +405,14 @@ def _unavailable(error: BaseException) -> LaminaError:
         return error
     failure: LaminaError = Fault("INTERNAL", f"the repository of documents failed: {type(error).__name__}")
     if isinstance(error, OSError | pygit2.GitError):
-        failure = Unavailable(
-            "REPOSITORY_UNAVAILABLE",
-            f"the write is kept, but its commit could not be made: {type(error).__name__}",
-            hint="check the disk; the commit is made with the next write or at the next start",
-        )
+        failure = _kept(type(error).__name__)
     failure.__cause__ = error
     return failure
+
+
+def _kept(reason: str) -> Unavailable:
+    return Unavailable(
+        "REPOSITORY_UNAVAILABLE",
+        f"the write is kept, but its commit could not be made: {reason}",
+        hint="check the disk; the commit is made with the next write or at the next start",
+    )

@@ -25,6 +25,7 @@ from lamina.store.ports.log import Appended, Capture, EventQuery
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.rules.log import cancellation_of, captured_row
 from lamina.store.rules.refusals import check_same
+from lamina.store.rules.waiting import Waiting, key_unavailable
 
 __all__ = ["MemoryIdempotency", "MemoryLog", "MemoryScopes"]
 
@@ -203,12 +204,20 @@ class MemoryIdempotency:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._locks = [threading.Lock() for _ in range(_LOCKS)]
+        self._waiting = Waiting()
 
     @contextmanager
     def alone(self, key: IdempotencyKey) -> Iterator[None]:
         """Mirrors ``Idempotency.alone``."""
-        with self._locks[hash(key) % _LOCKS]:
+        lock = self._locks[hash(key) % _LOCKS]
+        if not lock.acquire(blocking=False):
+            with self._waiting.place():
+                if not lock.acquire(timeout=limits.WAIT_S_MAX):
+                    raise key_unavailable("another call with the key has not ended")
+        try:
             yield
+        finally:
+            lock.release()
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """Mirrors ``Idempotency.find``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lamina.store.memory.tables import Memory
 from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
 
@@ -13,6 +15,7 @@ class MemoryUpkeep:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+        self._failing: Mapping[str, str] = {}
 
     def probe(self) -> None:
         """Mirrors ``Upkeep.probe``."""
@@ -21,7 +24,11 @@ class MemoryUpkeep:
         """Mirrors ``Upkeep.state``."""
         jobs = self._memory.tables.jobs.values()
         waiting = [row.event.recorded_at for row in jobs if row.state != "failed"]
-        return StoreState("memory", "1", min(waiting, default=None), None, None)
+        return StoreState("memory", "1", min(waiting, default=None), None, None, self._failing)
+
+    def note_failing(self, parts: Mapping[str, str]) -> None:
+        """Mirrors ``Upkeep.note_failing``."""
+        self._failing = dict(parts)
 
     def backlog(self, tenant_id: str, up_to: int | None = None) -> Backlog:
         """Mirrors ``Upkeep.backlog``."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from lamina.kernel.time import Instant
@@ -22,7 +23,8 @@ class Backlog:
 class StoreState:
     """What there is to say of a store. None where the engine cannot tell.
 
-    ``oldest_pending_at`` is when the oldest event that still waits for derivation was recorded.
+    ``oldest_pending_at`` is when the oldest event that still waits for derivation was recorded. ``failing`` is what behind
+    the calls fails just now and is tried again, of the engine and of the worker: part to class or code of its error.
     """
 
     engine: str
@@ -30,6 +32,7 @@ class StoreState:
     oldest_pending_at: Instant | None
     worker_alive: bool | None
     disk_free_bytes: int | None
+    failing: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,10 @@ class Upkeep(Protocol):
 
     def state(self) -> StoreState:
         """How the store stands."""
+        ...
+
+    def note_failing(self, parts: Mapping[str, str]) -> None:
+        """What of the worker fails just now, instead of what it told before; in whichever process ``state`` is asked."""
         ...
 
     def backlog(self, tenant_id: str, up_to: int | None = None) -> Backlog:

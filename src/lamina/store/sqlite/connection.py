@@ -14,7 +14,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -23,6 +23,7 @@ import apsw
 
 from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
+from lamina.observe.rounds import Failures, class_of
 from lamina.store.rows import Row
 
 __all__ = ["Readers", "Riders", "Writer", "open_connection"]
@@ -41,6 +42,7 @@ _Together = Callable[[apsw.Connection, Sequence[Any]], Sequence[Any]]
 be joined names it as its attribute ``together``."""
 
 _BUSY_S_MAX = 30.0
+_FAILED_S_MAX = 1.0  # writers wait meanwhile
 
 
 def open_connection(path: Path, *, durable: bool, read_only: bool = False) -> apsw.Connection:
@@ -119,8 +121,14 @@ class _NoRiders:
 class Writer:
     """The one thread that writes. ``write`` returns when the commit is on disk."""
 
-    def __init__(self, connection: apsw.Connection, riders: Riders | None = None) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        riders: Riders | None = None,
+        failures: Failures | None = None,
+    ) -> None:
         self._connection = connection
+        self._failures = failures or Failures()
         self._riders: Riders = riders or _NoRiders()
         self._waiting: deque[_Write] = deque()
         self._later: list[_Write] = []
@@ -195,11 +203,37 @@ class Writer:
         self._connection.close()
 
     def _run(self) -> None:
-        while (group := self._next_group()) is not None:
+        try:
+            while self._round():
+                pass
+        finally:
+            self._refuse_what_waits()
+
+    def _round(self) -> bool:
+        """A group, if one waits; False at the end. Whatever fails, the next one has its turn."""
+        try:
+            group = self._next_group()
+            if group is None:
+                return False
             landed = self._commit(group)
-            if self._closed and not group and not landed:
-                _LOG.error("the store was closed while its disk refused: queued audit rows are lost")
-                return
+        except Exception as error:
+            time.sleep(min(self._failures.note("the writer", error), _FAILED_S_MAX))
+            return True
+        self._failures.over("the writer")
+        if self._closed and not group and not landed:
+            _LOG.error("the store was closed while its disk refused: queued audit rows are lost")
+            return False
+        return True
+
+    def _refuse_what_waits(self) -> None:
+        """Nobody waits for a thread that has ended, for whatever reason."""
+        with self._lock:
+            self._closed = True
+            left = [*self._later, *self._waiting]
+            self._later, self._waiting = [], deque()
+            self._taken.notify_all()
+        for _, future, _, _ in left:
+            _settle(future, failed=_unavailable("the store is closed"))
 
     def _next_group(self) -> list[_Write] | None:
         """What waits, up to a group; nothing when only riders do; None once closed and all is written."""
@@ -226,8 +260,8 @@ class Writer:
 
     def _commit(self, group: Sequence[_Write]) -> bool:
         outcomes: list[_Outcome] = []
-        self._riders.begin()
         try:
+            self._riders.begin()
             self._connection.execute("BEGIN IMMEDIATE")
             for joined, run in groupby(group, key=lambda write: getattr(write[0], "together", None)):
                 writes = list(run)
@@ -244,18 +278,19 @@ class Writer:
                 with contextlib.suppress(apsw.Error):
                     self._connection.execute("ROLLBACK")
             failure = _translated(error)
-            self._riders.ended(landed=False)
+            try:
+                self._riders.ended(landed=False)
+            finally:
+                for _, future, _, _ in group:
+                    _settle(future, failed=failure)
             if not group:
-                _LOG.error("queued audit rows could not be written and stay queued: %s", failure)
-            for _, future, _, _ in group:
-                future.set_exception(failure)
+                _LOG.error("queued audit rows could not be written and stay queued: %s", _shown(failure))
             return False
-        self._riders.ended(landed=True)
-        for future, result, failed in outcomes:
-            if failed is None:
-                future.set_result(result)
-            else:
-                future.set_exception(failed)
+        try:
+            self._riders.ended(landed=True)
+        finally:
+            for future, result, failed in outcomes:
+                _settle(future, result, failed)
         return True
 
     def _joined(self, together: _Together, writes: Sequence[_Write]) -> list[_Outcome] | None:
@@ -294,6 +329,19 @@ class Writer:
             return None, _translated(error)
         self._connection.execute("RELEASE one_write")
         return result, None
+
+
+def _shown(failure: BaseException) -> str:
+    return str(failure) if isinstance(failure, LaminaError) else class_of(failure)
+
+
+def _settle(future: Future[Any], result: Any = None, failed: BaseException | None = None) -> None:
+    # Somebody may have cancelled it.
+    with contextlib.suppress(InvalidStateError):
+        if failed is None:
+            future.set_result(result)
+        else:
+            future.set_exception(failed)
 
 
 def _translated(error: BaseException) -> BaseException:

@@ -11,6 +11,7 @@ import apsw
 from lamina.errors import NotFound, Unavailable
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
+from lamina.observe.rounds import Failures
 from lamina.store.documents.projector import Projector
 from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
@@ -104,7 +105,8 @@ class SqliteStore:
         clock, ids = clock or SystemClock(), ids or RandomIds()
         connection = _opened(path, durable=durable)
         riders = AuditRiders()
-        self._writer = Writer(connection, riders)
+        failures = Failures()
+        self._writer = Writer(connection, riders, failures)
         self._readers = Readers(path)
         lifecycle = LifecycleWriter(clock, ids)
         self.log = SqliteLog(self._writer, self._readers, clock, ids, lifecycle)
@@ -117,9 +119,9 @@ class SqliteStore:
         self.registry = SqliteRegistry(self._writer, self._readers)
         self.audit = SqliteAudit(self._writer, self._readers, riders)
         self.peppers = SqlitePeppers(self._writer, self._readers)
-        self.upkeep = SqliteUpkeep(path, self._writer, self._readers)
+        self.upkeep = SqliteUpkeep(path, self._writer, self._readers, failures)
         document_rows = DocumentRows(self._writer, self._readers)
-        self._projector = Projector(folder / REPOSITORIES, document_rows, durable=durable)
+        self._projector = Projector(folder / REPOSITORIES, document_rows, failures, durable=durable)
         self.documents = SqliteDocuments(
             self._writer, self._readers, clock, self.log, document_rows, self._projector
         )

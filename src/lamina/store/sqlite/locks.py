@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lamina import limits
-from lamina.errors import Unavailable
+from lamina.store.rules.waiting import Waiting, key_unavailable
 
 __all__ = ["SharedLocks"]
 
@@ -24,37 +24,39 @@ class SharedLocks:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._waiting = Waiting()
 
     @contextmanager
     def held(self, name: str) -> Iterator[None]:
-        """The name for the length of a block; raises ``Unavailable`` (WAL_UNAVAILABLE) when it does not come free."""
+        """The name for the length of a block; raises ``Unavailable`` (WAL_UNAVAILABLE) when it does not come free, at once
+        when too many wait already."""
         path = self._folder / f"{zlib.crc32(name.encode()) % _FILES:02}"
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             # Opened for each holder: so threads of one process exclude each other as processes do.
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise _unavailable(error.strerror or str(error)) from error
+            raise key_unavailable(error.strerror or str(error)) from error
         try:
-            _take(descriptor)
+            if not _taken(descriptor):
+                with self._waiting.place():
+                    _take(descriptor)
             yield
         finally:
             os.close(descriptor)
 
 
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _take(descriptor: int) -> None:
     until = time.monotonic() + limits.WAIT_S_MAX
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise _unavailable("another call with the key has not ended") from None
-            time.sleep(_LOOK_S)
-
-
-def _unavailable(reason: str) -> Unavailable:
-    return Unavailable(
-        "WAL_UNAVAILABLE", f"the key cannot be looked at: {reason}", hint="try again in a moment"
-    )
+    while not _taken(descriptor):
+        if time.monotonic() > until:
+            raise key_unavailable("another call with the key has not ended")
+        time.sleep(_LOOK_S)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import apsw
 
 from lamina import limits
+from lamina.observe.rounds import Failures
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
@@ -18,13 +21,15 @@ __all__ = ["SqliteUpkeep"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _WORKER_LOCK = "worker.lock"
+_WORKER_FAILING = "worker.failing"
 
 
 class SqliteUpkeep:
     """``Upkeep`` of a folder."""
 
-    def __init__(self, path: Path, writer: Writer, readers: Readers) -> None:
+    def __init__(self, path: Path, writer: Writer, readers: Readers, failures: Failures) -> None:
         self._path = path
+        self._failures = failures
         self._writer = writer
         self._readers = readers
 
@@ -47,7 +52,18 @@ class SqliteUpkeep:
             oldest_pending_at=row[0],
             worker_alive=_is_locked(self._path.parent / _WORKER_LOCK),
             disk_free_bytes=shutil.disk_usage(self._path.parent).free,
+            failing={**_told(self._path.parent / _WORKER_FAILING), **self._failures.standing()},
         )
+
+    def note_failing(self, parts: Mapping[str, str]) -> None:
+        """Mirrors ``Upkeep.note_failing``: in a file, for it is to be told also when the database cannot be written."""
+        path = self._path.parent / _WORKER_FAILING
+        if not parts:
+            path.unlink(missing_ok=True)
+            return
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(dict(parts)))
+        fresh.replace(path)
 
     def backlog(self, tenant_id: str, up_to: int | None = None) -> Backlog:
         """Mirrors ``Upkeep.backlog``."""
@@ -74,6 +90,15 @@ def _merge(connection: apsw.Connection) -> bool:
     connection.execute(_SQL["merge_terms"], (limits.COMPACT_PAGES,))
     # One change is the statement's own: the index had nothing more to merge.
     return connection.total_changes() - before > 1
+
+
+def _told(path: Path) -> dict[str, str]:
+    """What a worker says that fails; nothing where the file is none of ours."""
+    with contextlib.suppress(OSError, ValueError):
+        told = json.loads(path.read_text())
+        if isinstance(told, dict):
+            return {str(part): str(error) for part, error in told.items()}
+    return {}
 
 
 def _is_locked(path: Path) -> bool:

@@ -1,0 +1,341 @@
+"""Every thread that works behind the calls: an error that nobody thought of is seen, and stops none of them for good."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from given import ALICE, NOON, TENANT, ManualClock, append
+from lamina.cli import supervise
+from lamina.cli.retain import DailyRetention
+from lamina.cli.supervise import Workers
+from lamina.errors import LaminaError
+from lamina.kernel.events import Stage
+from lamina.kernel.operations import Principal
+from lamina.kernel.time import SECOND_US
+from lamina.language.temporal import find_times
+from lamina.lifecycle.feed import Feed, Listener
+from lamina.models.ports import Generated
+from lamina.observe.rounds import Failures
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.worker import Worker
+from lamina.session.drain import Drain
+from lamina.session.ingest import turn_capture
+from lamina.session.inquirer import Inquirer
+from lamina.settings import Settings
+from lamina.store.documents.repository import GitRepository
+from lamina.store.ports.documents import Change, ChangeKind, Write
+from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.sqlite import SqliteStore
+from lamina.store.watch import Watch
+from libraries import Meanings
+
+SECRET = "Maya is ill"  # as an error may quote it
+SOURCE = Path(__file__).parents[2] / "src" / "lamina"
+
+
+class Fault:
+    """Breaks what it is put before, while it is on."""
+
+    def __init__(self) -> None:
+        self.on = True
+
+    def before(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def broken(*given: Any, **named: Any) -> Any:
+            if self.on:
+                raise KeyError(SECRET)
+            return call(*given, **named)
+
+        return broken
+
+
+class World:
+    def __init__(self, folder: Path, patches: pytest.MonkeyPatch, stack: ExitStack) -> None:
+        self.folder, self.patches, self.stack = folder, patches, stack
+        self.fault, self.failures, self.clock = Fault(), Failures(), ManualClock()
+        self.store = SqliteStore(folder / "kept", clock=self.clock, durable=False)
+        stack.callback(self.store.close)
+
+    def breaks(self, where: Any, name: str) -> None:
+        self.patches.setattr(where, name, self.fault.before(getattr(where, name)))
+
+    def runs(self, run: Callable[[Callable[[], bool]], None]) -> None:
+        stop = threading.Event()
+        thread = threading.Thread(target=run, args=(stop.is_set,))
+        self.stack.callback(thread.join)
+        self.stack.callback(stop.set)
+        thread.start()
+
+    def in_engine(self) -> Mapping[str, str]:
+        return self.store.upkeep.state().failing
+
+
+def nothing() -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Part:
+    """What works behind the calls: ``poke`` gives it something to do, ``worked`` says that it did it."""
+
+    worked: Callable[[], bool]
+    poke: Callable[[], None] = nothing
+    standing: Callable[[], Mapping[str, str]] | None = None
+
+
+def writer(world: World) -> Part:
+    landed: list[None] = []
+
+    def write() -> None:
+        world.store.upkeep.probe()
+        landed.append(None)
+
+    world.breaks(world.store._writer._riders, "due_s")
+    return Part(lambda: bool(landed), write, world.in_engine)
+
+
+def documents(world: World) -> Callable[[], None]:
+    paths = iter(range(10**6))
+
+    def write() -> None:
+        change = Change(f"memory/{next(paths)}.md", ChangeKind.PUT, b"x")
+        try:
+            world.store.documents.write([Write(tenant_id=TENANT, author="a", message="m", changes=[change])])
+        except LaminaError:
+            return
+
+    return write
+
+
+def projector(world: World) -> Part:
+    world.breaks(GitRepository, "add")
+    commits = world.store.documents
+    return Part(lambda: commits.head(TENANT) is not None, documents(world), world.in_engine)
+
+
+def projector_itself(world: World) -> Part:
+    world.breaks(world.store._projector, "_attempt")
+    commits = world.store.documents
+    return Part(lambda: commits.head(TENANT) is not None, documents(world), world.in_engine)
+
+
+def gathering(world: World) -> Part:
+    world.patches.setattr(GitRepository, "is_scattered", property(lambda _: True))
+    world.breaks(GitRepository, "gather")
+    return Part(lambda: True, documents(world), world.in_engine)
+
+
+def look_out(world: World) -> Part:
+    feed, loop = Feed(world.store, world.failures), asyncio.new_event_loop()
+    world.stack.callback(loop.close)
+    world.stack.callback(feed.close)
+    world.breaks(world.store, "change_mark")
+    listening: list[Listener] = []
+
+    def listen() -> None:
+        listener = Listener(LifecycleQuery(tenant_id=TENANT, limit=10), loop)
+        listening.append(listener)
+        feed.add(listener)
+        append(world.store, "news")
+
+    return Part(lambda: any(each.due is not None and not each.ended for each in listening), listen)
+
+
+def waiting(world: World) -> Part:
+    watch, (event,) = Watch(world.store, world.failures), append(world.store, "tea")
+    pool = world.stack.enter_context(ThreadPoolExecutor(1))
+    world.breaks(world.store, "change_mark")
+    future = pool.submit(watch.wait_for, TENANT, event.id, Stage.EXTRACTED, timeout_s=20)
+
+    def derive() -> None:
+        if not world.fault.on:
+            worker(world, Failures()).drain()
+
+    return Part(future.done, derive)
+
+
+def worker(world: World, failures: Failures) -> Worker:
+    extractor, embedder = RulesExtractor(find_times, use_parser=False), Meanings()
+    deriver = Deriver(world.store, extractor, embedder, embed_eagerly=False)
+    return Worker(world.store, deriver, embedder, world.clock, "w", failures=failures)
+
+
+def derivation(world: World) -> Part:
+    (event,) = append(world.store, "tea")
+    world.breaks(world.store.jobs, "claim")
+    world.runs(worker(world, world.failures).run)
+    return Part(lambda: not world.store.jobs.of_event(TENANT, event.id))
+
+
+def embedding(world: World) -> Part:
+    append(world.store, "tea")
+    world.breaks(Meanings, "encode")
+    world.runs(worker(world, world.failures).run)
+
+    def later() -> None:
+        world.clock.at += 60 * SECOND_US
+
+    indexed = world.store.index
+    return Part(lambda: not world.fault.on and not indexed.unembedded(9), later)
+
+
+def outbox(world: World) -> Part:
+    principal = Principal(TENANT, "service:app", "http")
+    for number in range(13):
+        turn = turn_capture(
+            principal,
+            ALICE,
+            actor="user:alice",
+            persona=None,
+            role="user",
+            text=f"turn {number}",
+            at=NOON + number,
+            session="s",
+            named="s",
+        )
+        world.store.sessions.take([turn])
+    world.breaks(world.store.sessions, "claim")
+    world.runs(Drain(world.store, world.clock, failures=world.failures).run)
+    return Part(lambda: world.store.sessions.outbox_counts()["sent"] == 1)
+
+
+class Silent:
+    name = "silent"
+
+    def complete(self, messages: Any, **more: Any) -> Generated:
+        raise AssertionError("nobody asks it")
+
+
+def asking(world: World) -> Part:
+    passed: list[None] = []
+    claim = world.store.inquiries.claim
+
+    def claims(**asked: Any) -> Any:
+        passed.append(None)
+        return claim(**asked)
+
+    world.patches.setattr(world.store.inquiries, "claim", world.fault.before(claims))
+    world.runs(Inquirer(world.store, world.clock, Silent(), failures=world.failures).run)
+    return Part(lambda: bool(passed))
+
+
+class Pruning:
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def run(self) -> int:
+        self.runs += 1
+        return 0
+
+
+def retention(world: World) -> Part:
+    pruning: Any = Pruning()
+    world.breaks(pruning, "run")
+    daily = DailyRetention(pruning, world.failures, first_s=0.0, again_s=0.0)
+    world.stack.callback(daily.stop)
+    daily.start()
+    return Part(lambda: pruning.runs == 1)
+
+
+def keeping_workers(world: World) -> Part:
+    started: list[subprocess.Popen[bytes]] = []
+    real = subprocess.Popen
+
+    def start(command: list[str]) -> subprocess.Popen[bytes]:
+        started.append(real([sys.executable, "-c", "import time; time.sleep(60)"]))
+        return started[-1]
+
+    world.patches.setattr(supervise, "_STEADY_S", 0.05)
+    world.patches.setattr(supervise.subprocess, "Popen", world.fault.before(start))
+    workers = Workers(Settings(data=world.folder), world.failures)
+    world.stack.callback(workers.stop)
+    workers.start()
+    return Part(lambda: bool(started))
+
+
+PARTS: dict[str, list[Callable[[World], Part]]] = {
+    "lamina-writer": [writer],
+    "lamina-projector": [projector, projector_itself],
+    "lamina-gather": [gathering],
+    "lamina-lifecycle": [look_out],
+    "lamina-watch": [waiting],
+    "lamina-drain": [outbox],
+    "lamina-inquirer": [asking],
+    "lamina-worker": [derivation, embedding],
+    "lamina-retention": [retention],
+    "lamina-workers": [keeping_workers],
+}
+BY_CALL = {
+    "lamina-jwks": "a thread for each reading, whose failure is logged; the next token starts another",
+    "lamina-graph": "runs what a row waits for, which gets its error",
+}
+
+NO_THREADS = {"lamina-data"}
+
+
+def wait_until(holds: Callable[[], bool], between: Callable[[], None]) -> None:
+    until = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < until, "it did not happen in time"
+        between()
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("begin", [each for parts in PARTS.values() for each in parts])
+def test_an_error_that_nobody_thought_of_is_seen_and_stops_no_part_for_good(
+    begin: Callable[[World], Part],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with ExitStack() as stack, monkeypatch.context() as patches:
+        world = World(tmp_path, patches, stack)
+        part = begin(world)
+        standing = part.standing or world.failures.standing
+        wait_until(lambda: bool(standing()), part.poke)
+        assert set(standing().values()) == {"builtins.KeyError"}
+        world.fault.on = False
+        wait_until(part.worked, part.poke)
+        wait_until(lambda: not standing(), part.poke)
+    assert "KeyError" in caplog.text
+    assert SECRET not in caplog.text
+
+
+def test_every_thread_that_works_behind_the_calls_is_among_them() -> None:
+    source = "".join(path.read_text() for path in SOURCE.rglob("*.py"))
+    assert all("name=" in begun[:200] for begun in source.split("Thread(")[1:]), "each thread has a name"
+    names = set(re.findall(r'"(lamina-[a-z]+)"', source)) - NO_THREADS
+    pools = set(
+        re.findall(r'thread_name_prefix="([^"]+)"', source)
+    )  # what runs there is a call's, which gets its error
+    assert names - pools == (PARTS.keys() - {"lamina-worker"}) | BY_CALL.keys()
+
+
+ENDED = """
+import sys
+from lamina.session.drain import Drain
+Drain.run = lambda drain, stopping: sys.exit()  # what nothing catches
+from lamina.cli.main import app
+sys.argv = ["lamina", "worker", "--data", sys.argv[1]]
+app()
+"""
+
+
+def test_a_worker_that_lost_a_thread_ends_with_an_error_that_names_it(tmp_path: Path) -> None:
+    SqliteStore(tmp_path).close()
+    command = [sys.executable, "-c", ENDED, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "lamina-drain ended by itself" in done.stderr) == (1, True), done.stderr
