@@ -65,16 +65,15 @@ class MemoryLog:
         place = (event.tenant_id, event.id)
         tables.events[place] = event
         tables.jobs[place] = JobRow(event=event, stage=Stage.EXTRACTED)
-        tables.scopes.setdefault(
-            (event.tenant_id, event.scope),
-            ScopeRow(
-                tenant_id=event.tenant_id,
-                path=event.scope,
-                auto_provisioned=True,
-                created_by=event.caller,
-                created_at=now,
-            ),
+        made = ScopeRow(
+            tenant_id=event.tenant_id,
+            path=event.scope,
+            auto_provisioned=True,
+            created_by=event.caller,
+            created_at=now,
         )
+        known_scope = tables.scopes.get((event.tenant_id, event.scope), made)
+        tables.scopes[event.tenant_id, event.scope] = replace(known_scope, pruned=False)
         if capture.key:
             tables.keys[capture.key] = Remembered(capture.key, capture.body_hash, now, event.id)
         return Appended(event, replayed=False)
@@ -243,6 +242,9 @@ class MemoryScopes:
     def below(self, tenant_id: str, path: Scope, limit: int) -> list[Scope]:
         """Mirrors ``Scopes.below``."""
         scopes = self._memory.tables.scopes
-        return sorted(scope for tenant, scope in scopes if tenant == tenant_id and path.contains(scope))[
-            :limit
+        found = [
+            scope
+            for (tenant, scope), row in scopes.items()
+            if tenant == tenant_id and path.contains(scope) and not row.pruned
         ]
+        return sorted(found)[:limit]

@@ -376,6 +376,7 @@ class SqliteScopes:
             auto_provisioned=bool(row[2]),
             created_by=row[3],
             created_at=row[4],
+            pruned=bool(row[5]),
         )
 
     def below(self, tenant_id: str, path: Scope, limit: int) -> list[Scope]:
