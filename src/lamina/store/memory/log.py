@@ -21,7 +21,7 @@ from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.memory.unfolding import unfold
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
-from lamina.store.ports.log import Appended, Capture, EventQuery
+from lamina.store.ports.log import Appended, AppendedOnce, Capture, EventQuery
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.rules.log import cancellation_of, captured_row
 from lamina.store.rules.refusals import check_same
@@ -39,13 +39,20 @@ class MemoryLog:
         self._clock = clock
         self._ids = ids
 
-    def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
+    def append(self, captures: Sequence[Capture]) -> list[Appended]:
         """Mirrors ``EventLog.append``."""
         with self._memory.change() as tables:
-            appended = self.put(tables, captures)
-            if remember is not None:
-                tables.keys[remember.key] = remember
-        return appended
+            return self.put(tables, captures)
+
+    def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
+        """Mirrors ``EventLog.append_once``."""
+        with self._memory.change() as tables:
+            known = _find_key(tables, entry.key, entry.created_at)
+            if known is not None:
+                check_same(known, entry.body_hash)
+                return AppendedOnce(known, [], replayed=True)
+            tables.keys[entry.key] = entry
+            return AppendedOnce(entry, self.put(tables, captures), replayed=False)
 
     def put(self, tables: Tables, captures: Sequence[Capture]) -> list[Appended]:
         """``append`` inside somebody's change."""

@@ -19,7 +19,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
-from lamina.store.ports.log import Appended, Capture, EventQuery
+from lamina.store.ports.log import Appended, AppendedOnce, Capture, EventQuery
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.rows import Row
 from lamina.store.rules.log import cancellation_of, captured_row
@@ -49,17 +49,27 @@ class SqliteLog:
         self._ids = ids
         self._lifecycle = lifecycle
 
-    def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
+    def append(self, captures: Sequence[Capture]) -> list[Appended]:
         """Mirrors ``EventLog.append``."""
-        if len(captures) == 1 and remember is None:
+        if len(captures) == 1:
             return self._writer.write(_Append(captures[0], self.put), event_of=_only_event)
-        return self._writer.write(
-            lambda connection: self.put(connection, captures, remember), event_of=_only_event
-        )
+        return self._writer.write(lambda connection: self.put(connection, captures), event_of=_only_event)
 
-    def put(
-        self, connection: apsw.Connection, captures: Sequence[Capture], remember: Remembered | None = None
-    ) -> list[Appended]:
+    def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
+        """Mirrors ``EventLog.append_once``."""
+
+        def work(connection: apsw.Connection) -> AppendedOnce:
+            known = find_key(connection, entry.key, entry.created_at)
+            if known is not None:
+                check_same(known, entry.body_hash)
+                return AppendedOnce(known, [], replayed=True)
+            appended = self.put(connection, captures)
+            put_key(connection, entry)
+            return AppendedOnce(entry, appended, replayed=False)
+
+        return self._writer.write(work, event_of=lambda once: _only_event(once.appended))
+
+    def put(self, connection: apsw.Connection, captures: Sequence[Capture]) -> list[Appended]:
         """``append`` inside somebody's transaction."""
         now = self._clock.now()
         seq = _value(connection, _SQL["last_seq"])
@@ -89,8 +99,6 @@ class SqliteLog:
                 stored[event_id] = event
                 seen[capture.key] = Remembered(capture.key, capture.body_hash, now, event_id)
         self._insert(connection, rows, now)
-        if remember is not None:
-            put_key(connection, remember)
         return appended
 
     def _mark(self, connection: apsw.Connection, tenant_id: str) -> tuple[int, Instant]:
