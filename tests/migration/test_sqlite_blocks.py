@@ -20,7 +20,6 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "due_jobs": "workers serve every tenant; each row names its own",
     "lost_leases": "workers serve every tenant",
     "release_jobs": "a worker gives back what it held, of every tenant",
-    "next_turn": "when a worker should look again; a time, no content",
     "merge_terms": "the full-text table has row numbers only; merging reads none of them",
     "oldest_pending": "a time for operators; no content is read",
     "backlog": "counts for operators; no content is read",

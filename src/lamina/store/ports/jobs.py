@@ -76,10 +76,6 @@ class Jobs(Protocol):
         are dead, so their leases have run out."""
         ...
 
-    def next_due(self, now: Instant) -> Instant | None:
-        """When the next pending job is due, or None when nothing is pending."""
-        ...
-
     def reset(self) -> int:
         """Drop every derived row and queue every event anew from its first stage; how many events."""
         ...
