@@ -251,9 +251,7 @@ def test_an_answer_remembered_with_the_events_stands_with_them(store: Store) -> 
     assert (batch.entry, batch.replayed, len(batch.appended)) == (entry, False, 2)
     assert store.idempotency.find(key("bulk"), NOON) == entry
     with pytest.raises(ValueError, match="JSON"):
-        store.log.append_once(
-            [Capture(draft(content={"x": float("inf")}))], replace(entry, key=key("other"))
-        )
+        store.log.append_once([Capture(draft(content={"x": float("inf")}))], replace(entry, key=key("other")))
     assert store.idempotency.find(key("other"), NOON) is None
 
 

@@ -110,9 +110,13 @@ class Projector:
                     f"another process writes the documents in {self._folder}",
                     hint="stop it first; a server that is running is one",
                 ) from error
+            try:
+                self._due.update(self._rows.tenants())
+                self._thread.start()
+            except BaseException:
+                lock.close()
+                raise
             self._held = lock
-            self._due.update(self._rows.tenants())
-            self._thread.start()
 
     def recover(self) -> None:
         """Finish what a crash left; nothing where another process may write."""

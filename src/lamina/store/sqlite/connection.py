@@ -13,7 +13,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from itertools import groupby
 from pathlib import Path
@@ -25,7 +25,7 @@ from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
 from lamina.store.rows import Row
 
-__all__ = ["Readers", "Riders", "Writer", "open_connection"]
+__all__ = ["Readers", "Riders", "Writer", "open_connection", "translated"]
 
 _LOG = logging.getLogger("lamina.store")
 
@@ -293,6 +293,15 @@ class Writer:
         return result, None
 
 
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """A block whose engine errors are ours: ``Unavailable`` or ``Fault``."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _translated(error) from error
+
+
 def _translated(error: BaseException) -> BaseException:
     if isinstance(
         error, apsw.FullError | apsw.IOError | apsw.ReadOnlyError | apsw.CantOpenError | apsw.BusyError
@@ -323,7 +332,7 @@ class Readers:
         self._lock = threading.Lock()
 
     @property
-    def connection(self) -> apsw.Connection:
+    def _connection(self) -> apsw.Connection:
         """This thread's connection, opened on first use."""
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
@@ -336,7 +345,7 @@ class Readers:
     def rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """All rows of a statement; raises ``Unavailable`` or ``Fault`` when the store fails."""
         try:
-            return list(self.connection.execute(sql, bindings))
+            return list(self._connection.execute(sql, bindings))
         except apsw.Error as error:
             raise _translated(error) from error
 

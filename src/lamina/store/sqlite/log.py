@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -34,6 +34,7 @@ from lamina.store.sqlite.unfolding import unfold
 __all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_Rows = Callable[[str, Row], Iterable[Row]]
 _Put = Callable[[apsw.Connection, Sequence[Capture]], list[Appended]]
 
 
@@ -59,7 +60,7 @@ class SqliteLog:
         """Mirrors ``EventLog.append_once``."""
 
         def work(connection: apsw.Connection) -> AppendedOnce:
-            known = find_key(connection, entry.key, entry.created_at)
+            known = _find_key(connection.execute, entry.key, entry.created_at)
             if known is not None:
                 check_same(known, entry.body_hash)
                 return AppendedOnce(known, [], replayed=True)
@@ -300,10 +301,10 @@ def _find_keys(
     return found
 
 
-def find_key(connection: apsw.Connection, key: IdempotencyKey, now: Instant) -> Remembered | None:
+def _find_key(rows: _Rows, key: IdempotencyKey, now: Instant) -> Remembered | None:
     """What a key was used for within its lifetime."""
     bindings = (key.tenant_id, key.caller, key.family, key.key)
-    for body_hash, event_id, response, created_at in connection.execute(_SQL["find_idempotency"], bindings):
+    for body_hash, event_id, response, created_at in rows(_SQL["find_idempotency"], bindings):
         if created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US:
             return Remembered(
                 key, body_hash, created_at, event_id, json.loads(response) if response else None
@@ -344,13 +345,13 @@ class SqliteIdempotency:
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """Mirrors ``Idempotency.find``."""
-        return find_key(self._readers.connection, key, now)
+        return _find_key(self._readers.rows, key, now)
 
     def remember(self, entry: Remembered) -> Remembered:
         """Mirrors ``Idempotency.remember``."""
 
         def work(connection: apsw.Connection) -> Remembered:
-            known = find_key(connection, entry.key, entry.created_at)
+            known = _find_key(connection.execute, entry.key, entry.created_at)
             if known is None:
                 put_key(connection, entry)
             return known or entry
