@@ -30,7 +30,9 @@ __all__ = ["Readers", "Riders", "Writer", "open_connection", "translated"]
 _LOG = logging.getLogger("lamina.store")
 
 T = TypeVar("T")
-_Land = Callable[[str | None], None]
+_Board = Callable[[], None]
+_Land = Callable[[str | None], _Board]
+"""Makes what lands with a write, of the event that the write is about; what it returns puts that aboard and cannot fail."""
 _Write = tuple[
     Callable[[apsw.Connection], Any], Future[Any], Callable[[Any], str | None] | None, _Land | None
 ]
@@ -260,6 +262,11 @@ class Writer:
         self._connection.execute("SAVEPOINT joined_writes")
         try:
             results = together(self._connection, [write[0] for write in writes])
+            boards = [
+                rider(event_of(result) if event_of else None)
+                for (_, _, event_of, rider), result in zip(writes, results, strict=True)
+                if rider is not None
+            ]
         except Exception:
             if not self._connection.in_transaction:
                 raise
@@ -267,9 +274,8 @@ class Writer:
             self._connection.execute("RELEASE joined_writes")
             return None
         self._connection.execute("RELEASE joined_writes")
-        for (_, _, event_of, rider), result in zip(writes, results, strict=True):
-            if rider is not None:
-                rider(event_of(result) if event_of else None)
+        for board in boards:
+            board()
         return [(write[1], result, None) for write, result in zip(writes, results, strict=True)]
 
     def _attempt(
@@ -282,7 +288,7 @@ class Writer:
         try:
             result = work(self._connection)
             if rider is not None:
-                rider(event_of(result) if event_of else None)
+                rider(event_of(result) if event_of else None)()
         except Exception as error:
             if not self._connection.in_transaction:
                 raise  # a full disk ends the whole transaction by itself: nobody's write has landed
