@@ -14,7 +14,7 @@ from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.continuity.shelf.uses import NoUses
 from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
-from lamina.kernel.operations import Call, Operation
+from lamina.kernel.operations import Answer, Call, Operation
 from lamina.kernel.relay import RELAY_SCOPE, RelayGrant, RelayRight
 from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
@@ -85,12 +85,16 @@ class Library:
         )
 
     def __call__(self, name: str, **body: Any) -> dict[str, Any]:
+        result: dict[str, Any] = self.answer(name, **body).result.model_dump(mode="json")
+        return result
+
+    def answer(self, name: str, **body: Any) -> Answer:
+        """What an operation answers, with what goes beside its result."""
         operation = self.operations[name]
         call = call_by(self.grant, self.clock.now())
         answer = operation.handler(operation.request.model_validate(body), call)
         assert isinstance(answer.result, operation.result)
-        result: dict[str, Any] = answer.result.model_dump(mode="json")
-        return result
+        return answer
 
     def write(self, path: str, content: str) -> None:
         """A file, a second after the last."""

@@ -212,6 +212,10 @@ SEARCH_RECENT_MAX: Final = 500  # matches that are put in the order of time
 GRAPH_SOURCES_MAX: Final = 100_000  # tasks and capsules whose links are in memory, of all tenants together
 CONTEXT_SCAN_FILES_MAX: Final = 200  # that are looked through where nothing is indexed
 CONTEXT_SCAN_BYTES_MAX: Final = 4096  # of each of them
+SNAPSHOT_DOCUMENTS_MAX: Final = (
+    2000  # that are read for a snapshot of an earlier state, where nothing is indexed
+)
+SNAPSHOT_BYTES_MAX: Final = 64 * 1024 * 1024  # of all of them; one is in memory at a time
 # Sessions (seed 003 and the mechanics behind it).
 SESSION_WINDOW_TURNS: Final = 12
 SESSION_GAP_S: Final = 30 * 60

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -18,6 +19,7 @@ from lamina.kernel.time import SECOND_US
 from lamina.store.ports.audit import AuditQuery
 from lamina.store.ports.log import Capture
 from lamina.store.ports.store import Store
+from lamina.store.sqlite import SqliteStore
 
 DAY = 86_400 * SECOND_US
 
@@ -79,6 +81,68 @@ def test_a_row_that_cannot_be_made_stops_the_write(store: Store) -> None:
     with store.audit.ride(broken), pytest.raises(RuntimeError):  # type: ignore[arg-type]
         append(store, "unseen")
     assert store.log.walk(TENANT, 0, 10) == []
+
+
+HALF_AN_EMOJI = "\ud83d"
+
+
+def test_a_row_that_cannot_be_stored_is_set_aside_and_takes_nothing_with_it(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    noted(store, "1")
+    for name in ("2", "3", "4"):
+        store.audit.note(audit_draft(name, user_agent=HALF_AN_EMOJI if name == "3" else "curl"))
+    append(store, "tea")
+    noted(store, "5")
+    rows = store.audit.walk(TENANT, 0, 10)
+    assert [row.draft.id for row in rows] == [audit_draft(name).id for name in ("1", "2", "4", "5")]
+    assert [row.number for row in rows] == [1, 2, 3, 4]
+    assert check_chain(store.audit, TENANT).broken is None
+    (said,) = [each.getMessage() for each in caplog.records if each.name == "lamina.store"]
+    assert audit_draft("3").id in said
+    assert HALF_AN_EMOJI not in said
+
+
+def test_a_row_that_cannot_be_stored_stops_its_own_write_alone(store: Store) -> None:
+    with (
+        pytest.raises(ValueError),
+        store.audit.ride(lambda event_id: audit_draft("w", user_agent=HALF_AN_EMOJI, event_id=event_id)),
+    ):
+        append(store, "tea")
+    append(store, "coffee")
+    assert [event.content["text"] for event in store.log.walk(TENANT, 0, 10)] == ["coffee"]
+    assert store.audit.walk(TENANT, 0, 10) == []
+
+
+def test_a_row_that_cannot_be_stored_stops_no_write_beside_it(store: Store) -> None:
+    def riding(number: int) -> int:
+        failed, agent = 0, HALF_AN_EMOJI if number % 2 else "curl"
+        for turn in range(20):
+            name = f"{number}-{turn}"
+            try:
+                with store.audit.ride(
+                    lambda event_id, name=name: audit_draft(name, user_agent=agent, event_id=event_id)
+                ):
+                    append(store, name)
+            except ValueError:
+                failed += 1
+        return failed
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(riding, range(8))) == [0, 20] * 4
+    assert {event.content["text"][0] for event in store.log.walk(TENANT, 0, 1000)} == set("0246")
+    assert len(store.audit.walk(TENANT, 0, 1000)) == 80
+    assert check_chain(store.audit, TENANT).broken is None
+
+
+def test_a_row_that_stands_already_is_set_aside(store: Store) -> None:
+    if not isinstance(store, SqliteStore):
+        pytest.skip("what this engine holds has no constraints")
+    noted(store, *"abc")
+    noted(store, "d", "a", "e")
+    rows = store.audit.walk(TENANT, 0, 10)
+    assert [row.draft.id for row in rows] == [audit_draft(name).id for name in "abcde"]
+    assert check_chain(store.audit, TENANT).broken is None
 
 
 @pytest.mark.parametrize(

@@ -291,30 +291,6 @@ def test_a_job_that_failed_for_good_can_no_longer_end(store: Store) -> None:
     assert store.jobs.of_event(TENANT, event.id)[0].state == "failed"
 
 
-# ---- what is left
-
-
-def test_next_due_is_now_while_something_can_be_claimed(store: Store) -> None:
-    assert store.jobs.next_due(NOON) is None
-    append(store, "a")
-    assert store.jobs.next_due(NOON) == NOON
-
-
-def test_next_due_is_the_end_of_what_holds_the_rest_back(store: Store) -> None:
-    append(store, "a", "b")
-    [job] = claim(store, limit=1, lease_until=LEASE)
-    assert store.jobs.next_due(NOON) == LEASE
-    store.jobs.fail(job, "boom", retry_at=RETRY)
-    assert store.jobs.next_due(NOON) == RETRY
-    assert store.jobs.next_due(RETRY + 1) == RETRY + 1
-
-
-def test_next_due_passes_over_what_failed_for_good(store: Store) -> None:
-    append(store, "a")
-    store.jobs.fail(claim(store)[0], "boom", retry_at=None)
-    assert store.jobs.next_due(NOON) is None
-
-
 # ---- cancelling what was derived
 
 

@@ -277,15 +277,47 @@ def test_a_key_means_something_only_in_its_own_family(store: Store, field: str) 
     assert store.idempotency.find(replace(other, key="never"), NOON) is None
 
 
+def batch_entry(batch_id: str, body_hash: str = "sha256:a", at: int = NOON) -> Remembered:
+    return Remembered(key("bulk"), body_hash, at, response={"batch_id": batch_id})
+
+
 def test_an_answer_remembered_with_the_events_stands_with_them(store: Store) -> None:
-    entry = Remembered(key("bulk"), "sha256:a", NOON, response={"accepted": 1})
-    store.log.append([Capture(draft())], remember=entry)
+    entry = batch_entry("batch_1")
+    batch = store.log.append_once([Capture(draft()), Capture(draft("b"))], entry)
+    assert (batch.entry, batch.replayed, len(batch.appended)) == (entry, False, 2)
     assert store.idempotency.find(key("bulk"), NOON) == entry
     with pytest.raises(ValueError, match="JSON"):
-        store.log.append(
-            [Capture(draft(content={"x": float("inf")}))], remember=replace(entry, key=key("other"))
-        )
+        store.log.append_once([Capture(draft(content={"x": float("inf")}))], replace(entry, key=key("other")))
     assert store.idempotency.find(key("other"), NOON) is None
+
+
+def test_what_lands_once_lands_under_the_entry_that_was_first(store: Store) -> None:
+    first = batch_entry("batch_1")
+    store.log.append_once([Capture(draft(batch_id="batch_1"))], first)
+    again = store.log.append_once([Capture(draft(batch_id="batch_2"))], batch_entry("batch_2"))
+    assert (again.entry, again.replayed, list(again.appended)) == (first, True, [])
+    assert store.idempotency.find(key("bulk"), NOON) == first
+    with pytest.raises(Conflict) as caught:
+        store.log.append_once([Capture(draft("other"))], batch_entry("batch_3", "sha256:b"))
+    assert caught.value.code == "IDEMPOTENCY_CONFLICT"
+    assert [event.batch_id for event in store.log.walk(TENANT, 0, 10)] == ["batch_1"]
+
+
+@pytest.mark.parametrize(("after_us", "replayed"), [(DAY_US - 1, True), (DAY_US, False)])
+def test_what_lands_once_lands_again_after_a_day(store: Store, after_us: int, replayed: bool) -> None:
+    store.log.append_once([Capture(draft())], batch_entry("batch_1"))
+    later = batch_entry("batch_2", at=NOON + after_us)
+    assert store.log.append_once([Capture(draft("b"))], later).replayed is replayed
+    assert store.log.count(TENANT, [ALICE]) == 2 - replayed
+
+
+def test_many_at_once_under_one_key_land_once(store: Store) -> None:
+    entries = [batch_entry(f"batch_{n}") for n in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        landed = list(pool.map(lambda entry: store.log.append_once([Capture(draft())], entry), entries))
+    assert len({batch.entry.response["batch_id"] for batch in landed if batch.entry.response}) == 1
+    assert [batch.replayed for batch in landed].count(False) == 1
+    assert store.log.count(TENANT, [ALICE]) == 1
 
 
 def test_the_older_answer_stands_until_it_expires(store: Store) -> None:

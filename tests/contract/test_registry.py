@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -161,5 +162,32 @@ def test_idle_scopes_are_those_nobody_cared_for(store: Store, clock: ManualClock
     assert [(each.path, each.events, each.facts) for each in idle] == [(ALICE, 2, 0)]
     assert total == 1
     assert store.registry.prune(TENANT, NOON + 500_000) == 1
-    assert set(store.registry.states(TENANT, [ALICE, BOB, TEAM])) == {BOB, TEAM}
+    assert [each.path for each in store.registry.listed(TENANT, "")] == [ACME, TEAM, BOB]
+    assert store.scopes.below(TENANT, ACME, 10) == [ACME, TEAM, BOB]
+    assert store.registry.idle(TENANT, NOON + 500_000, 10) == ([], 0)
     assert len(store.log.walk(TENANT, 0, 10)) == 5
+
+
+def test_a_pruned_scope_stays_with_whoever_made_it(store: Store, clock: ManualClock) -> None:
+    append(store, "a")
+    made = store.registry.states(TENANT, [ALICE])
+    clock.at += 1_000_000
+    assert store.registry.prune(TENANT, clock.at) == 1
+    assert store.registry.states(TENANT, [ALICE]) == made
+    assert store.registry.others_below(TENANT, "user:mallory", ACME)
+    assert store.registry.owns_below(TENANT, "service:app", ACME)
+
+
+@pytest.mark.parametrize("by", ["a write", "a registration"])
+def test_a_pruned_scope_comes_back_with_its_creator(store: Store, clock: ManualClock, by: str) -> None:
+    append(store, "a")
+    made = store.registry.states(TENANT, [ALICE])[ALICE]
+    clock.at += 1_000_000
+    store.registry.prune(TENANT, clock.at)
+    if by == "a write":
+        store.log.append([Capture(replace(draft("b"), caller="user:mallory"))])
+    else:
+        store.registry.register(state(ALICE, created_by="user:mallory", created_at=clock.at))
+    (found,) = store.registry.listed(TENANT, "")
+    assert (found.path, found.created_by, found.created_at) == (ALICE, made.created_by, made.created_at)
+    assert store.scopes.below(TENANT, ACME, 10) == [ALICE]

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from given import TENANT, append
+from given import ALICE, NOON, TENANT, append, key
+from lamina.errors import Unavailable
 from lamina.kernel.events import Stage
+from lamina.store.ports.audit import AuditQuery
+from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.log import EventQuery
 from lamina.store.sqlite import SqliteStore
 
 WRITER = """
@@ -69,3 +76,56 @@ def killed_after(wait_s: float, folder: Path) -> list[str]:
     ids = whole.split()
     assert len(ids) > 5
     return ids
+
+
+READS: dict[str, Callable[[SqliteStore], object]] = {
+    "log.query": lambda store: store.log.query(EventQuery(tenant_id=TENANT, scopes=[ALICE])),
+    "idempotency.find": lambda store: store.idempotency.find(key("k"), NOON),
+    "jobs.backlog": lambda store: store.jobs.backlog(),
+    "jobs.claim": lambda store: store.jobs.claim(
+        Stage.EXTRACTED, limit=1, lease_until=NOON, now=NOON, owner="w"
+    ),
+    "inquiries.ready": lambda store: store.inquiries.ready(1),
+    "lifecycle.query": lambda store: store.lifecycle.query(LifecycleQuery(tenant_id=TENANT)),
+    "registry.version": lambda store: store.registry.version(),
+    "scopes.get": lambda store: store.scopes.get(TENANT, ALICE),
+    "audit.query": lambda store: store.audit.query(AuditQuery(tenant_id=TENANT)),
+    "documents.read": lambda store: store.documents.read(TENANT, "a"),
+    "upkeep.compact": lambda store: store.upkeep.compact(),
+    "upkeep.backlog": lambda store: store.upkeep.backlog(TENANT),
+    "change_mark": lambda store: store.change_mark(),
+}
+
+
+@pytest.mark.parametrize("asked", READS)
+def test_what_meets_a_file_that_cannot_be_opened_is_unavailable(tmp_path: Path, asked: str) -> None:
+    store = SqliteStore(tmp_path)
+    append(store, "a")
+    (tmp_path / "lamina.db").rename(tmp_path / "moved")
+    (tmp_path / "lamina.db").mkdir()
+    # A thread that has read before goes on reading what it opened.
+    with ThreadPoolExecutor(1) as fresh, pytest.raises(Unavailable) as caught:
+        fresh.submit(READS[asked], store).result()
+    assert caught.value.code == "WAL_UNAVAILABLE"
+    store.close()
+
+
+def test_documents_are_written_once_the_disk_can_be_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    write = Write(tenant_id=TENANT, author="a", message="m", changes=[Change("a", ChangeKind.PUT, b"1")])
+
+    def refused(_: object) -> list[str]:
+        raise Unavailable("WAL_UNAVAILABLE", "the log cannot be reached")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("lamina.store.sqlite.documents.DocumentRows.tenants", refused)
+        with pytest.raises(Unavailable):
+            store.documents.write([write])
+    # Were the projector not running, this would wait for ever.
+    thread = threading.Thread(target=store.documents.write, args=([write],), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    store.close()

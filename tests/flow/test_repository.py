@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
@@ -278,6 +279,70 @@ def test_a_damaged_repository_is_made_whole_from_the_rows(tmp_path: Path, lost: 
     shas.append(write(again, Change("a/9", PUT, b"9")).sha)
     assert history(tmp_path) == shas
     again.close()
+
+
+def torn(pack: Path, how: str) -> None:
+    """A pack as a power cut leaves it: its name is on disk, its bytes are not, or not all of them."""
+    for path in (pack, pack.with_suffix(".idx")):
+        path.chmod(0o644)
+    data, index = pack.read_bytes(), pack.with_suffix(".idx").read_bytes()
+    pack.write_bytes({"empty": b"", "short": data[:40], "zeros": bytes(len(data))}.get(how, data))
+    if how in ("empty", "short index"):
+        pack.with_suffix(".idx").write_bytes(index[:500] if how == "short index" else b"")
+
+
+@needs_git
+@pytest.mark.parametrize("how", ["empty", "short", "zeros", "short index"])
+@pytest.mark.parametrize("which", [0, -1], ids=["oldest", "newest"])
+def test_a_torn_pack_is_made_whole_when_the_server_starts(tmp_path: Path, how: str, which: int) -> None:
+    shas = []
+    for number in range(3):
+        store = SqliteStore(tmp_path, durable=False)
+        shas.append(write(store, Change(f"a/{number}", PUT, b"%d" % number * 100)).sha)
+        store.close()
+    # A copy: libgit2 may still have what was closed in its memory.
+    after = shutil.copytree(tmp_path, tmp_path / "after")
+    torn(sorted(packs(after), key=lambda path: path.stat().st_mtime_ns)[which], how)
+    again = SqliteStore(after, durable=False)
+    again.documents.recover()
+    shas.append(write(again, Change("a/9", PUT, b"9")).sha)
+    assert history(after) == shas
+    assert git(repository(after), "fsck", "--full", "--strict") == ""
+    again.close()
+
+
+def test_a_torn_pack_beside_the_others_fails_no_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("lamina.store.documents.repository._PACKS_MAX", 2)
+    for number in range(4):
+        store = SqliteStore(tmp_path, durable=False)
+        write(store, Change(f"a/{number}", PUT, b"%d" % number * 100))
+        if number < 3:
+            store.close()
+    (repository(tmp_path) / "objects" / "pack" / f"pack-{'0' * 40}.pack").write_bytes(b"")
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda n: write(store, Change(f"b/{n}", PUT, b"%d" % n)).sha, range(80)))
+    assert len(set(made)) == 80
+    store.close()
+    again = SqliteStore(tmp_path, durable=False)
+    again.documents.recover()
+    assert [path for path in packs(tmp_path) if not path.stat().st_size] == []
+    again.close()
+
+
+def test_a_pack_has_its_name_only_once_it_is_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SqliteStore(tmp_path)
+    write(store, Change("a", PUT, b"1"))
+    before = packs(tmp_path)
+    with monkeypatch.context() as broken:
+        broken.setattr("lamina.store.documents.packs._flushed", refused)
+        with pytest.raises(Unavailable):
+            write(store, Change("a", PUT, b"2"))
+    assert packs(tmp_path) == before
+    assert list(before[0].parent.glob("tmp_*")) == []
+    write(store, Change("a", PUT, b"3"))
+    store.close()
 
 
 @needs_git

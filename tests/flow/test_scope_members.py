@@ -281,3 +281,32 @@ def test_a_pack_that_was_kept_is_not_shown_once_one_of_its_scopes_closed(here: N
     here.register(ACME, by=ROOT, alice="owner")
     here.register(OF_TEAM, by=ROOT, bob="reader", alice="owner")
     assert walked() == [OF_TEAM]
+
+
+def test_a_pruned_scope_is_nobody_elses_to_take(here: Neighbours) -> None:
+    below = f"{OF_TEAM}/project:p"
+    here.write(OF_TEAM, "my diary")
+    here.write(below, "my plan")
+    here.clock.at += 100 * 24 * 3600 * 1_000_000
+    assert here.said("POST", "/v1/scopes/prune", {"older_than": "P90D"}, by=ROOT)["pruned"] == 2
+    assert here.said("GET", "/v1/scopes")["items"] == []
+    for path in (OF_TEAM, TEAM, below):
+        assert here.code("POST", "/v1/scopes", {"path": path}, by="user:eve") == "POLICY_DENIED"
+        assert here.code(
+            "PUT", "/v1/policy/scope", {"deny": ["scope.read.local"]}, by="user:eve", path=path
+        ) == ("POLICY_DENIED")
+    here.write(OF_TEAM, by="user:eve")
+    assert here.code("POST", "/v1/scopes", {"path": OF_TEAM}, by="user:eve") == "POLICY_DENIED"
+    assert here.said("GET", "/v1/scopes", path=OF_TEAM)["created_by"] == "user:alice"
+    assert here.code("POST", "/v1/scopes", {"path": OF_TEAM}) == 201
+    assert [item["path"] for item in here.said("GET", "/v1/scopes")["items"]] == [OF_TEAM]
+    assert (read(here, OF_TEAM, "user:alice"), read(here, below, "user:alice")) == (200, 200)
+    assert read(here, OF_TEAM, "user:eve") == "NOT_A_MEMBER"
+
+
+def test_writing_to_a_pruned_scope_takes_what_it_took_before(shared: Neighbours) -> None:
+    assert shared.write(OF_TEAM).status_code == 202
+    shared.clock.at += 100 * 24 * 3600 * 1_000_000
+    assert shared.said("POST", "/v1/scopes/prune", {"older_than": "P90D"}, by=ROOT)["pruned"] == 1
+    assert shared.write(OF_TEAM, by="user:bob").json()["details"]["capability"] == "scope.write.elevated"
+    assert shared.write(OF_TEAM).status_code == 202

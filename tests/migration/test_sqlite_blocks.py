@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 import apsw
@@ -22,7 +22,6 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "leases_left": "a worker that is alone takes over what the dead held, of every tenant",
     "retry_failed": "an operator has all tried again, of every tenant",
     "release_jobs": "a worker gives back what it held, of every tenant",
-    "next_turn": "when a worker should look again; a time, no content",
     "merge_terms": "the full-text table has row numbers only; merging reads none of them",
     "oldest_pending": "a time for operators; no content is read",
     "backlog": "counts for operators; no content is read",
@@ -180,6 +179,7 @@ HOT: Mapping[str, str] = {
     "find_standing": "PRIMARY KEY",
     "first_below": r"PRIMARY KEY \(tenant_id=\? AND path>\? AND path<\?",
     "standing_below": r"PRIMARY KEY \(tenant_id=\? AND path>\? AND path<\?",
+    "standing_below_at": r"document_version_path \(tenant_id=\? AND path=\? AND version=\?",
     "standing_many": r"PRIMARY KEY \(tenant_id=\? AND path=\?",
     "standing_at": r"document_version_path \(tenant_id=\? AND path=\?",
     "contents_of": r"document_version_path \(tenant_id=\? AND path=\? AND version>\? AND version<\?",
@@ -218,7 +218,15 @@ def test_a_hot_statement_reads_by_its_index(block: str) -> None:
 
 @pytest.mark.parametrize(
     "block",
-    ["events_before_in_session", "walk_events", "due_jobs", "texts_after", "first_blocker", "walk_audit"],
+    [
+        "events_before_in_session",
+        "walk_events",
+        "due_jobs",
+        "texts_after",
+        "first_blocker",
+        "walk_audit",
+        "standing_below_at",
+    ],
 )
 def test_a_page_is_read_in_order_not_sorted(block: str) -> None:
     connection = apsw.Connection(":memory:")
@@ -226,3 +234,43 @@ def test_a_page_is_read_in_order_not_sorted(block: str) -> None:
     bindings = [None] * len(set(re.findall(r"\?\d+", bare(block))))
     plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {BLOCKS[block]}", bindings)]
     assert not any("TEMP B-TREE" in line for line in plan), plan
+
+
+# ---- work, in hundreds of steps of SQLite's machine: the same for the same rows, however busy the computer is
+
+
+def work(connection: apsw.Connection, block: str, bindings: Sequence[object]) -> int:
+    counted = 0
+
+    def count() -> bool:
+        nonlocal counted
+        counted += 1
+        return False
+
+    connection.set_progress_handler(count, 100)
+    for _ in connection.execute(BLOCKS[block], bindings):
+        pass
+    connection.set_progress_handler(None)
+    return counted
+
+
+def appended_to(times: int) -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    migrate(connection)
+    connection.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+        " INSERT INTO document_version (tenant_id, path, version, kind, base, size, number, recorded_at, content)"
+        " SELECT 't', 'logs/a', i, 'append', 1, i, i, i, x'' FROM n",
+        (times,),
+    )
+    return connection
+
+
+def test_an_earlier_state_of_a_long_file_costs_by_its_length() -> None:
+    costs = []
+    for times in (1000, 2000):
+        connection = appended_to(times)
+        wanted = ("t", "", "z", 10, times // 2)
+        assert [row[1] for row in connection.execute(BLOCKS["standing_below_at"], wanted)] == [times // 2]
+        costs.append(work(connection, "standing_below_at", wanted))
+    assert costs[1] < 2.5 * costs[0]

@@ -165,3 +165,32 @@ def test_what_an_entity_is_goes_to_the_one_scope_that_names_it() -> None:
         connection.execute("SELECT entity_id, scope, type FROM mention ORDER BY entity_id, scope, event_id")
     )
     assert found == [("own", "a", "place")] * 2 + [("shared", "a", None), ("shared", "b", None)]
+
+
+def test_a_scope_that_was_pruned_before_is_its_first_writers() -> None:
+    connection = apsw.Connection(":memory:")
+    for step in migrations()[:14]:
+        connection.execute(step.sql)
+    written = [
+        ("acme", 1, "s", "alice"),
+        ("acme", 2, "s", "eve"),
+        ("acme", 3, "kept", "eve"),
+        ("b", 1, "s", "bob"),
+    ]
+    for tenant_id, position, scope, caller in written:
+        connection.execute(
+            "INSERT INTO event (tenant_id, position, id, scope, caller, observed_actor, subject, modality, content,"
+            " origin_channel, origin_trust, observed_at, recorded_at)"
+            " VALUES (?1, ?2, 'evt_' || ?2, ?3, ?4, 'a', 'a', 'x', '{}', 'http', 'external', 0, 10 * ?2)",
+            (tenant_id, position, scope, caller),
+        )
+    connection.execute(
+        "INSERT INTO scope (tenant_id, path, auto_provisioned, created_by, created_at) VALUES ('acme', 'kept', 0, 'alice', 5)"
+    )
+    connection.execute(migrations()[14].sql)
+    found = connection.execute("SELECT * FROM scope ORDER BY tenant_id, path")
+    assert list(found) == [
+        ("acme", "kept", 0, "alice", 5, 0),
+        ("acme", "s", 1, "alice", 10, 1),
+        ("b", "s", 1, "bob", 10, 1),
+    ]

@@ -217,7 +217,6 @@ class Simulation:
             lambda store: sorted(name for name, _ in store.index.search(tenant_id, scopes, [word], 9999)),
             lambda store: [replace(row, row=0) for row in store.index.texts_after(tenant_id, scope, 0, 9999)],
             lambda store: store.jobs.backlog(),
-            lambda store: store.jobs.next_due(self.clock.at),
             lambda store: store.scopes.below(tenant_id, scope, 3),
             lambda store: store.log.count(tenant_id, scopes),
             lambda store: store.index.changes(tenant_id, scope),

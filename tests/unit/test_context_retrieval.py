@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from capsules import STANCE, body
+from lamina import limits
 from lamina.errors import Forbidden, LaminaError, Malformed, NotFound
 from libraries import Library, folders
 
@@ -369,6 +370,42 @@ def test_a_snapshot_of_a_commit_or_a_time_shows_what_stood_then(context: Context
         context.clock.at += 1_000_000
     bare = context("context_snapshot_create", task="tea", include_core=False, limit=1, as_of=as_of)
     assert bare["item_count"] == 1
+
+
+def past(context: Context, **more: Any) -> tuple[list[str], str | None]:
+    """What a snapshot of now, taken as one of an earlier state, holds; and what it says that it left out."""
+    head = context.store.documents.head("acme")
+    assert head is not None
+    as_of = {"mode": "commit", "value": head.sha}
+    answer = context.answer("context_snapshot_create", task="tea", as_of=as_of, include_core=False, **more)
+    kept = context("context_snapshot_get", snapshot_id=answer.result.snapshot_id)["snapshot"]
+    left_out = kept["provenance"].get("documents_left_out")
+    assert list(answer.warnings) == ([f"documents_left_out={left_out}"] if left_out else [])
+    return [item["path"] for item in kept["items"]], left_out
+
+
+@pytest.mark.parametrize("bound", ["SNAPSHOT_DOCUMENTS_MAX", "SNAPSHOT_BYTES_MAX"])
+def test_a_snapshot_of_an_earlier_state_looks_at_the_likeliest(
+    context: Context, monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    for name in ("old", "tea", "new"):
+        context.write(f"memory/notes/{name}.md", "x" * 100)
+    assert past(context) == (["memory/notes/tea.md", "memory/notes/new.md", "memory/notes/old.md"], None)
+    context.clock.at += 1_000_000
+    monkeypatch.setattr(limits, bound, 2 if bound == "SNAPSHOT_DOCUMENTS_MAX" else 150)
+    # What was made last is the snapshot above.
+    assert past(context)[1] == 2
+    assert past(context, include_types=["memory"]) == (["memory/notes/tea.md", "memory/notes/new.md"], 1)
+
+
+def test_what_a_snapshot_cannot_hold_is_not_read_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = Context()
+    context.write("memory/a.md", "tea")
+    for path in ("memory/tea/tea.bin", "journal/tea.md", "tasks/tea.json"):
+        context.write(path, "x" * 1000)
+    context.grant = folders(read=["memory", "tasks", "snapshots"], write=["snapshots"])
+    monkeypatch.setattr(limits, "SNAPSHOT_BYTES_MAX", 1000)
+    assert past(context, include_types=["memory"]) == (["memory/a.md"], None)
 
 
 @pytest.mark.parametrize(

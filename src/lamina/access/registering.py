@@ -151,7 +151,10 @@ class Registering:
         )
 
     def prune(self, request: PruneRequest, call: Call) -> Answer:
-        """Drop scopes that registered themselves, that nobody wrote to for so long and that no owner cared for."""
+        """Tidy scopes away that registered themselves, that nobody wrote to for so long and that no owner cared for.
+
+        Lists and descents leave them out until somebody writes there. Their memory stays, and their owner's.
+        """
         tenant_id = call.principal.tenant_id
         before = call.now - duration_us(request.older_than, field="older_than")
         idle, total = self._registry.idle(tenant_id, before, limits.PRUNE_CANDIDATES_MAX)

@@ -26,6 +26,7 @@ __all__ = [
     "Head",
     "Pepper",
     "chained",
+    "check_storable",
     "holds",
     "kept_digest",
     "row_hash",
@@ -140,6 +141,13 @@ def row_hash(columns: Sequence[Any]) -> str:  # Any: columns as they are stored
 def chained(draft: AuditDraft, number: int, previous: str) -> tuple[Any, ...]:  # Any: as above
     """The columns of the draft as the ``number``-th row of its chain: its hash and its detail come last."""
     return (*draft[:-1], number, previous, row_hash((*draft, number, previous)), draft.detail)
+
+
+def check_storable(draft: AuditDraft) -> None:
+    """Nothing; raises ``ValueError`` for a draft with text that UTF-8 cannot say, such as half an emoji."""
+    for value in draft:
+        if isinstance(value, str):
+            value.encode()
 
 
 def row_of(columns: Sequence[Any]) -> AuditRow:

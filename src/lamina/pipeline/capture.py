@@ -90,7 +90,8 @@ class Capturing:
             )
             known = self._store.idempotency.find(batch_key, call.now)
             if known is not None:
-                return _replayed_batch(known, call.body_hash())
+                check_same(known, call.body_hash())
+                return _replayed_batch(known)
         self._may_consolidate(request.directives, call)
         batch_id = self._ids.stamped(Prefix.BATCH, call.now)
         items = request.items
@@ -102,13 +103,12 @@ class Capturing:
             accepted=len(items),
             lifecycle_stream=f"/v1/lifecycle/stream?batch_id={batch_id}",
         )
-        remember = None
-        if batch_key is not None:
-            remember = Remembered(
-                batch_key, call.body_hash(), call.now, response=result.model_dump(mode="json")
-            )
-        self._store.log.append(captures, remember=remember)
-        return Answer(result, accepted=True)
+        if batch_key is None:
+            self._store.log.append(captures)
+            return Answer(result, accepted=True)
+        entry = Remembered(batch_key, call.body_hash(), call.now, response=result.model_dump(mode="json"))
+        once = self._store.log.append_once(captures, entry)
+        return _replayed_batch(once.entry) if once.replayed else Answer(result, accepted=True)
 
     def _capture(self, item: Item, request: BulkExperience, call: Call, batch_id: str) -> Capture:
         self._may_consolidate(item.directives, call)
@@ -214,8 +214,7 @@ def _captured(appended: Appended) -> Answer:
     return Answer(result, accepted=True, replayed=appended.replayed)
 
 
-def _replayed_batch(known: Remembered, body_hash: str) -> Answer:
-    check_same(known, body_hash)
+def _replayed_batch(known: Remembered) -> Answer:
     response: dict[str, Any] = dict(known.response or {})
     return Answer(BatchCaptured(**response), accepted=True, replayed=True)
 

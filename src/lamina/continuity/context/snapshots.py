@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from lamina import limits
@@ -14,7 +14,7 @@ from lamina.continuity.context.gathering import core_memory, open_questions
 from lamina.continuity.context.requests import AsOf, ReadSnapshot, Snapshot, SnapshotMade, SnapshotRead
 from lamina.continuity.files.cards import card_of, text_of
 from lamina.continuity.files.finding import Finding
-from lamina.continuity.files.names import is_text
+from lamina.continuity.files.names import folder_of, is_text
 from lamina.continuity.landing import Told, landed
 from lamina.continuity.permission import READS, Reach
 from lamina.errors import Malformed, NotFound
@@ -55,8 +55,10 @@ class Snapshots:
         commit = self._commit(tenant_id, request.as_of)
         as_of = {"mode": request.as_of.mode, "value": None if commit is None else commit.sha}
         at = None if commit is None else commit.committed_at
-        items = (
-            self._found(request, call) if commit is None else self._stood(request, commit, reach, tenant_id)
+        items, left_out = (
+            (self._found(request, call), 0)
+            if commit is None
+            else self._stood(request, commit, reach, tenant_id)
         )
         kept = {
             "schema_version": "1.0",
@@ -72,7 +74,8 @@ class Snapshots:
             "core_memory": core_memory(self._documents, tenant_id, reach, at) if request.include_core else [],
             "items": items,
             "open_questions": open_questions(items),
-            "provenance": {"source": "context_snapshot_create", "service_version": self._version},
+            "provenance": {"source": "context_snapshot_create", "service_version": self._version}
+            | ({"documents_left_out": left_out} if left_out else {}),
         }
         change = Change(path, ChangeKind.PUT, f"{json.dumps(kept, indent=2, ensure_ascii=False)}\n".encode())
         told = snapshot_told(path, kept)
@@ -80,7 +83,8 @@ class Snapshots:
         return Answer(
             SnapshotMade(
                 snapshot_id=snapshot_id, path=path, as_of=as_of, item_count=len(items), latest_commit=head.sha
-            )
+            ),
+            warnings=(f"documents_left_out={left_out}",) if left_out else (),
         )
 
     def read(self, request: ReadSnapshot, call: Call) -> Answer:
@@ -125,27 +129,55 @@ class Snapshots:
         rows = self._finding.rows(call, request.task, request.limit, request.include_types, None)
         return [{name: getattr(row, name) for name in _ITEM} | {"source_ref": "working_tree"} for row in rows]
 
-    def _stood(self, request: Snapshot, commit: Commit, reach: Reach, tenant_id: str) -> list[dict[str, Any]]:
-        """Every text that stood then, those that share words with the task first."""
-        terms = set(_WORD.findall(request.task.lower()))
-        items = (
-            _item(document, terms, commit.sha)
-            for document in self._standing(tenant_id, commit.committed_at)
-            if is_text(document.path) and reach.reads(document.path)
-        )
-        wanted = (
-            item for item in items if not request.include_types or item["type"] in request.include_types
-        )
-        return heapq.nsmallest(request.limit, wanted, key=lambda item: (-item["score"], item["path"]))
+    def _stood(
+        self, request: Snapshot, commit: Commit, reach: Reach, tenant_id: str
+    ) -> tuple[list[dict[str, Any]], int]:
+        """The texts that stood then, those that share words with the task first; and how many were not looked at."""
+        terms, at = set(_WORD.findall(request.task.lower())), commit.committed_at
+        paths, left_out = self._likeliest(request, terms, at, reach, tenant_id)
+        items: list[dict[str, Any]] = []
+        bytes_left = limits.SNAPSHOT_BYTES_MAX
+        for looked_at, path in enumerate(paths):
+            if bytes_left <= 0:
+                left_out += len(paths) - looked_at
+                break
+            document = self._documents.read(tenant_id, path, at=at)
+            assert document is not None, "what stood at an instant goes on to have stood there"
+            bytes_left -= len(document.content)
+            item = _item(document, terms, commit.sha)
+            if not request.include_types or item["type"] in request.include_types:
+                items.append(item)
+        return heapq.nsmallest(
+            request.limit, items, key=lambda each: (-each["score"], each["path"])
+        ), left_out
+
+    def _likeliest(
+        self, request: Snapshot, terms: set[str], at: Instant, reach: Reach, tenant_id: str
+    ) -> tuple[list[str], int]:
+        """Paths whose content is worth reading, those that share words with the task first, then the newest; and of how
+        many more that is not known."""
+        found = 0
+
+        def texts() -> Iterator[Document]:
+            nonlocal found
+            for each in self._standing(tenant_id, at):
+                if _may_be_wanted(each.path, request.include_types) and reach.reads(each.path):
+                    found += 1
+                    yield each
+
+        def promise(each: Document) -> tuple[int, Instant, str]:
+            return (-_shared(each.path, terms), -each.updated_at, each.path)
+
+        likeliest = heapq.nsmallest(limits.SNAPSHOT_DOCUMENTS_MAX, texts(), key=promise)
+        return [each.path for each in likeliest], found - len(likeliest)
 
     def _standing(self, tenant_id: str, at: Instant) -> Iterator[Document]:
+        """The documents of an instant, without their content."""
         after = ""
         while True:
-            page = self._documents.below(
-                tenant_id, "", after=after, limit=limits.DOCUMENTS_READ_MAX, with_content=True, at=at
-            )
+            page = self._documents.below(tenant_id, "", after=after, limit=limits.DOCUMENTS_PAGE, at=at)
             yield from page
-            if len(page) < limits.DOCUMENTS_READ_MAX:
+            if len(page) < limits.DOCUMENTS_PAGE:
                 return
             after = page[-1].path
 
@@ -165,9 +197,8 @@ def _snapshot_id(call: Call) -> str:
 
 
 def _item(document: Document, terms: set[str], sha: str) -> dict[str, Any]:
-    card, path = card_of(document), document.path.lower()
-    text = text_of(document.content).lower()
-    score = sum(2 * (term in path) + (term in text) for term in terms) + (card.importance or 0.0)
+    card, text = card_of(document), text_of(document.content).lower()
+    score = 2 * _shared(document.path, terms) + sum(term in text for term in terms) + (card.importance or 0.0)
     return {
         "path": document.path,
         "type": card.type,
@@ -176,6 +207,17 @@ def _item(document: Document, terms: set[str], sha: str) -> dict[str, Any]:
         "score": round(float(score), 3),
         "source_ref": sha,
     }
+
+
+def _shared(path: str, terms: set[str]) -> int:
+    """How many of the task's words a path has."""
+    lowered = path.lower()
+    return sum(term in lowered for term in terms)
+
+
+def _may_be_wanted(path: str, types: Collection[str]) -> bool:
+    """Whether a document may be of one of the types: a text in Markdown says of which it is, others have their folder's."""
+    return is_text(path) and (not types or path.endswith(".md") or folder_of(path) in types)
 
 
 def _unnamed(as_of: AsOf, reason: str, hint: str) -> Malformed:

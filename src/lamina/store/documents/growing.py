@@ -8,6 +8,7 @@ new one is on disk.
 
 from __future__ import annotations
 
+import logging
 import zlib
 from collections import OrderedDict, deque
 from collections.abc import Iterable
@@ -24,6 +25,8 @@ from lamina.store.documents.packs import (
 )
 
 __all__ = ["GrowingPack"]
+
+_LOG = logging.getLogger("lamina.store")
 
 _CARRIED_BYTES_MIN = 64 * 1024  # what is always carried along, beside as much as the folders weigh
 _BASES_MAX = 64
@@ -74,7 +77,11 @@ class GrowingPack:
     def tidy(self, kept: int = _REPLACED_MAX) -> None:
         """Take away the packs that this one replaced, but for the newest ones."""
         while len(self._replaced) > kept:
-            remove_pack(self._replaced.popleft())
+            replaced = self._replaced.popleft()
+            try:
+                remove_pack(replaced)
+            except OSError as error:
+                _LOG.warning("a pack that was written anew stays where it is: %s", error)
 
     def settle(self) -> None:
         """Begin another pack with the next objects, and hold nothing until then."""

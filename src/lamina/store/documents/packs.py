@@ -31,6 +31,7 @@ __all__ = [
     "PackEntry",
     "delta",
     "distance",
+    "is_whole",
     "objects_in",
     "packed",
     "place_pack",
@@ -50,6 +51,10 @@ _BLOCKS = (65_536, 4096, 256, 16, 1)  # each step narrows where two contents par
 _PARTED_MAX, _SAME_BYTES_MIN = 64, 16
 _COPY_MAX = 0xFFFFFF
 _OFFSET_MAX = 0x7FFFFFFF
+_INDEX_MAGIC = b"\xfftOc" + struct.pack(">I", 2)
+_INDEX_HEADER_BYTES = len(_INDEX_MAGIC) + 256 * 4
+_INDEX_ENTRY_BYTES = 28
+_INDEX_BYTES_MIN = _INDEX_HEADER_BYTES + 2 * TRAILER_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ def place_pack(
 ) -> Path:
     """Put a pack of ``count`` different objects with its index into ``folder``; flushed when ``durable``.
 
+    Their names come to disk with the next flush of anything: until then a power cut takes the pack as a whole.
     ``chunks`` joined are the objects; ``entries`` is complete once they have been taken.
     """
     name = uuid.uuid4().hex
@@ -97,12 +103,13 @@ def place_pack(
             index.write(_index(entries, checksum))
             pack.flush()
             index.flush()
+            if durable:
+                _flushed(pack, index)
+            # Only now: a power cut must leave no name whose bytes are not on disk.
             final = f"{folder}/pack-{checksum.hex()}"
             os.rename(temporary, f"{final}.pack")
             # Last: whoever sees the index finds the pack. Nothing points at what is in it before this returns.
             os.rename(temporary_index, f"{final}.idx")
-            if durable:
-                _flushed(pack, index)
     except BaseException:
         _remove(temporary, temporary_index)
         raise
@@ -136,10 +143,10 @@ def _remove(*paths: str) -> None:
 
 
 def _flushed(pack: IO[bytes], index: IO[bytes]) -> None:
-    """Put both files and their names on disk with one flush, as Git does with ``core.fsyncMethod=batch``.
+    """Put both files on disk with one flush, as Git does with ``core.fsyncMethod=batch``.
 
     The pack's pages go to the disk first; the flush of the index then ends the journal's transaction, which has the
-    names and sizes of both. Where that call is not there, the pack has a flush of its own.
+    sizes of both. Where that call is not there, the pack has a flush of its own.
     """
     if _WRITE_OUT is None or _WRITE_OUT(pack.fileno(), 0, 0, _WRITE_AND_WAIT) != 0:
         os.fsync(pack.fileno())
@@ -279,11 +286,33 @@ def _index(entries: Collection[PackEntry], checksum: bytes) -> bytes:
     counts = [0] * 256
     for entry in ordered:
         counts[entry.id[0]] += 1
-    body = b"\xfftOc" + struct.pack(">I256I", 2, *accumulate(counts))
+    body = _INDEX_MAGIC + struct.pack(">256I", *accumulate(counts))
     body += b"".join([entry.id for entry in ordered])
     body += struct.pack(f">{len(ordered)}I", *[entry.crc for entry in ordered])
     body += struct.pack(f">{len(ordered)}I", *[entry.offset for entry in ordered]) + checksum
     return body + hashlib.sha1(body, usedforsecurity=False).digest()
+
+
+def is_whole(pack: Path) -> bool:
+    """Whether a pack and its index end as they should and belong together; what is between is not read."""
+    with pack.open("rb") as file, pack.with_suffix(".idx").open("rb") as index:
+        size, index_size = os.fstat(file.fileno()).st_size, os.fstat(index.fileno()).st_size
+        if size < HEADER_BYTES + TRAILER_BYTES or index_size < _INDEX_BYTES_MIN:
+            return False
+        header = file.read(HEADER_BYTES)
+        index_header = index.read(_INDEX_HEADER_BYTES)
+        file.seek(-TRAILER_BYTES, os.SEEK_END)
+        index.seek(-2 * TRAILER_BYTES, os.SEEK_END)
+        checksum, named = file.read(), index.read(TRAILER_BYTES)
+    count = index_header[-4:]
+    # Beyond two gigabytes an index has eight bytes more for an object.
+    spare = index_size - _INDEX_BYTES_MIN - _INDEX_ENTRY_BYTES * int.from_bytes(count, "big")
+    return (
+        header == b"PACK" + struct.pack(">I", 2) + count
+        and index_header.startswith(_INDEX_MAGIC)
+        and spare >= 0
+        and checksum == named
+    )
 
 
 def objects_in(path: Path) -> int:

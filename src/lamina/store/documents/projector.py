@@ -113,9 +113,13 @@ class Projector:
                     f"another process writes the documents in {self._folder}",
                     hint="stop it first; a server that is running is one",
                 ) from error
+            try:
+                self._due.update(self._rows.tenants())
+                self._thread.start()
+            except BaseException:
+                lock.close()
+                raise
             self._held = lock
-            self._due.update(self._rows.tenants())
-            self._thread.start()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -255,8 +259,6 @@ class Projector:
                     self._project(tenant_id, followed, batch, wait=opening)
                 followed.repository.tidy()
                 more = len(batch) == limits.COMMITS_BATCH_MAX
-            self._start_gathering(followed.repository)
-            self._note_use(tenant_id)
         except Exception as error:
             # The worktree may be ahead of the repository: the next attempt reads it anew.
             self._followed.pop(tenant_id, None)
@@ -265,6 +267,8 @@ class Projector:
             self._fail(_unavailable(error), tenant_id=tenant_id)
         else:
             self._works(tenant_id)
+            self._start_gathering(followed.repository)
+            self._note_use(tenant_id)
 
     def _works(self, tenant_id: str) -> None:
         self._failing.discard(tenant_id)
@@ -338,8 +342,8 @@ class Projector:
             shutil.rmtree(left, ignore_errors=True)
         repository = GitRepository(path, durable=self._durable)
         head = self._rows.head(tenant_id)
-        if head is not None and not repository.holds(head.sha):
-            _LOG.warning("a repository lacks the newest commit of its documents and is built anew")
+        if repository.is_damaged or (head is not None and not repository.holds(head.sha)):
+            _LOG.warning("a repository lacks commits of its documents and is built anew")
             return self._rebuilt(tenant_id)
         tip = None if head is None else bytes.fromhex(head.sha)
         if repository.tip() != (head.sha if head else None):
@@ -377,13 +381,18 @@ class Projector:
         if self._gathering is not None and self._gathering.is_alive():
             return
         if repository.is_scattered:
-            self._gathering = threading.Thread(
+            thread = threading.Thread(
                 target=_gather,
                 args=(repository, repository.to_gather(), self._failures),
                 name="lamina-gather",
                 daemon=True,
             )
-            self._gathering.start()
+            try:
+                thread.start()
+            except RuntimeError as error:
+                _LOG.warning("packs of a repository cannot be gathered now: %s", error)
+            else:
+                self._gathering = thread
 
     def _stop_gathering(self) -> None:
         if self._gathering is not None:

@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import shutil
+import struct
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ import pygit2
 from lamina.store.documents.gathering import gathered
 from lamina.store.documents.growing import GrowingPack
 from lamina.store.documents.objects import GitObject, parse_commit
-from lamina.store.documents.packs import UNFINISHED, objects_in, remove_pack, sync_folder
+from lamina.store.documents.packs import UNFINISHED, is_whole, objects_in, remove_pack, sync_folder
 
 __all__ = ["BRANCH", "GitRepository", "folder_name", "replace_repository"]
 
@@ -44,8 +45,10 @@ class GitRepository:
     def __init__(self, path: Path, *, durable: bool) -> None:
         self.path = path
         self._durable = durable
-        self._git = self._opened()
         self._packs = path / "objects" / "pack"
+        self.is_damaged = self._torn()
+        """Whether a pack was found torn, as a power cut leaves it: what is missing may be anywhere in the history."""
+        self._git = self._opened()
         self._branch.parent.mkdir(parents=True, exist_ok=True)
         for left in [*self._packs.glob(f"{UNFINISHED}*"), *self._branch.parent.glob("*.lock")]:
             left.unlink(missing_ok=True)
@@ -65,6 +68,15 @@ class GitRepository:
         if self._durable:
             sync_folder(self.path.parent)
         return pygit2.Repository(str(self.path))
+
+    def _torn(self) -> bool:
+        packs, indexes = (
+            {path.stem for path in self._packs.glob(f"pack-*{end}")} for end in (".pack", ".idx")
+        )
+        for left in packs - indexes:
+            # A process ended while it put a pack there, or took one away: nothing needs it.
+            (self._packs / f"{left}.pack").unlink()
+        return not indexes <= packs or not all(is_whole(self._packs / f"{name}.pack") for name in indexes)
 
     def tidy(self) -> None:
         """Take away packs that were written anew. Nobody needs to wait for it."""
@@ -122,9 +134,13 @@ class GitRepository:
         return self._scattered
 
     def to_gather(self) -> list[Path]:
-        """The packs that are worth putting together, in the order of their writing."""
+        """The packs that are worth putting together, in the order of their writing; none that cannot be read."""
         self._scattered = False
-        return self._smaller_packs()
+        try:
+            return self._smaller_packs()
+        except (OSError, struct.error) as error:
+            _LOG.warning("packs of a repository cannot be put together: %s", error)
+            return []
 
     def gather(self, packs: Sequence[Path]) -> None:
         """Put packs into one. Whoever reads meanwhile finds every object in the old packs or in the new one.
@@ -134,6 +150,8 @@ class GitRepository:
         if len(packs) < 2:
             return
         made = gathered(packs, self._packs, durable=self._durable)
+        if self._durable:
+            sync_folder(self._packs)
         for path in packs:
             if path != made:
                 remove_pack(path)

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from lamina.kernel.audit import GENESIS, Anchor, AuditDraft, AuditRow, Head, Pepper, chained, row_of
+from lamina.kernel.audit import (
+    GENESIS,
+    Anchor,
+    AuditDraft,
+    AuditRow,
+    Head,
+    Pepper,
+    chained,
+    check_storable,
+    row_of,
+)
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
 
 __all__ = ["MemoryAudit", "MemoryPeppers"]
+
+_LOG = logging.getLogger("lamina.store")
 
 
 class MemoryAudit:
@@ -38,8 +51,11 @@ class MemoryAudit:
 
     def note(self, draft: AuditDraft) -> None:
         """Mirrors ``Audit.note``."""
-        with self._memory.change() as tables:
-            _insert(tables, draft)
+        try:
+            with self._memory.change() as tables:
+                _insert(tables, draft)
+        except ValueError:
+            _LOG.error("the audit row %s cannot be stored and is set aside", draft.id)
 
     def flush(self) -> None:
         """Mirrors ``Audit.flush``. Nothing waits."""
@@ -88,6 +104,7 @@ class MemoryAudit:
 
 def _insert(tables: Tables, draft: AuditDraft) -> None:
     numbers = [number for tenant, number in tables.audit if tenant == draft.tenant_id]
+    check_storable(draft)
     number = max(numbers, default=0)
     previous = tables.audit[draft.tenant_id, number].hash if numbers else GENESIS
     tables.audit[draft.tenant_id, number + 1] = row_of(chained(draft, number + 1, previous))

@@ -123,16 +123,6 @@ class MemoryJobs:
             tables.jobs.update(rows)
             return len(rows)
 
-    def next_due(self, now: Instant) -> Instant | None:
-        """Mirrors ``Jobs.next_due``."""
-        tables = self._memory.tables
-        if any(next(_claimable(tables, stage, now), None) for stage in Stage):
-            return now
-        times = [
-            row.lease_until if row.state == "running" else row.next_attempt_at for row in tables.jobs.values()
-        ]
-        return max(now, min((at for at in times if at), default=0)) if any(times) else None
-
     def reset(self) -> int:
         """Mirrors ``Jobs.reset``."""
         with self._memory.change() as tables:

@@ -21,7 +21,7 @@ from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.memory.unfolding import unfold
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
-from lamina.store.ports.log import Appended, Capture, EventQuery
+from lamina.store.ports.log import Appended, AppendedOnce, Capture, EventQuery
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.rules.log import cancellation_of, captured_row
 from lamina.store.rules.refusals import check_same
@@ -40,13 +40,20 @@ class MemoryLog:
         self._clock = clock
         self._ids = ids
 
-    def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
+    def append(self, captures: Sequence[Capture]) -> list[Appended]:
         """Mirrors ``EventLog.append``."""
         with self._memory.change() as tables:
-            appended = self.put(tables, captures)
-            if remember is not None:
-                tables.keys[remember.key] = remember
-        return appended
+            return self.put(tables, captures)
+
+    def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
+        """Mirrors ``EventLog.append_once``."""
+        with self._memory.change() as tables:
+            known = _find_key(tables, entry.key, entry.created_at)
+            if known is not None:
+                check_same(known, entry.body_hash)
+                return AppendedOnce(known, [], replayed=True)
+            tables.keys[entry.key] = entry
+            return AppendedOnce(entry, self.put(tables, captures), replayed=False)
 
     def put(self, tables: Tables, captures: Sequence[Capture]) -> list[Appended]:
         """``append`` inside somebody's change."""
@@ -66,16 +73,15 @@ class MemoryLog:
         place = (event.tenant_id, event.id)
         tables.events[place] = event
         tables.jobs[place] = JobRow(event=event, stage=Stage.EXTRACTED)
-        tables.scopes.setdefault(
-            (event.tenant_id, event.scope),
-            ScopeRow(
-                tenant_id=event.tenant_id,
-                path=event.scope,
-                auto_provisioned=True,
-                created_by=event.caller,
-                created_at=now,
-            ),
+        made = ScopeRow(
+            tenant_id=event.tenant_id,
+            path=event.scope,
+            auto_provisioned=True,
+            created_by=event.caller,
+            created_at=now,
         )
+        known_scope = tables.scopes.get((event.tenant_id, event.scope), made)
+        tables.scopes[event.tenant_id, event.scope] = replace(known_scope, pruned=False)
         if capture.key:
             tables.keys[capture.key] = Remembered(capture.key, capture.body_hash, now, event.id)
         return Appended(event, replayed=False)
@@ -252,6 +258,9 @@ class MemoryScopes:
     def below(self, tenant_id: str, path: Scope, limit: int) -> list[Scope]:
         """Mirrors ``Scopes.below``."""
         scopes = self._memory.tables.scopes
-        return sorted(scope for tenant, scope in scopes if tenant == tenant_id and path.contains(scope))[
-            :limit
+        found = [
+            scope
+            for (tenant, scope), row in scopes.items()
+            if tenant == tenant_id and path.contains(scope) and not row.pruned
         ]
+        return sorted(found)[:limit]

@@ -50,6 +50,7 @@ class MemoryRegistry:
             if tenant == tenant_id
             and path.startswith(prefix)
             and path > after
+            and not row.pruned
             and auto_provisioned in (None, row.auto_provisioned)
         ]
         found.sort(key=lambda row: row.path)
@@ -85,7 +86,7 @@ class MemoryRegistry:
                 raise registration_exists(state.path)
             known = tables.scopes.get(key)
             tables.scopes[key] = (
-                replace(known, auto_provisioned=False)
+                replace(known, auto_provisioned=False, pruned=False)
                 if known
                 else ScopeRow(
                     tenant_id=state.tenant_id,
@@ -140,7 +141,9 @@ class MemoryRegistry:
         with self._memory.change() as tables:
             found = _idle(tables, tenant_id, before)
             for scope in found:
-                del tables.scopes[tenant_id, scope.path]
+                row = tables.scopes.pop((tenant_id, scope.path))
+                if scope.events:
+                    tables.scopes[tenant_id, scope.path] = replace(row, pruned=True)
             tables.access_version += 1
             return len(found)
 
@@ -169,7 +172,9 @@ def _holds(tables: Tables, tenant_id: str, path: Scope) -> list[Instant]:
 def _idle(tables: Tables, tenant_id: str, before: Instant) -> list[IdleScope]:
     found = []
     for (tenant, path), row in tables.scopes.items():
-        if tenant != tenant_id or not row.auto_provisioned or (tenant, "scope", path) in tables.policies:
+        if tenant != tenant_id or not row.auto_provisioned or row.pruned:
+            continue
+        if (tenant, "scope", path) in tables.policies:
             continue
         writes = _holds(tables, tenant_id, path)
         last_write_at = max(writes, default=row.created_at)

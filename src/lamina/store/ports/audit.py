@@ -60,7 +60,7 @@ class Audit(Protocol):
 
     def note(self, draft: AuditDraft) -> None:
         """Queue a row for a coming commit. When the queue is full it waits for one, and raises ``Unavailable``
-        when there is none."""
+        when there is none. A row that no store can hold is set aside; the log has its id."""
         ...
 
     def flush(self) -> None:

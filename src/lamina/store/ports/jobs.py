@@ -90,10 +90,6 @@ class Jobs(Protocol):
         """Make the jobs that failed for good due again, as if they had never been tried; how many."""
         ...
 
-    def next_due(self, now: Instant) -> Instant | None:
-        """When the next pending job is due, or None when nothing is pending."""
-        ...
-
     def reset(self) -> int:
         """Drop every derived row and queue every event anew from its first stage; how many events."""
         ...

@@ -11,7 +11,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 
-__all__ = ["Appended", "Capture", "EventLog", "EventQuery"]
+__all__ = ["Appended", "AppendedOnce", "Capture", "EventLog", "EventQuery"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,15 @@ class Appended:
     """What the log did with a capture: the event, new or as it was stored the first time."""
 
     event: Event
+    replayed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AppendedOnce:
+    """The entry that stands under a key, and what was appended with it: nothing where it stood before."""
+
+    entry: Remembered
+    appended: Sequence[Appended]
     replayed: bool
 
 
@@ -56,11 +65,19 @@ class EventQuery:
 class EventLog(Protocol):
     """The append-only truth. Positions count per tenant and become visible in order."""
 
-    def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
+    def append(self, captures: Sequence[Capture]) -> list[Appended]:
         """Put drafts into the log, with their ``captured`` lifecycle rows and first jobs, all or none.
 
         Durable on return. A capture whose key is known within 24 hours is not stored again when its body hash
         agrees, and raises ``Conflict`` (IDEMPOTENCY_CONFLICT) for the whole call when it does not.
+        """
+        ...
+
+    def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
+        """``append``, and keep an entry under its key in the same transaction, unless one is known within 24 hours.
+
+        Then nothing is stored, and the older entry stands: of calls at once, in whichever processes, one is first.
+        Raises ``Conflict`` (IDEMPOTENCY_CONFLICT) when the body hash of that one is another.
         """
         ...
 

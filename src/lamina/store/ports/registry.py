@@ -79,7 +79,7 @@ class Registry(Protocol):
         skip: int = 0,
         limit: int = 50,
     ) -> list[ScopeState]:
-        """Scopes whose path begins with ``prefix``, by path, past ``after`` and then past ``skip`` more."""
+        """Scopes that were not pruned and whose path begins with ``prefix``, by path, past ``after`` and then past ``skip`` more."""
         ...
 
     def owns_below(self, tenant_id: str, actor: str, path: Scope) -> bool:
@@ -111,10 +111,14 @@ class Registry(Protocol):
         ...
 
     def idle(self, tenant_id: str, before: Instant, limit: int) -> tuple[list[IdleScope], int]:
-        """Scopes without a registration or policy document and without a write since ``before``; up to ``limit``
-        by path, and how many in all."""
+        """Scopes without a registration or policy document and without a write since ``before`` that were not pruned;
+        up to ``limit`` by path, and how many in all."""
         ...
 
     def prune(self, tenant_id: str, before: Instant) -> int:
-        """Drop the rows of those scopes, not what they hold; how many."""
+        """Leave those scopes out of lists and descents until they are written to or registered; how many.
+
+        What they hold stays, and stays with who made them: ``states`` tells of them as before. Only a scope that
+        holds nothing is gone.
+        """
         ...

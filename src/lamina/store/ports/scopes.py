@@ -20,6 +20,8 @@ class ScopeRow:
     auto_provisioned: bool
     created_by: str
     created_at: Instant
+    pruned: bool = False
+    """Left out of lists and descents until somebody writes there. Its memory is there, and its creator's."""
 
 
 class Scopes(Protocol):
@@ -30,5 +32,5 @@ class Scopes(Protocol):
         ...
 
     def below(self, tenant_id: str, path: Scope, limit: int) -> list[Scope]:
-        """Existing scopes at or under a path, sorted, at most ``limit``."""
+        """Existing scopes at or under a path that were not pruned, sorted, at most ``limit``."""
         ...

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
 import apsw
 
 from lamina import limits
-from lamina.kernel.audit import GENESIS, Anchor, AuditDraft, AuditRow, Head, Pepper, chained, row_of
+from lamina.kernel.audit import (
+    GENESIS,
+    Anchor,
+    AuditDraft,
+    AuditRow,
+    Head,
+    Pepper,
+    chained,
+    check_storable,
+    row_of,
+)
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
@@ -22,6 +34,16 @@ from lamina.store.sqlite.connection import Readers, Writer
 __all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_LOG = logging.getLogger("lamina.store")
+_UNSTORABLE = (
+    ValueError,
+    TypeError,
+    OverflowError,
+    apsw.ConstraintError,
+    apsw.MismatchError,
+    apsw.TooBigError,
+)
+"""What a row is to blame for, and not the disk: text that is none, numbers without end, an id that is there."""
 
 
 class AuditRiders:
@@ -39,18 +61,23 @@ class AuditRiders:
         self._aboard: list[tuple[AuditDraft, Ride]] = []
         self._drained = 0
 
-    def boarding(self) -> Callable[[str | None], None] | None:
+    def boarding(self) -> Callable[[str | None], Callable[[], None]] | None:
         """Mirrors ``Riders.boarding``."""
         taken: tuple[MakeDraft, Ride] | None = getattr(self.local, "rider", None)
         if taken is None:
             return None
         self.local.rider = None
         make, ride = taken
-        return lambda event_id: self._aboard.append((make(event_id), ride))
+        return lambda event_id: self._board(make(event_id), ride)
 
     def board(self, draft: AuditDraft) -> None:
         """Land a row with the write that runs; the last thing that the write does, so that it cannot fail after it."""
-        self._aboard.append((draft, Ride()))
+        self._board(draft, Ride())()
+
+    def _board(self, draft: AuditDraft, ride: Ride) -> Callable[[], None]:
+        # Here only its own write fails with it; at the end of the group it would be everybody's.
+        check_storable(draft)
+        return partial(self._aboard.append, (draft, ride))
 
     def add(self, draft: AuditDraft) -> bool:
         """Queue a row; whether it is the first of a new batch, for which the writer has to be told."""
@@ -93,7 +120,25 @@ _SIZES = tuple((size, f"{_INSERT}VALUES{', '.join([_ROW] * size)}") for size in 
 
 
 def _insert(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> None:
-    """Append rows to the chains of their tenants."""
+    """Append rows to the chains of their tenants. One that cannot be stored is set aside: each later commit would fail
+    on it again."""
+    done = _landed(connection, drafts)
+    for draft in drafts[done:]:
+        if not _landed(connection, [draft]):
+            _LOG.error("the audit row %s cannot be stored and is set aside", draft.id)
+
+
+def _landed(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> int:
+    """Append rows up to the first statement that fails by what is in it; how many landed."""
+    done = 0
+    with contextlib.suppress(*_UNSTORABLE):
+        for done in _appended(connection, drafts):  # noqa: B007 - as far as it came
+            pass
+    return done
+
+
+def _appended(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> Iterator[int]:
+    """Append rows; after each statement, how many are appended so far."""
     heads: dict[str, tuple[int, str]] = {}
     rows: list[tuple[Any, ...]] = []
     for draft in drafts:
@@ -105,6 +150,7 @@ def _insert(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> None:
         while len(rows) - done >= size:
             connection.execute(statement, tuple(chain.from_iterable(rows[done : done + size])))
             done += size
+            yield done
 
 
 def _head(connection: apsw.Connection, tenant_id: str) -> tuple[int, str]:

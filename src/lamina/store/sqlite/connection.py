@@ -13,7 +13,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from itertools import groupby
 from pathlib import Path
@@ -26,12 +26,14 @@ from lamina.errors import Fault, LaminaError, Unavailable
 from lamina.observe.rounds import Failures, class_of
 from lamina.store.rows import Row
 
-__all__ = ["Readers", "Riders", "Writer", "open_connection"]
+__all__ = ["Readers", "Riders", "Writer", "open_connection", "translated"]
 
 _LOG = logging.getLogger("lamina.store")
 
 T = TypeVar("T")
-_Land = Callable[[str | None], None]
+_Board = Callable[[], None]
+_Land = Callable[[str | None], _Board]
+"""Makes what lands with a write, of the event that the write is about; what it returns puts that aboard and cannot fail."""
 _Write = tuple[
     Callable[[apsw.Connection], Any], Future[Any], Callable[[Any], str | None] | None, _Land | None
 ]
@@ -298,6 +300,11 @@ class Writer:
         self._connection.execute("SAVEPOINT joined_writes")
         try:
             results = together(self._connection, [write[0] for write in writes])
+            boards = [
+                rider(event_of(result) if event_of else None)
+                for (_, _, event_of, rider), result in zip(writes, results, strict=True)
+                if rider is not None
+            ]
         except Exception:
             if not self._connection.in_transaction:
                 raise
@@ -305,9 +312,8 @@ class Writer:
             self._connection.execute("RELEASE joined_writes")
             return None
         self._connection.execute("RELEASE joined_writes")
-        for (_, _, event_of, rider), result in zip(writes, results, strict=True):
-            if rider is not None:
-                rider(event_of(result) if event_of else None)
+        for board in boards:
+            board()
         return [(write[1], result, None) for write, result in zip(writes, results, strict=True)]
 
     def _attempt(
@@ -320,7 +326,7 @@ class Writer:
         try:
             result = work(self._connection)
             if rider is not None:
-                rider(event_of(result) if event_of else None)
+                rider(event_of(result) if event_of else None)()
         except Exception as error:
             if not self._connection.in_transaction:
                 raise  # a full disk ends the whole transaction by itself: nobody's write has landed
@@ -342,6 +348,15 @@ def _settle(future: Future[Any], result: Any = None, failed: BaseException | Non
             future.set_result(result)
         else:
             future.set_exception(failed)
+
+
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """A block whose engine errors are ours: ``Unavailable`` or ``Fault``."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _translated(error) from error
 
 
 def _translated(error: BaseException) -> BaseException:
@@ -374,7 +389,7 @@ class Readers:
         self._lock = threading.Lock()
 
     @property
-    def connection(self) -> apsw.Connection:
+    def _connection(self) -> apsw.Connection:
         """This thread's connection, opened on first use."""
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
@@ -387,7 +402,7 @@ class Readers:
     def rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """All rows of a statement; raises ``Unavailable`` or ``Fault`` when the store fails."""
         try:
-            return list(self.connection.execute(sql, bindings))
+            return list(self._connection.execute(sql, bindings))
         except apsw.Error as error:
             raise _translated(error) from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import apsw
 
@@ -73,7 +73,7 @@ class SqliteInquiries:
         """Mirrors ``Inquiries.ready``."""
         found = []
         for inquiry in map(_inquiry, self._readers.rows(_SQL["answered_inquiries"], (limit,))):
-            after = _newest(self._readers.connection, inquiry)
+            after = _newest(self._readers.rows, inquiry)
             if after is not None:
                 found.append(Ready(inquiry, after))
         return found
@@ -83,7 +83,7 @@ class SqliteInquiries:
         inquiry, after = ready
 
         def work(connection: apsw.Connection) -> bool:
-            newest = _newest(connection, inquiry)
+            newest = _newest(connection.execute, inquiry)
             if newest is None or newest.id != after.id:
                 return False
             place = (inquiry.id, inquiry.tenant_id, inquiry.scope, after.position, at)
@@ -130,13 +130,12 @@ class SqliteInquiries:
         return self._writer.write(work)
 
 
-def _newest(connection: apsw.Connection, inquiry: Inquiry) -> Event | None:
+def _newest(rows: Callable[[str, Row], Iterable[Row]], inquiry: Inquiry) -> Event | None:
     """The newest extracted event of an inquiry's scope, None while something there is left to extract."""
     place = (inquiry.tenant_id, inquiry.scope)
-    left: Iterable[Row] = connection.execute(_SQL["extraction_left"], place)
-    if any(left):
+    if any(rows(_SQL["extraction_left"], place)):
         return None
-    for row in connection.execute(_SQL["newest_extracted"], place):
+    for row in rows(_SQL["newest_extracted"], place):
         return read_event(row)
     return None
 

@@ -132,14 +132,6 @@ class SqliteJobs:
 
         return self._writer.write(work)
 
-    def next_due(self, now: Instant) -> Instant | None:
-        """Mirrors ``Jobs.next_due``."""
-        connection = self._readers.connection
-        if any(_due(connection, number, 1, now) for number in STAGE_NUMBERS.values()):
-            return now
-        row = self._readers.row(_SQL["next_turn"], (now,))
-        return None if row is None or row[0] is None else max(int(row[0]), now)
-
     def reset(self) -> int:
         """Mirrors ``Jobs.reset``."""
 

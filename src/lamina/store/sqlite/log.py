@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -19,7 +19,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
-from lamina.store.ports.log import Appended, Capture, EventQuery
+from lamina.store.ports.log import Appended, AppendedOnce, Capture, EventQuery
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.rows import Row
 from lamina.store.rules.log import cancellation_of, captured_row
@@ -34,6 +34,7 @@ from lamina.store.sqlite.unfolding import unfold
 __all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_Rows = Callable[[str, Row], Iterable[Row]]
 _Put = Callable[[apsw.Connection, Sequence[Capture]], list[Appended]]
 
 
@@ -49,17 +50,27 @@ class SqliteLog:
         self._ids = ids
         self._lifecycle = lifecycle
 
-    def append(self, captures: Sequence[Capture], *, remember: Remembered | None = None) -> list[Appended]:
+    def append(self, captures: Sequence[Capture]) -> list[Appended]:
         """Mirrors ``EventLog.append``."""
-        if len(captures) == 1 and remember is None:
+        if len(captures) == 1:
             return self._writer.write(_Append(captures[0], self.put), event_of=_only_event)
-        return self._writer.write(
-            lambda connection: self.put(connection, captures, remember), event_of=_only_event
-        )
+        return self._writer.write(lambda connection: self.put(connection, captures), event_of=_only_event)
 
-    def put(
-        self, connection: apsw.Connection, captures: Sequence[Capture], remember: Remembered | None = None
-    ) -> list[Appended]:
+    def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
+        """Mirrors ``EventLog.append_once``."""
+
+        def work(connection: apsw.Connection) -> AppendedOnce:
+            known = _find_key(connection.execute, entry.key, entry.created_at)
+            if known is not None:
+                check_same(known, entry.body_hash)
+                return AppendedOnce(known, [], replayed=True)
+            appended = self.put(connection, captures)
+            put_key(connection, entry)
+            return AppendedOnce(entry, appended, replayed=False)
+
+        return self._writer.write(work, event_of=lambda once: _only_event(once.appended))
+
+    def put(self, connection: apsw.Connection, captures: Sequence[Capture]) -> list[Appended]:
         """``append`` inside somebody's transaction."""
         now = self._clock.now()
         seq = _value(connection, _SQL["last_seq"])
@@ -89,8 +100,6 @@ class SqliteLog:
                 stored[event_id] = event
                 seen[capture.key] = Remembered(capture.key, capture.body_hash, now, event_id)
         self._insert(connection, rows, now)
-        if remember is not None:
-            put_key(connection, remember)
         return appended
 
     def _mark(self, connection: apsw.Connection, tenant_id: str) -> tuple[int, Instant]:
@@ -292,10 +301,10 @@ def _find_keys(
     return found
 
 
-def find_key(connection: apsw.Connection, key: IdempotencyKey, now: Instant) -> Remembered | None:
+def _find_key(rows: _Rows, key: IdempotencyKey, now: Instant) -> Remembered | None:
     """What a key was used for within its lifetime."""
     bindings = (key.tenant_id, key.caller, key.family, key.key)
-    for body_hash, event_id, response, created_at in connection.execute(_SQL["find_idempotency"], bindings):
+    for body_hash, event_id, response, created_at in rows(_SQL["find_idempotency"], bindings):
         if created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US:
             return Remembered(
                 key, body_hash, created_at, event_id, json.loads(response) if response else None
@@ -336,13 +345,13 @@ class SqliteIdempotency:
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """Mirrors ``Idempotency.find``."""
-        return find_key(self._readers.connection, key, now)
+        return _find_key(self._readers.rows, key, now)
 
     def remember(self, entry: Remembered) -> Remembered:
         """Mirrors ``Idempotency.remember``."""
 
         def work(connection: apsw.Connection) -> Remembered:
-            known = find_key(connection, entry.key, entry.created_at)
+            known = _find_key(connection.execute, entry.key, entry.created_at)
             if known is None:
                 put_key(connection, entry)
             return known or entry
@@ -376,6 +385,7 @@ class SqliteScopes:
             auto_provisioned=bool(row[2]),
             created_by=row[3],
             created_at=row[4],
+            pruned=bool(row[5]),
         )
 
     def below(self, tenant_id: str, path: Scope, limit: int) -> list[Scope]:

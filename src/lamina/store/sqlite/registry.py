@@ -167,7 +167,9 @@ class SqliteRegistry:
 
         def work(connection: apsw.Connection) -> int:
             paths = [row[0] for row in connection.execute(_SQL["idle_scopes"], (tenant_id, before))]
-            connection.executemany(_SQL["drop_scope"], [(tenant_id, path) for path in paths])
+            places = [(tenant_id, path) for path in paths]
+            connection.executemany(_SQL["drop_empty_scope"], places)
+            connection.executemany(_SQL["prune_scope"], places)
             return len(paths)
 
         return self._change(work)

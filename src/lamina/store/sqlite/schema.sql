@@ -92,12 +92,13 @@ CREATE TABLE revocation (
 ) WITHOUT ROWID;
 CREATE INDEX revocation_expiry ON revocation (expires_at);
 
+-- A pruned scope is left out of lists and descents until it is written to. It keeps its creator: its memory is there.
 CREATE TABLE scope (
   tenant_id          TEXT    NOT NULL,
   path               TEXT    NOT NULL,
   auto_provisioned   INTEGER NOT NULL,
   created_by         TEXT    NOT NULL,
-  created_at         INTEGER NOT NULL,
+  created_at         INTEGER NOT NULL, pruned INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, path)
 ) WITHOUT ROWID;
 CREATE INDEX scope_creator ON scope (tenant_id, created_by, path);

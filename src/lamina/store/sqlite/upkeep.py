@@ -15,7 +15,7 @@ from lamina import limits
 from lamina.observe.rounds import Failures
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
-from lamina.store.sqlite.connection import Readers, Writer, open_connection
+from lamina.store.sqlite.connection import Readers, Writer, open_connection, translated
 
 __all__ = ["SqliteUpkeep"]
 
@@ -76,12 +76,9 @@ class SqliteUpkeep:
         merges = 0
         while merges < limits.COMPACT_MERGES_MAX and self._writer.write(_merge):
             merges += 1
-        connection = open_connection(self._path, durable=False)
-        try:
+        with translated(), contextlib.closing(open_connection(self._path, durable=False)) as connection:
             # Passive: readers and the writer go on, and what they still hold is left for another time.
             _, logged, moved = next(connection.execute("PRAGMA wal_checkpoint(passive)"))
-        finally:
-            connection.close()
         return Compaction(max(0, moved), complete=logged == moved, index_merges=merges)
 
 

@@ -63,7 +63,8 @@ WHERE tenant_id = ?1 AND path = ?2 AND version = ?3;
 -- The documents of a range of paths that stood at an instant, by path.
 SELECT v.path, v.version, v.base, v.size, v.recorded_at FROM document_version AS v
 WHERE v.tenant_id = ?1 AND v.path > ?2 AND v.path < ?3 AND v.recorded_at <= ?5 AND v.base > 0
-  AND v.version = (SELECT MAX(version) FROM document_version WHERE tenant_id = ?1 AND path = v.path AND recorded_at <= ?5)
+  AND NOT EXISTS (SELECT 1 FROM document_version
+                  WHERE tenant_id = ?1 AND path = v.path AND version = v.version + 1 AND recorded_at <= ?5)
 ORDER BY v.path LIMIT ?4;
 
 -- name: commits_of_sha

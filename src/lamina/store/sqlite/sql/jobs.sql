@@ -71,11 +71,6 @@ SELECT state, count(*) FROM job GROUP BY state;
 UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL
 WHERE state = 'running' AND lease_owner = ?1;
 
--- name: next_turn
--- When something that cannot run now may change: the end of a lease, or of a back-off past ?1.
-SELECT min(iif(state = 'running', lease_until, next_attempt_at)) FROM job
-WHERE state = 'running' OR (state = 'pending' AND next_attempt_at > ?1);
-
 -- name: requeue_all
 -- Queue every event from its first stage, but for those cancelled before it.
 INSERT INTO job (tenant_id, event_id, stage, scope, position, event_seq, state, next_attempt_at)

@@ -18,17 +18,18 @@ INSERT INTO job (tenant_id, event_id, stage, scope, position, event_seq, state, 
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', 0);
 
 -- name: insert_scope
--- A scope that is written to for the first time registers itself.
+-- A scope that is written to for the first time registers itself; one that was pruned is back.
 INSERT INTO scope (tenant_id, path, auto_provisioned, created_by, created_at) VALUES (?1, ?2, 1, ?3, ?4)
-ON CONFLICT DO NOTHING;
+ON CONFLICT (tenant_id, path) DO UPDATE SET pruned = 0 WHERE pruned = 1;
 
 -- name: find_scope
 -- One scope by its path.
-SELECT tenant_id, path, auto_provisioned, created_by, created_at FROM scope WHERE tenant_id = ?1 AND path = ?2;
+SELECT tenant_id, path, auto_provisioned, created_by, created_at, pruned FROM scope WHERE tenant_id = ?1 AND path = ?2;
 
 -- name: scopes_below
--- Scopes at or under a path: ?3 is the path with '/', ?4 the same with '0', the character after '/'.
-SELECT path FROM scope WHERE tenant_id = ?1 AND (path = ?2 OR (path >= ?3 AND path < ?4)) ORDER BY path LIMIT ?5;
+-- Scopes at or under a path that were not pruned: ?3 is the path with '/', ?4 the same with '0', the character after '/'.
+SELECT path FROM scope
+WHERE tenant_id = ?1 AND (path = ?2 OR (path >= ?3 AND path < ?4)) AND pruned = 0 ORDER BY path LIMIT ?5;
 
 -- name: find_idempotency
 -- What a key was used for.

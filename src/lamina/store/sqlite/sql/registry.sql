@@ -13,10 +13,11 @@ FROM scope AS s LEFT JOIN registration AS r ON r.tenant_id = s.tenant_id AND r.p
 WHERE s.tenant_id = ?1 AND s.path IN (SELECT value FROM json_each(?2));
 
 -- name: scopes_listed
--- Scopes under a prefix, by path: :prefix_end is the prefix with its last character raised, or null.
+-- Scopes under a prefix that were not pruned, by path: :prefix_end is the prefix with its last character raised, or null.
 SELECT s.tenant_id, s.path, s.created_by, s.created_at, r.registered_at, r.policies
 FROM scope AS s LEFT JOIN registration AS r ON r.tenant_id = s.tenant_id AND r.path = s.path
 WHERE s.tenant_id = :tenant_id AND s.path >= :prefix AND (:prefix_end IS NULL OR s.path < :prefix_end)
+  AND s.pruned = 0
   AND s.path > :after AND (:auto_provisioned IS NULL OR s.auto_provisioned = :auto_provisioned)
 ORDER BY s.path LIMIT :limit OFFSET :skip;
 
@@ -46,9 +47,9 @@ LIMIT 1;
 SELECT 1 FROM registration WHERE tenant_id = ?1 AND path = ?2;
 
 -- name: put_scope
--- A scope that is registered, whether it was written to before or not.
+-- A scope that is registered, whether it was written to before or not: who made it stays who made it.
 INSERT INTO scope (tenant_id, path, auto_provisioned, created_by, created_at) VALUES (?1, ?2, 0, ?3, ?4)
-ON CONFLICT (tenant_id, path) DO UPDATE SET auto_provisioned = 0;
+ON CONFLICT (tenant_id, path) DO UPDATE SET auto_provisioned = 0, pruned = 0;
 
 -- name: put_registration
 -- What was registered of a scope.
@@ -91,12 +92,12 @@ ON CONFLICT (tenant_id, tier, target)
 DO UPDATE SET document = excluded.document, set_by = excluded.set_by, set_at = excluded.set_at;
 
 -- name: idle_scopes
--- Scopes that registered themselves, without a policy document and without a write since an instant.
+-- Scopes that registered themselves and stand, without a policy document and without a write since an instant.
 SELECT path, last_write_at FROM (
   SELECT s.path, coalesce((SELECT e.recorded_at FROM event AS e WHERE e.tenant_id = ?1 AND e.scope = s.path
                            ORDER BY e.position DESC LIMIT 1), s.created_at) AS last_write_at
   FROM scope AS s
-  WHERE s.tenant_id = ?1 AND s.auto_provisioned = 1
+  WHERE s.tenant_id = ?1 AND s.auto_provisioned = 1 AND s.pruned = 0
     AND NOT EXISTS (SELECT 1 FROM policy AS p WHERE p.tenant_id = ?1 AND p.tier = 'scope' AND p.target = s.path))
 WHERE last_write_at < ?2 ORDER BY path;
 
@@ -105,6 +106,6 @@ WHERE last_write_at < ?2 ORDER BY path;
 SELECT (SELECT count(*) FROM event WHERE tenant_id = ?1 AND scope = ?2),
        (SELECT count(DISTINCT id) FROM record WHERE tenant_id = ?1 AND scope = ?2 AND layer = 'facts');
 
--- name: drop_scope
--- A scope's own row; what the scope holds stays.
-DELETE FROM scope WHERE tenant_id = ?1 AND path = ?2;
+-- name: prune_scope
+-- A scope is left out of lists and descents until it is written to; what it holds stays, and stays its creator's.
+UPDATE scope SET pruned = 1 WHERE tenant_id = ?1 AND path = ?2;
