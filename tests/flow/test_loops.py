@@ -4,72 +4,21 @@ from __future__ import annotations
 
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from given import ALICE, NOON, TENANT, ManualClock, append
+from given import ALICE, NOON, TENANT, ManualClock
 from lamina.kernel.events import Context, Party
-from lamina.kernel.records import Layer, Loop
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US, instant, rfc3339
+from lamina.kernel.time import instant, rfc3339
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
 from lamina.session.identity import identity_of
 from lamina.session.loops import active_loops, open_loops, status_at
-from lamina.store.sqlite import SqliteStore
-
-DAY = 24 * 3600 * SECOND_US
-
-
-class Talk:
-    def __init__(self, folder: Path) -> None:
-        self.store = SqliteStore(folder, clock=ManualClock(), durable=False)
-        deriver = Deriver(self.store, RulesExtractor(find_times, use_parser=False), None)
-        self.worker = Worker(self.store, deriver, None, ManualClock(NOON + DAY), "test")
-        self.at = NOON
-
-    def say(self, text: str, role: str = "user", **more: Any) -> str:
-        self.at += 60 * SECOND_US
-        party = Party.of("user:alice" if role == "user" else "agent:p")
-        (event,) = append(
-            self.store,
-            text,
-            **{
-                "observed_actor": party,
-                "subject": party,
-                "session": "s",
-                "content": {"kind": "message", "role": role, "text": text},
-                "context": Context(observed_at=self.at),
-                **more,
-            },
-        )
-        self.worker.drain()
-        return event.id
-
-    def open(self) -> list[str]:
-        return [str(loop.object.value) for loop in open_loops(self.store.records, TENANT, ALICE)]
-
-    def all(self) -> list[Loop]:
-        found = {r.id: r for _, r in self.records() if isinstance(r, Loop)}
-        return list(found.values())
-
-    def records(self) -> list[tuple[int, Any]]:
-        from lamina.kernel.time import Axes
-        from lamina.store.ports.records import RecordQuery
-
-        query = RecordQuery(
-            tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE], axes=Axes(seen_at=1 << 62), limit=500
-        )
-        return list(enumerate(self.store.records.query(query)))
-
-    def replays(self) -> None:
-        before = list(self.store.snapshot())
-        self.store.jobs.reset()
-        self.worker.drain()
-        assert list(self.store.snapshot()) == before
+from talks import DAY, Talk
 
 
 @pytest.fixture
