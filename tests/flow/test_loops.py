@@ -112,6 +112,25 @@ def test_an_open_loop_goes_stale_by_the_clock_that_asks(talk):
     assert [(loop.text, loop.status) for loop in shown] == [("Pay rent", "needs_review")]
 
 
+def test_the_brief_tells_the_day_and_has_what_is_due_soon_first(talk):
+    talk.say("I must call Bob by Friday. I must pay rent on June 20.")
+    talk.say("I have to book the flight by Thursday.")
+    talk.say("I've decided not to apply. I need to eat.")
+    said = [(loop.text, loop.due_date) for loop in active_loops(talk.store.records, TENANT, ALICE, talk.at)]
+    assert said[:2] == [("Book the flight", "2026-05-14"), ("Call Bob", "2026-05-15")]
+    assert sorted(said[2:]) == [("Eat", None), ("Not to apply", None), ("Pay rent", "2026-06-20")]
+
+
+def test_what_was_due_long_ago_presses_no_more(talk):
+    talk.say("I must call Bob by Sunday.")
+    talk.say("I must eat.")
+    told = [
+        [loop.text for loop in active_loops(talk.store.records, TENANT, ALICE, talk.at + days * DAY)]
+        for days in (0, 5, 7)
+    ]
+    assert told == [["Call Bob", "Eat"], ["Call Bob", "Eat"], ["Eat", "Call Bob"]]
+
+
 def test_loops_make_no_beliefs_and_no_concepts_of_their_own(talk):
     talk.say("I must call Bob. I must pay rent. I must eat.")
     assert {type(record).__name__ for _, record in talk.records()} <= {"Loop", "Fact"}

@@ -17,6 +17,8 @@ __all__ = ["BRIEF_LOOPS_MAX", "active_loops", "loop_row", "open_loops", "shown",
 BRIEF_LOOPS_MAX: Final = 5
 _READ_MAX: Final = 200
 _HOUR_US: Final = 3600 * SECOND_US
+_DUE_SINCE_US: Final = 24 * _HOUR_US
+_DUE_WITHIN_US: Final = 7 * 24 * _HOUR_US
 _STALE_AFTER: Final[Mapping[Horizon, tuple[str, int]]] = {
     "today": ("stale", 48 * _HOUR_US),
     "this_week": ("stale", 10 * 24 * _HOUR_US),
@@ -48,11 +50,12 @@ def open_loops(records: Records, tenant_id: str, scope: Scope) -> list[Loop]:
 
 
 def active_loops(records: Records, tenant_id: str, scope: Scope, now: Instant) -> list[ActiveLoop]:
-    """The few loops for a brief: active or to be reviewed."""
+    """The few loops for a brief, active or to be reviewed: what is due within a week, or was since yesterday, before the rest."""
     since = {
         horizon: now - after_us for horizon, (status, after_us) in _STALE_AFTER.items() if status == "stale"
     }
-    found = records.spoken_of(tenant_id, scope, since, read=_READ_MAX, limit=BRIEF_LOOPS_MAX)
+    due = (now - _DUE_SINCE_US, now + _DUE_WITHIN_US)
+    found = records.spoken_of(tenant_id, scope, since, due=due, read=_READ_MAX, limit=BRIEF_LOOPS_MAX)
     return [shown(loop, now) for loop in found]
 
 
@@ -64,12 +67,12 @@ def shown(loop: Loop, now: Instant) -> ActiveLoop:
         status=status_at(loop, now),
         text=str(loop.object.value),
         salience=loop.salience,
+        due_date=_due_date(loop),
     )
 
 
 def loop_row(loop: Loop, now: Instant) -> dict[str, Any]:
     """A loop in full, for those who look behind the scenes."""
-    due = None if loop.due_at is None else rfc3339(loop.due_at - 1)[:10]
     return {
         "id": loop.id,
         "type": loop.predicate,
@@ -78,9 +81,14 @@ def loop_row(loop: Loop, now: Instant) -> dict[str, Any]:
         "confidence": loop.confidence,
         "salience": loop.salience,
         "time_horizon": loop.horizon,
-        "due_date": due,
+        "due_date": _due_date(loop),
         "source_event_id": loop.event_id,
         "created_at": rfc3339(loop.valid_from),
         "last_seen_at": rfc3339(loop.seen_at),
         "completed_at": rfc3339_or_none(loop.valid_to),
     }
+
+
+def _due_date(loop: Loop) -> str | None:
+    """The day that it is due; its end is kept."""
+    return None if loop.due_at is None else rfc3339(loop.due_at - 1)[:10]

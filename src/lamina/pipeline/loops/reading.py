@@ -236,7 +236,8 @@ def _appointment(said: _Said) -> LoopDraft | None:
     """ "Dentist on Thursday at 3pm", "my exam is on Friday"."""
     start = said.start if not said.moments or said.moments[0].start >= said.start else 0
     due = due_within(said.moments, said.sentence, start, start, said.now)
-    if due is None or all(_TODAYS.match(moment.text) for moment in said.moments):
+    days = [moment for moment in said.moments if moment.kind not in ("time", "timerange")]
+    if due is None or all(_TODAYS.match(moment.text) for moment in days):
         return None
     words = _cut(without_times(said.sentence, start, said.moments).lstrip(" ,:-"))
     what = appointment_in(words)
