@@ -28,6 +28,14 @@ def talk(tmp_path: Path):
     talk.store.close()
 
 
+@pytest.fixture
+def reading(talk):
+    """The talk, read with the parser: the plain rules do not know promises."""
+    deriver = Deriver(talk.store, RulesExtractor(find_times), None)
+    talk.worker = Worker(talk.store, deriver, None, ManualClock(NOON + DAY), "test")
+    return talk
+
+
 def test_a_loop_names_the_turn_that_opened_it(talk):
     event_id = talk.say("I need to book the dentist.")
     (loop,) = open_loops(talk.store.records, TENANT, ALICE)
@@ -145,29 +153,41 @@ def test_loops_make_no_beliefs_and_no_concepts_of_their_own(talk):
 def test_identity_is_what_the_user_said_last(talk):
     talk.say("My name is Kaiser. I live in Berlin.")
     talk.say("My name is Botty. Your name is Karl. You live in Rome.", role="assistant")
-    known = identity_of(talk.store.records, TENANT, ALICE, "user:alice")
+    known = identity_of(talk.store.records, TENANT, ALICE, "user:alice", talk.at)
     assert (known.name, known.facts["home"]) == ("Kaiser", "Berlin")
     talk.say("I live in Hamburg.")
-    assert identity_of(talk.store.records, TENANT, ALICE, "user:alice").facts["home"] == "Hamburg"
-    assert identity_of(talk.store.records, TENANT, ALICE, "user:bob").name is None
+    assert identity_of(talk.store.records, TENANT, ALICE, "user:alice", talk.at).facts["home"] == "Hamburg"
+    assert identity_of(talk.store.records, TENANT, ALICE, "user:bob", talk.at).name is None
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("later", "key", "today", "then"),
+    [
+        ("I'm starting at Spire in January.", "employer", "Google", "Spire"),
+        ("I'm living in Rome for the summer.", "home", "Leeds", "Rome"),
+        ("I started at Spire in January.", "employer", "Spire", "Spire"),
+        ("I live in Rome.", "home", "Rome", "Rome"),
+    ],
+)
+def test_what_begins_later_is_no_identity_yet(reading, later, key, today, then):
+    reading.say("I work at Google. I live in Leeds.")
+    reading.say(later)
+    told = [
+        identity_of(reading.store.records, TENANT, ALICE, "user:alice", reading.at + days * DAY).facts[key]
+        for days in (0, 300)
+    ]
+    assert told == [today, then]
 
 
 def test_a_cancelled_turn_is_no_identity(talk):
     talk.store.log.cancel(TENANT, talk.say("My name is Kaiser."))
-    assert identity_of(talk.store.records, TENANT, ALICE, "user:alice").name is None
+    assert identity_of(talk.store.records, TENANT, ALICE, "user:alice", talk.at).name is None
 
 
 def promises(talk) -> list[tuple[str, int | None]]:
     found = [r for _, r in talk.records() if r.kind == "commitment"]
     return [(fact.object.text, fact.valid_to) for fact in found]
-
-
-@pytest.fixture
-def reading(talk):
-    """The talk, read with the parser: the plain rules do not know promises."""
-    deriver = Deriver(talk.store, RulesExtractor(find_times), None)
-    talk.worker = Worker(talk.store, deriver, None, ManualClock(NOON + DAY), "test")
-    return talk
 
 
 @pytest.mark.model
