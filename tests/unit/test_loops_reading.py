@@ -234,6 +234,26 @@ def test_lists_come_in_several_forms(text, words):
     assert [draft.wording for draft in read(text).drafts] == words
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I need to call the bank and email Marcus by Friday.", ["Call the bank", "Email Marcus"]),
+        (
+            "I have to get my SIN number sorted and open a bank account by the 15th.",
+            ["Get my SIN number sorted", "Open a bank account"],
+        ),
+        ("I need to buy milk and eggs.", ["Buy milk and eggs"]),
+        ("I need to go and get milk.", ["Go and get milk"]),
+        ("I need to wash and dry it.", ["Wash and dry it"]),
+        ("I need to meet Ana and Ben.", ["Meet Ana and Ben"]),
+    ],
+)
+def test_two_deeds_of_a_sentence_are_two(text, words):
+    drafts = read(text).drafts
+    assert [draft.wording for draft in drafts] == words
+    assert len({draft.due_at for draft in drafts}) == 1
+
+
 def day(draft):
     return None if draft.due_at is None else rfc3339(draft.due_at - 1)[:10]
 
@@ -289,6 +309,7 @@ def test_a_persons_own_offer_is_none():
         ("I promised Maisie I'd knit her a jumper.", "Knit Maisie a jumper"),
         ("Ana rang. I said I'd help her with the boxes.", "Help Ana with the boxes"),
         ("I saw Ben. I have to bring his bike back.", "Bring Ben's bike back"),
+        ("She starts after Maisie. I have to call her.", "Call her (“She starts after Maisie”)"),
         ("Work was awful. I have to call her.", "Call her (“Work was awful”)"),
         ("Ana met Mei. I have to call her.", "Call her (“Ana met Mei”)"),
         ("The deposit is late. I'll email them on Monday.", "Email them (“The deposit is late”)"),

@@ -9,7 +9,7 @@ from lamina.language.tokens import analyse, content_terms
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.inflect import past_forms
 
-__all__ = ["core_of", "head_of", "is_past", "key_terms", "overlap", "tells_of"]
+__all__ = ["aside_of", "core_of", "head_of", "is_past", "key_terms", "object_of", "overlap", "tells_of"]
 
 _BASE: Final = {
     **past_forms(),
@@ -50,15 +50,16 @@ _ARTICLES = word_set(
 )
 _PARTICLES = word_set("up out off in over down away back on to at for with through about of around")
 _STOPS = word_set(
-    "to from for at in on by with about of before after until into over under and or instead because so than as"
+    "to from for at in on by with about of before after until into over under and or instead because so than as against without like near"
 )
 _ASIDE = word_set("about for after instead because from without like as than before near against behind")
 _MAY_FOLLOW = word_set(
-    "again back up out off in on over down away today tomorrow yesterday tonight now already finally later earlier soon twice once "
+    "works working finished ready done live again back up out off in on over down away today tomorrow yesterday tonight now already finally later earlier soon twice once "
     "online together myself ourselves too also just all both done ok okay lol btw and or but so then from for at to by with about of as "
     "before after until into while when where who which that this last next this i we he she it they because since via through instead "
     "appointment visit slot ticket tickets room table number price yet first is are was were has have had please thanks"
 )
+_STATES = word_set("done ready in live working finally now all already sorted out")
 _PRONOUNS = word_set("it them him her that this those these one")
 
 
@@ -69,11 +70,12 @@ def key_terms(words: str) -> frozenset[str]:
     return frozenset(terms - _NOT_SAID or terms)
 
 
-def overlap(loop: frozenset[str], said: frozenset[str]) -> float:
-    """How much of a loop's terms was said, 0..1; a verb that fits everything ("do", "finish") counts little."""
+def overlap(loop: frozenset[str], said: frozenset[str], aside: frozenset[str] = frozenset()) -> float:
+    """How much of a loop's terms was said, 0..1; a verb that fits everything ("do", "finish") counts little, and half what
+    stands ``aside``."""
     if not loop:
         return 0.0
-    weights = {term: 0.25 if term in _GENERIC else 1.0 for term in loop}
+    weights = {term: 0.25 if term in _GENERIC else 0.5 if term in aside else 1.0 for term in loop}
     return sum(weight for term, weight in weights.items() if term in said) / sum(weights.values())
 
 
@@ -111,11 +113,27 @@ def tells_of(wording: str, said: str) -> bool:
     aside = _ASIDE & {word.casefold() for word in core[1:place]}
     places = [at for at, token in enumerate(heard) if _terms(token.removesuffix("'s")) == wanted]
     return not places or any(
-        not heard[at].endswith("'s")
+        (not heard[at].endswith("'s") or _is_state(heard[at + 1 : at + 2]))
         and _may_follow(heard[at + 1] if at + 1 < len(heard) else "", known)
         and not (_ASIDE & {word.casefold() for word in heard[:at]} - aside)
         for at in places
     )
+
+
+def aside_of(wording: str) -> frozenset[str]:
+    """The terms of a deed that only say more of it: "the release" of "rotate the key before the release"."""
+    core = _TOKEN.findall(core_of(wording))
+    place = _object_at(core)
+    if place is None:
+        return frozenset()
+    return key_terms(" ".join(core[place + 1 :])) - key_terms(" ".join(core[: place + 1]))
+
+
+def object_of(wording: str) -> frozenset[str]:
+    """The terms of what a deed is done to: "lint rule" of "add a lint rule against prints"."""
+    core = _TOKEN.findall(core_of(wording))
+    place = _object_at(core)
+    return frozenset() if place is None else key_terms(" ".join(core[1 : place + 1]))
 
 
 def _object_at(core: list[str]) -> int | None:
@@ -127,6 +145,11 @@ def _object_at(core: list[str]) -> int | None:
     while end < len(core) and core[end].casefold() not in _STOPS:
         end += 1
     return end - 1 if end > at and _terms(core[end - 1]) else None
+
+
+def _is_state(following: list[str]) -> bool:
+    """Whether "'s" before it is a verb: "the boiler's fixed"."""
+    return bool(following) and (is_past(following[0]) or following[0].casefold() in _STATES)
 
 
 def _may_follow(word: str, known: frozenset[str]) -> bool:

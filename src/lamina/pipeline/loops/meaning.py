@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from lamina.kernel.records import Loop, LoopType
-from lamina.pipeline.loops.matching import core_of, head_of, key_terms, overlap, tells_of
+from lamina.pipeline.loops.matching import aside_of, core_of, head_of, key_terms, object_of, overlap, tells_of
 from lamina.pipeline.loops.noted import is_appointment
 from lamina.pipeline.loops.values import Ending
 
@@ -55,7 +55,12 @@ def _share(ending: Ending, loop: Loop, said: frozenset[str]) -> float:
     """How much of a loop was said, 0 where that is not enough. "The laptop works again" names what was wrong, not how; what
     somebody did names both."""
     terms = terms_of(loop)
-    share, common = overlap(terms, said), len(terms & said)
+    share, common = overlap(terms, said, aside_of(_wording(loop))), len(terms & said)
+    if ending.way == "is" and not tells_of(_wording(loop), ending.words):
+        return 0.0
+    whole = object_of(_wording(loop))
+    if ending.way == "is" and len(whole) >= _DONE_TERMS_FROM and whole <= said:
+        return max(share, _NAMED_FROM)
     if ending.way in ("is", "dropped"):
         return share if share >= _NAMED_FROM and common else 0.0
     if ending.way == "other" and not _HANDED_OVER.match(_wording(loop)):

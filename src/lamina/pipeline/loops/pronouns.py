@@ -38,6 +38,8 @@ _NO_NAMES = word_set(
     "Hey Thanks Bus Saw Got English French German Spanish Portuguese Italian God"
 )
 _WORDS_MAX: Final = 12
+_ANOTHER = re.compile(r"\b(?:she|he|her|him|his|hers)\b", re.IGNORECASE)
+"""Somebody whom an earlier sentence named: a name beside them is likely to be somebody else's."""
 _SOMEBODY: Final = "?"
 """Perhaps a name: a word at the beginning of a sentence."""
 _TERMS_MAX: Final = 1
@@ -69,8 +71,12 @@ def _person_in(lead: str, earlier: str, before: Sequence[Heard]) -> str | None:
     own = [heard.text for heard in before if heard.own][-1:]
     for text in (lead, *reversed(_sentences(earlier)), *(s for t in own for s in reversed(_sentences(t)))):
         found = _people(text)
-        if found:
-            return found[0] if len(found) == 1 and found != [_SOMEBODY] else None
+        if found or _ANOTHER.search(text):
+            return (
+                found[0]
+                if len(found) == 1 and found != [_SOMEBODY] and _ANOTHER.search(text) is None
+                else None
+            )
     return None
 
 

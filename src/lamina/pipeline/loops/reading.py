@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -73,6 +73,12 @@ _GOES_TO = re.compile(
 )
 _REQUEST = re.compile(
     r"^(?:(?:can|could|will|would) you )?(?:please )?(?:remind|nudge|ping|put|add|stick)\b", re.IGNORECASE
+)
+_DEED = re.compile(
+    r"(?:book|call|ring|phone|pay|buy|get|e-?mail|text|write|send|cancel|find|ask|tell|renew|prepare|reschedule|arrange|order|fill|check|"
+    r"move|make|reply|open|close|pick|drop|clean|fix|take|finish|collect|sign|return|water|feed|walk|wash|sell|submit|print|bring|give|"
+    r"help|visit|update|apply|register|organi[sz]e|cook|bake|rotate|review|merge|deploy|test)\b \w",
+    re.IGNORECASE,
 )
 _QUOTING = re.compile(r"[#>|]")
 _ITEM_WORDS_MAX: Final = 15
@@ -153,9 +159,7 @@ def read_loops(
             continue
         for draft in _drafts(said):
             wording = resolved(draft.wording, said.sentence, text[: sentence.start], before)
-            drafts.append(
-                LoopDraft(draft.type, wording, draft.confidence, draft.salience, draft.horizon, draft.due_at)
-            )
+            drafts.append(replace(draft, wording=wording))
     return LoopReading(tuple(drafts), tuple(endings), moves=tuple(moves))
 
 
@@ -177,8 +181,17 @@ def _drafts(said: _Said) -> Iterator[LoopDraft]:
                 yield draft_of(LoopType.COMMITMENT, _cut(words), 0.85, 3, said.sentence, due, said.now)
         return
     draft = _draft(said)
-    if draft is not None:
-        yield draft
+    if draft is None:
+        return
+    for words in _deeds_in(draft):
+        yield replace(draft, wording=words[:1].upper() + words[1:])
+
+
+def _deeds_in(draft: LoopDraft) -> list[str]:
+    """ "Call the bank and email Marcus" are two deeds, "go and get milk" and "buy milk and eggs" are one."""
+    first, _, second = draft.wording.partition(" and ")
+    several = len(first.split()) >= 2 and _DEED.match(second) is not None
+    return [first, second] if several and draft.type is LoopType.COMMITMENT else [draft.wording]
 
 
 def _draft(said: _Said) -> LoopDraft | None:
