@@ -170,6 +170,8 @@ def test_chatter_leaves_nothing_open(text):
         "Stop reminding me about the dentist.",
         "Remind me what we decided about carts.",
         "Remind me how to boil eggs.",
+        "Please add mending to my list of known cantrips.",
+        "I'm glad I cancelled my monthly delivery.",
         "Remind me about what Ana said.",
         "Must be nice!",
         "Must feel great to be done!",

@@ -10,14 +10,14 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.loops.dues import cut_end
 from lamina.pipeline.loops.matching import is_past
 from lamina.pipeline.loops.own import is_own
-from lamina.pipeline.loops.patterns import I
+from lamina.pipeline.loops.patterns import WE
 from lamina.pipeline.loops.values import Ending
 
 __all__ = ["answer_ends", "endings_of", "is_undone_by"]
 
 _JUST: Final = r"(?:(?:just|finally|already|actually|now|also|both|all|even|successfully) )*"
 _DONE = re.compile(
-    rf"(?:\b{I}(?:'ve| have)? |^){_JUST}"
+    rf"(?:\b{WE}(?:'ve| have)? |^){_JUST}"
     r"(?P<done>(?!need|want|wonder|decided|promised|hoped|planned|tried|used to|forgot|kept|started|meant|wished|asked|thought|believed|said|heard|figured|guessed|assumed|got to\b|had to\b)[a-z]+ .+)",
     re.IGNORECASE,
 )
@@ -94,18 +94,18 @@ _NAMED: Final = r"(?P<what>(?:the|my|our|that|those|these) .+?)(?: any ?more| an
 _DROPPED_DEEDS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\b{I} (?:don't|do not|no longer) (?:need|have|want|plan) to (?P<what>.+?)(?: any ?more| any longer)?$",
-        rf"\b{I}(?:'m| am|'re| are) (?:not|no longer) going to (?P<what>.+)",
-        rf"\b{I} won't (?P<what>.+?) (?:after all|any ?more)\b",
+        rf"\b{WE} (?:don't|do not|no longer) (?:need|have|want|plan) to (?P<what>.+?)(?: any ?more| any longer)?$",
+        rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) going to (?P<what>.+)",
+        rf"\b{WE} won't (?P<what>.+?) (?:after all|any ?more)\b",
     )
 )
 _DROPPED_THINGS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"^(?:please )?(?:never ?mind|forget|scrap|scratch|skip|drop|ignore)(?: (?:what|everything|all) (?:i|we) (?:said|told you))?(?: about)? {_THING}",
-        rf"\b{I}(?:'ve| have)? (?:gave up(?: on)?|given up(?: on)?|called off|changed my mind (?:about|on)|decided against|cancelled|canceled) (?P<what>.+)",
-        rf"\b{I}(?:'m| am|'re| are) (?:not|no longer) (?:getting|doing|buying|having|bothering with|going (?:with|for|to)|taking) {_NAMED}",
-        rf"\b{I} (?:don't|do not|no longer) (?:need|want) {_NAMED}",
+        rf"\b{WE}(?:'ve| have)? (?:gave up(?: on)?|given up(?: on)?|called off|changed my mind (?:about|on)|decided against|cancelled|canceled) (?P<what>.+)",
+        rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) (?:getting|doing|buying|having|bothering with|going (?:with|for|to)|taking) {_NAMED}",
+        rf"\b{WE} (?:don't|do not|no longer) (?:need|want) {_NAMED}",
         r"^(?P<what>[^,;:.(!?]+?)(?: is| was| got| has been|'s)(?: now| been)? (?:cancelled|canceled|called off|scrapped)\b",
     )
 )

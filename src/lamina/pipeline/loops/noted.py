@@ -30,7 +30,7 @@ _HEADER = re.compile(
     r"(?P<when>[^:\n]{0,30}):[ \t]*$",
     re.IGNORECASE,
 )
-_TODO = re.compile(r"^to-?dos?(?: list)?(?: for [^:\n]{1,20})? ?[:–-]+ +(?P<items>\S.*)$", re.IGNORECASE)
+_LISTED = re.compile(r"^to-?dos?(?: list)?(?: for [^:\n]{1,20})? ?[:–-]+ +(?P<items>\S.*)$", re.IGNORECASE)
 _CROSSED = re.compile(r"^(?:✅|☑️?|✔️?|\[[xX]\])\s*(?P<what>\S.*)$")
 _ITEM_LEAD = re.compile(r"^(?:(?:i|we) )?(?:(?:need|have|remember|don't forget) to |to )", re.IGNORECASE)
 
@@ -111,8 +111,8 @@ def noted_lines(text: str, is_time: Callable[[str], bool]) -> Iterator[Noted]:
 
 
 def todo_items(said: str) -> list[str]:
-    """The things behind "TODO:", one or several between commas."""
-    match = _TODO.match(said)
+    """The things behind a "to do:", one or several between commas."""
+    match = _LISTED.match(said)
     if match is None:
         return []
     return [item.strip() for item in re.split(r"[,;]\s+", match["items"]) if item.strip()]
