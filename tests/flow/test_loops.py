@@ -129,6 +129,23 @@ def test_the_brief_tells_the_day_and_has_what_is_due_soon_first(talk):
     assert sorted(said[2:]) == [("Eat", None), ("Not to apply", None), ("Pay rent", "2026-06-20")]
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("My exam is on Friday.", ["Exam", "Exam", None]),
+        ("Dentist on Friday at 3pm", ["Dentist", "Dentist", None]),
+        ("I need to prepare the exam by Friday.", ["Prepare the exam"] * 3),
+        ("I need to book the dentist by Friday.", ["Book the dentist"] * 3),
+        ("I need to pay Ana by Friday.", ["Pay Ana"] * 3),
+    ],
+)
+def test_what_took_place_is_told_no_more_and_what_is_overdue_is(talk, said, told):
+    talk.say(said)
+    friday = instant("2026-05-15T12:00:00Z")
+    shown = [active_loops(talk.store.records, TENANT, ALICE, friday + days * DAY) for days in (0, 1, 3)]
+    assert [loops[0].text if loops else None for loops in shown] == told
+
+
 def test_what_was_due_long_ago_presses_no_more(talk):
     talk.say("I must call Bob by Sunday.")
     talk.say("I must eat.")

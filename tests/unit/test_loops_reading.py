@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from lamina.kernel.time import instant, rfc3339, to_datetime
@@ -484,3 +486,79 @@ def test_wordings_match_whatever_the_tense():
     assert overlap(key_terms("Call mum"), key_terms("called the bank")) == 0.5
     assert is_past("booked it")
     assert not is_past("need it")
+
+
+WORDS = [
+    "i",
+    "we",
+    "need",
+    "to",
+    "call",
+    "the",
+    "bank",
+    "my",
+    "exam",
+    "is",
+    "on",
+    "friday",
+    "tomorrow",
+    "so",
+    ",",
+    "but",
+    "and",
+    "if",
+    "ana",
+    "said",
+    "that",
+    "should",
+    "you",
+    "remind",
+    "me",
+    "yes",
+    "done",
+    "booked",
+    "was",
+    "has",
+    "been",
+    "the",
+    "a",
+    "not",
+    ".",
+    ";",
+    ":",
+    '"',
+    "'",
+    "(1)",
+    "[x]",
+    "todo:",
+    "-",
+    "#",
+    ">",
+    "it",
+    "her",
+    "him",
+    "Ana",
+    "Mei",
+    "mum",
+    "'s",
+    "now",
+    "things",
+    "for",
+    "today:",
+    "\n",
+]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_words_are_read_the_same_each_time_and_in_bounds(seed):
+    random = Random(seed)
+    text = " ".join(random.choice(WORDS) for _ in range(random.choice([3, 12, 60, 400])))
+    before = [Heard(" ".join(random.choice(WORDS) for _ in range(30)), random.random() < 0.5)]
+    reading = read_loops(text, TUESDAY, find_times, before)
+    assert reading == read_loops(text, TUESDAY, find_times, before)
+    for draft in reading.drafts:
+        assert draft.wording.strip()
+        assert len(draft.wording.split()) <= 2 * 12 + 2
+        assert 1 <= draft.salience <= 5
+        assert draft.due_at is None or draft.due_at > instant("2026-02-03T18:34:12Z")
+    assert all(move.due_at > instant("2026-02-03T18:34:12Z") for move in reading.moves)

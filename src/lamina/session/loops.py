@@ -8,6 +8,7 @@ from typing import Any, Final
 from lamina.kernel.records import LOOPS_OPEN, Horizon, Layer, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
+from lamina.pipeline.loops.noted import is_appointment
 from lamina.session.identity import EVERYTHING
 from lamina.session.requests import ActiveLoop
 from lamina.store.ports.records import RecordQuery, Records
@@ -17,6 +18,7 @@ __all__ = ["BRIEF_LOOPS_MAX", "active_loops", "loop_row", "open_loops", "shown",
 BRIEF_LOOPS_MAX: Final = 5
 _READ_MAX: Final = 200
 _HOUR_US: Final = 3600 * SECOND_US
+_TOOK_PLACE_US: Final = 24 * _HOUR_US
 _DUE_SINCE_US: Final = 24 * _HOUR_US
 _DUE_WITHIN_US: Final = 7 * 24 * _HOUR_US
 _STALE_AFTER: Final[Mapping[Horizon, tuple[str, int]]] = {
@@ -28,9 +30,15 @@ _STALE_AFTER: Final[Mapping[Horizon, tuple[str, int]]] = {
 
 def status_at(loop: Loop, now: Instant) -> str:
     """The status of a loop: an active one that nobody spoke of for long, and whose day is past, is stale or to be
-    reviewed."""
+    reviewed. What took place on its day is stale the day after, unless somebody speaks of it again."""
     if loop.status != "active":
         return loop.status.value
+    if (
+        loop.due_at is not None
+        and now - loop.last_at > _TOOK_PLACE_US
+        and is_appointment(str(loop.object.value))
+    ):
+        return "stale"
     status, after_us = _STALE_AFTER[loop.horizon]
     return status if now - loop.last_at > after_us else "active"
 
@@ -55,8 +63,9 @@ def active_loops(records: Records, tenant_id: str, scope: Scope, now: Instant) -
         horizon: now - after_us for horizon, (status, after_us) in _STALE_AFTER.items() if status == "stale"
     }
     due = (now - _DUE_SINCE_US, now + _DUE_WITHIN_US)
-    found = records.spoken_of(tenant_id, scope, since, due=due, read=_READ_MAX, limit=BRIEF_LOOPS_MAX)
-    return [shown(loop, now) for loop in found]
+    found = records.spoken_of(tenant_id, scope, since, due=due, read=_READ_MAX, limit=2 * BRIEF_LOOPS_MAX)
+    told = [shown(loop, now) for loop in found]
+    return [loop for loop in told if loop.status != "stale"][:BRIEF_LOOPS_MAX]
 
 
 def shown(loop: Loop, now: Instant) -> ActiveLoop:
