@@ -88,5 +88,5 @@ class Memory:
                  b.stance, tuple(sorted(named.get(each, "") for each in b.contradicts)))
                 for b in beliefs
             ),
-            "identity": identity_of(self.store.records, TENANT, ALICE, ANA.id).model_dump(),
+            "identity": identity_of(self.store.records, TENANT, ALICE, ANA.id, LATER).model_dump(),
         }  # fmt: skip

@@ -244,7 +244,7 @@ def test_statements_are_told_with_their_times_in_the_order_of_the_log(store: Sto
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_loops_come_as_they_were_spoken_of_last(store: Store, seed: int) -> None:
+def test_loops_come_by_their_day_and_then_as_they_were_spoken_of_last(store: Store, seed: int) -> None:
     random = Random(seed)
     horizons: list[Horizon] = ["today", "this_week", "ongoing"]
     made = [
@@ -273,9 +273,13 @@ def test_loops_come_as_they_were_spoken_of_last(store: Store, seed: int) -> None
         and each.status == "active"
         and (each.horizon not in since or each.last_at >= since[each.horizon])
     ]
+    due = (NOON - 2, NOON + 4)
     wanted.sort(key=lambda each: (-each.seen_at, -each.salience, each.id))
-    assert store.records.spoken_of(TENANT, ALICE, since, read=read, limit=4) == wanted[:4]
-    assert store.records.spoken_of("other", ALICE, since, read=90, limit=4) == []
+    pressing = [each for each in wanted if each.due_at is not None and due[0] <= each.due_at <= due[1]]
+    pressing.sort(key=lambda each: each.due_at or 0)
+    wanted = [*pressing, *(each for each in wanted if each not in pressing)]
+    assert store.records.spoken_of(TENANT, ALICE, since, due=due, read=read, limit=4) == wanted[:4]
+    assert store.records.spoken_of("other", ALICE, since, due=due, read=90, limit=4) == []
 
 
 def test_layers_have_filters_of_their_own(store: Store) -> None:

@@ -4,72 +4,21 @@ from __future__ import annotations
 
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from given import ALICE, NOON, TENANT, ManualClock, append
+from given import ALICE, NOON, TENANT, ManualClock
 from lamina.kernel.events import Context, Party
-from lamina.kernel.records import Layer, Loop
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US, instant, rfc3339
+from lamina.kernel.time import instant, rfc3339
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
 from lamina.session.identity import identity_of
 from lamina.session.loops import active_loops, open_loops, status_at
-from lamina.store.sqlite import SqliteStore
-
-DAY = 24 * 3600 * SECOND_US
-
-
-class Talk:
-    def __init__(self, folder: Path) -> None:
-        self.store = SqliteStore(folder, clock=ManualClock(), durable=False)
-        deriver = Deriver(self.store, RulesExtractor(find_times, use_parser=False), None)
-        self.worker = Worker(self.store, deriver, None, ManualClock(NOON + DAY), "test")
-        self.at = NOON
-
-    def say(self, text: str, role: str = "user", **more: Any) -> str:
-        self.at += 60 * SECOND_US
-        party = Party.of("user:alice" if role == "user" else "agent:p")
-        (event,) = append(
-            self.store,
-            text,
-            **{
-                "observed_actor": party,
-                "subject": party,
-                "session": "s",
-                "content": {"kind": "message", "role": role, "text": text},
-                "context": Context(observed_at=self.at),
-                **more,
-            },
-        )
-        self.worker.drain()
-        return event.id
-
-    def open(self) -> list[str]:
-        return [str(loop.object.value) for loop in open_loops(self.store.records, TENANT, ALICE)]
-
-    def all(self) -> list[Loop]:
-        found = {r.id: r for _, r in self.records() if isinstance(r, Loop)}
-        return list(found.values())
-
-    def records(self) -> list[tuple[int, Any]]:
-        from lamina.kernel.time import Axes
-        from lamina.store.ports.records import RecordQuery
-
-        query = RecordQuery(
-            tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE], axes=Axes(seen_at=1 << 62), limit=500
-        )
-        return list(enumerate(self.store.records.query(query)))
-
-    def replays(self) -> None:
-        before = list(self.store.snapshot())
-        self.store.jobs.reset()
-        self.worker.drain()
-        assert list(self.store.snapshot()) == before
+from talks import DAY, Talk
 
 
 @pytest.fixture
@@ -77,6 +26,14 @@ def talk(tmp_path: Path):
     talk = Talk(tmp_path)
     yield talk
     talk.store.close()
+
+
+@pytest.fixture
+def reading(talk):
+    """The talk, read with the parser: the plain rules do not know promises."""
+    deriver = Deriver(talk.store, RulesExtractor(find_times), None)
+    talk.worker = Worker(talk.store, deriver, None, ManualClock(NOON + DAY), "test")
+    return talk
 
 
 def test_a_loop_names_the_turn_that_opened_it(talk):
@@ -163,6 +120,42 @@ def test_an_open_loop_goes_stale_by_the_clock_that_asks(talk):
     assert [(loop.text, loop.status) for loop in shown] == [("Pay rent", "needs_review")]
 
 
+def test_the_brief_tells_the_day_and_has_what_is_due_soon_first(talk):
+    talk.say("I must call Bob by Friday. I must pay rent on June 20.")
+    talk.say("I have to book the flight by Thursday.")
+    talk.say("I've decided not to apply. I need to eat.")
+    said = [(loop.text, loop.due_date) for loop in active_loops(talk.store.records, TENANT, ALICE, talk.at)]
+    assert said[:2] == [("Book the flight", "2026-05-14"), ("Call Bob", "2026-05-15")]
+    assert sorted(said[2:]) == [("Eat", None), ("Not to apply", None), ("Pay rent", "2026-06-20")]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("My exam is on Friday.", ["Exam", "Exam", None]),
+        ("Dentist on Friday at 3pm", ["Dentist", "Dentist", None]),
+        ("I need to prepare the exam by Friday.", ["Prepare the exam"] * 3),
+        ("I need to book the dentist by Friday.", ["Book the dentist"] * 3),
+        ("I need to pay Ana by Friday.", ["Pay Ana"] * 3),
+    ],
+)
+def test_what_took_place_is_told_no_more_and_what_is_overdue_is(talk, said, told):
+    talk.say(said)
+    friday = instant("2026-05-15T12:00:00Z")
+    shown = [active_loops(talk.store.records, TENANT, ALICE, friday + days * DAY) for days in (0, 1, 3)]
+    assert [loops[0].text if loops else None for loops in shown] == told
+
+
+def test_what_was_due_long_ago_presses_no_more(talk):
+    talk.say("I must call Bob by Sunday.")
+    talk.say("I must eat.")
+    told = [
+        [loop.text for loop in active_loops(talk.store.records, TENANT, ALICE, talk.at + days * DAY)]
+        for days in (0, 5, 7)
+    ]
+    assert told == [["Call Bob", "Eat"], ["Call Bob", "Eat"], ["Eat", "Call Bob"]]
+
+
 def test_loops_make_no_beliefs_and_no_concepts_of_their_own(talk):
     talk.say("I must call Bob. I must pay rent. I must eat.")
     assert {type(record).__name__ for _, record in talk.records()} <= {"Loop", "Fact"}
@@ -177,29 +170,41 @@ def test_loops_make_no_beliefs_and_no_concepts_of_their_own(talk):
 def test_identity_is_what_the_user_said_last(talk):
     talk.say("My name is Kaiser. I live in Berlin.")
     talk.say("My name is Botty. Your name is Karl. You live in Rome.", role="assistant")
-    known = identity_of(talk.store.records, TENANT, ALICE, "user:alice")
+    known = identity_of(talk.store.records, TENANT, ALICE, "user:alice", talk.at)
     assert (known.name, known.facts["home"]) == ("Kaiser", "Berlin")
     talk.say("I live in Hamburg.")
-    assert identity_of(talk.store.records, TENANT, ALICE, "user:alice").facts["home"] == "Hamburg"
-    assert identity_of(talk.store.records, TENANT, ALICE, "user:bob").name is None
+    assert identity_of(talk.store.records, TENANT, ALICE, "user:alice", talk.at).facts["home"] == "Hamburg"
+    assert identity_of(talk.store.records, TENANT, ALICE, "user:bob", talk.at).name is None
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("later", "key", "today", "then"),
+    [
+        ("I'm starting at Spire in January.", "employer", "Google", "Spire"),
+        ("I'm living in Rome for the summer.", "home", "Leeds", "Rome"),
+        ("I started at Spire in January.", "employer", "Spire", "Spire"),
+        ("I live in Rome.", "home", "Rome", "Rome"),
+    ],
+)
+def test_what_begins_later_is_no_identity_yet(reading, later, key, today, then):
+    reading.say("I work at Google. I live in Leeds.")
+    reading.say(later)
+    told = [
+        identity_of(reading.store.records, TENANT, ALICE, "user:alice", reading.at + days * DAY).facts[key]
+        for days in (0, 300)
+    ]
+    assert told == [today, then]
 
 
 def test_a_cancelled_turn_is_no_identity(talk):
     talk.store.log.cancel(TENANT, talk.say("My name is Kaiser."))
-    assert identity_of(talk.store.records, TENANT, ALICE, "user:alice").name is None
+    assert identity_of(talk.store.records, TENANT, ALICE, "user:alice", talk.at).name is None
 
 
 def promises(talk) -> list[tuple[str, int | None]]:
     found = [r for _, r in talk.records() if r.kind == "commitment"]
     return [(fact.object.text, fact.valid_to) for fact in found]
-
-
-@pytest.fixture
-def reading(talk):
-    """The talk, read with the parser: the plain rules do not know promises."""
-    deriver = Deriver(talk.store, RulesExtractor(find_times), None)
-    talk.worker = Worker(talk.store, deriver, None, ManualClock(NOON + DAY), "test")
-    return talk
 
 
 @pytest.mark.model

@@ -62,6 +62,7 @@ def test_a_brief_tells_loops_and_identity_once_they_are_derived(world):
         "status": "active",
         "text": "Book the dentist",
         "salience": 3,
+        "dueDate": None,
     }
     assert brief(world)["identity"] == {"name": "Kaiser", "timezone": None, "facts": {}}
     assert brief(world, userId="user_2")["activeLoops"] == []

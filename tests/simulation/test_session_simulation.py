@@ -40,6 +40,7 @@ OPENS = {
     "I'm still waiting for the landlord.": ("thread", "Waiting for the landlord"),
     "My laptop keeps crashing.": ("friction", "My laptop keeps crashing"),
 }
+ON_FRIDAY = {"Call Ana"}
 ENDS = {
     "I called Ana.": "Call Ana",
     "I paid the rent.": "Pay rent",
@@ -58,6 +59,18 @@ SAYINGS = [*WORDS, *OPENS, *ENDS, *TELLS]
 EXTRACTOR = RulesExtractor(find_times, use_parser=False)
 USERS = [("acme", "u1"), ("acme", "u2"), ("other", "u1")]
 SESSIONS = ["s-1", "s-2"]
+
+
+def day_of(seen_at: int) -> int:
+    """The end of the Friday that is meant by what was said last."""
+    day = seen_at // DAY
+    thursday = 0  # 1 January 1970
+    return (day + (thursday + 1 - day) % 7 + 1) * DAY
+
+
+def presses(text: str, seen_at: int, now: int) -> bool:
+    """What is due within a week, or was since yesterday."""
+    return text in ON_FRIDAY and now - DAY <= day_of(seen_at) <= now + 7 * DAY
 
 
 @dataclass
@@ -119,14 +132,26 @@ class Person:
             new = min(at, recorded_at), value
             self.said[key] = max(new, self.said.get(key, new), key=lambda item: item[0])
 
-    def shown(self) -> dict[str, Any]:
+    def shown(self, now: int) -> dict[str, Any]:
         known = {key: value for key, (_, value) in self.said.items()}
         return {
             "identity": {"name": known.pop("name", None), "timezone": None, "facts": known},
             "activeLoops": [
-                {"type": kind, "status": "active", "text": text, "salience": salience}
+                {
+                    "type": kind,
+                    "status": "active",
+                    "text": text,
+                    "salience": salience,
+                    "dueDate": rfc3339(day_of(seen_at) - 1)[:10] if text in ON_FRIDAY else None,
+                }
                 for (kind, text), (salience, seen_at) in sorted(
-                    self.loops.items(), key=lambda item: (-item[1][1], -item[1][0], item[0])
+                    self.loops.items(),
+                    key=lambda item: (
+                        not presses(item[0][1], item[1][1], now),
+                        -item[1][1],
+                        -item[1][0],
+                        item[0],
+                    ),
                 )
             ],
         }
@@ -181,7 +206,7 @@ class Model:
             ],
             "rollingSummary": here[-1].summary if here else "",
             "episodeBridge": over[0].bridge() if over and mode == "session_start" else "",
-            **self.people[user].shown(),
+            **self.people[user].shown(now),
         }
 
 

@@ -12,10 +12,8 @@ from typing import Any
 
 from lamina import limits
 from lamina.index.rows import record_row
-from lamina.kernel.events import Event, Stage, text_of
+from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Fact, Loop
-from lamina.kernel.time import to_datetime
-from lamina.language.temporal import find_times
 from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.concepts import ConceptSynthesizer
@@ -28,7 +26,7 @@ from lamina.pipeline.indexing import event_row, vector_rows
 from lamina.pipeline.loops.applying import apply_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
 from lamina.pipeline.loops.question import inquiry_about, is_worth_asking
-from lamina.pipeline.loops.reading import read_loops
+from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
 from lamina.pipeline.mending import Mender
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.view import FactsRead, Pending, View
@@ -116,8 +114,7 @@ class Deriver:
             types = {entity.id: entity.type for entity in writes.entities}
             writes.mentions = [replace(each, type=types.get(each.entity_id)) for each in writes.mentions]
             if raises_loops(event) and event.directives.wants("facts"):
-                said_at = to_datetime(event.context.observed_at)
-                LoopKeeper(view).keep(read_loops(text_of(event.content), said_at, find_times), writes)
+                LoopKeeper(view).keep(read_turn(event, view.previous(HEARD_BEFORE)), writes)
             new_facts = [
                 r
                 for r in writes.records

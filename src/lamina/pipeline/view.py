@@ -265,7 +265,11 @@ class View:
 
     def previous(self, limit: int) -> list[Event]:
         """The session's events before this one, oldest first."""
-        return self._store.log.previous(self.event, limit)
+        return self.preceding(self.event, limit)
+
+    def preceding(self, event: Event, limit: int) -> list[Event]:
+        """The events of another one's session before it, oldest first."""
+        return self._store.log.previous(event, limit)
 
     def _stored(self, query: RecordQuery) -> list[Record]:
         """What the store has of a query, beside what is pending."""

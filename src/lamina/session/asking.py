@@ -234,7 +234,8 @@ class Asking:
         """A start of a session, with the reasons for what is in it."""
         tenant_id, now = call.principal.tenant_id, request.now
         scope = scope_of(request.tenant_id, request.user_id)
-        zone = request.timezone or self._identity(request, call).timezone or "UTC"
+        known = self._identity(request, call, now)
+        zone = request.timezone or known.timezone or "UTC"
         sittings = self._store.sessions.newest(tenant_id, scope, _SITTINGS_READ)
         heard = [sitting.heard_at(now) for sitting in sittings]
         last_at = max(heard, default=None)
@@ -262,7 +263,7 @@ class Asking:
                 ops_context={
                     "top_loops_today": [loop_row(loop, now) for loop in today],
                     "waiting_on": [loop_row(loop, now) for loop in waiting],
-                    "user_model_hints": self._identity(request, call).model_dump(),
+                    "user_model_hints": known.model_dump(),
                 },
                 evidence={
                     "summary": None
@@ -301,10 +302,11 @@ class Asking:
     def _loops(self, call: Call, scope: Scope) -> list[Loop]:
         return open_loops(self._store.records, call.principal.tenant_id, scope)
 
-    def _identity(self, request: UserAsked, call: Call) -> Identity:
+    def _identity(self, request: UserAsked, call: Call, now: Instant | None = None) -> Identity:
         scope = scope_of(request.tenant_id, request.user_id)
         actor = actor_of_user(request.user_id)
-        return identity_of(self._store.records, call.principal.tenant_id, scope, actor)
+        now = call.now if now is None else now
+        return identity_of(self._store.records, call.principal.tenant_id, scope, actor, now)
 
 
 def _priority(loop: Loop) -> tuple[int, int, int, str]:

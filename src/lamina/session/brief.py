@@ -38,7 +38,7 @@ class Briefing:
         state = self._states.state(tenant_id, scope, request.session_id)
         starts = request.mode == "session_start" or (request.mode is None and state.starts(now))
         records = self._store.records
-        identity = identity_of(records, tenant_id, scope, actor_of_user(request.user_id))
+        identity = identity_of(records, tenant_id, scope, actor_of_user(request.user_id), now)
         loops = active_loops(records, tenant_id, scope, now)
         bridge = self._states.bridge(tenant_id, scope, now) if starts else ""
         beside = found(state.sitting.buffered if state.sitting is not None else ())

@@ -7,8 +7,10 @@ time at which it was recorded.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lamina.kernel.events import Party
 from lamina.kernel.records import Fact, Record
@@ -20,7 +22,7 @@ from lamina.pipeline.view import TAKEN_BACK_BY
 from lamina.session.requests import Identity
 from lamina.store.ports.records import Records, Statement
 
-__all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "TIMEZONE", "identity_of", "places_after"]
+__all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "TIMEZONE", "identity_of", "places_after", "zone_in"]
 
 EVERYTHING: Final = Axes(seen_at=1 << 62)
 """What is held now, whatever the clock of the caller says."""
@@ -41,23 +43,45 @@ NAMES: Final = ("goes_by", "name_is")
 """The predicates behind ``name``, the one that counts first."""
 
 TIMEZONE: Final = "timezone"
+_ZONE = re.compile(
+    r"\b(?:[A-Za-z]{2,20}(?:/[A-Za-z][A-Za-z0-9_+-]{1,30}){1,2}|UTC|GMT)(?![A-Za-z0-9_])|^[A-Za-z][A-Za-z0-9_+-]{1,30}$"
+)
+_PART = re.compile(r"[A-Za-z]+")
 _CHAIN_MAX: Final = 16
 
 
-def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str) -> Identity:
-    """The user's name, timezone and lasting facts, each as the user last said it; None or absent where unknown."""
+def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str, now: Instant) -> Identity:
+    """The user's name, timezone and lasting facts, each as the user last said it of a time that had begun by ``now``; None or
+    absent where unknown."""
     slots = _slots(tenant_id, actor, (*NAMES, TIMEZONE, *CORRECTABLE.values()))
     held = records.in_slots(tenant_id, scope, slots.values(), limit=_CHAIN_MAX)
     chains = {predicate: _chain(held.get(slot, ())) for predicate, slot in slots.items()}
     ids = [fact.id for chain in chains.values() for fact in chain]
     statements = records.statements(tenant_id, ids)
-    said = {predicate: _last_said(chain, statements, actor) for predicate, chain in chains.items()}
+    said = {predicate: _last_said(chain, statements, actor, now) for predicate, chain in chains.items()}
     known = {key: said[predicate] for key, predicate in CORRECTABLE.items()}
     return Identity(
         name=next((str(said[name]) for name in NAMES if said[name] is not None), None),
-        timezone=None if said[TIMEZONE] is None else str(said[TIMEZONE]),
+        timezone=None if said[TIMEZONE] is None else zone_in(str(said[TIMEZONE])),
         facts={key: value for key, value in known.items() if value is not None},
     )
+
+
+def zone_in(words: str) -> str | None:
+    """The name of a zone that words have, as the zone's own database writes it; None where they have none.
+
+    >>> zone_in("America/New_York btw"), zone_in("europe/madrid"), zone_in("Madrid")
+    ('America/New_York', 'Europe/Madrid', None)
+    """
+    match = _ZONE.search(words)
+    if match is None:
+        return None
+    for name in (match.group(), _PART.sub(lambda part: part.group().capitalize(), match.group())):
+        try:
+            return ZoneInfo(name).key
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            continue
+    return None
 
 
 def places_after(
@@ -94,7 +118,7 @@ def _said_at(statement: Statement) -> Instant:
 
 
 def _last_said(
-    chain: Sequence[Fact], statements: Mapping[str, Sequence[Statement]], actor: str
+    chain: Sequence[Fact], statements: Mapping[str, Sequence[Statement]], actor: str, now: Instant
 ) -> Any:  # Any: a JSON scalar
     """The value that the user said last, None if they took it back. Others' words neither set nor end one."""
     own = {fact.id: [each for each in statements.get(fact.id, ()) if each.actor == actor] for fact in chain}
@@ -102,7 +126,7 @@ def _last_said(
         ((_said_at(each), each.recorded_at, fact.valid_from), fact, each)
         for fact in chain
         for each in own[fact.id]
-        if each.relation == TAKEN_BACK_BY or _held_then(fact, each)
+        if each.relation == TAKEN_BACK_BY or (_held_then(fact, each) and _has_begun(fact, each, now))
     ]
     if not said:
         return None
@@ -111,6 +135,12 @@ def _last_said(
     if last.relation == TAKEN_BACK_BY or (fact.valid_to is not None and not by_a_value):
         return None
     return fact.object.value if fact.object.type == "literal" else fact.object.name
+
+
+def _has_begun(fact: Fact, statement: Statement, now: Instant) -> bool:
+    """Whether what a statement told has begun. "I'm starting at Spire in January" has not; that a turn is dated ahead is no word
+    of its own."""
+    return fact.valid_from <= max(now, statement.observed_at)
 
 
 def _held_then(fact: Fact, statement: Statement) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from lamina.kernel.records import LOOPS_OPEN, Horizon, Layer, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
+from lamina.pipeline.loops.noted import is_appointment
 from lamina.session.identity import EVERYTHING
 from lamina.session.requests import ActiveLoop
 from lamina.store.ports.records import RecordQuery, Records
@@ -17,6 +18,9 @@ __all__ = ["BRIEF_LOOPS_MAX", "active_loops", "loop_row", "open_loops", "shown",
 BRIEF_LOOPS_MAX: Final = 5
 _READ_MAX: Final = 200
 _HOUR_US: Final = 3600 * SECOND_US
+_TOOK_PLACE_US: Final = 24 * _HOUR_US
+_DUE_SINCE_US: Final = 24 * _HOUR_US
+_DUE_WITHIN_US: Final = 7 * 24 * _HOUR_US
 _STALE_AFTER: Final[Mapping[Horizon, tuple[str, int]]] = {
     "today": ("stale", 48 * _HOUR_US),
     "this_week": ("stale", 10 * 24 * _HOUR_US),
@@ -26,9 +30,15 @@ _STALE_AFTER: Final[Mapping[Horizon, tuple[str, int]]] = {
 
 def status_at(loop: Loop, now: Instant) -> str:
     """The status of a loop: an active one that nobody spoke of for long, and whose day is past, is stale or to be
-    reviewed."""
+    reviewed. What took place on its day is stale the day after, unless somebody speaks of it again."""
     if loop.status != "active":
         return loop.status.value
+    if (
+        loop.due_at is not None
+        and now - loop.last_at > _TOOK_PLACE_US
+        and is_appointment(str(loop.object.value))
+    ):
+        return "stale"
     status, after_us = _STALE_AFTER[loop.horizon]
     return status if now - loop.last_at > after_us else "active"
 
@@ -48,12 +58,14 @@ def open_loops(records: Records, tenant_id: str, scope: Scope) -> list[Loop]:
 
 
 def active_loops(records: Records, tenant_id: str, scope: Scope, now: Instant) -> list[ActiveLoop]:
-    """The few loops for a brief: active or to be reviewed."""
+    """The few loops for a brief, active or to be reviewed: what is due within a week, or was since yesterday, before the rest."""
     since = {
         horizon: now - after_us for horizon, (status, after_us) in _STALE_AFTER.items() if status == "stale"
     }
-    found = records.spoken_of(tenant_id, scope, since, read=_READ_MAX, limit=BRIEF_LOOPS_MAX)
-    return [shown(loop, now) for loop in found]
+    due = (now - _DUE_SINCE_US, now + _DUE_WITHIN_US)
+    found = records.spoken_of(tenant_id, scope, since, due=due, read=_READ_MAX, limit=2 * BRIEF_LOOPS_MAX)
+    told = [shown(loop, now) for loop in found]
+    return [loop for loop in told if loop.status != "stale"][:BRIEF_LOOPS_MAX]
 
 
 def shown(loop: Loop, now: Instant) -> ActiveLoop:
@@ -64,12 +76,12 @@ def shown(loop: Loop, now: Instant) -> ActiveLoop:
         status=status_at(loop, now),
         text=str(loop.object.value),
         salience=loop.salience,
+        due_date=_due_date(loop),
     )
 
 
 def loop_row(loop: Loop, now: Instant) -> dict[str, Any]:
     """A loop in full, for those who look behind the scenes."""
-    due = None if loop.due_at is None else rfc3339(loop.due_at - 1)[:10]
     return {
         "id": loop.id,
         "type": loop.predicate,
@@ -78,9 +90,14 @@ def loop_row(loop: Loop, now: Instant) -> dict[str, Any]:
         "confidence": loop.confidence,
         "salience": loop.salience,
         "time_horizon": loop.horizon,
-        "due_date": due,
+        "due_date": _due_date(loop),
         "source_event_id": loop.event_id,
         "created_at": rfc3339(loop.valid_from),
         "last_seen_at": rfc3339(loop.seen_at),
         "completed_at": rfc3339_or_none(loop.valid_to),
     }
+
+
+def _due_date(loop: Loop) -> str | None:
+    """The day that it is due; its end is kept."""
+    return None if loop.due_at is None else rfc3339(loop.due_at - 1)[:10]

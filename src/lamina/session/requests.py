@@ -145,13 +145,14 @@ class WorkingTurn(SessionResult):
 
 
 class ActiveLoop(SessionResult):
-    """Something the user left open."""
+    """Something the user left open; ``due_date`` is the day that was named, YYYY-MM-DD, null where none was."""
 
     id: str
     type: str
     status: str
     text: str
     salience: int
+    due_date: str | None
 
 
 class Remembered(SessionResult):

@@ -16,7 +16,7 @@ from lamina.language.temporal import find_times
 from lamina.pipeline.loops.answer import read_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
 from lamina.pipeline.loops.question import BEFORE_READ
-from lamina.pipeline.loops.reading import read_loops
+from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
 from lamina.pipeline.loops.values import Ending
 from lamina.pipeline.view import View
 from lamina.store.ports.store import Store
@@ -61,18 +61,16 @@ def apply_answer(store: Store, inquiry: Inquiry, after: View, done: Writes) -> W
     view = after.after(done, replace(turn, recorded_at=at, position=position))
     later = view.since(turn.position, _LATER_READ_MAX)
     writes = Writes()
-    LoopKeeper(view, EXTRACTOR, output.model).keep_late(reading, later, _endings(later), writes)
+    LoopKeeper(view, EXTRACTOR, output.model).keep_late(reading, later, _endings(later, after), writes)
     # What rests on a cancelled turn changes what is excluded as it lands.
     after.saw_excluded = after.saw_excluded or view.saw_excluded or turn.excluded
     return writes
 
 
-def _endings(events: Sequence[Event]) -> list[Ending]:
+def _endings(events: Sequence[Event], view: View) -> list[Ending]:
     return [
         ending
         for event in events
         if raises_loops(event)
-        for ending in read_loops(
-            text_of(event.content), to_datetime(event.context.observed_at), find_times
-        ).endings
+        for ending in read_turn(event, view.preceding(event, HEARD_BEFORE)).endings
     ]

@@ -20,31 +20,29 @@ from lamina.kernel.records import (
     Subject,
     Support,
 )
-from lamina.kernel.time import Instant, rfc3339, to_datetime
+from lamina.kernel.time import Instant, rfc3339
 from lamina.language.entities import normalise_name
-from lamina.language.temporal import find_times
 from lamina.pipeline.facts import entity_id
 from lamina.pipeline.loops.doing import end_stated
-from lamina.pipeline.loops.matching import key_terms, overlap
-from lamina.pipeline.loops.reading import read_loops
-from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Pointer
+from lamina.pipeline.loops.matching import core_of, key_terms, overlap
+from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, meant_by, terms_of
+from lamina.pipeline.loops.noted import is_appointment
+from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
+from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Move, Pointer
 from lamina.pipeline.reading import role_of
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["EXTRACTOR", "OPEN_SEEN_MAX", "LoopKeeper", "raises_loops", "reference_of"]
 
-EXTRACTOR: Final = "lamina-loops/1"
+EXTRACTOR: Final = "lamina-loops/2"
 OPEN_SEEN_MAX: Final = 200
 """How many open loops of a scope a turn is compared with, the newest first."""
 
 _SAME_FROM: Final = 0.8
-_ENDED_FROM: Final = 0.6
-_STATED_FROM: Final = 0.5
-_ENDED_TERMS_FROM: Final = 2
-_ENDS_WHEN_DONE: Final = frozenset(
-    {LoopType.COMMITMENT.value, LoopType.THREAD.value, LoopType.FRICTION.value}
-)
+_ASKED_FROM: Final = 0.6
+_JUST_NOW: Final = 2
+_NOT_YET: Final = "Not yet "
 _SALIENCE_MAX: Final = 5
 _REFERENCE_CHARS: Final = 12
 _SPOKEN: Final = frozenset({"opened_by", "said_again_by"})
@@ -80,7 +78,7 @@ class LoopKeeper:
 
     def keep(self, reading: LoopReading, writes: Writes) -> None:
         """Add to ``writes`` the loops that the turn opens, says again or ends."""
-        if not reading.drafts and not reading.endings:
+        if not (reading.drafts or reading.endings or reading.moves):
             return
         held = self._open()
         for ending in reading.endings:
@@ -93,6 +91,8 @@ class LoopKeeper:
             elif opened < limits.LOOPS_NEW_PER_TURN_MAX:
                 held.insert(0, self._begin(draft, opened, writes))
                 opened += 1
+        for move in reading.moves:
+            self._move(move, held, writes)
 
     def keep_late(
         self, reading: LoopReading, later: Sequence[Event], endings: Sequence[Ending], writes: Writes
@@ -138,7 +138,7 @@ class LoopKeeper:
             again = LoopDraft(LoopType(loop.predicate), wording, pointer.confidence, 1, loop.horizon)
             held[held.index(loop)] = self._again(loop, again, writes)
             own.add(loop.id)
-        elif pointer.says == "dropped" or loop.predicate in _ENDS_WHEN_DONE:
+        elif pointer.says == "dropped" or loop.predicate in ENDS_WHEN_DONE:
             held.remove(loop)
             completed = pointer.says == "completed"
             self._put_ended(loop, completed=completed, weight=pointer.confidence, writes=writes)
@@ -188,6 +188,24 @@ class LoopKeeper:
         writes.texts.append(record_row(loop))
         return loop
 
+    def _move(self, move: Move, held: list[Loop], writes: Writes) -> None:
+        """Another day for the one loop that is meant: what has a day and is named, or was spoken of just now."""
+        dated = [loop for loop in held if loop.due_at is not None]
+        if move.words:
+            meant = [loop for loop in dated if is_about(loop, move.words)]
+            meant = [loop for loop in meant if is_appointment(str(loop.object.value))] or meant
+        else:
+            turns = {event.id for event in (*self._view.previous(_JUST_NOW), self._event)}
+            meant = [loop for loop in dated if not turns.isdisjoint(self._turns_of(loop, writes))]
+            last = max((loop.seen_at for loop in meant), default=0)
+            meant = [loop for loop in meant if loop.seen_at == last]
+        if len(meant) != 1:
+            return
+        loop = meant[0]
+        wording, kind = str(loop.object.value), LoopType(loop.predicate)
+        draft = LoopDraft(kind, wording, loop.confidence, loop.salience, move.horizon, move.due_at)
+        held[held.index(loop)] = self._again(loop, draft, writes)
+
     def _again(self, loop: Loop, draft: LoopDraft, writes: Writes) -> Loop:
         at = self._event.context.observed_at
         late = at < loop.seen_at
@@ -215,8 +233,9 @@ class LoopKeeper:
         known = {draft.due_at}
         for turn in self._view.events(self._turns_of(loop, writes)).values():
             said_at = turn.context.observed_at
-            reading = read_loops(text_of(turn.content), to_datetime(said_at), find_times)
+            reading = read_turn(turn, self._view.preceding(turn, HEARD_BEFORE))
             dues = [each.due_at for each in reading.drafts if each.due_at is not None and _same(loop, each)]
+            dues += [move.due_at for move in reading.moves if move.words == "" or is_about(loop, move.words)]
             told += [(said_at, due) for due in dues[-1:]]
             known |= set(dues)
         if loop.due_at not in known and loop.due_at is not None:
@@ -247,26 +266,8 @@ class LoopKeeper:
         return list(dict.fromkeys(spoken))
 
     def _meant(self, ending: Ending, held: Sequence[Loop]) -> Loop | None:
-        """The loop that the words end: the one whose terms they hold most of."""
-        if ending.words == "":
-            return self._just_asked(held)
-        said = key_terms(ending.words)
-        best: tuple[float, Loop] | None = None
-        for loop in held:
-            if ending.completed and loop.predicate not in _ENDS_WHEN_DONE:
-                continue
-            terms = key_terms(str(loop.object.value))
-            share = overlap(terms, said)
-            # "The laptop works again" names what was wrong, not how; what somebody did names both.
-            alone = ending.stated or not ending.completed
-            enough = len(terms & said) >= (1 if alone else min(len(terms), _ENDED_TERMS_FROM))
-            if (
-                share >= (_STATED_FROM if alone else _ENDED_FROM)
-                and enough
-                and (best is None or share > best[0])
-            ):
-                best = (share, loop)
-        return best[1] if best else None
+        """The loop that the words end."""
+        return self._just_asked(held) if ending.words == "" else meant_by(ending, held)
 
     def _just_asked(self, held: Sequence[Loop]) -> Loop | None:
         """ "Done!" ends what the turn before asked about, if that is one loop."""
@@ -277,8 +278,7 @@ class LoopKeeper:
         meant = [
             loop
             for loop in held
-            if loop.predicate in _ENDS_WHEN_DONE
-            and overlap(key_terms(str(loop.object.value)), said) >= _ENDED_FROM
+            if loop.predicate in ENDS_WHEN_DONE and overlap(terms_of(loop), said) >= _ASKED_FROM
         ]
         return meant[0] if len(meant) == 1 else None
 
@@ -313,15 +313,18 @@ class LoopKeeper:
 
 
 def _same(loop: Loop, draft: LoopDraft) -> bool:
+    one, other = terms_of(loop), key_terms(core_of(draft.wording))
+    both = overlap(one, other), overlap(other, one)
     if loop.predicate != draft.type.value:
-        return False
-    one, other = key_terms(str(loop.object.value)), key_terms(draft.wording)
-    return bool(one) and min(overlap(one, other), overlap(other, one)) >= _SAME_FROM
+        # "I haven't set it up yet" says again what was promised.
+        promised = loop.predicate == LoopType.COMMITMENT and draft.wording.startswith(_NOT_YET)
+        return promised and bool(other) and max(both) >= _SAME_FROM
+    return bool(one) and min(both) >= _SAME_FROM
 
 
 def _alike(loop: Loop, draft: LoopDraft) -> bool:
     """Whether two readers of one turn, who may word and class it differently, mean the same."""
-    one, other = key_terms(str(loop.object.value)), key_terms(draft.wording)
+    one, other = terms_of(loop), key_terms(core_of(draft.wording))
     return bool(one) and max(overlap(one, other), overlap(other, one)) >= _SAME_FROM
 
 

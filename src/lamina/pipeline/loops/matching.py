@@ -9,7 +9,7 @@ from lamina.language.tokens import analyse, content_terms
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.inflect import past_forms
 
-__all__ = ["is_past", "key_terms", "overlap"]
+__all__ = ["aside_of", "core_of", "head_of", "is_past", "key_terms", "object_of", "overlap", "tells_of"]
 
 _BASE: Final = {
     **past_forms(),
@@ -42,6 +42,25 @@ _NOT_SAID: Final = frozenset(
 _GENERIC = word_set("do get go make take have finish finished complete completed done sort sorted start")
 _WORD = re.compile(r"[\w'-]+")
 _NOT_PAST = word_set("indeed speed breed exceed proceed succeed")
+_TOKEN = re.compile(r"[\w&]+(?:['’.-]\w+)*")
+_QUOTED = " (“"
+_QUOTED_FROM = 2
+_ARTICLES = word_set(
+    "the a an my our your his her its their this that these those some any all both new more another"
+)
+_PARTICLES = word_set("up out off in over down away back on to at for with through about of around")
+_STOPS = word_set(
+    "to from for at in on by with about of before after until into over under and or instead because so than as against without like near"
+)
+_ASIDE = word_set("about for after instead because from without like as than before near against behind")
+_MAY_FOLLOW = word_set(
+    "works working finished ready done live again back up out off in on over down away today tomorrow yesterday tonight now already finally later earlier soon twice once "
+    "online together myself ourselves too also just all both done ok okay lol btw and or but so then from for at to by with about of as "
+    "before after until into while when where who which that this last next this i we he she it they because since via through instead "
+    "appointment visit slot ticket tickets room table number price yet first is are was were has have had please thanks"
+)
+_STATES = word_set("done ready in live working finally now all already sorted out")
+_PRONOUNS = word_set("it them him her that this those these one")
 
 
 def key_terms(words: str) -> frozenset[str]:
@@ -51,11 +70,12 @@ def key_terms(words: str) -> frozenset[str]:
     return frozenset(terms - _NOT_SAID or terms)
 
 
-def overlap(loop: frozenset[str], said: frozenset[str]) -> float:
-    """How much of a loop's terms was said, 0..1; a verb that fits everything ("do", "finish") counts little."""
+def overlap(loop: frozenset[str], said: frozenset[str], aside: frozenset[str] = frozenset()) -> float:
+    """How much of a loop's terms was said, 0..1; a verb that fits everything ("do", "finish") counts little, and half what
+    stands ``aside``."""
     if not loop:
         return 0.0
-    weights = {term: 0.25 if term in _GENERIC else 1.0 for term in loop}
+    weights = {term: 0.25 if term in _GENERIC else 0.5 if term in aside else 1.0 for term in loop}
     return sum(weight for term, weight in weights.items() if term in said) / sum(weights.values())
 
 
@@ -63,3 +83,87 @@ def is_past(words: str) -> bool:
     """Whether words begin with a verb of the past: "booked the dentist", "sent it"."""
     first = next(iter(_WORD.findall(words.casefold())), "")
     return first in _BASE or (len(first) > 4 and first.endswith("ed") and first not in _NOT_PAST)
+
+
+def core_of(wording: str) -> str:
+    """A loop's own words, without the sentence that is quoted where they speak of something by a pronoun."""
+    return wording.split(_QUOTED, 1)[0]
+
+
+def head_of(words: str) -> frozenset[str]:
+    """The terms of the last thing that words name: "camera" of "the expensive bird camera"."""
+    named = [terms for token in _TOKEN.findall(words) if (terms := _terms(token))]
+    return named[-1] if named else frozenset()
+
+
+def tells_of(wording: str, said: str) -> bool:
+    """Whether a report has the object of a loop as its own: "bought milk chocolate" and "called the bank about mum" tell
+    nothing of milk and mum."""
+    core = _TOKEN.findall(core_of(wording))
+    heard = _TOKEN.findall(said)
+    spoken = {word.casefold() for word in heard}
+    if (pronouns := _PRONOUNS & {word.casefold() for word in core[1:]}) and core_of(wording) != wording:
+        quoted = key_terms(wording) - key_terms(core_of(wording))
+        return bool(pronouns & spoken) or len(quoted & key_terms(said)) >= _QUOTED_FROM
+    place = _object_at(core)
+    if place is None:
+        return True
+    known = key_terms(core_of(wording))
+    wanted = _terms(core[place])
+    aside = _ASIDE & {word.casefold() for word in core[1:place]}
+    places = [at for at, token in enumerate(heard) if _terms(token.removesuffix("'s")) == wanted]
+    return not places or any(
+        (not heard[at].endswith("'s") or _is_state(heard[at + 1 : at + 2]))
+        and _may_follow(heard[at + 1] if at + 1 < len(heard) else "", known)
+        and not (_ASIDE & {word.casefold() for word in heard[:at]} - aside)
+        for at in places
+    )
+
+
+def aside_of(wording: str) -> frozenset[str]:
+    """The terms of a deed that only say more of it: "the release" of "rotate the key before the release"."""
+    core = _TOKEN.findall(core_of(wording))
+    place = _object_at(core)
+    if place is None:
+        return frozenset()
+    return key_terms(" ".join(core[place + 1 :])) - key_terms(" ".join(core[: place + 1]))
+
+
+def object_of(wording: str) -> frozenset[str]:
+    """The terms of what a deed is done to: "lint rule" of "add a lint rule against prints"."""
+    core = _TOKEN.findall(core_of(wording))
+    place = _object_at(core)
+    return frozenset() if place is None else key_terms(" ".join(core[1 : place + 1]))
+
+
+def _object_at(core: list[str]) -> int | None:
+    """Where the object of a deed ends in its words: "rota" of "send the new rota to Marcus"."""
+    at = 1
+    while at < len(core) and core[at].casefold() in _PARTICLES | _ARTICLES:
+        at += 1
+    end = at
+    while end < len(core) and core[end].casefold() not in _STOPS:
+        end += 1
+    return end - 1 if end > at and _terms(core[end - 1]) else None
+
+
+def _is_state(following: list[str]) -> bool:
+    """Whether "'s" before it is a verb: "the boiler's fixed"."""
+    return bool(following) and (is_past(following[0]) or following[0].casefold() in _STATES)
+
+
+def _may_follow(word: str, known: frozenset[str]) -> bool:
+    plain = word.casefold()
+    return (
+        not plain
+        or plain in _MAY_FOLLOW
+        or plain.endswith("ly")
+        or not plain.isalpha()
+        or word[0].isupper()
+        or is_past(plain)
+        or bool(key_terms(plain) & known)
+    )
+
+
+def _terms(word: str) -> frozenset[str]:
+    return frozenset(content_terms(analyse(word)))

@@ -8,7 +8,19 @@ from typing import Literal
 from lamina.kernel.records import Horizon, LoopType
 from lamina.kernel.time import Instant
 
-__all__ = ["Ending", "LoopDraft", "LoopReading", "Pointer"]
+__all__ = ["Ending", "Heard", "LoopDraft", "LoopReading", "Move", "Pointer", "Way"]
+
+Way = Literal["did", "is", "other", "dropped", "thing", "off"]
+"""How words tell of an end: what the speaker ``did``, how a thing ``is`` now, what some ``other`` did; a deed that is ``dropped``, a
+``thing`` that is dropped with what was to be done about it, a meeting that is called ``off``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A turn that came before; ``own`` when it is the same person's."""
+
+    text: str
+    own: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +37,21 @@ class LoopDraft:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Words that may end a loop: of what was done, or of what was given up.
-
-    Empty words speak of what was just asked. ``stated`` ones tell how a thing is now, not what the speaker did.
-    """
+    """Words that may end a loop: of what was done, or of what was given up. Empty words speak of what was just asked."""
 
     words: str
     completed: bool
     confidence: float
-    stated: bool = False
+    way: Way = "did"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Another day for something that is open. Empty words speak of what had a day last."""
+
+    words: str
+    due_at: Instant
+    horizon: Horizon
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +70,4 @@ class LoopReading:
     drafts: tuple[LoopDraft, ...] = field(default=())
     endings: tuple[Ending, ...] = field(default=())
     pointers: tuple[Pointer, ...] = field(default=())
+    moves: tuple[Move, ...] = field(default=())

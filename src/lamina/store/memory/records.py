@@ -153,6 +153,7 @@ class MemoryRecords:
         scope: Scope,
         since: Mapping[Horizon, Instant],
         *,
+        due: tuple[Instant, Instant],
         read: int,
         limit: int,
     ) -> list[Loop]:
@@ -164,7 +165,18 @@ class MemoryRecords:
             and loop.status is LoopStatus.ACTIVE
             and loop.last_at >= since.get(loop.horizon, loop.last_at)
         ]
-        return sorted(found, key=lambda loop: (-loop.seen_at, -loop.salience, loop.id))[:limit]
+        pressing = [loop for loop in found if loop.due_at is not None and due[0] <= loop.due_at <= due[1]]
+        days = {loop.id: loop.due_at or 0 for loop in pressing}
+        return sorted(
+            found,
+            key=lambda loop: (
+                loop.id not in days,
+                days.get(loop.id, 0),
+                -loop.seen_at,
+                -loop.salience,
+                loop.id,
+            ),
+        )[:limit]
 
     def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""

@@ -99,10 +99,12 @@ class Records(Protocol):
         scope: Scope,
         since: Mapping[Horizon, Instant],
         *,
+        due: tuple[Instant, Instant],
         read: int,
         limit: int,
     ) -> list[Loop]:
-        """The active loops of a scope, those spoken of last first, then by salience and id.
+        """The active loops of a scope: those with a day from the first up to the second instant of ``due``, by their day; then
+        the others, those spoken of last first; then by salience and id.
 
         Of a horizon in ``since`` only those of which somebody spoke, or whose day was, at that time or later.
         ``read`` is how many of the newest open loops are looked at.

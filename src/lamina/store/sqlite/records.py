@@ -152,11 +152,12 @@ class SqliteRecords:
         scope: Scope,
         since: Mapping[Horizon, Instant],
         *,
+        due: tuple[Instant, Instant],
         read: int,
         limit: int,
     ) -> list[Loop]:
         """Mirrors ``Records.spoken_of``."""
-        bindings = (tenant_id, scope, compact(dict(since)), read, limit)
+        bindings = (tenant_id, scope, compact(dict(since)), read, limit, *due)
         found = map(read_record, self._readers.rows(_SQL["loops_spoken_of"], bindings))
         return [record for record in found if isinstance(record, Loop)]
 

@@ -109,8 +109,8 @@ WHERE r.tenant_id = ?1 AND (r.id, r.version) IN (
 ORDER BY r.recorded_from DESC, r.id DESC, r.version DESC;
 
 -- name: loops_spoken_of
--- Active loops among the newest open ones of a scope, as they were spoken of last: ?3 maps horizons to the instant before
--- which nobody may have spoken last.
+-- Active loops among the newest open ones of a scope: those due between ?6 and ?7 by their day, the others as they were spoken
+-- of last; ?3 maps horizons to the instant before which nobody may have spoken last.
 SELECT head.* FROM (
   SELECT * FROM record INDEXED BY record_topic
   WHERE tenant_id = ?1 AND scope = ?2 AND layer = 'facts' AND topic = 'loops.open' AND excluded = 0
@@ -119,7 +119,9 @@ SELECT head.* FROM (
 WHERE head.body ->> '$.loop[0]' = 'active'
   AND max(head.body ->> '$.loop[4]', coalesce(head.body ->> '$.loop[3]', head.body ->> '$.loop[4]'))
       >= coalesce(?3 ->> ('$.' || (head.body ->> '$.loop[2]')), -9223372036854775808)
-ORDER BY head.body ->> '$.loop[4]' DESC, head.body ->> '$.loop[1]' DESC, head.id LIMIT ?5;
+ORDER BY (head.body ->> '$.loop[3]' BETWEEN ?6 AND ?7) IS NOT TRUE,
+  CASE WHEN head.body ->> '$.loop[3]' BETWEEN ?6 AND ?7 THEN head.body ->> '$.loop[3]' END,
+  head.body ->> '$.loop[4]' DESC, head.body ->> '$.loop[1]' DESC, head.id LIMIT ?5;
 
 -- name: records_of_claim
 -- Versions that make one claim in one scope.

@@ -1,0 +1,136 @@
+"""When something is due: which of a sentence's times is the day of the deed, and the deed without it.
+
+The present is no day to come, and a time that is part of a name or of a thing ("today's report", ``datetime.now``) or that is
+spoken about ("move the visit to Friday") says what is to be done, not when.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from lamina.kernel.records import Horizon
+from lamina.language.temporal import TemporalMatch
+from lamina.language.temporal.calendar import day_after
+
+__all__ = [
+    "FindMoments",
+    "cut_end",
+    "due_of",
+    "due_within",
+    "horizon_of",
+    "masked",
+    "placed",
+    "without_times",
+]
+
+FindMoments = Callable[[str, datetime], Sequence[TemporalMatch]]
+
+_END = re.compile(
+    r"\s+(?:because|so that|so|but|since|though|although|which|if|unless|and (?:then|i|we|also|he|she|they|it))\b"
+    r"|[,;:!?.—–]\s|\s[-–—]\s|[.!?…]+$",
+    re.IGNORECASE,
+)
+_PREPOSITION = re.compile(
+    r"\s*\b(?:by|on|before|until|till|at|in|for|from|during|over|this|due|no later than)\s*$", re.IGNORECASE
+)
+_PRESENT = re.compile(
+    r"(?:(?:right |just |by )?now|at the moment|at present|currently|nowadays)$", re.IGNORECASE
+)
+_SPOKEN_ABOUT = re.compile(r"\b(?:to|of|about|than|called|and not|not)\s+$", re.IGNORECASE)
+_INSIDE = re.compile(r"[\w.@/_-]$")
+_GOES_ON = re.compile(r"['’]s\b|[(_@/]|[.-]\w", re.IGNORECASE)
+_LIMIT = re.compile(
+    r"\b(?:by|before|until|till|due(?: on| by)?|no later than|deadline\W+(?:\w+ )?)\s*$", re.IGNORECASE
+)
+_LIMITED = re.compile(r"(?:by|before|until|till|no later than)\b", re.IGNORECASE)
+_LOOSE = re.compile(r"\b(?:for|from|since|during)\s*$", re.IGNORECASE)
+_BETWEEN_LEAD = re.compile(r"^,?(?:(?!\b(?:and|but|so|because)\b)[^,.;:!?])*,?\s*$", re.IGNORECASE)
+_BEHIND = re.compile(
+    r"^[\s,;:.!?—–-]*(?:(?:by|on|before|at|due|in|for|no later than|maybe|probably|hopefully|preferably|ideally|say|latest)\s+)*$",
+    re.IGNORECASE,
+)
+_NAMED_LIMIT = re.compile(r"\b(?:deadline|due|expires?|runs out)\b", re.IGNORECASE)
+_CLOCKS: Final = ("time", "timerange")
+
+
+def due_of(moment: TemporalMatch, now: datetime) -> datetime | None:
+    """The end of a time that lies ahead: the words of a plan mean a coming day."""
+    if moment.kind in ("duration", "set") or _PRESENT.match(moment.text):
+        return None
+    ends = [window.valid_to or window.valid_from for window in moment.readings]
+    ends += [moment.latest or moment.earliest]
+    # "By Friday" ends where Friday begins; who says it means to have it done on that day.
+    through = moment.grain == "day" and moment.text.lower().startswith(("by ", "until ", "till "))
+    ahead = [day_after(end) if through else end for end in ends if end is not None]
+    ahead = [end for end in ahead if end > now]
+    return min(ahead, default=None)
+
+
+def horizon_of(due: datetime | None, now: datetime) -> Horizon:
+    """How far the day is."""
+    if due is None:
+        return "ongoing"
+    left = due - now
+    return "today" if left <= timedelta(days=1) else "this_week" if left <= timedelta(days=7) else "ongoing"
+
+
+def placed(moments: Sequence[TemporalMatch], sentence: str) -> list[TemporalMatch]:
+    """The times that may say when a deed of the sentence is to be done."""
+    return [moment for moment in moments if moment.kind != "set" and not _is_part(moment, sentence)]
+
+
+def due_within(
+    moments: Sequence[TemporalMatch], sentence: str, begins: int, deed: int, now: datetime
+) -> datetime | None:
+    """The day of a deed that stands from ``deed`` on, in a clause that begins at ``begins``; of several the one that is
+    a limit, then the last."""
+    end = cut_end(masked(sentence, moments), deed)
+    rest = sentence[end:]
+    best: tuple[tuple[int, int, int], datetime] | None = None
+    for moment in placed(moments, sentence):
+        before, behind = sentence[: moment.start], sentence[end : moment.start]
+        stands = (
+            _BETWEEN_LEAD.match(sentence[moment.end : begins])
+            if moment.start < begins
+            else moment.start < end or _BEHIND.match(behind) or _NAMED_LIMIT.search(rest)
+        )
+        due = due_of(moment, now) if stands else None
+        if due is None:
+            continue
+        limit = bool(_LIMIT.search(before) or _LIMITED.match(moment.text)) - bool(_LOOSE.search(before))
+        rank = (moment.kind not in _CLOCKS, limit, moment.start)
+        if best is None or rank > best[0]:
+            best = (rank, due)
+    return None if best is None else best[1]
+
+
+def without_times(sentence: str, start: int, moments: Sequence[TemporalMatch]) -> str:
+    """The words of a sentence from ``start`` on, without the times that the deed has and what only goes with them."""
+    words, taken = "", start
+    for moment in placed(moments, sentence):
+        if moment.start < taken:
+            continue
+        words += _PREPOSITION.sub("", sentence[taken : moment.start]).rstrip() + " "
+        taken = moment.end + len(sentence[moment.end :]) - len(sentence[moment.end :].lstrip())
+    return " ".join((words + sentence[taken:]).replace(" ,", ",").split())
+
+
+def masked(sentence: str, moments: Sequence[TemporalMatch]) -> str:
+    """The sentence with letters alone where a time stands, so that no end of a clause is found inside one."""
+    for moment in moments:
+        sentence = sentence[: moment.start] + "x" * (moment.end - moment.start) + sentence[moment.end :]
+    return sentence
+
+
+def cut_end(words: str, start: int = 0) -> int:
+    """Where the clause that goes on at ``start`` ends."""
+    end = _END.search(f"{words} ", start)
+    return len(words) if end is None else min(end.start(), len(words))
+
+
+def _is_part(moment: TemporalMatch, sentence: str) -> bool:
+    before, after = sentence[: moment.start], sentence[moment.end :]
+    return bool(_INSIDE.search(before) or _GOES_ON.match(after) or _SPOKEN_ABOUT.search(before))

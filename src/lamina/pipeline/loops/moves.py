@@ -1,0 +1,67 @@
+"""Another day for what is open: "sorry, I meant Tuesday", "the appointment moved to next Tuesday"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from lamina.kernel.time import from_datetime
+from lamina.language.temporal import TemporalMatch
+from lamina.pipeline.loops.dues import due_of, horizon_of
+from lamina.pipeline.loops.values import Move
+
+__all__ = ["move_in"]
+
+_MEANT: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"^(?:(?:sorry|no|oops|wait|ah|oh|actually|well|hmm|correction)[\s,.:!]*)*(?:i meant(?: to say)?|i mean)[\s,:]*(?:on |by |for )?$",
+        r"^(?:(?:sorry|no|oops|wait|ah|oh|actually|well|hmm|ok|please)[\s,.:!]*)*(?:(?:let's |can you |could you )?(?:make|change|move|push) (?:that|it|this)(?: to| back to)?|let's say)[\s,:]*(?:on |by |for )?$",
+        r"^(?:(?:sorry|oops|correction)[\s,.:!]*)+(?:(?:it's|its|that's|on|by)[\s,:]*)?$",
+    )
+)
+_MOVED: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"^(?P<what>[^,;:.(!?]+?)(?: has| have|'s| was| is| got| has been| had to be)?(?: now| been)? (?:moved|postponed|rescheduled|pushed(?: back| out)?|put (?:back|off)|brought forward|delayed|changed|shifted)(?: to| until| till)? ?(?:on |for )?$",
+        r"^(?P<what>[^,;:.(!?]+?) can wait(?: until| till)? ?$",
+        r"^(?P<what>[^,;:.(!?]+?)(?: is|'s) (?:now|actually|due) ?(?:on |by |due |at )*$",
+        r"^(?:they|we|he|she|i)(?:'ve| have)? (?:moved|postponed|rescheduled|pushed|shifted) (?P<what>[^,;:.(!?]+?)(?: back)? ?(?:to|until|till) ?$",
+    )
+)
+_OTHERS = re.compile(
+    r"\b(?:if|he|she|they|you|who|hasn't|not|never|might|may|could|would|should|was)\b|n't", re.IGNORECASE
+)
+_NOT_MEANT = re.compile(r"^\s*,?\s*(?:not|rather than|instead of)\b", re.IGNORECASE)
+_CLOCKS: Final = ("time", "timerange", "duration", "set")
+
+
+def move_in(said: str, start: int, moments: Sequence[TemporalMatch], now: datetime) -> Move | None:
+    """The new day that a sentence names, and for what; it is read from ``start`` on."""
+    if said.rstrip().endswith("?"):
+        return None
+    for moment in moments:
+        due = None if moment.kind in _CLOCKS or moment.start < start else due_of(moment, now)
+        if due is None:
+            continue
+        if moment.grain == "week" and _led(moment) in ("until ", "till "):
+            due += timedelta(days=7)  # what can wait until next week is due in that week
+        before, after = said[start : moment.start], said[moment.end :].strip(" .!")
+        if after and not _NOT_MEANT.match(after) and after[0] not in ",;(":
+            continue
+        before = re.sub(r"\b(?:by|until|till)\s*$", "", f"{before}{_led(moment)}")
+        if any(pattern.match(before) for pattern in _MEANT):
+            return Move("", from_datetime(due), horizon_of(due, now))
+        for pattern in _MOVED:
+            match = pattern.match(before)
+            if match is not None and _OTHERS.search(match["what"]) is None:
+                return Move(match["what"], from_datetime(due), horizon_of(due, now))
+    return None
+
+
+def _led(moment: TemporalMatch) -> str:
+    """The word that a time begins with where the finder took it in: "until next week"."""
+    first = moment.text.split(" ", 1)[0].casefold()
+    return f"{first} " if first in ("by", "until", "till", "on", "for") else ""

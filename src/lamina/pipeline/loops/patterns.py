@@ -1,0 +1,133 @@
+"""What people say when they leave something open, as patterns over one plain English sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lamina.kernel.records import LoopType
+from lamina.language.wordsets import word_set
+
+__all__ = [
+    "ADVERBS",
+    "HABIT",
+    "LETS",
+    "NO_DEEDS",
+    "NO_PROMISES",
+    "PASSED",
+    "PATTERNS",
+    "USUALLY",
+    "WANT",
+    "WE",
+    "WILL",
+    "Opening",
+]
+
+ADVERBS: Final = r"(?:(?:really|still|also|just|probably|definitely|absolutely|urgently|seriously|actually|already|finally|kind of|maybe) )*"
+WE: Final = r"(?:i|we)"
+_ASK = r"^(?:(?:can|could|will|would) you )?(?:please )?(?:remind|nudge|ping) me (?:again )?"
+_ASKED_WHAT = r"(?!(?:who|what|which|where|when|why|how|the name)\b)"
+_MEETING = r"(?:appointment|meeting|interview|exam|deadline|flight|call|presentation|check-?up|surgery|test|viewing|class|shift|reservation)"
+
+NO_DEEDS: Final = word_set(
+    "be see say admit bet guess think let know have take get try hope like want keep check always "
+    "go consider wait leave stick pass stop look"
+)
+"""Verbs after "I'll" that promise nothing by themselves: with a day and more words behind them, they do."""
+
+NO_PROMISES: Final = word_set(
+    "be miss never love enjoy regret understand forget need turn hear feel die cry probably not have"
+)
+"""Verbs after "I'll" that tell of what comes, and promise nothing at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A pattern and what a sentence of its kind leaves open; its first group are the words of it.
+
+    ``firm`` ones stand whatever the condition that comes behind them.
+    """
+
+    type: LoopType
+    pattern: re.Pattern[str]
+    form: str
+    confidence: float
+    salience: int
+    firm: bool
+
+
+def _p(
+    kind: LoopType,
+    pattern: str,
+    form: str = "{0}",
+    confidence: float = 0.9,
+    salience: int = 3,
+    *,
+    firm: bool = True,
+) -> Opening:
+    return Opening(kind, re.compile(pattern, re.IGNORECASE), form, confidence, salience, firm)
+
+
+_NEVER_NEEDED = r"(?!(?:admit|say|know|be honest|be mad|be crazy|be joking|pee|think about it|ask(?! \w+ (?:for|about|to))|see|(?:go|leave|run|dash|head off)(?: now| soon)?(?=$|[,.!;]))\b)"
+_C, _D, _F, _T = LoopType.COMMITMENT, LoopType.DECISION, LoopType.FRICTION, LoopType.THREAD
+PATTERNS: Final[Sequence[Opening]] = (
+    _p(_C, rf"{_ASK}(?:to|that i (?:need|have) to) (.+)", salience=4),
+    _p(_C, rf"{_ASK}(?:about|of) {_ASKED_WHAT}(.+)", "Remember {0}", salience=4),
+    _p(_C, rf"{_ASK}(?!(?:who|what|which|where|when|why|how|about|of)\b)(?:[^,.;:]{{1,40}}? )to (.+)", salience=4),
+    _p(_C, r"^(?:please )?(?:don't|do not) let me forget (?:to )(.+)", salience=4),
+    _p(_C, r"^(?:please )?(?:don't|do not) let me forget (?:about )?(.+)", "Remember {0}", salience=4),
+    _p(_C, r"^(?:please )?help me (?:to )?remember to (.+)", salience=4),
+    _p(_C, r"^(?:i )?(?:must not|mustn't|can't|cannot|shouldn't|don't want to) forget to (.+)", salience=4),
+    _p(_C, r"^(?:(?:can|could|will|would) you )?(?:please )?(?:put|add|stick) (.+?) (?:in|on|to|into) my (?:diary|calendar|agenda|to-?do(?: list)?|list)\b(?! of\b)", salience=4),
+    _p(_C, rf"\b{WE}(?:'ve| have)? {ADVERBS}(?:promised|told|assured|said) (?:(?:(?:my|our|the) )?[\w'-]+ )?(?:that )?{WE}(?:'d|'ll| would| will) {ADVERBS}(?!(?:rather|like|love|be|have|never|think|prefer|better|say|see)\b)(.+)", salience=4),
+    _p(_C, rf"\b{WE} {ADVERBS}(?:need to|have to|must|have got to) (?:remember to )?{ADVERBS}{_NEVER_NEEDED}(.+)"),
+    _p(_C, rf"^(?:still )?{ADVERBS}(?:need to|have to|must) (?:remember to )?{ADVERBS}(?!(?:be|have|'ve|see|say|admit|know|think|feel|mean|seem|look like|taste|sound|smell)\b){_NEVER_NEEDED}(.+)"),
+    _p(_C, rf"\b{WE} {ADVERBS}need ((?:a|an|some|new|more|another|the|my) (?!(?:break|holiday|coffee|drink|nap|hug|minute|moment|second|sec|rest|sleep|hand|favou?r|wee|shower|answer|help|function|script|recipe|summary|list|name|way|word|lot|bit|little)\b).+)", "Get {0}", 0.75, 2),
+    _p(_C, rf"\b{WE}(?:'ve| have)? {ADVERBS}(?:got to|gotta) {ADVERBS}{_NEVER_NEEDED}(.+)"),
+    _p(_C, rf"^{ADVERBS}gotta {ADVERBS}{_NEVER_NEEDED}(?!(?:keep|focus|love|stay|be|have|give)\b)(.+)"),
+    _p(_C, rf"\b{WE}(?:'m| am|'re| are) {ADVERBS}(?:supposed to|meant to|due to) (.+)"),
+    _p(_C, rf"\b{WE} {ADVERBS}(?:should|ought to) {ADVERBS}(?!(?:be|have|say|think|know|all|do this|do that)\b)(.+)", confidence=0.75, salience=2, firm=False),
+    _p(_C, rf"\b{WE} {ADVERBS}(?:promised?|agreed?|committed) {ADVERBS}(?:(?:(?!not\b)\w+ ){{0,2}}?to )(.+)", salience=4),
+    _p(_C, rf"\b{WE}(?:'m| am|'re| are) {ADVERBS}(?:going to|gonna|planning to|planning on) (?!be\b)(.+)", confidence=0.85, firm=False),
+    _p(_C, rf"\b{WE} {ADVERBS}(?:plan|intend|aim) to (.+)", confidence=0.85, firm=False),
+    _p(_C, r"\bmy ((?:\w+ ){0,3}(?:is|are) due)\b", "{0}", salience=4),
+    _p(_C, rf"\b(?:{WE} have|{WE}'ve got|i got) (?:a |an |my |our |another )?((?:[\w'-]+ ){{0,3}}{_MEETING})\b"),
+    _p(_D, rf"\b{WE}(?:'ve| have)? {ADVERBS}(?:decided|chosen|resolved) (?!if\b|whether\b|against\b)(?:that |to |on )?(.+)"),
+    _p(_D, rf"\b{WE} {ADVERBS}chose (?:to )?(.+)"),
+    _p(_D, rf"\b{WE}(?:'ve| have)? made up (?:my|our) minds?(?: to|:| that)? (.+)"),
+    _p(_D, rf"\b(?:{WE}(?:'m| am|'re| are) going with|let's go with|{WE}(?:'ve| have)? settled on) (.+)", "Go with {0}"),
+    _p(_D, rf"^from now on,? {WE}(?:'ll| will| am| are|'m|'re)? ?(.+)", "From now on {0}"),
+    _p(_F, r"^((?:my|the|our|this|that|his|her|their) (?:[\w'-]+ ){1,4}(?:keeps?|kept|won't stop) \w+ing\b.*)"),
+    _p(_F, rf"\b{WE} (?:keep|always end up|constantly) (\w+ing\b.+)", "Keep {0}"),
+    _p(_F, rf"\b{WE} {ADVERBS}((?:can't|cannot|couldn't) (?:seem to|get|figure out|stop) .+)"),
+    _p(_F, rf"\b{WE}(?:'m| am|'re| are|'ve been| have been) {ADVERBS}(?:struggling|stuck|fed up) (?:with|to|on|at) (.+)", "Struggling with {0}"),
+    _p(_F, rf"\b{WE}(?:'m| am|'ve been| have been|'re| are|'ve| have) {ADVERBS}(?:having (?:trouble|problems|issues)|been having trouble|trouble) (?:with )?(.+)", "Trouble with {0}"),
+    _p(_F, rf"\b{WE}(?:'m| am|'ve been| have been|'re| are| feel) (?:(?:so|really|very|pretty|still|quite|super|a bit|kind of) )*((?:worried|anxious|stressed|nervous|frustrated|annoyed|overwhelmed|upset) (?:about|with|by|over|because of) .+)"),
+    _p(_F, r"^((?:my|the|our) (?:[\w'-]+ ){1,3}(?:(?:is|are) (?:still )?(?:broken|not working|down)|(?:isn't|aren't|still isn't) working|(?:doesn't|don't|won't) (?:work|start|open|load|turn on))\b.*)"),
+    _p(_F, r"^(.+? (?:is|are) driving me (?:crazy|mad|nuts))"),
+    _p(_T, rf"(?:^|\b{WE}(?:'m| am|'re| are) )(?:still )?waiting (?:for|on|to hear (?:back )?from) (.+)", "Waiting for {0}"),
+    _p(_T, rf"(?:^|\b{WE} )(?:still )?(?:haven't|have not) heard (?:back )?from (.+)", "Waiting to hear from {0}"),
+    _p(_T, r"^(?:there's )?(?:still )?no (?:word|news|reply|answer) (?:yet )?from (.+)", "Waiting to hear from {0}"),
+    _p(_T, rf"\b{WE} (?:still haven't|haven't|have not) ((?!heard)\w+ .+?) yet\b", "Not yet {0}", 0.8),
+    _p(_T, rf"\b{WE} still (?:haven't|have not) ((?!heard)\w+ .+)", "Not yet {0}", 0.85),
+    _p(_T, rf"\b{WE}(?:'m| am|'re| are|'ve been| have been) {ADVERBS}((?:working on|looking for|looking into|applying (?:for|to)|figuring out|preparing (?:for)?|studying for|training for|organi[sz]ing|renovating|saving (?:up )?for|learning|writing|building|planning) .+)"),
+    _p(_T, rf"\b{WE}(?:'m| am|'re| are|'ve been| have been) {ADVERBS}(trying to .+)", confidence=0.8),
+)  # fmt: skip
+WILL = re.compile(rf"\b{WE}(?:'ll| will| shall) {ADVERBS}(.+)", re.IGNORECASE)
+LETS = re.compile(r"^let(?:'s| us) (?!(?:say|see|not|face|be|go with)\b)(.+)", re.IGNORECASE)
+WANT = re.compile(rf"\b{WE}(?:'d like| want| would like| hope) to (.+)", re.IGNORECASE)
+HABIT = re.compile(
+    rf"\b(?:{WE} (?:usually |always |often |normally |typically |generally |try to |like to |tend to )?|{WE}'ve been |{WE}'m (?=\w+ing\b|at\b|in\b|on\b|up\b|off\b)|"
+    rf"{WE} have been |{WE}'ve started |{WE} started )((?!used|will|have to|need|must|want|should|had|was|were|went|did|got|think|said)[a-z'-]+ .+)",
+    re.IGNORECASE,
+)
+PASSED = re.compile(
+    r"^(?:\w+ed|ran|ate|drank|saw|came|took|made|met|said|told|felt|left|spent|slept|woke|won|lost|bought)\b(?<!need)(?<!feed)",
+    re.IGNORECASE,
+)
+USUALLY = re.compile(
+    rf"\b{WE} (?:usually|always|normally|typically|generally|tend to) (?!have to\b)([a-z'-]+ .+)",
+    re.IGNORECASE,
+)
