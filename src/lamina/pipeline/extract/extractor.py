@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from lamina.language.own_words import own_words
 from lamina.language.sentences import Sentence, split_sentences
 from lamina.pipeline.extract.answers import confirmed
 from lamina.pipeline.extract.gate import worth_parsing
@@ -28,7 +29,7 @@ from lamina.pipeline.extract.values import (
     no_times,
 )
 
-NAME = "lamina-rules/2"
+NAME = "lamina-rules/3"
 """Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the next number:
 a replay then tells the new facts from those that the old rules made."""
 # Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
@@ -129,8 +130,9 @@ class RulesExtractor:
 
 
 def _prepare(utterance: Utterance) -> _Work:
+    text = utterance.text[:TEXT_LENGTH_MAX]
     sentences = split_sentences(
-        without_annotations(utterance.text[:TEXT_LENGTH_MAX]),
+        without_annotations(own_words(text) if utterance.has_first_person else text),
         count_max=SENTENCES_MAX,
         length_max=SENTENCE_LENGTH_MAX,
     )
@@ -161,7 +163,7 @@ def _factor(utterance: Utterance) -> float:
 def _references(utterance: Utterance) -> References:
     refs = References.of(utterance)
     for previous in utterance.previous:
-        text = without_annotations(previous.text[:2_000])
+        text = without_annotations(own_words(previous.text[:2_000]))
         note_kin(text, refs)
         for sentence in split_sentences(text, count_max=20):
             plain_mentions(sentence.text, refs, 0)

@@ -14,6 +14,7 @@ from typing import Final
 
 from lamina.kernel.records import Horizon, LoopType
 from lamina.kernel.time import from_datetime
+from lamina.language.own_words import own_words
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal import TemporalMatch
 from lamina.language.temporal.calendar import day_after
@@ -163,7 +164,7 @@ def read_loops(text: str, observed_at: datetime, find_moments: FindMoments) -> L
     """What a person's turn leaves open and what it ends."""
     drafts: list[LoopDraft] = []
     endings: list[Ending] = []
-    for sentence in split_sentences(text[:TEXT_CHARS_MAX], count_max=SENTENCES_MAX):
+    for sentence in split_sentences(own_words(text[:TEXT_CHARS_MAX]), count_max=SENTENCES_MAX):
         said = _LEAD.sub("", sentence.text.replace("’", "'").strip()).strip()
         if not said or _HYPOTHETICAL.match(said):
             continue
