@@ -199,7 +199,7 @@ class Actions(Emitter):
 
     def _going(self, clause: Clause, slot: str, target: Token) -> str | None:
         """ "went to Paris" is a visit, "went to a concert" an attendance."""
-        if clause.lemma == "go" and slot == "to" and clause.past:
+        if clause.lemma == "go" and slot == "to" and clause.past and not clause.progressive:
             if target.lemma in words.EVENT_NOUNS:
                 return "attended"
             return "visited" if target.is_noun else None

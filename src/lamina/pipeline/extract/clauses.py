@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.limits import CONJUNCTS_MAX
 from lamina.pipeline.extract.syntax import Parse, Token
+from lamina.pipeline.extract.unreal import unreal_verbs
 
 WEIGHTS = {
     "ROOT": 0.95,
@@ -132,8 +133,9 @@ def find_clauses(parse: Parse, *, personal: bool) -> list[Clause]:
     if is_question(parse):
         return []
     found = []
+    unreal = unreal_verbs(parse)
     for token in parse.tokens:
-        if token.is_verb and token.dep in WEIGHTS and token.tag != "MD":
+        if token.is_verb and token.dep in WEIGHTS and token.tag != "MD" and token.i not in unreal:
             clause = _clause(parse, token, personal)
             if clause is not None:
                 found.append(clause)

@@ -71,7 +71,14 @@ class Descriptions(Emitter):
             number = number_of([target])
             after = self.parse.tokens[target.i + 1 : target.i + 2]
             alone = not after or after[0].tag in (".", ",", "CC", ":")  # not "we're 3-2", "I'm 5 months in"
-            if alone and isinstance(number, int) and 0 < number < 120 and target.text.isdigit():
+            nearly = self.parse.tokens[target.i - 1].lower in ("almost", "nearly", "not")
+            if (
+                alone
+                and not nearly
+                and isinstance(number, int)
+                and 0 < number < 120
+                and target.text.isdigit()
+            ):
                 self._emit(clause, subject, "age", LiteralValue("integer", number))
             return
         if target.lower in words.ADJECTIVE_ATTRIBUTES and self.parse.child(target, "det") is None:

@@ -13,7 +13,7 @@ from lamina.pipeline.extract.descriptions import Descriptions
 from lamina.pipeline.extract.doings import Doings
 from lamina.pipeline.extract.employment import Employment
 from lamina.pipeline.extract.habits import Habits
-from lamina.pipeline.extract.intentions import Intentions
+from lamina.pipeline.extract.intentions import Intentions, is_coming
 from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
 from lamina.pipeline.extract.quantities import Quantities
 from lamina.pipeline.extract.values import Triple
@@ -55,7 +55,7 @@ class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions, 
         self._quantity(clause, subject)
         if clause.lemma == "have":  # "a dog and two cats" is a possession and a count
             self._have(clause, subject)
-        handlers = (
+        handlers = (self._job, self._turning, self._plan) if self.personal and is_coming(clause) else (
             self._job, self._turning, self._habit, self._copula, self._plan, self._preference, self._have, self._canonical, self._generic,
         )  # fmt: skip
         if len(self.found) > before:

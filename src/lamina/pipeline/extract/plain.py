@@ -82,6 +82,12 @@ _GENERIC = re.compile(
     r"[a-z]{2,12}(?:ed|es|s) (?:in|at|by|to|as|for|with|from)|[a-z]{3,14}ed|is|was) (?P<object>[^,.;!?()\n]{3,80}?)(?=$| [,.;!?()]|[,.;!?()\n]| (?:and|but|which|who|that) )"
 )
 
+_CONDITION = re.compile(
+    r"(?:^|[,;] |\b(?:and|but|or|so|even) )(?:if (?!you\b|that\b|it\b)|unless |suppos(?:e|ing) |imagine |assuming |as soon as |in case (?!you\b)|wenn |falls |sobald |si |s'il |se )"
+    r"|\b(?:if|unless|wenn|falls) (?:i|ich)\b(?! (?:remember|recall|may|can|could)\b)",
+    re.IGNORECASE,
+)  # fmt: skip
+
 # language: (predicate, pattern); shapes that are unambiguous without grammar.
 _O = r" (?P<object>[^\W\d_][^,.;!?()\n]{1,60}?)(?=$|[,.;!?()\n]| (?:und|aber|et|mais|y|pero|e|ma|mas) )"
 _OTHERS: tuple[tuple[str, str], ...] = (
@@ -156,7 +162,7 @@ class _Draft:
 
 def _drafts(text: str, refs: References) -> Iterator[_Draft]:
     speaker = refs.speaker
-    if speaker is not None:
+    if speaker is not None and not _CONDITION.search(text):
         yield from _first_person(text, speaker)
     for match in _SEATS.finditer(text):
         number = LiteralValue("integer", int(match["object"].replace(",", "")))
