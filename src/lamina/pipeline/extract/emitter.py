@@ -151,6 +151,8 @@ class Emitter:
             or (isinstance(value, LiteralValue) and value.value == "")
         ):
             return
+        if predicate in ("uses", "switched_to") and isinstance(value, EntityRef):
+            self.refs.tools.add(value.key)
         past = clause.past and not state
         known = words.describe(predicate, past=past or clause.passive)
         kind = kind or known.kind

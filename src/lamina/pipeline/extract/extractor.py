@@ -34,6 +34,7 @@ NAME = "lamina-rules/3"
 a replay then tells the new facts from those that the old rules made."""
 # Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_PICTURES = re.compile("(?:[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\ufe0f\u200d\u20e3]*)+")
 _ASSISTANT_FACTOR = 0.7
 _ANNOTATION = re.compile(
     r"(?:^|(?<=[.!?\n]) *|(?<=[.!?]\s))\[[^\[\]\n]{0,2000}\](?=\s*(?:$|\n|[A-Z\[]|[.!?]))", re.MULTILINE
@@ -130,7 +131,8 @@ class RulesExtractor:
 
 
 def _prepare(utterance: Utterance) -> _Work:
-    text = utterance.text[:TEXT_LENGTH_MAX]
+    # "Moved to Leeds 📦": the tagger takes the box for a noun.
+    text = _PICTURES.sub(lambda match: " " * len(match[0]), utterance.text[:TEXT_LENGTH_MAX])
     sentences = split_sentences(
         without_annotations(own_words(text) if utterance.has_first_person else text),
         count_max=SENTENCES_MAX,

@@ -13,6 +13,7 @@ from lamina.pipeline.extract.descriptions import Descriptions
 from lamina.pipeline.extract.doings import Doings
 from lamina.pipeline.extract.employment import Employment
 from lamina.pipeline.extract.habits import Habits
+from lamina.pipeline.extract.homes import Homes
 from lamina.pipeline.extract.intentions import Intentions, is_coming
 from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
 from lamina.pipeline.extract.quantities import Quantities
@@ -22,7 +23,7 @@ _CONTRAST = re.compile(r", not (?!just|only|to |because|sure|that|so |really|eve
 _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch")
 
 
-class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions, Doings):
+class Reader(Descriptions, Intentions, Homes, Employment, Quantities, Habits, Actions, Doings):
     """Reads one parsed sentence into triples.
 
     The order of the handlers in ``_clause`` is the rule: the first that finds something is the last that is asked, so what is particular stands before
@@ -56,7 +57,7 @@ class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions, 
         if clause.lemma == "have":  # "a dog and two cats" is a possession and a count
             self._have(clause, subject)
         handlers = (self._job, self._turning, self._plan) if self.personal and is_coming(clause) else (
-            self._job, self._turning, self._habit, self._copula, self._plan, self._preference, self._have, self._canonical, self._generic,
+            self._moving, self._job, self._turning, self._habit, self._copula, self._plan, self._preference, self._have, self._canonical, self._generic,
         )  # fmt: skip
         if len(self.found) > before:
             return

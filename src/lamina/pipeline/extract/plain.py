@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.phrases import VAGUE
+from lamina.pipeline.extract.places import is_tool_name
 from lamina.pipeline.extract.references import References, entity
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple
@@ -214,7 +215,7 @@ def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
         found = rule.pattern.search(text)
         if found and not _empty(found["object"]):
             yield _Draft(speaker, rule.predicate, _value(found["object"], rule.predicate))
-            if rule.predicate == "moved_to":
+            if rule.predicate == "moved_to" and not is_tool_name(_trim(found["object"])):
                 yield _Draft(speaker, "lives_in", _value(found["object"], "lives_in"))
 
 

@@ -62,6 +62,7 @@ class References:
     people: list[Person] = field(default_factory=list)
     things: list[EntityRef] = field(default_factory=list)
     known: dict[str, EntityRef] = field(default_factory=dict)
+    tools: set[str] = field(default_factory=set)  # keys of what somebody uses or switched to
     kin_nouns: ClassVar[frozenset[str]] = PETS | frozenset(RELATIONS)
 
     @classmethod
