@@ -140,13 +140,17 @@ class References:
         elif owner is not None:
             adjectives = "".join(f"{a.lower} " for a in parse.children(token, "amod") if a.lower in _TELLING)
             ref = entity(f"{possessive(owner.name)} {adjectives}{token.lower}", entity_type)
-        if ref is not None:
+        if ref is not None and not is_denied(parse, token):
             self.note(ref, gender)
         return ref
 
     def given_name(self, parse: Parse, token: Token) -> str | None:
         """The name in "my sister Anna", "my friend, Bob", "a dog named Max"."""
-        if token.dep == "compound" and parse.head(token).is_name:  # "our dog Max" under one head
+        between = parse.tokens[token.i + 1 : token.head]
+        owned = any(t.tag == "POS" for t in between)  # "my mother Anna's dog Max"
+        if (
+            token.dep == "compound" and parse.head(token).is_name and not owned
+        ):  # "our dog Max" under one head
             return _name_text(parse, parse.head(token))
         for child in parse.children(token, "appos", "acl"):
             if child.dep == "appos" and child.is_name and child.lower.strip(".") not in _NAME_JUNK:
@@ -187,6 +191,15 @@ class References:
         ref = known or entity(name, entity_type)
         self.note(ref)
         return ref
+
+
+def is_denied(parse: Parse, token: Token) -> bool:
+    """Whether `token` heads what somebody is not: "not my brother Ben", "she is not my sister Anna"."""
+    start = min((t.i for t in parse.children(token, "poss", "amod", "det")), default=token.i)
+    before = parse.tokens[start - 1].lower if start else ""
+    verb = parse.head(token) if token.dep in ("attr", "appos", "dep") else token
+    inverse = verb.lemma == "be" and token.dep == "attr" and parse.child(verb, "neg") is not None
+    return before in ("not", "n't", "never") or parse.child(token, "neg") is not None or inverse
 
 
 _TELLING = word_set(

@@ -247,14 +247,14 @@ ADJECTIVE_ATTRIBUTES: Final = {
 
 RELATIONS: Final[dict[str, tuple[str, str]]] = {
     # noun: (predicate from the owner's side, gender f/m/n)
-    **dict.fromkeys(("sister", "stepsister"), ("sibling_of", "f")),
-    **dict.fromkeys(("brother", "stepbrother", "bro"), ("sibling_of", "m")),
+    **dict.fromkeys(("sister", "sis"), ("sibling_of", "f")),
+    **dict.fromkeys(("brother", "bro"), ("sibling_of", "m")),
     **dict.fromkeys(("sibling", "twin"), ("sibling_of", "n")),
-    **dict.fromkeys(("mother", "mom", "mum", "mama", "stepmother", "stepmom"), ("child_of", "f")),
-    **dict.fromkeys(("father", "dad", "papa", "stepfather", "stepdad"), ("child_of", "m")),
+    **dict.fromkeys(("mother", "mom", "mum", "mama", "mummy", "mommy"), ("child_of", "f")),
+    **dict.fromkeys(("father", "dad", "papa", "daddy"), ("child_of", "m")),
     "parent": ("child_of", "n"),
-    **dict.fromkeys(("daughter", "stepdaughter"), ("parent_of", "f")),
-    **dict.fromkeys(("son", "stepson"), ("parent_of", "m")),
+    **dict.fromkeys(("daughter",), ("parent_of", "f")),
+    **dict.fromkeys(("son",), ("parent_of", "m")),
     **dict.fromkeys(("child", "kid", "baby", "toddler"), ("parent_of", "n")),
     **dict.fromkeys(("wife", "fiancee", "fiancée"), ("married_to", "f")),
     **dict.fromkeys(("husband", "hubby"), ("married_to", "m")),
@@ -271,6 +271,19 @@ RELATIONS: Final[dict[str, tuple[str, str]]] = {
     **dict.fromkeys(("boss", "manager", "supervisor"), ("manager", "n")),
     **dict.fromkeys(("doctor", "therapist", "coach", "teacher", "mentor", "landlord", "dentist"), ("knows", "n")),
 }  # fmt: skip
+BLENDED_KIN: Final = {
+    **dict.fromkeys(("mother", "mum", "mom", "sister", "daughter"), "f"),
+    **dict.fromkeys(("father", "dad", "brother", "son"), "m"),
+    **dict.fromkeys(("parent", "sibling", "child", "kid"), "n"),
+}
+"""Kin by marriage or by half, once "-in-law", "step" or "half" goes with it: no mother, but a relative."""
+RELATIONS.update(
+    {
+        word: ("relative_of", gender)
+        for kin, gender in BLENDED_KIN.items()
+        for word in (f"{kin}-in-law", f"half-{kin}", f"step-{kin}", f"step{kin}", f"foster-{kin}")
+    }
+)
 PETS: Final = word_set(
     "dog cat puppy kitten pet hamster rabbit bunny parrot bird fish goldfish turtle tortoise horse pony "
     "snake lizard gecko guinea ferret pup kitty"
