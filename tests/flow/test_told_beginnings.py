@@ -89,6 +89,7 @@ def test_what_is_over_does_not_become_what_holds(memory: Memory, past: str, arri
         ("We moved to Postgres.", ["Lisbon"]),
         ("I'm moving to Oslo.", ["Lisbon"]),
         ("If I get the job I'm moving to Oslo.", ["Lisbon"]),
+        ("My sister Anna rang. Moved to York.", ["Lisbon"]),
     ],
 )
 def test_a_home_ends_when_it_is_left_and_not_before(memory: Memory, later: str, home: list[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from extraction_cases import find_times, say, short
 
-from lamina.pipeline.extract import Extraction, RulesExtractor
+from lamina.pipeline.extract import Extraction, Previous, RulesExtractor
 from lamina.pipeline.extract.kin import folded
 from lamina.pipeline.extract.syntax import Parser
 
@@ -79,6 +79,61 @@ def test_a_mention_of_kin_keeps_its_place_and_words(extractor: RulesExtractor) -
     found = extraction(extractor, text).mentions
     assert {m.surface for m in found} >= {"Jo", "sister in law", "half-brother", "Berlin"}
     assert all(text[m.span.start : m.span.end] == m.surface for m in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My sister Anna rang. Moved to York yesterday.",
+        "Work Ben is leaving btw! got a job at the Nuffield",
+        "Ben is leaving! got a job at the Nuffield in Cardiff",
+        "Marcus quit. Moved to York yesterday.",
+        "Anna rang. Had a long chat. Moved to York.",
+        "Anna rang. It was late. Moved to York.",
+        "He is nice. Moved to York.",
+        "The neighbours left. Moved to Spain.",
+    ],
+)
+def test_what_somebody_else_may_have_done_is_nobodys(extractor: RulesExtractor, text: str) -> None:
+    assert not any(claim.startswith("Alice ") and "sibling" not in claim for claim in read(extractor, text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Moved to York.",
+        "I was tired. Moved to York.",
+        "Anna called me. I was out. Moved to York.",
+        "Anna and I left. Moved to York.",
+        "Anna rang.\n\nMoved to York.",
+        "Thanks Bob! Moved to York.",
+        "Hi Anna! Moved to York.",
+        "Great news! Moved to York.",
+        "Finally finished. Moved to York.",
+        "Just packed. Moved to York.",
+        "It rained. Moved to York.",
+        "My car broke down. Moved to York.",
+    ],
+)
+def test_a_speaker_may_leave_out_the_i(extractor: RulesExtractor, text: str) -> None:
+    assert read(extractor, text)[-2:] == ["Alice moved_to York", "Alice lives_in York"]
+
+
+@pytest.mark.parametrize(
+    ("before", "mine"),
+    [
+        (Previous("Alice", "My sister Anna rang."), False),
+        (Previous("Bob", "And how is she?"), False),
+        (Previous("Bob", "What did you do?"), True),
+        (Previous("Bob", "She is nice."), True),
+        (Previous("Alice", "I had a busy day."), True),
+    ],
+)
+def test_the_turn_before_may_be_about_somebody_else(
+    extractor: RulesExtractor, before: Previous, mine: bool
+) -> None:
+    found = extractor.extract([say("Moved to York.", previous=(before,))])[0].triples
+    assert bool(found) == mine
 
 
 def test_folding_keeps_count_of_what_it_takes_out() -> None:

@@ -34,7 +34,7 @@ class Reader(Descriptions, Intentions, Homes, Employment, Quantities, Habits, Ac
         """The triples of the sentence in text order, without repetition."""
         if not is_question(self.parse):
             self._orders()
-            for clause in find_clauses(self.parse, personal=self.personal):
+            for clause in find_clauses(self.parse, elliptic=self.personal and not self.goes_on):
                 self._clause(clause)
             self._relations()
             self._working_days()

@@ -222,4 +222,6 @@ def _continued(parse: Parse, token: Token) -> list[Token]:
 
 def _name_text(parse: Parse, token: Token) -> str:
     parts = [t for t in parse.children(token, "compound") if t.is_name]
+    if parts and token.text[:1].islower():  # of "my sister Anna rang" the parser may take all for the name
+        return parse.words(sorted(parts, key=lambda t: t.i))
     return parse.words(sorted([*parts, token], key=lambda t: t.i))
