@@ -82,6 +82,48 @@ def test_a_mention_of_kin_keeps_its_place_and_words(extractor: RulesExtractor) -
 
 
 @pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("mum moved to York", ["Alice's mum moved_to York", "Alice's mum lives_in York"]),
+        ("Mum works at Google", ["Alice's mum works_at Google"]),
+        ("Grandma lives in Leeds", ["Alice's grandma lives_in Leeds"]),
+        ("mum's name is Rose", ["Alice's mum name_is Rose"]),
+        ("Anna's dad lives in Leeds", ["Anna's dad lives_in Leeds"]),
+        ("Mum, I live in Leeds", ["Alice lives_in Leeds"]),
+        ("thanks mum, I live in Leeds", ["Alice lives_in Leeds"]),
+        ("The dad lives in Leeds", ["dad lives_in Leeds"]),
+        ("her dad lives in Leeds", []),
+    ],
+)
+def test_kin_without_an_owner_is_the_speakers(
+    extractor: RulesExtractor, text: str, claims: list[str]
+) -> None:
+    assert read(extractor, text) == claims
+
+
+def test_what_an_assistant_calls_mum_is_nobodys(extractor: RulesExtractor) -> None:
+    found = extractor.extract([say("Mum works at Google.", role="assistant")])[0].triples
+    assert not any("'s mum" in short(t) for t in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Anna fell asleep on Ben", []),
+        ("Tom fell ill in Rome", []),
+        ("Tom turned pale at Tesco", []),
+        ("I fell behind on the Miller report", []),
+        ("I fell down the stairs at Tesco", ["Alice fall_at Tesco"]),
+        ("Anna fell on Ben", ["Anna fall_on Ben"]),
+    ],
+)
+def test_how_somebody_became_is_not_what_the_verb_says_alone(
+    extractor: RulesExtractor, text: str, claims: list[str]
+) -> None:
+    assert read(extractor, text) == claims
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "My sister Anna rang. Moved to York yesterday.",

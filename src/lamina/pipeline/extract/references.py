@@ -13,7 +13,7 @@ from lamina.language.entities import normalise_name, possessive
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import EntityRef, EntityType, Utterance
-from lamina.pipeline.extract.vocabulary import PETS, RELATIONS
+from lamina.pipeline.extract.vocabulary import OWN_KIN, PETS, RELATIONS
 
 FIRST = word_set("i me myself my mine im")
 FIRST_PLURAL = frozenset(("we", "us", "our", "ourselves", "ours"))
@@ -133,7 +133,7 @@ class References:
         name = self.given_name(parse, token)
         entity_type: EntityType = "animal" if noun in PETS else "person"
         gender = RELATIONS.get(noun, ("", "n"))[1]
-        owner = self.owner(parse, token)
+        owner = self.owner(parse, token) or self._own(parse, token)
         ref: EntityRef | None = None
         if name is not None:
             ref = self.remember(entity(name, entity_type))
@@ -143,6 +143,14 @@ class References:
         if ref is not None and not is_denied(parse, token):
             self.note(ref, gender)
         return ref
+
+    def _own(self, parse: Parse, token: Token) -> EntityRef | None:
+        """The speaker, of whose father "dad" without an owner tells."""
+        alone = not parse.children(token, "poss", "det", "amod", "compound", "appos", "nummod")
+        named = token.dep == "compound" or token.tag.endswith("S")
+        if token.lemma not in OWN_KIN or not alone or named or self.utterance.role == "assistant":
+            return None
+        return self.speaker
 
     def given_name(self, parse: Parse, token: Token) -> str | None:
         """The name in "my sister Anna", "my friend, Bob", "a dog named Max"."""
@@ -162,7 +170,9 @@ class References:
         return None
 
     def named(self, parse: Parse, token: Token) -> EntityRef | None:
-        """The entity when `token` heads a proper name."""
+        """The entity when `token` heads a proper name, or is the capital "Mum" of the speaker."""
+        if token.lemma in OWN_KIN and self._own(parse, token) is not None:
+            return self.kin(parse, token)
         for start, end, label in parse.entities:
             if start <= token.i < end and label in NER_TYPES:
                 return self._named_entity(parse, parse.tokens[start:end], NER_TYPES[label])

@@ -128,6 +128,9 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "finished": _P("event", phrase="finished"),
     "bought": _P("event", phrase="bought"),
     "sold": _P("event", phrase="sold"),
+    "ordered": _P("event", phrase="ordered"),
+    "stopped": _P("event", phrase="stopped"),
+    "good_at": _P("attribute", phrase="is good at"),
     "adopted": _P("event", phrase="adopted"),
     "left": _P("event", phrase="left"),
     "met": _P("event", phrase="met"),
@@ -263,14 +266,18 @@ RELATIONS: Final[dict[str, tuple[str, str]]] = {
     "girlfriend": ("partner_of", "f"),
     "boyfriend": ("partner_of", "m"),
     "partner": ("partner_of", "n"),
-    **dict.fromkeys(("grandmother", "grandma", "granny", "aunt", "auntie", "niece", "granddaughter"), ("relative_of", "f")),
-    **dict.fromkeys(("grandfather", "grandpa", "uncle", "nephew", "grandson"), ("relative_of", "m")),
+    **dict.fromkeys(("grandmother", "grandma", "granny", "gran", "nan", "nana", "aunt", "auntie", "niece", "granddaughter"), ("relative_of", "f")),
+    **dict.fromkeys(("grandfather", "grandpa", "grandad", "granddad", "uncle", "nephew", "grandson"), ("relative_of", "m")),
     **dict.fromkeys(("cousin", "grandchild", "grandparent", "relative"), ("relative_of", "n")),
     **dict.fromkeys(("friend", "buddy", "bestie", "roommate", "flatmate", "neighbour", "neighbor"), ("friend_of", "n")),
     **dict.fromkeys(("colleague", "coworker", "co-worker", "teammate"), ("colleague_of", "n")),
     **dict.fromkeys(("boss", "manager", "supervisor"), ("manager", "n")),
     **dict.fromkeys(("doctor", "therapist", "coach", "teacher", "mentor", "landlord", "dentist"), ("knows", "n")),
 }  # fmt: skip
+OWN_KIN: Final = word_set(
+    "mum mummy mom mommy mama dad daddy papa grandma granny gran nan nana grandpa grandad granddad"
+)
+"""Kin that is the speaker's own when nobody's name stands before it: "dad died", "Mum lives in York"."""
 BLENDED_KIN: Final = {
     **dict.fromkeys(("mother", "mum", "mom", "sister", "daughter"), "f"),
     **dict.fromkeys(("father", "dad", "brother", "son"), "m"),
@@ -332,7 +339,7 @@ MUTUAL: Final = frozenset(name for name, known in PREDICATES.items() if known.ki
 STATIVE: Final = word_set(
     "lives_in works_as works_at works_in works_on works_with studies studies_at owns has has_pet drives "
     "speaks status located_in member_of volunteers_at married_to price wants prefers "
-    "manager drinks"
+    "manager drinks good_at"
 )
 """States: in the past tense they have ended by `observed_at`."""
 
