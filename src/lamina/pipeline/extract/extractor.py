@@ -141,8 +141,9 @@ class RulesExtractor:
 def _prepare(utterance: Utterance) -> _Work:
     # "Moved to Leeds 📦": the tagger takes the box for a noun.
     text = _PICTURES.sub(lambda match: " " * len(match[0]), utterance.text[:TEXT_LENGTH_MAX])
+    text = without_annotations(text)
     sentences = split_sentences(
-        without_annotations(own_words(text) if utterance.has_first_person else text),
+        own_words(text) if utterance.has_first_person else text,
         count_max=SENTENCES_MAX,
         length_max=SENTENCE_LENGTH_MAX,
     )
@@ -173,7 +174,7 @@ def _factor(utterance: Utterance) -> float:
 def _references(utterance: Utterance) -> References:
     refs = References.of(utterance)
     for previous in utterance.previous:
-        text = without_annotations(own_words(previous.text[:2_000]))
+        text = own_words(without_annotations(previous.text[:2_000]))
         note_kin(text, refs)
         for sentence in split_sentences(text, count_max=20):
             plain_mentions(sentence.text, refs, 0)
