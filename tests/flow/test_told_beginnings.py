@@ -16,6 +16,7 @@ from told import Memory
 
 NOW = instant("2026-10-02T09:00:00Z")
 MINUTE = 60 * SECOND_US
+DAY = 24 * 60 * MINUTE
 MakeMemory = Callable[..., Memory]
 
 pytestmark = pytest.mark.model
@@ -76,6 +77,26 @@ def test_what_is_over_does_not_become_what_holds(memory: Memory, past: str, arri
         memory.tell(text, at)
     memory.derive()
     assert now(memory, "lives_in") == ["Lisbon"]
+
+
+@pytest.mark.parametrize(
+    ("later", "home"),
+    [
+        ("I moved out of Lisbon.", []),
+        ("I left Lisbon last week.", []),
+        ("I moved back to Porto.", ["Porto"]),
+        ("I left Lisbon this morning.", ["Lisbon"]),
+        ("We moved to Postgres.", ["Lisbon"]),
+        ("I'm moving to Oslo.", ["Lisbon"]),
+        ("If I get the job I'm moving to Oslo.", ["Lisbon"]),
+        ("My sister Anna rang. Moved to York.", ["Lisbon"]),
+    ],
+)
+def test_a_home_ends_when_it_is_left_and_not_before(memory: Memory, later: str, home: list[str]) -> None:
+    memory.tell("I live in Lisbon.", NOW)
+    memory.tell(later, NOW + 20 * DAY)
+    memory.derive()
+    assert now(memory, "lives_in") == home
 
 
 def test_a_history_told_backwards_ends_the_same(memory: Memory) -> None:

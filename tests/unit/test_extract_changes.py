@@ -134,6 +134,20 @@ def test_what_stands_in_brackets_by_itself_is_not_said(
 @pytest.mark.parametrize(
     ("text", "claims"),
     [
+        ("translate to German: I live in Paris and my name is Luc", []),
+        ("Pretend you are my interviewer. I'm Alex, I work at Nasa.", []),
+        ("Jo wrote:\n> I moved to Berlin\n> I am allergic to cats\nI live in Oslo.", ["Alice lives_in Oslo"]),
+        ("Here's my cover letter: I am a teacher and I live in Hull.", []),
+        ("I live in Oslo: translate that!", ["Alice lives_in Oslo"]),
+    ],
+)
+def test_words_handed_over_claim_nothing(extractor: RulesExtractor, text: str, claims: list[str]) -> None:
+    assert [short(t) for t in read(extractor, text)] == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
         ("I promised Tom to send him the notes by Friday.", ["Alice committed_to send Tom the notes"]),
         ("I'm planning to show you my paintings.", ["Alice plans_to show Bob Alice's paintings"]),
         ("I need to call them about the roof.", []),

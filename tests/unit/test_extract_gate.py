@@ -22,7 +22,7 @@ def test_chatter_and_questions_are_stopped(text: str) -> None:
     [
         "I moved to Lisbon.", "Thanks, I moved to Lisbon yesterday.", "Acme moved to 200 seats.", "Remind me to call Bob.",
         "The launch was delayed.", "She works at Google.", "No, it's 200 seats now.", "I'm vegan.", "Let's meet tomorrow.",
-        "Ich wohne in Berlin.", "私は東京に住んでいます。", "By the way, my sister had a baby.",
+        "Ich wohne in Berlin.", "私は東京に住んでいます。", "By the way, my sister had a baby.", "dad died", "Biscuit died on Friday", "my gran passed away",
     ],
 )  # fmt: skip
 def test_what_may_hold_a_claim_passes(text: str) -> None:

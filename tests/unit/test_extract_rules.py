@@ -32,6 +32,10 @@ plain = RulesExtractor(find_times, use_parser=False)
         ("Je m'appelle Alice et je travaille chez Acme.", ["Alice name_is Alice", "Alice works_at Acme"]),
         ("Me llamo Alicia y vivo en Madrid.", ["Alice name_is Alicia", "Alice lives_in Madrid"]),
         ("Do you live in Berlin?", []),
+        ("If I get the job, I work at Acme.", []),
+        ("Wenn ich Glück habe, und ich wohne in Berlin.", []),
+        ("Si je gagne, je travaille chez Acme.", []),
+        ("If you must know, I live in Berlin.", ["Alice lives_in Berlin"]),
         ("Thanks a lot!", []),
     ],
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 from extraction_cases import NOW, find_times, say
 
-from lamina.pipeline.extract import RulesExtractor
+from lamina.pipeline.extract import EntityRef, LiteralValue, RulesExtractor, Span, Triple
 from lamina.pipeline.extract.inflect import (
     base_form,
     gerund,
@@ -19,6 +20,7 @@ from lamina.pipeline.extract.inflect import (
 )
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.syntax import Parser
+from lamina.pipeline.extract.vocabulary import ADJECTIVE_CANON, CANON, GERUND_OBJECT, PREDICATES, describe
 
 SENTENCES = [
     ("I'm a product designer.", "Alice works as a product designer"),
@@ -39,6 +41,12 @@ SENTENCES = [
     ("I'll send the deck by Friday.", "Alice committed to send the deck (by 2024-05-10)"),
     ("I like to collect stamps.", "Alice likes to collect stamps"),
     ("I emailed some wholesalers.", "Alice emailed some wholesalers"),
+    ("We stopped using Figma.", "Alice stopped using Figma"),
+    ("I didn't stop using Figma.", "Alice did not stop using Figma"),
+    ("I ordered a pizza from Luigi.", "Alice ordered a pizza from Luigi"),
+    ("I didn't move to Leeds.", "Alice did not move to Leeds"),
+    ("We moved from Jira to Linear.", "Alice switched to Linear"),
+    ("My sister moved out of Leeds.", "Alice's sister moved from Leeds"),
 ]
 
 
@@ -102,3 +110,19 @@ def test_plurals() -> None:
         False,
         True,
     ]
+
+
+_GIVEN = sorted({*PREDICATES, *CANON.values(), *GERUND_OBJECT.values(), *ADJECTIVE_CANON.values()})
+
+
+@pytest.mark.parametrize("predicate", _GIVEN)
+def test_no_predicate_is_put_into_the_past_twice(predicate: str) -> None:
+    alice = EntityRef("Alice", "alice", "person", "user:alice")
+    kind = describe(predicate, past=True).kind
+    for negated in (False, True):
+        told = restate(
+            Triple(alice, predicate, LiteralValue("string", "x"), kind, 0.9, Span(0, 1), negated=negated)
+        )
+        assert not re.search(r"eded|id not (?:\w+ed|got|had|went|met|won|lost|left|sold|bought)\b", told), (
+            told
+        )

@@ -1,7 +1,8 @@
 """Splits text into sentences by punctuation and line ends, in one linear pass.
 
-A full stop ends a sentence unless it closes a known abbreviation or an initial, or the next word starts in
-lower case. Line ends always end a sentence: chat turns and lists seldom wrap. CJK full stops need no space.
+A full stop ends a sentence unless it closes a known abbreviation or an initial, whether the next word has a capital or, as
+many people type, none; three of them, and one within quotation marks, need the capital. Line ends always end a sentence: chat turns
+and lists seldom wrap. CJK full stops need no space.
 """
 
 from __future__ import annotations
@@ -15,11 +16,16 @@ _BOUNDARY = re.compile(r"""[.!?…]{1,8}["'”’)\]]{0,3}(?=\s|$)|[。！？]|[
 _LAST_WORD = re.compile(r"([^\W\d_](?:[\w.]{0,10}\w)?)\.$")
 _EDGE = " \t\r\n-*•>#|"
 _ABBREVIATIONS = word_set(
-    "mr mrs ms dr prof sr jr st vs etc e.g i.e approx dept est fig no vol inc ltd corp co gen col sgt rev "
-    "hon capt lt messrs jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k ph.d"
+    "mr mrs ms dr prof sr jr st vs etc e.g i.e eg ie cf ca al approx dept est fig vol inc ltd corp co gen col sgt rev "
+    "hon capt lt messrs jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.s.a ph.d b.sc m.sc w.r.t a.k.a "
+    "incl excl resp ext tel ave blvd"
 )
 # These also end sentences; only a following lower-case word or digit shows that they do not.
-_MAY_END = word_set("etc inc ltd corp co a.m p.m u.s u.k ph.d jr sr")
+_MAY_END = word_set(
+    "etc inc ltd corp co a.m p.m u.s u.k u.s.a ph.d b.sc m.sc jr sr al ext ave blvd mon tue tues wed thu thur thurs fri"
+)
+_NUMBERED = word_set("no nos fig figs vol p pp ch art")
+"""Abbreviations before a number, words and initials before anything else: "no. 5", but "no. i moved"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +60,16 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     if mark[0] not in ".…":
         return True
     following = text[match.end() : match.end() + 40].lstrip(" \t")[:1]
-    if following.islower():
-        return False
     if mark != ".":
-        return True
+        return not following.islower()
     word = _LAST_WORD.search(text, max(start, match.end() - 14), match.end())
     if word is None:
         return True
     last = word.group(1).casefold()
+    if last in _NUMBERED and following.isdigit():
+        return False
     if last in _MAY_END:
-        return not following.isdigit()
+        return not (following.isdigit() or following.islower())
     initial = len(last) == 1 and last != "i"
     return not (initial or last in _ABBREVIATIONS)
 

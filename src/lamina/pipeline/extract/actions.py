@@ -148,13 +148,11 @@ class Actions(Emitter):
         self._participles(clause, subject)
 
     def _read_elsewhere(self, clause: Clause, slot: str, predicate: str) -> bool:
-        """Tastes were refused by their own handler, past wishes are reasons, "was married by" is no spouse, and
-        who moves an office does not move house."""
+        """Tastes were refused by their own handler, past wishes are reasons, and "was married by" is no spouse."""
         return (
             predicate in words.TASTES
             or (predicate in words.HABITUAL and not self._is_habitual(clause))
             or (clause.lemma == "want" and clause.past and not clause.perfect)
-            or (predicate in ("moved_to", "moved_from") and bool(clause.objects("dobj")))
             or (predicate == "signed_up_for" and bool(self.parse.children(clause.verb, "dobj")))
             or (predicate == "married_to" and slot == "dobj" and clause.passive)
         )
@@ -178,9 +176,6 @@ class Actions(Emitter):
         if value is None or not self._fits(predicate, value, target, subject):
             return
         self._emit(clause, subject, predicate, value)
-        if predicate == "moved_to" and not clause.negated and isinstance(value, EntityRef):
-            home = "lives_in" if subject.type == "person" else "located_in"
-            self._emit(clause, subject, home, value, state=True)
 
     def _participles(self, clause: Clause, subject: EntityRef) -> None:
         """ "The deal is signed", "I was born in May", "she is called Al"."""
@@ -199,7 +194,7 @@ class Actions(Emitter):
 
     def _going(self, clause: Clause, slot: str, target: Token) -> str | None:
         """ "went to Paris" is a visit, "went to a concert" an attendance."""
-        if clause.lemma == "go" and slot == "to" and clause.past:
+        if clause.lemma == "go" and slot == "to" and clause.past and not clause.progressive:
             if target.lemma in words.EVENT_NOUNS:
                 return "attended"
             return "visited" if target.is_noun else None
@@ -209,7 +204,6 @@ class Actions(Emitter):
         named = isinstance(value, EntityRef)
         if predicate in (
             "lives_in",
-            "moved_to",
             "from",
             "born_in",
             "grew_up_in",
@@ -220,7 +214,7 @@ class Actions(Emitter):
             if isinstance(value, EntityRef):
                 return value.type not in ("person", "animal") or target.is_name
             return (
-                predicate in ("works_at", "lives_in", "grew_up_in", "studies_at", "moved_to")
+                predicate in ("works_at", "lives_in", "grew_up_in", "studies_at")
                 and target.is_noun
                 and target.lower not in VAGUE
                 and not target.is_verb

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.limits import CONJUNCTS_MAX
 from lamina.pipeline.extract.syntax import Parse, Token
+from lamina.pipeline.extract.unreal import unreal_verbs
 
 WEIGHTS = {
     "ROOT": 0.95,
@@ -127,22 +128,23 @@ def is_question(parse: Parse) -> bool:
     return parse.text.rstrip(" \"'”’)").endswith("?")
 
 
-def find_clauses(parse: Parse, *, personal: bool) -> list[Clause]:
-    """The clauses of the sentence that claim something, in text order."""
+def find_clauses(parse: Parse, *, elliptic: bool) -> list[Clause]:
+    """The clauses of the sentence that claim something, in text order; ``elliptic`` when "I" may have been left out."""
     if is_question(parse):
         return []
     found = []
+    unreal = unreal_verbs(parse)
     for token in parse.tokens:
-        if token.is_verb and token.dep in WEIGHTS and token.tag != "MD":
-            clause = _clause(parse, token, personal)
+        if token.is_verb and token.dep in WEIGHTS and token.tag != "MD" and token.i not in unreal:
+            clause = _clause(parse, token, elliptic=elliptic)
             if clause is not None:
                 found.append(clause)
     return found
 
 
-def _clause(parse: Parse, verb: Token, personal: bool) -> Clause | None:
+def _clause(parse: Parse, verb: Token, *, elliptic: bool) -> Clause | None:
     clause = Clause(parse, verb, None, WEIGHTS[verb.dep])
-    _find_subject(clause, personal)
+    _find_subject(clause, elliptic=elliptic)
     purpose = verb.tag == "VB" and any(t.lower == "to" for t in parse.children(verb, "aux"))
     if clause.subject is None or purpose or _is_unreal(clause):
         return None
@@ -153,7 +155,7 @@ def _clause(parse: Parse, verb: Token, personal: bool) -> Clause | None:
     return clause
 
 
-def _find_subject(clause: Clause, personal: bool) -> None:
+def _find_subject(clause: Clause, *, elliptic: bool) -> None:
     parse, verb = clause.parse, clause.verb
     if parse.child(verb, "expl"):
         return
@@ -168,7 +170,7 @@ def _find_subject(clause: Clause, personal: bool) -> None:
             subject = noun if subject is not None else None
         elif not parse.children(verb, "dobj", "ccomp", "xcomp") and _relative_is_object(parse, verb):
             clause.relative_object = noun
-    if subject is None and personal and verb.dep == "ROOT" and _is_telegraphic(parse, verb):
+    if subject is None and elliptic and verb.dep == "ROOT" and _is_telegraphic(parse, verb):
         clause.telegraphic = True
         subject = verb
     clause.subject = subject

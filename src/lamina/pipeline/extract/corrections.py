@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lamina.language.entities import normalise_name
+from lamina.language.own_words import own_words
 from lamina.language.sentences import split_sentences
 from lamina.pipeline.extract.phrases import is_time_word
 from lamina.pipeline.extract.plain import plain_triples
@@ -73,7 +74,7 @@ def _claimed_before(utterance: Utterance, old: str) -> Iterator[Triple]:
     for turn in reversed(utterance.previous):
         if turn.speaker not in (utterance.speaker, utterance.speaker_name):
             continue
-        for sentence in reversed(split_sentences(turn.text[:2_000], count_max=20)):
+        for sentence in reversed(split_sentences(own_words(turn.text[:2_000]), count_max=20)):
             times = Times(sentence.text, (), utterance.observed_at)
             for triple in plain_triples(sentence.text, References.of(utterance), times, 0):
                 if normalise_name(object_text(triple)) == normalise_name(old):

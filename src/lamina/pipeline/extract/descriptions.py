@@ -10,7 +10,7 @@ from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, verb_value
-from lamina.pipeline.extract.references import entity
+from lamina.pipeline.extract.references import entity, is_denied
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, TimeMatch
@@ -71,7 +71,14 @@ class Descriptions(Emitter):
             number = number_of([target])
             after = self.parse.tokens[target.i + 1 : target.i + 2]
             alone = not after or after[0].tag in (".", ",", "CC", ":")  # not "we're 3-2", "I'm 5 months in"
-            if alone and isinstance(number, int) and 0 < number < 120 and target.text.isdigit():
+            nearly = self.parse.tokens[target.i - 1].lower in ("almost", "nearly", "not")
+            if (
+                alone
+                and not nearly
+                and isinstance(number, int)
+                and 0 < number < 120
+                and target.text.isdigit()
+            ):
                 self._emit(clause, subject, "age", LiteralValue("integer", number))
             return
         if target.lower in words.ADJECTIVE_ATTRIBUTES and self.parse.child(target, "det") is None:
@@ -276,7 +283,7 @@ class Descriptions(Emitter):
                 continue
             name = self.refs.given_name(self.parse, token)
             owner = self.refs.owner(self.parse, token)
-            if name is None or owner is None or self._is_former(token):
+            if name is None or owner is None or self._is_former(token) or is_denied(self.parse, token):
                 continue
             ref = self.refs.remember(entity(name, "animal" if pet else "person"))
             predicate = "has_pet" if pet or relation is None else relation[0]

@@ -29,6 +29,8 @@ _EMPTY_VERBS = word_set("be say have mean seem do")  # in written text the other
 _CONCRETE_VERBS = word_set(
     "take get make read watch run give show find call use send bring spend catch set pay do"
 )
+_BECOMING = word_set("fall turn come run grow pass")
+_BECOME = word_set("asleep ill sick pregnant behind apart silent short out over")
 _PASSIVE_SLOTS = word_set("by to in at from into")
 _GENERIC_SLOTS = word_set("dobj to for with at in on about from into against")
 
@@ -54,6 +56,8 @@ class Doings(Emitter):
         for slot, target in list(self._slots(clause))[:3]:
             if slot.split(" ")[-1] not in _GENERIC_SLOTS or slot.count(" ") > 1:
                 continue
+            if not slot.endswith("dobj") and self._has_become(clause):
+                continue  # "fell asleep on Ben" is no fall
             if clause.passive and slot not in _PASSIVE_SLOTS:
                 continue  # "stoked for", "empowered with": feelings
             value = noun_value(self.parse, target, self.refs, self.times)
@@ -70,6 +74,12 @@ class Doings(Emitter):
                 predicate = f"did_{predicate}"  # "I emailed Bob" is not an address
             self._emit(clause, subject, predicate, value, qualifiers=self._rest(clause, target))
             return
+
+    def _has_become(self, clause: Clause) -> bool:
+        """Whether the verb only leads to how somebody is then: "fell ill", "turned pale", "came home tired"."""
+        adverbs = self.parse.children(clause.verb, "advmod")
+        became = any(t.tag == "JJ" or t.lower in _BECOME for t in adverbs) and clause.lemma in _BECOMING
+        return became or self.parse.child(clause.verb, "acomp", "oprd") is not None
 
     def _verb_word(self, clause: Clause) -> str:
         if not clause.passive:

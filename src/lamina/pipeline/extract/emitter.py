@@ -27,7 +27,10 @@ _ALWAYS_DEFINITE = word_set(
 
 @dataclass
 class Emitter:
-    """One parsed sentence being read; `offset` is its place in the utterance, `found` what it has given so far."""
+    """One parsed sentence being read; `offset` is its place in the utterance, `found` what it has given so far.
+
+    With `goes_on` the sentences before it were about somebody else, who may be the subject that it leaves out.
+    """
 
     parse: Parse
     refs: References
@@ -35,6 +38,7 @@ class Emitter:
     offset: int
     personal: bool
     factor: float = 1.0
+    goes_on: bool = False
     found: list[Triple] = field(default_factory=list)
 
     def _subject(self, clause: Clause) -> EntityRef | None:
@@ -151,6 +155,8 @@ class Emitter:
             or (isinstance(value, LiteralValue) and value.value == "")
         ):
             return
+        if predicate in ("uses", "switched_to") and isinstance(value, EntityRef):
+            self.refs.tools.add(value.key)
         past = clause.past and not state
         known = words.describe(predicate, past=past or clause.passive)
         kind = kind or known.kind

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from lamina.language.own_words import own_words
 from lamina.language.sentences import Sentence, split_sentences
 from lamina.pipeline.extract.answers import confirmed
+from lamina.pipeline.extract.ellipsis import following, parsed_topic, plain_topic, topic_before
 from lamina.pipeline.extract.gate import worth_parsing
 from lamina.pipeline.extract.keys import keys_of
 from lamina.pipeline.extract.limits import SENTENCE_LENGTH_MAX, SENTENCES_MAX, TEXT_LENGTH_MAX
@@ -28,11 +30,13 @@ from lamina.pipeline.extract.values import (
     no_times,
 )
 
-NAME = "lamina-rules/2"
+NAME = "lamina-rules/3"
 """Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the next number:
 a replay then tells the new facts from those that the old rules made."""
 # Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_PICTURES = re.compile("(?:[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\ufe0f\u200d\u20e3]*)+")
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _ASSISTANT_FACTOR = 0.7
 _ANNOTATION = re.compile(
     r"(?:^|(?<=[.!?\n]) *|(?<=[.!?]\s))\[[^\[\]\n]{0,2000}\](?=\s*(?:$|\n|[A-Z\[]|[.!?]))", re.MULTILINE
@@ -107,20 +111,26 @@ class RulesExtractor:
         refs = _references(utterance)
         mentions: list[Mention] = []
         triples: list[Triple] = confirmed(refs)
+        topic, end = topic_before(utterance), 0
         for sentence, worth, parse in zip(work.sentences, work.worth, work.parses, strict=True):
+            if _PARAGRAPH.search(utterance.text, end, sentence.start):
+                topic = "unknown"
+            end = sentence.end
             if parse is not None:
-                times = self._times(utterance, sentence)
                 reader = Reader(
-                    parse, refs, times, sentence.start, utterance.has_first_person, _factor(utterance)
-                )
+                    parse, refs, self._times(utterance, sentence), sentence.start, utterance.has_first_person,
+                    _factor(utterance), goes_on=topic == "other",
+                )  # fmt: skip
                 triples.extend(reader.read())
                 mentions.extend(parsed_mentions(parse, refs, sentence.start))
+                topic = following(topic, parsed_topic(parse))
                 continue
             if worth:
                 triples.extend(
                     plain_triples(sentence.text, refs, self._times(utterance, sentence), sentence.start)
                 )
             mentions.extend(plain_mentions(sentence.text, refs, sentence.start))
+            topic = following(topic, plain_topic(sentence.text))
         told = (triple for triple in triples if _is_said_of_others(utterance, triple, refs.speaker))
         distinct_triples = tuple(dict.fromkeys(told))
         return Extraction(
@@ -134,8 +144,11 @@ class RulesExtractor:
 
 
 def _prepare(utterance: Utterance) -> _Work:
+    # "Moved to Leeds 📦": the tagger takes the box for a noun.
+    text = _PICTURES.sub(lambda match: " " * len(match[0]), utterance.text[:TEXT_LENGTH_MAX])
+    text = without_annotations(text)
     sentences = split_sentences(
-        without_annotations(utterance.text[:TEXT_LENGTH_MAX]),
+        own_words(text) if utterance.has_first_person else text,
         count_max=SENTENCES_MAX,
         length_max=SENTENCE_LENGTH_MAX,
     )
@@ -166,7 +179,7 @@ def _factor(utterance: Utterance) -> float:
 def _references(utterance: Utterance) -> References:
     refs = References.of(utterance)
     for previous in utterance.previous:
-        text = without_annotations(previous.text[:2_000])
+        text = own_words(without_annotations(previous.text[:2_000]))
         note_kin(text, refs)
         for sentence in split_sentences(text, count_max=20):
             plain_mentions(sentence.text, refs, 0)

@@ -27,7 +27,9 @@ _CHATTER = re.compile(
 _FIRST_PERSON = re.compile(
     r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|ll|d)|our|us|myself)\b", re.IGNORECASE
 )
-_ANCHOR = re.compile(r"\b(?:he|she|they|his|her|their|remind|let['’]?s|mom|dad|mum)\b|\d", re.IGNORECASE)
+_ANCHOR = re.compile(
+    r"\b(?:he|she|they|his|her|their|remind|let['’]?s|mom|dad|mum|died|passed away)\b|\d", re.IGNORECASE
+)
 _NAME = re.compile(r"(?<=[\w,;:’'\")] )[A-ZÀ-ÖØ-ÞА-Я][\w’'-]*\w|[A-Z]{2,}")
 _DEFINITE_SUBJECT = re.compile(r"(?:the|our|my|this|each|every) \w+", re.IGNORECASE)
 _NAMED_SUBJECT = re.compile(
@@ -56,7 +58,8 @@ def worth_parsing(sentence: str, *, personal: bool = True) -> bool:
     if _NON_LATIN.search(sentence):
         return True
     words = _WORD.findall(sentence[:400])
-    least = WORDS_MIN - 1 if words and words[0].casefold() in ("i'm", "i’m") else WORDS_MIN
+    brief = words and (words[0].casefold() in ("i'm", "i’m") or words[-1].casefold() in ("died", "dead"))
+    least = WORDS_MIN - 1 if brief else WORDS_MIN
     if len(words) < least:
         return False
     if not personal:

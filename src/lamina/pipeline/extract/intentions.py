@@ -14,6 +14,7 @@ from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL, SECOND
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
+from lamina.pipeline.extract.vocabulary import PETS
 
 _PLAN_VERBS = {
     "plan": "plans_to", "intend": "plans_to", "decide": "plans_to", "aim": "plans_to", "arrange": "plans_to",
@@ -29,12 +30,39 @@ _CHATTY_WILLS = word_set(
 _SCHEDULED = word_set(
     "go travel fly move visit meet start leave attend take come run host throw drive see present"
 )
-
+_CHANGES = word_set(
+    "move relocate emigrate immigrate quit leave resign buy purchase sell adopt join marry start begin launch enrol enroll get"
+)
+"""Changes of state: while they are under way they have not happened."""
+_DATED = (_SCHEDULED | _CHANGES) - {"get"}
+_MOVES = word_set("move relocate emigrate immigrate quit leave resign buy adopt")
+_MEETINGS = word_set("meet visit travel fly")
+_GAINED = PETS | word_set(
+    "car house flat apartment place home bike bicycle motorbike boat van tattoo haircut divorce sofa tv phone laptop computer tablet watch "
+    "camera job roommate flatmate lodger tenant visa passport mortgage"
+)
+_LEFT = word_set("job company firm team role country city town school university course band choir club home")
 
 _OTHER_CLAUSES = word_set("advcl relcl ccomp conj parataxis")
 
 _REQUEST_WORDS_MAX = 16
 _NO_REQUESTS = word_set("mind worry fear forget remember say give love be")
+
+
+def is_coming(clause: Clause) -> bool:
+    """ "I'm moving to Oslo", "we sell the car on Monday": a change of state that is told before it is done."""
+    parse, verb, lemma = clause.parse, clause.verb, clause.lemma
+    if clause.perfect or clause.passive:
+        return False
+    if lemma in _MEETINGS:
+        now = any(t.lower in ("now", "currently", "presently") for t in parse.children(verb, "advmod"))
+        return clause.progressive and not clause.past and not now
+    under_way = lemma in ("start", "begin") and parse.child(verb, "xcomp") is not None
+    if lemma not in _CHANGES or (clause.progressive and (under_way or (clause.past and lemma not in _MOVES))):
+        return False
+    return clause.progressive or (
+        verb.tag in ("VBP", "VBZ") and not clause.past and verb.lower not in ("quit", "get", "got")
+    )
 
 
 class Intentions(Emitter):
@@ -51,6 +79,7 @@ class Intentions(Emitter):
             return
         predicate, phrase = self._planned(clause)
         if phrase is None or predicate == "":
+            self._wedding(clause, subject)
             return
         value = verb_value(self.parse, phrase, self.refs, self.times)
         if value is not None and predicate == "considers" and phrase.tag != "VBG":
@@ -72,6 +101,19 @@ class Intentions(Emitter):
                 validity = Validity()  # of "last week I decided to run" the week is the decision's
             self._emit(clause, subject, predicate, value, validity=validity)
 
+    def _wedding(self, clause: Clause, subject: EntityRef) -> None:
+        """ "We're getting married in June": no noun tells what is planned."""
+        state = self.parse.child(clause.verb, "acomp", "oprd")
+        coming = clause.lemma == "get" and clause.progressive
+        if any(t.lower == "getting" for t in self.parse.children(clause.verb, "auxpass")):
+            coming, state = True, clause.verb
+        real = coming and not clause.past and not clause.negated
+        if real and state is not None and state.lower in ("married", "divorced", "engaged"):
+            value = LiteralValue("string", f"get {state.lower}")
+            self._emit(
+                clause, subject, "plans_to", value, validity=self._validity(clause, clause.verb, "plan")
+            )
+
     def _planned(self, clause: Clause) -> tuple[str, Token | None]:
         parse, verb = clause.parse, clause.verb
         inner = parse.child(verb, "xcomp")
@@ -85,7 +127,7 @@ class Intentions(Emitter):
             if wishes:
                 return "wants_to", inner
             if clause.lemma in ("go", "gon") and verb.tag == "VBG":
-                return ("" if clause.negated else "plans_to"), inner
+                return ("" if clause.negated or clause.past else "plans_to"), inner
             if (clause.lemma == "have" or verb.lower == "got") and not clause.perfect and not clause.past:
                 return "needs_to", inner
             if clause.lemma in ("look",) and not clause.progressive:
@@ -110,14 +152,28 @@ class Intentions(Emitter):
                     return "plans_to", act
                 if clause.lemma == "look" and prep.lower == "to":
                     return "looks_forward_to", act
-        scheduled = (
-            clause.progressive and not clause.past and not clause.negated and clause.lemma in _SCHEDULED
-        )
-        if scheduled and any(
-            m.earliest is not None and m.earliest >= self._now for m in self.times.of_clause(parse, verb)
-        ):
+        if clause.past or clause.negated or not (clause.progressive or is_coming(clause)):
+            return "", None
+        if clause.progressive and is_coming(clause) and self._is_change(clause):
+            return "plans_to", verb
+        if clause.lemma in _DATED and self._lies_ahead(clause):
             return "plans_to", verb
         return "", None
+
+    def _lies_ahead(self, clause: Clause) -> bool:
+        starts = [
+            self.times.interval(m, future=True)[0] for m in self.times.of_clause(self.parse, clause.verb)
+        ]
+        return any(start is not None and start >= self._now for start in starts)
+
+    def _is_change(self, clause: Clause) -> bool:
+        """Whether the words of a change are meant: not "I'm getting an error", "I'm leaving feedback"."""
+        targets = self.parse.children(clause.verb, "dobj")
+        if clause.lemma == "get":
+            return any(t.lemma in _GAINED for t in targets)
+        if clause.lemma == "leave":
+            return any(t.is_name or t.entity or t.lemma in _LEFT for t in targets)
+        return True
 
     def _is_deed(self, clause: Clause) -> bool:
         """Whether "I'll ..." can be checked later: it is dated, or done to or for something definite."""

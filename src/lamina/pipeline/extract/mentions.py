@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from lamina.language.entities import alias_keys, normalise_name, possessive
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.limits import MENTIONS_MAX
-from lamina.pipeline.extract.references import _NAME_JUNK, NER_TYPES, References, entity
+from lamina.pipeline.extract.references import _NAME_JUNK, NER_TYPES, References, entity, is_denied
 from lamina.pipeline.extract.syntax import Parse
 from lamina.pipeline.extract.values import EntityRef, Mention, Span
 from lamina.pipeline.extract.vocabulary import PETS, RELATIONS
@@ -59,8 +59,9 @@ def parsed_mentions(parse: Parse, refs: References, offset: int) -> list[Mention
             owner = refs.owner(parse, token)
             if kin is not None and owner is not None:
                 alias = normalise_name(f"{possessive(owner.name)} {token.lower}")
+                aliases = () if is_denied(parse, token) else (alias,)
                 found.append(
-                    _mention(kin, offset + token.start, offset + token.end, parse.text, offset, alias)
+                    _mention(kin, offset + token.start, offset + token.end, parse.text, offset, *aliases)
                 )
     return sorted(found, key=lambda m: (m.span.start, m.span.end))
 

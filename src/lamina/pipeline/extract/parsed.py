@@ -13,7 +13,8 @@ from lamina.pipeline.extract.descriptions import Descriptions
 from lamina.pipeline.extract.doings import Doings
 from lamina.pipeline.extract.employment import Employment
 from lamina.pipeline.extract.habits import Habits
-from lamina.pipeline.extract.intentions import Intentions
+from lamina.pipeline.extract.homes import Homes
+from lamina.pipeline.extract.intentions import Intentions, is_coming
 from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
 from lamina.pipeline.extract.quantities import Quantities
 from lamina.pipeline.extract.values import Triple
@@ -22,7 +23,7 @@ _CONTRAST = re.compile(r", not (?!just|only|to |because|sure|that|so |really|eve
 _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch")
 
 
-class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions, Doings):
+class Reader(Descriptions, Intentions, Homes, Employment, Quantities, Habits, Actions, Doings):
     """Reads one parsed sentence into triples.
 
     The order of the handlers in ``_clause`` is the rule: the first that finds something is the last that is asked, so what is particular stands before
@@ -33,7 +34,7 @@ class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions, 
         """The triples of the sentence in text order, without repetition."""
         if not is_question(self.parse):
             self._orders()
-            for clause in find_clauses(self.parse, personal=self.personal):
+            for clause in find_clauses(self.parse, elliptic=self.personal and not self.goes_on):
                 self._clause(clause)
             self._relations()
             self._working_days()
@@ -55,8 +56,8 @@ class Reader(Descriptions, Intentions, Employment, Quantities, Habits, Actions, 
         self._quantity(clause, subject)
         if clause.lemma == "have":  # "a dog and two cats" is a possession and a count
             self._have(clause, subject)
-        handlers = (
-            self._job, self._turning, self._habit, self._copula, self._plan, self._preference, self._have, self._canonical, self._generic,
+        handlers = (self._job, self._turning, self._plan) if self.personal and is_coming(clause) else (
+            self._moving, self._job, self._turning, self._habit, self._copula, self._plan, self._preference, self._have, self._canonical, self._generic,
         )  # fmt: skip
         if len(self.found) > before:
             return

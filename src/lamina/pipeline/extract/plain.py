@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.phrases import VAGUE
+from lamina.pipeline.extract.places import is_tool_name
 from lamina.pipeline.extract.references import References, entity
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple
@@ -65,7 +66,7 @@ _FAVOURITE = re.compile(
     re.IGNORECASE,
 )
 _KIN = re.compile(
-    r"\b[Mm]y (?:\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?(?P<object>[A-Z][\w'-]{1,30})"
+    r"(?<!not )(?<!n't )\b[Mm]y (?:(?!half|step|foster)\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?(?P<object>[A-Z][\w'-]{1,30})"
 )
 _PET = re.compile(
     r"\bi (?:have|got|adopted) an? (?:\w{1,12} )?(?P<noun>\w{2,12}) (?:named|called) (?P<object>[A-Z][\w'-]{1,30})",
@@ -81,6 +82,12 @@ _GENERIC = re.compile(
     r"(?P<subject>[A-Z][\w.'-]{1,30}(?: (?:of |the )?[A-Z][\w.'-]{1,30}){0,4}) (?P<verb>(?:is|are|was|were|has|had) [a-z]{3,14}ed (?:in|at|by|to|as|for|with|from)|"
     r"[a-z]{2,12}(?:ed|es|s) (?:in|at|by|to|as|for|with|from)|[a-z]{3,14}ed|is|was) (?P<object>[^,.;!?()\n]{3,80}?)(?=$| [,.;!?()]|[,.;!?()\n]| (?:and|but|which|who|that) )"
 )
+
+_CONDITION = re.compile(
+    r"(?:^|[,;] |\b(?:and|but|or|so|even) )(?:if (?!you\b|that\b|it\b)|unless |suppos(?:e|ing) |imagine |assuming |as soon as |in case (?!you\b)|wenn |falls |sobald |si |s'il |se )"
+    r"|\b(?:if|unless|wenn|falls) (?:i|ich)\b(?! (?:remember|recall|may|can|could)\b)",
+    re.IGNORECASE,
+)  # fmt: skip
 
 # language: (predicate, pattern); shapes that are unambiguous without grammar.
 _O = r" (?P<object>[^\W\d_][^,.;!?()\n]{1,60}?)(?=$|[,.;!?()\n]| (?:und|aber|et|mais|y|pero|e|ma|mas) )"
@@ -156,7 +163,7 @@ class _Draft:
 
 def _drafts(text: str, refs: References) -> Iterator[_Draft]:
     speaker = refs.speaker
-    if speaker is not None:
+    if speaker is not None and not _CONDITION.search(text):
         yield from _first_person(text, speaker)
     for match in _SEATS.finditer(text):
         number = LiteralValue("integer", int(match["object"].replace(",", "")))
@@ -208,7 +215,7 @@ def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
         found = rule.pattern.search(text)
         if found and not _empty(found["object"]):
             yield _Draft(speaker, rule.predicate, _value(found["object"], rule.predicate))
-            if rule.predicate == "moved_to":
+            if rule.predicate == "moved_to" and not is_tool_name(_trim(found["object"])):
                 yield _Draft(speaker, "lives_in", _value(found["object"], "lives_in"))
 
 

