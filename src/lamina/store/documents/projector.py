@@ -123,7 +123,11 @@ class Projector:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise Unavailable("WAL_UNAVAILABLE", "the documents cannot be reached: the store is closed")
+            raise Unavailable(
+                "WAL_UNAVAILABLE",
+                "the documents cannot be reached: the store is closed",
+                hint="start the server again",
+            )
 
     def recover(self) -> None:
         """Finish what a crash left; nothing where another process may write."""
