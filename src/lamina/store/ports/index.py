@@ -10,7 +10,7 @@ from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 
-__all__ = ["IndexRows", "Tip", "TextRow", "VectorRow"]
+__all__ = ["IndexRows", "TextRow", "Tip", "VectorRow"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
