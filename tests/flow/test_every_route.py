@@ -211,7 +211,7 @@ class Street(Neighbours):
     def __init__(self, preset: str) -> None:
         super().__init__(preset)
         self.register(CLOSED, alice="owner")
-        self.register(RELAY, alice="owner")
+        self.register(RELAY, by=ROOT, alice="owner")
         self.register(PERSONAL_SCOPE, alice="owner")
         records = [
             given.fact(scope=CLOSED),
