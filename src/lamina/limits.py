@@ -119,6 +119,7 @@ COMMITS_REMEMBERED_MAX: Final = (
     8192  # past the length of the write queue, so whoever comes to ask finds theirs
 )
 REPOSITORIES_GROWING_MAX: Final = 32  # that hold their newest pack in memory: up to some megabytes each
+ENTRIES_CHECKED_MAX: Final = 50_000  # of the newest commit when a repository is opened: some 0.2 s
 FOLDERS_KEPT_MAX: Final = 1024  # of one repository, in memory
 
 # Upkeep.

@@ -60,6 +60,7 @@ def test_a_write_whose_commit_failed_is_not_made_again_under_its_key(world: Any,
     sent = {"path": LOG, "record": {"n": 2}}
     key = {"X-Cortex-Idempotency-Key": "pay-once"}
     refusals = [world.call("POST", "/v1/append", body=sent, headers=key) for _ in range(2)]
+    assert "git repositories of documents" in str(world.get("/v1/admin/health")["problems"])
     packs.unlink()
     packs.with_name("aside").rename(packs)
     refusals.append(world.call("POST", "/v1/append", body=sent, headers=key))

@@ -27,7 +27,12 @@ from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
 from lamina.store.documents.gathering import DamagedPack
 from lamina.store.documents.objects import GitObject, Worktree
-from lamina.store.documents.repository import GitRepository, folder_name, replace_repository
+from lamina.store.documents.repository import (
+    DamagedRepository,
+    GitRepository,
+    folder_name,
+    replace_repository,
+)
 from lamina.store.ports.documents import Commit, CommitChanges, Landed
 
 __all__ = ["CommitRows", "Projector"]
@@ -80,6 +85,7 @@ class Projector:
         # A commit may be made with others' before its writer comes to ask for it.
         self._made: OrderedDict[tuple[str, int], str] = OrderedDict()
         self._due: set[str] = set()
+        self._behind: set[str] = set()  # tenants whose repository lacks something of the rows
         self._rebuilds: list[tuple[str, Future[None]]] = []
         self._lock = threading.Lock()
         self._asked = threading.Condition(self._lock)
@@ -141,6 +147,10 @@ class Projector:
         """The newest commit that was made here."""
         return self._heads.get(tenant_id)
 
+    def behind(self) -> int:
+        """How many tenants' repositories lack something that is in their rows: damaged ones, and those of a disk that refuses."""
+        return len(self._behind)
+
     def rebuild(self, tenant_id: str) -> None:
         """Build a tenant's repository anew from the rows: what they hold no more is gone from it."""
         future: Future[None] = Future()
@@ -184,27 +194,24 @@ class Projector:
                     self._followed[tenant_id] = self._rebuilt(tenant_id)
                 except Exception as error:
                     self._followed.pop(tenant_id, None)
+                    self._behind.add(tenant_id)
                     future.set_exception(_unavailable(error))
                 else:
+                    self._behind.discard(tenant_id)
                     future.set_result(None)
 
     def _attempt(self, tenant_id: str) -> None:
         try:
-            followed = self._followed.get(tenant_id)
-            opening = followed is None
-            if followed is None:
-                followed = self._followed[tenant_id] = self._opened(tenant_id)
-            # What lands after the last batch is asked for by its own writer.
-            more = True
-            while more:
-                batch = self._next_batch(tenant_id, followed.number)
-                if batch:
-                    self._project(tenant_id, followed, batch, wait=opening)
-                followed.repository.tidy()
-                more = len(batch) == limits.COMMITS_BATCH_MAX
-            self._start_gathering(followed.repository)
-            self._note_use(tenant_id)
+            try:
+                self._follow(tenant_id)
+            except DamagedRepository as damage:
+                _LOG.warning("a repository of documents is built anew: %s", damage)
+                self._behind.add(tenant_id)
+                self._followed[tenant_id] = self._rebuilt(tenant_id)
+                self._follow(tenant_id)
+            self._behind.discard(tenant_id)
         except Exception as error:
+            self._behind.add(tenant_id)
             # The worktree may be ahead of the repository: the next attempt reads it anew.
             self._followed.pop(tenant_id, None)
             failure = _unavailable(error)
@@ -216,6 +223,23 @@ class Projector:
                     self._landed.pop(each, None)
             for future in futures:
                 future.set_exception(failure)
+
+    def _follow(self, tenant_id: str) -> None:
+        """Bring a repository to where the rows are."""
+        followed = self._followed.get(tenant_id)
+        opening = followed is None
+        if followed is None:
+            followed = self._followed[tenant_id] = self._opened(tenant_id)
+        # What lands after the last batch is asked for by its own writer.
+        more = True
+        while more:
+            batch = self._next_batch(tenant_id, followed.number)
+            if batch:
+                self._project(tenant_id, followed, batch, wait=opening)
+            followed.repository.tidy()
+            more = len(batch) == limits.COMMITS_BATCH_MAX
+        self._start_gathering(followed.repository)
+        self._note_use(tenant_id)
 
     def _note_use(self, tenant_id: str) -> None:
         """Let go of what the repositories that are not written any more hold for their next write."""
@@ -262,6 +286,7 @@ class Projector:
         return shas
 
     def _answer(self, tenant_id: str, shas: Sequence[tuple[int, str]]) -> None:
+        self._behind.discard(tenant_id)
         with self._lock:
             found = []
             for number, sha in shas:
@@ -285,8 +310,7 @@ class Projector:
         repository = GitRepository(path, durable=self._durable)
         head = self._rows.head(tenant_id)
         if head is not None and not repository.holds(head.sha):
-            _LOG.warning("a repository lacks the newest commit of its documents and is built anew")
-            return self._rebuilt(tenant_id)
+            raise DamagedRepository(f"commit {head.sha} is not whole")
         tip = None if head is None else bytes.fromhex(head.sha)
         if repository.tip() != (head.sha if head else None):
             repository.point(tip)
@@ -345,7 +369,7 @@ def _unavailable(error: BaseException) -> LaminaError:
     if isinstance(error, LaminaError):
         return error
     failure: LaminaError = Fault("INTERNAL", f"the repository of documents failed: {type(error).__name__}")
-    if isinstance(error, OSError | pygit2.GitError):
+    if isinstance(error, OSError | pygit2.GitError | DamagedRepository):
         failure = Unavailable(
             "REPOSITORY_UNAVAILABLE",
             f"the write is kept, but its commit could not be made: {type(error).__name__}",

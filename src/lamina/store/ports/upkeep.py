@@ -22,7 +22,8 @@ class Backlog:
 class StoreState:
     """What there is to say of a store. None where the engine cannot tell.
 
-    ``oldest_pending_at`` is when the oldest event that still waits for derivation was recorded.
+    ``oldest_pending_at`` is when the oldest event that still waits for derivation was recorded,
+    ``repositories_behind`` how many tenants' repositories lack something of their documents' rows.
     """
 
     engine: str
@@ -30,6 +31,7 @@ class StoreState:
     oldest_pending_at: Instant | None
     worker_alive: bool | None
     disk_free_bytes: int | None
+    repositories_behind: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -23,10 +24,12 @@ _WORKER_LOCK = "worker.lock"
 class SqliteUpkeep:
     """``Upkeep`` of a folder."""
 
-    def __init__(self, path: Path, writer: Writer, readers: Readers) -> None:
+    def __init__(self, path: Path, writer: Writer, readers: Readers, behind: Callable[[], int]) -> None:
+        """``behind`` counts the repositories that lack something of their rows."""
         self._path = path
         self._writer = writer
         self._readers = readers
+        self._behind = behind
 
     def probe(self) -> None:
         """Mirrors ``Upkeep.probe``: a number in the file's header, which nothing else uses, is turned over."""
@@ -47,6 +50,7 @@ class SqliteUpkeep:
             oldest_pending_at=row[0],
             worker_alive=_is_locked(self._path.parent / _WORKER_LOCK),
             disk_free_bytes=shutil.disk_usage(self._path.parent).free,
+            repositories_behind=self._behind(),
         )
 
     def backlog(self, tenant_id: str, up_to: int | None = None) -> Backlog:
