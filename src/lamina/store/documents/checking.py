@@ -45,6 +45,8 @@ def _whole(path: Path) -> bool:
         if git.head_is_unborn:
             return True
         head = git.head.target
-        return stands(git, bytes.fromhex(str(head))) and all(commit.tree_id in git.odb for commit in git.walk(head))
+        return stands(git, bytes.fromhex(str(head))) and all(
+            commit.tree_id in git.odb for commit in git.walk(head)
+        )
     except (KeyError, pygit2.GitError):
         return False
