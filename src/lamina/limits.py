@@ -114,6 +114,7 @@ DOCUMENT_PATH_DEPTH_MAX: Final = 16
 DOCUMENT_NAME_BYTES_MAX: Final = 255  # what file systems take, for working copies
 DOCUMENT_VERSION_MAX: Final = 2**53 - 1  # the largest whole number that every JSON reader keeps
 COMMITS_BATCH_MAX: Final = 64  # that share one flush, and that are in memory at once
+RESTORED_AHEAD_S_MAX: Final = 300  # that a restored commit may be dated ahead: clocks differ
 COMMITS_NOTED_MAX: Final = 2000  # hashes in one transaction
 COMMITS_REMEMBERED_MAX: Final = (
     8192  # past the length of the write queue, so whoever comes to ask finds theirs
