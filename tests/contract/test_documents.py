@@ -111,6 +111,12 @@ def test_no_path_is_document_and_folder_at_once(store: Store, first: str, second
     with pytest.raises(Conflict) as caught:
         put(store, second, b"two")
     assert caught.value.code == "PATH_COLLISION"
+    # What lies below a path is not named: who writes there need not read it.
+    below = first.startswith(f"{second}/")
+    assert (first in str(caught.value), caught.value.details.get("other")) == (
+        not below,
+        None if below else first,
+    )
     assert put(store, "a.b", b"beside") == 1
     write(store, Change(first, REMOVE), Change(second, PUT, b"two"))
     assert content(store, second) == b"two"

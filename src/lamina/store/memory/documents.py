@@ -226,7 +226,7 @@ def _check_room(tables: Tables, tenant_id: str, path: str) -> None:
             raise collision(path, folder)
     for other in sorted(live):
         if other.startswith(f"{path}/"):
-            raise collision(path, other)
+            raise collision(path)
 
 
 def _document(tables: Tables, tenant_id: str, stood: Standing) -> Document:

@@ -60,13 +60,17 @@ def above(path: str) -> Iterator[str]:
         yield path
 
 
-def collision(path: str, other: str) -> Conflict:
-    """The refusal of a document whose path is a folder of another, or the other way round."""
+def collision(path: str, above: str | None = None) -> Conflict:
+    """The refusal of a document below another one ``above``, or where folders of others lie.
+
+    Those below are not named: who may write here need not read them.
+    """
+    reason = "others lie in a folder of that name" if above is None else f"{above} is no folder"
     return Conflict(
         "PATH_COLLISION",
-        f"{path} cannot stand beside {other}: one of them would be a folder",
+        f"{path} cannot stand: {reason}",
         hint="choose another path",
-        details={"path": path, "other": other},
+        details={"path": path} if above is None else {"path": path, "other": above},
     )
 
 

@@ -380,8 +380,8 @@ def _check_room(connection: apsw.Connection, tenant_id: str, path: str) -> None:
         for row in connection.execute(_SQL["find_standing"], (tenant_id, folder)):
             if Standing(*row).live:
                 raise collision(path, folder)
-    for (other,) in connection.execute(_SQL["first_below"], (tenant_id, f"{path}/", f"{path}0")):
-        raise collision(path, other)
+    for _ in connection.execute(_SQL["first_below"], (tenant_id, f"{path}/", f"{path}0")):
+        raise collision(path)
 
 
 def _left_by(write: Write, written: Written) -> Landed:
