@@ -101,7 +101,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "PATH_COLLISION": ErrorCode(
         "Conflict",
         STATE,
-        "Two ids lead to the same path, or a path would be a document and a folder at once. Choose another id. Nothing "
+        "Two ids lead to the same path, a path would be a document and a folder at once, or the name of a new file is taken in "
+        "other letters (`notes.md` beside `Notes.md`). Choose another id. Nothing "
         "was stored.",
     ),
     "COMMIT_NOT_FOUND": ErrorCode(
