@@ -78,6 +78,8 @@ STOP_STUCK_S: Final = 5.0
 
 # Waiting for stages: past this the answer is 202 with the stages done so far.
 WAIT_S_MAX: Final = 30.0
+KEY_WAITS_MAX: Final = 32  # at once, for another call with the same idempotency key to end
+KEY_WAITS_OF_TENANT_MAX: Final = 16
 WAITS_MAX: Final = (
     32  # at once: each holds a thread, of 96 that serve calls; who comes then is answered at once
 )

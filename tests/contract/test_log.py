@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -157,6 +159,19 @@ def test_one_at_a_time_is_alone_with_a_key(store: Store) -> None:
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(enter, range(12)))
     assert most == [1] * 12
+
+
+def test_who_is_alone_with_a_key_keeps_nobody_waiting_with_another(store: Store) -> None:
+    done = threading.Event()
+
+    def enter() -> None:
+        with ExitStack() as held:
+            for number in range(300):
+                held.enter_context(store.idempotency.alone(key(f"k-{number}")))
+        done.set()
+
+    threading.Thread(target=enter, daemon=True).start()
+    assert done.wait(5)
 
 
 def test_who_fails_alone_with_a_key_lets_the_next_in(store: Store) -> None:

@@ -28,8 +28,6 @@ from lamina.store.rules.refusals import check_same
 
 __all__ = ["MemoryIdempotency", "MemoryLog", "MemoryScopes"]
 
-_LOCKS = 64
-
 
 class MemoryLog:
     """``EventLog`` over a dictionary that keeps the order of appending."""
@@ -202,13 +200,25 @@ class MemoryIdempotency:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._locks = [threading.Lock() for _ in range(_LOCKS)]
+        self._guard = threading.Lock()
+        self._inside: dict[
+            IdempotencyKey, list[threading.Lock]
+        ] = {}  # one lock, as often as somebody wants it
 
     @contextmanager
     def alone(self, key: IdempotencyKey) -> Iterator[None]:
         """Mirrors ``Idempotency.alone``."""
-        with self._locks[hash(key) % _LOCKS]:
-            yield
+        with self._guard:
+            wanted = self._inside.setdefault(key, [])
+            wanted.append(wanted[0] if wanted else threading.Lock())
+        try:
+            with wanted[0]:
+                yield
+        finally:
+            with self._guard:
+                wanted.pop()
+                if not wanted:
+                    del self._inside[key]
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """Mirrors ``Idempotency.find``."""

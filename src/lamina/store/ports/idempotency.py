@@ -39,7 +39,8 @@ class Idempotency(Protocol):
     def alone(self, key: IdempotencyKey) -> AbstractContextManager[None]:
         """A block in which nobody else is inside one for the same key, in any process; others wait for its end.
 
-        Raises ``Unavailable`` (WAL_UNAVAILABLE) for who has waited ``limits.WAIT_S_MAX``.
+        Raises ``Unavailable`` (WAL_UNAVAILABLE) for who has waited ``limits.WAIT_S_MAX``, and may at once
+        where many wait. Calls with other keys are not waited for.
         """
         ...
 
