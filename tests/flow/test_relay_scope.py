@@ -129,6 +129,14 @@ def test_a_tenant_opens_it_by_its_document_or_by_members(make: Make) -> None:
     assert here.code("POST", "/v1/continuity/read", ABOUT, **ana) == 200
 
 
+def test_who_is_kept_out_is_told_what_would_help(make: Make) -> None:
+    here = make()
+    for verb, path, asked in (READS[0], READS[3]):
+        said = here.call(verb, path, asked, by=BO).json()
+        hint = said["hint"] if "hint" in said else said["details"]["hint"]
+        assert "Relay token" in hint
+
+
 def test_only_the_preset_and_the_tenant_open_it(make: Make) -> None:
     here = make()
     opened = {"defaults": {"relay.open": True}}
