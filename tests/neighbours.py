@@ -9,6 +9,7 @@ import httpx
 
 from given import ManualClock
 from lamina.access.principals import Credentials
+from lamina.access.relay_tokens import RelayPrincipals
 from lamina.app import build_server
 from lamina.kernel.operations import Principal
 from lamina.settings import Settings
@@ -19,11 +20,16 @@ ROOT = "user:root"
 
 
 class Believed:
-    """Takes ``X-Cortex-Actor`` and, as the tenant, ``Authorization`` for what they say."""
+    """Takes ``X-Cortex-Actor`` and, as the tenant, ``Authorization`` for what they say; Relay's tokens are looked up."""
 
     waits = False
 
+    def __init__(self, relay: RelayPrincipals | None = None) -> None:
+        self._relay = relay
+
     def identify(self, credentials: Credentials) -> Principal:
+        if self._relay and (credentials.authorization or "").startswith("Bearer cgr_"):
+            return self._relay.identify(credentials)
         tenant_id = (credentials.authorization or "Bearer acme").removeprefix("Bearer ")
         return Principal(tenant_id, credentials.actor or "user:alice", credentials.channel)
 
@@ -44,7 +50,8 @@ class Neighbours:
         chosen = Settings(
             preset=preset, operators=f"acme/{ROOT}", enable_experimental=experimental, **settings
         )
-        self.server = build_server(chosen, store=self.store, clock=self.clock, principals=Believed())
+        callers = Believed(RelayPrincipals(self.store.relay_tokens, self.clock))
+        self.server = build_server(chosen, store=self.store, clock=self.clock, principals=callers)
         self._keys = 0
 
     def call(

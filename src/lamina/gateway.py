@@ -18,7 +18,7 @@ from lamina.access.idempotency import Replays, family_of
 from lamina.access.policy import Decision, Policy, PolicyPermits
 from lamina.access.principals import Credentials, Principals
 from lamina.access.ratelimit import RateLimiter, RelayRates
-from lamina.access.relay_tokens import RelayPermits, without_token
+from lamina.access.relay_tokens import RelayPermits, without_narrowing
 from lamina.access.rules import Rules
 from lamina.errors import LaminaError, Unsupported
 from lamina.kernel.canonical import digest
@@ -194,7 +194,7 @@ class Gateway:
     ) -> PolicyPermits:
         def policy_asks_of(caller: Principal) -> Principal:
             # A Relay token's grant is asked by itself: policy says what the actor may.
-            return without_token(caller) if operation.relay else caller
+            return without_narrowing(caller) if operation.relay else caller
 
         def identify() -> Principal:
             # All that signing in looks at is looked at again: times, revocation, and whether the key is still known.

@@ -78,6 +78,8 @@ STOP_STUCK_S: Final = 5.0
 
 # Waiting for stages: past this the answer is 202 with the stages done so far.
 WAIT_S_MAX: Final = 30.0
+KEY_WAITS_MAX: Final = 32  # at once, for another call with the same idempotency key to end
+KEY_WAITS_OF_TENANT_MAX: Final = 16
 WAITS_MAX: Final = (
     32  # at once: each holds a thread, of 96 that serve calls; who comes then is answered at once
 )
@@ -90,9 +92,6 @@ JOB_BATCH_MAX: Final = 32
 JOB_LAND_MAX: Final = 16
 """Events whose derived rows share a transaction. Writers wait while it lands, and beyond this little is saved."""
 JOB_ERROR_LENGTH_MAX: Final = 500
-
-KEY_WAITS_MAX: Final = 32
-"""Calls that wait at once for another call with their idempotency key: each holds a thread, as those above do."""
 
 # Work that nobody waits for: how much later its next round comes after one that failed, doubled each time.
 ROUND_BACKOFF_BASE_S: Final = 0.5
@@ -121,11 +120,13 @@ DOCUMENT_PATH_DEPTH_MAX: Final = 16
 DOCUMENT_NAME_BYTES_MAX: Final = 255  # what file systems take, for working copies
 DOCUMENT_VERSION_MAX: Final = 2**53 - 1  # the largest whole number that every JSON reader keeps
 COMMITS_BATCH_MAX: Final = 64  # that share one flush, and that are in memory at once
+RESTORED_AHEAD_S_MAX: Final = 300  # that a restored commit may be dated ahead: clocks differ
 COMMITS_NOTED_MAX: Final = 2000  # hashes in one transaction
 COMMITS_REMEMBERED_MAX: Final = (
     8192  # past the length of the write queue, so whoever comes to ask finds theirs
 )
 REPOSITORIES_GROWING_MAX: Final = 32  # that hold their newest pack in memory: up to some megabytes each
+ENTRIES_CHECKED_MAX: Final = 50_000  # of the newest commit when a repository is opened: some 0.2 s
 FOLDERS_KEPT_MAX: Final = 1024  # of one repository, in memory
 
 # Upkeep.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from lamina.store.ports.documents import Change, ChangeKind, Write, Written
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Capture, EventQuery
 from lamina.store.ports.store import Store
+from lamina.store.rules.documents import twin
 
 PUT, APPEND, REMOVE = ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE
 
@@ -111,9 +113,71 @@ def test_no_path_is_document_and_folder_at_once(store: Store, first: str, second
     with pytest.raises(Conflict) as caught:
         put(store, second, b"two")
     assert caught.value.code == "PATH_COLLISION"
+    # What lies below a path is not named: who writes there need not read it.
+    below = first.startswith(f"{second}/")
+    assert (first in str(caught.value), caught.value.details.get("other")) == (
+        not below,
+        None if below else first,
+    )
     assert put(store, "a.b", b"beside") == 1
     write(store, Change(first, REMOVE), Change(second, PUT, b"two"))
     assert content(store, second) == b"two"
+
+
+@pytest.mark.parametrize(
+    ("stands", "asked", "fits"),
+    [
+        ("a/one.md", "A/one.md", False),
+        ("a/one.md", "A/two.md", False),
+        ("a/one.md", "a/One.md", False),
+        ("a/one.md", "a/ONE.MD/x", False),
+        ("a/b/c.md", "a/B/d/e.md", False),
+        ("a/straße.md", "a/STRAßE.md", False),
+        ("a/Éa.md", "a/éa.md", False),
+        ("a/one.md", "a/one.m", True),
+        ("a/one.md", "a/One.mdx", True),
+        ("a/one.md", "a/two.md", True),
+        ("a/onE.md", "b/one.md", True),
+        ("a/oneTwo.md", "a/ONE.md", True),
+    ],
+)
+def test_a_portable_document_is_no_other_in_other_letters(
+    store: Store, stands: str, asked: str, fits: bool
+) -> None:
+    put(store, stands, b"one")
+    if not fits:
+        with pytest.raises(Conflict) as caught:
+            write(store, Change(asked, PUT, b"two", portable=True))
+        assert caught.value.code == "PATH_COLLISION"
+        assert stands not in str(caught.value)
+        assert content(store, asked) is None
+        write(store, Change(stands, REMOVE), Change(asked, PUT, b"two", portable=True))
+        assert content(store, asked) == b"two"
+    else:
+        write(store, Change(asked, APPEND, b"two", portable=True))
+        assert content(store, asked) == b"two"
+
+
+def test_what_stands_in_other_letters_already_goes_on(store: Store) -> None:
+    for path in ("a/one.md", "A/one.md", "a/One.md"):
+        put(store, path, b"1")
+    write(store, Change("A/one.md", APPEND, b"2", portable=True))
+    write(store, Change("A/new.md", PUT, b"2", portable=True))
+    assert content(store, "A/one.md") == b"12"
+
+
+def test_many_names_in_many_letters_do_not_make_the_check_long(store: Store) -> None:
+    rng = random.Random(7)
+    names = {"".join(rng.choice((c, c.upper())) for c in "abcdefghijklmnop") + str(n) for n in range(2000)}
+    write(store, *(Change(f"a/{name}", PUT, b"1") for name in names))
+    looks: list[str] = []
+
+    def first(beginning: str) -> str | None:
+        looks.append(beginning)
+        return min((f"a/{name}" for name in names if f"a/{name}".startswith(beginning)), default=None)
+
+    assert twin("a/abcdefghijklmnopq", first) is None
+    assert len(looks) < 20 * 3 * 64
 
 
 def test_events_land_with_their_write_with_lifecycle_and_job(store: Store) -> None:

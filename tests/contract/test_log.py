@@ -6,6 +6,7 @@ import itertools
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -171,7 +172,7 @@ def test_so_many_wait_for_a_key_and_who_comes_then_is_refused_at_once(store: Sto
         except Unavailable:
             refused.set()
 
-    callers = [threading.Thread(target=enter, daemon=True) for _ in range(limits.KEY_WAITS_MAX + 1)]
+    callers = [threading.Thread(target=enter, daemon=True) for _ in range(limits.KEY_WAITS_OF_TENANT_MAX + 1)]
     with store.idempotency.alone(key("shared")):
         for caller in callers:
             caller.start()
@@ -180,7 +181,7 @@ def test_so_many_wait_for_a_key_and_who_comes_then_is_refused_at_once(store: Sto
             assert entered == []
     for caller in callers:
         caller.join(10)
-    assert len(entered) == limits.KEY_WAITS_MAX
+    assert len(entered) == limits.KEY_WAITS_OF_TENANT_MAX
     with store.idempotency.alone(key("shared")):
         pass
 
@@ -193,6 +194,19 @@ def test_who_waits_too_long_for_a_key_is_refused(store: Store, monkeypatch: pyte
         store.idempotency.alone(key("shared")),
     ):
         pass
+
+
+def test_who_is_alone_with_a_key_keeps_nobody_waiting_with_another(store: Store) -> None:
+    done = threading.Event()
+
+    def enter() -> None:
+        with ExitStack() as held:
+            for number in range(300):
+                held.enter_context(store.idempotency.alone(key(f"k-{number}")))
+        done.set()
+
+    threading.Thread(target=enter, daemon=True).start()
+    assert done.wait(5)
 
 
 def test_who_fails_alone_with_a_key_lets_the_next_in(store: Store) -> None:

@@ -94,7 +94,7 @@ class House(Neighbours):
         super().__init__(store=store, internal_token=TOKEN)
         self.register(HOME, alice="owner", root="owner")
         self.client = TestClient(self.server.application, "http://localhost", raise_server_exceptions=False)
-        self.register(RELAY, alice="owner", root="owner")
+        self.register(RELAY, by=ROOT, alice="owner", root="owner")
         self.register(CLOSED, alice="owner", root="owner")
         self.said("POST", "/v1/experience", self.envelope(HOME, idempotency_key="known"), by=ROOT)
         records = [make(scope=HOME) for make in (given.fact, given.belief, given.episode, given.concept)]

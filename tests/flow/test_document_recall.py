@@ -99,7 +99,9 @@ def test_restored_documents_are_found_as_those_that_were_written(make_world: Any
     repository = next(tmp_path.rglob(folder_name("acme")))
     subprocess.run(["git", "clone", "-q", str(repository), str(tmp_path / "clone")], check=True, timeout=60)
     second = make_world()
-    second.store.documents.restore("acme", past_writes(tmp_path / "clone", "acme"), telling("acme"))
+    second.store.documents.restore(
+        "acme", past_writes(tmp_path / "clone", "acme", second.clock.now()), telling("acme")
+    )
     second.clock.at = first.clock.at
     assert _all_told(second) == standing
     assert _seen(second, "zeppelin licence", "missing") == 0

@@ -53,33 +53,33 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/experience/by-idempotency-key/{key}": ({"in_path": "never"}, "NOT_FOUND", "NOT_FOUND"),
     "POST /v1/recall": ({"body": {"scope": CLOSED, "query": "tea", "view": "raw"}}, NOT, 200),
     "GET /v1/events": ({"query": {"scope": CLOSED}}, NOT, 200),
-    "GET /v1/events/{event_id}": ({"in_path": "event"}, NOT, 200),
+    "GET /v1/events/{event_id}": ({"in_path": "event"}, "NOT_FOUND", 200),
     "GET /v1/episodes": ({"query": {"scope": CLOSED}}, NOT, 200),
-    "GET /v1/episodes/{episode_id}": ({"in_path": "episode"}, NOT, 200),
+    "GET /v1/episodes/{episode_id}": ({"in_path": "episode"}, "NOT_FOUND", 200),
     "GET /v1/facts": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/facts/timeline": (
         {"query": {"scope": CLOSED, "subject": "Alice", "predicate": "lives_in"}},
         NOT,
         200,
     ),
-    "GET /v1/facts/{fact_id}": ({"in_path": "fact"}, NOT, 200),
+    "GET /v1/facts/{fact_id}": ({"in_path": "fact"}, "NOT_FOUND", 200),
     "GET /v1/beliefs": ({"query": {"scope": CLOSED}}, NOT, 200),
-    "GET /v1/beliefs/why": ({"query": {"belief_id": "belief"}}, NOT, 200),
-    "GET /v1/beliefs/{belief_id}": ({"in_path": "belief"}, NOT, 200),
+    "GET /v1/beliefs/why": ({"query": {"belief_id": "belief"}}, "NOT_FOUND", 200),
+    "GET /v1/beliefs/{belief_id}": ({"in_path": "belief"}, "NOT_FOUND", 200),
     "GET /v1/understanding": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/understanding/coverage": ({"query": {"scope": CLOSED}}, NOT, 200),
-    "GET /v1/understanding/{concept_id}": ({"in_path": "concept"}, NOT, 200),
-    "GET /v1/understanding/{concept_id}/related": ({"in_path": "concept"}, NOT, 200),
+    "GET /v1/understanding/{concept_id}": ({"in_path": "concept"}, "NOT_FOUND", 200),
+    "GET /v1/understanding/{concept_id}/related": ({"in_path": "concept"}, "NOT_FOUND", 200),
     "GET /v1/lifecycle": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/lifecycle/stream": ({"query": {"scope": CLOSED}, "streams": True}, NOT, 200),
-    "GET /v1/lifecycle/event/{lce_id}": ({"in_path": "row"}, NOT, 200),
-    "GET /v1/lifecycle/memory-event/{evt_id}": ({"in_path": "event"}, NOT, 200),
-    "POST /v1/lifecycle/memory-event/{evt_id}/cancel": ({"in_path": "event", "body": {}}, NOT, 200),
+    "GET /v1/lifecycle/event/{lce_id}": ({"in_path": "row"}, "NOT_FOUND", 200),
+    "GET /v1/lifecycle/memory-event/{evt_id}": ({"in_path": "event"}, "NOT_FOUND", 200),
+    "POST /v1/lifecycle/memory-event/{evt_id}/cancel": ({"in_path": "event", "body": {}}, "NOT_FOUND", 200),
     "GET /v1/audit": ({"query": {"scope": CLOSED}}, NOT, 200),
-    "GET /v1/audit/{audit_id}": ({"in_path": "audit", "of_others": True}, NOT, 200),
+    "GET /v1/audit/{audit_id}": ({"in_path": "audit", "of_others": True}, "NOT_FOUND", 200),
     "POST /v1/audit/verify": (
         {"body": {"audit_id": "audit", "body": "{}"}, "of_others": True},
-        NOT,
+        "NOT_FOUND",
         200,
     ),
     "GET /v1/admin/version": ({"kind": "open"}, 200, 200),
@@ -211,7 +211,7 @@ class Street(Neighbours):
     def __init__(self, preset: str) -> None:
         super().__init__(preset)
         self.register(CLOSED, alice="owner")
-        self.register(RELAY, alice="owner")
+        self.register(RELAY, by=ROOT, alice="owner")
         self.register(PERSONAL_SCOPE, alice="owner")
         records = [
             given.fact(scope=CLOSED),
@@ -330,6 +330,24 @@ def test_somebody_outside_a_scope_is_told_so_everywhere(street: Street) -> None:
         if asked.get("of_others") and street.server.settings.preset == "cloud_shared_saas":
             outside = DENIED  # nobody reads others' rows there
         assert street.answer(route, "user:eve")[0] == outside, f"{route.verb} {route.path}"
+
+
+def test_an_id_in_a_closed_scope_is_answered_as_an_id_of_nothing(street: Street) -> None:
+    """Ids of understanding can be worked out from a scope and a name: their answers must not confirm a guess."""
+    known, seen = dict(street.named), set()
+    for route in routes(street):
+        asked, _, _ = ROWS[f"{route.verb} {route.path}"]
+        said = [asked.get("in_path"), *asked.get("query", {}).values(), *(asked.get("body") or {}).values()]
+        for name in [each for each in known if each in said]:
+            seen.add(name)
+            answers = []
+            for id_ in (known[name], known[name][:-4] + "0000"):
+                street.named[name] = id_
+                code, details = street.answer(route, "user:eve")
+                answers.append((code, str(details).replace(id_, "")))
+            assert answers[0] == answers[1], route
+            street.named = dict(known)
+    assert seen == known.keys()
 
 
 def test_an_owner_is_served(street: Street) -> None:

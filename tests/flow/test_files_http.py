@@ -8,6 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
+from lamina.store.ports.documents import Change, ChangeKind, Write
+
 NOTE = "memory/notes/launch.md"
 LOG = "memory/episodic/day.jsonl"
 
@@ -60,6 +62,7 @@ def test_a_write_whose_commit_failed_is_not_made_again_under_its_key(world: Any,
     sent = {"path": LOG, "record": {"n": 2}}
     key = {"X-Cortex-Idempotency-Key": "pay-once"}
     refusals = [world.call("POST", "/v1/append", body=sent, headers=key) for _ in range(2)]
+    assert "git repositories of documents" in str(world.get("/v1/admin/health")["problems"])
     packs.unlink()
     packs.with_name("aside").rename(packs)
     refusals.append(world.call("POST", "/v1/append", body=sent, headers=key))
@@ -149,6 +152,34 @@ def test_a_folder_cannot_become_a_file(world: Any) -> None:
     _write(world, NOTE, "x")
     body = {"path": "memory/notes", "content": "x"}
     assert _refused(world, "POST", "/v1/write", body=body) == (409, "PATH_COLLISION")
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("memory/.gitmodules", "INVALID_FILE_PATH"),
+        ("memory/.gitattributes", "INVALID_FILE_PATH"),
+        ("memory/a:b.md", "INVALID_FILE_PATH"),
+        ("memory/con.md", "INVALID_FILE_PATH"),
+        ("memory/Notes/other.md", "PATH_COLLISION"),
+        (NOTE.upper().replace("MEMORY", "memory"), "PATH_COLLISION"),
+    ],
+)
+def test_a_new_file_is_one_that_every_working_copy_holds(world: Any, path: str, code: str) -> None:
+    _write(world, NOTE, "x")
+    for verb, sent in (("write", {"content": "x"}), ("append", {"record": {}})):
+        assert _refused(world, "POST", f"/v1/{verb}", body={"path": path} | sent)[1] == code
+
+
+@pytest.mark.parametrize("path", ["memory/.gitattributes", "memory/con.md", "memory/NOTES/x.md"])
+def test_a_file_of_earlier_stays_what_it_is(world: Any, path: str) -> None:
+    _write(world, NOTE, "x")
+    write = Write(tenant_id="acme", author="a", message="m", changes=[Change(path, ChangeKind.PUT, b"old\n")])
+    world.store.documents.write([write])
+    assert _read(world, path)["content"] == "old\n"
+    assert world.call("POST", "/v1/append", body={"path": path, "record": {}}).status_code == 200
+    assert _write(world, path, "new")["committed"]
+    assert _read(world, path)["content"] == "new"
 
 
 def test_a_payload_past_the_cap_is_refused(world: Any) -> None:

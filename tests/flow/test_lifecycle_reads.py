@@ -68,7 +68,7 @@ def test_rows_of_scopes_that_may_not_be_read_are_left_out(world: Any) -> None:
     world.policy.deny("lifecycle.subscribe", BOB)
     query = LifecycleQuery(tenant_id=hidden.tenant_id, event_id=hidden.id)
     (row,) = world.store.lifecycle.query(query)
-    assert world.refused(f"/v1/lifecycle/event/{row.id}") == (403, "POLICY_DENIED")
+    assert world.refused(f"/v1/lifecycle/event/{row.id}") == (404, "NOT_FOUND")
     assert world.refused("/v1/lifecycle", scope=BOB) == (403, "POLICY_DENIED")
 
 

@@ -89,7 +89,10 @@ def test_an_id_opens_no_scope(world: Any) -> None:
         f"beliefs/why?belief_id={belief.id}",
         f"lifecycle/memory-event/{event.id}",
     ):
-        assert world.refused(f"/v1/{path}") == (403, "POLICY_DENIED"), path
+        assert world.refused(f"/v1/{path}") == (404, "NOT_FOUND"), path
+    world.policy.deny("scope.read.local")
+    for path in (f"events/{event.id}", f"events/{event.id[:-4]}0000"):
+        assert world.refused(f"/v1/{path}") == (403, "POLICY_DENIED")
 
 
 def test_understanding_takes_its_own_capability(world: Any) -> None:
@@ -98,7 +101,7 @@ def test_understanding_takes_its_own_capability(world: Any) -> None:
     world.policy.deny("understanding.read", concept.scope)
     for path in ("understanding", "understanding/coverage"):
         assert world.refused(f"/v1/{path}", scope=concept.scope) == (403, "POLICY_DENIED")
-    assert world.refused(f"/v1/understanding/{concept.id}") == (403, "POLICY_DENIED")
+    assert world.refused(f"/v1/understanding/{concept.id}") == (404, "NOT_FOUND")
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from lamina.access.relay_tokens import (
     RelayPrincipals,
     issue,
     owner_grant,
-    without_token,
+    without_narrowing,
 )
 from lamina.access.tiers import TieredPolicy
 from lamina.access.tokens.narrowing import token_allows
@@ -58,7 +58,7 @@ class Peers:
     def permits(self, principal: Principal) -> RelayPermits:
         store = self.store
         policy = TieredPolicy(load_preset("on_prem_enterprise"), store.registry, token_allows=token_allows)
-        return RelayPermits(principal, PolicyPermits(policy, without_token(principal)))
+        return RelayPermits(principal, PolicyPermits(policy, without_narrowing(principal)))
 
 
 @pytest.fixture
@@ -343,7 +343,7 @@ def test_the_audit_row_says_what_an_administrator_was_let_through_to(world: Any)
 def test_what_was_passed_over_is_named_once_and_only_so_often(peers: Peers) -> None:
     grant = RelayGrant(frozenset({"admin:peers"}))
     principal, noted = peers.caller(peers.token(grant)), dict[str, list[Any]]()
-    permits = RelayPermits(principal, PolicyPermits(OpenPolicy(), without_token(principal)), noted)
+    permits = RelayPermits(principal, PolicyPermits(OpenPolicy(), without_narrowing(principal)), noted)
     for _ in range(2):
         for number in range(99):
             assert permits.allows("read:files", "read", f"notes/{number}")

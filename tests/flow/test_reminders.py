@@ -296,6 +296,40 @@ def test_a_denial_is_in_the_style_of_relay(world: Any) -> None:
     assert world.call("GET", ITEMS).status_code == 403
 
 
+def test_who_may_change_and_not_read_is_told_no_more_than_that_it_is_done(world: Any) -> None:
+    secret = {"note": "SECRET", "metadata": {"a": "SECRET"}, "subject_kind": "user", "subject_id": "SECRET"}
+    items = [made(world, title=f"SECRET {n}", idempotency_key=f"SECRET {n}", **secret) for n in range(3)]
+    world.policy.deny("scope.read.local", "app:relay")
+    for response, status, version in (
+        (change(world, items[0], due_at="2026-05-15T12:00:00Z"), "pending", 2),
+        (change(world, items[0], version=2, due_at="2026-05-15T12:00:00Z"), "pending", 2),
+        (end(world, items[1], "acknowledge", expected_version=1), "acknowledged", 2),
+        (end(world, items[1], "acknowledge"), "acknowledged", 2),
+        (end(world, items[2], "retire", expected_version=1), "retired", 2),
+        (end(world, items[2], "retire"), "retired", 2),
+        (change(world, items[0], version=9, note="x"), None, None),
+        (end(world, items[1], "retire", expected_version=9), None, None),
+        (create(world, title="SECRET 2", idempotency_key="SECRET 2", **secret), "retired", 2),
+        (create(world, schedule_id=items[0]["schedule_id"]), None, None),
+    ):
+        answer = response.json()
+        assert "SECRET" not in response.text
+        assert "user:" not in response.text
+        if status is not None:
+            assert response.status_code == 200
+            assert {key: answer["item"][key] for key in ("status", "version")} == {
+                "status": status,
+                "version": version,
+            }
+            assert set(answer["item"]) == {"schedule_id", "status", "version"}
+
+
+def test_who_may_read_is_shown_the_item_that_was_changed(world: Any) -> None:
+    item = made(world, note="kept")
+    assert change(world, item, title="other").json()["item"]["note"] == "kept"
+    assert end(world, item, "retire", expected_version=2).json()["item"]["note"] == "kept"
+
+
 def test_reads_say_when_the_store_cannot_be_asked_and_writes_are_refused(
     world: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

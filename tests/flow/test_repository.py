@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
+import pygit2
 import pytest
 
 from given import NOON, TENANT, CountedIds, ManualClock
@@ -342,6 +343,74 @@ def test_a_pack_has_its_name_only_once_it_is_on_disk(tmp_path: Path, monkeypatch
     assert packs(tmp_path) == before
     assert list(before[0].parent.glob("tmp_*")) == []
     write(store, Change("a", PUT, b"3"))
+    store.close()
+
+
+def packs_by_age(folder: Path, count: int) -> list[Path]:
+    """A repository in so many packs, each of a server of its own, oldest first."""
+    for number in range(count):
+        store = SqliteStore(folder, durable=False)
+        write(store, Change(f"memory/deep/{number}/one.md", PUT, b"text %d\n" % number * 40))
+        store.close()
+    return sorted(packs(folder), key=lambda path: path.stat().st_mtime_ns)
+
+
+@needs_git
+@pytest.mark.parametrize("taken", range(4))
+@pytest.mark.parametrize("how", ["gone", "altered"])
+def test_a_repository_that_lost_a_pack_is_made_whole_before_anybody_writes(
+    tmp_path: Path, taken: int, how: str
+) -> None:
+    pack = packs_by_age(tmp_path, 4)[taken]
+    before = history(tmp_path)
+    pack.chmod(0o644)
+    if how == "gone":
+        pack.unlink()
+        pack.with_suffix(".idx").unlink()
+    else:
+        data = pack.read_bytes()
+        pack.write_bytes(data[:12] + bytes(len(data) - 12))
+    store = SqliteStore(tmp_path, durable=False)
+    store.documents.recover()
+    made = write(store, Change("memory/deep/0/one.md", APPEND, b"once\n")).sha
+    assert store.documents.read(TENANT, "memory/deep/0/one.md").content.endswith(b"\nonce\n")
+    assert history(tmp_path) == [*before, made]
+    assert store.upkeep.state().repositories_behind == 0
+    store.close()
+    assert git(repository(tmp_path), "fsck", "--full", "--strict") == ""
+
+
+@needs_git
+def test_what_a_write_finds_missing_is_made_anew_from_the_rows(tmp_path: Path) -> None:
+    oldest = packs_by_age(tmp_path, 3)[0]
+    store = SqliteStore(tmp_path, durable=False)
+    store.documents.recover()
+    followed = store._projector._followed[TENANT]
+    followed.worktree.forget()
+    oldest.unlink()
+    oldest.with_suffix(".idx").unlink()
+    followed.repository._git = pygit2.Repository(str(followed.repository.path))
+    made = [write(store, Change("memory/deep/0/one.md", APPEND, b"%d\n" % n)).sha for n in range(3)]
+    assert history(tmp_path)[-3:] == made
+    assert store.upkeep.state().repositories_behind == 0
+    store.close()
+    assert git(repository(tmp_path), "fsck", "--full", "--strict") == ""
+
+
+def test_a_repository_that_cannot_be_written_is_told_as_long_as_it_lasts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    write(store, Change("a", PUT, b"1"))
+    write(store, Change("a", PUT, b"1"), tenant_id="other")
+    assert store.upkeep.state().repositories_behind == 0
+    with monkeypatch.context() as broken:
+        broken.setattr("lamina.store.documents.growing.place_pack", refused)
+        with pytest.raises(Unavailable):
+            write(store, Change("a", PUT, b"2"))
+        assert store.upkeep.state().repositories_behind == 1
+    write(store, Change("a", PUT, b"3"))
+    assert store.upkeep.state().repositories_behind == 0
     store.close()
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -20,9 +22,11 @@ PUT, APPEND, REMOVE = ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 
-def git(path: Path, *arguments: str) -> str:
+def git(path: Path, *arguments: str, committed: str | None = None) -> str:
     command = ["git", "-C", str(path), "-c", "user.name=x", "-c", "user.email=x@y.invalid", *arguments]
-    return subprocess.run(command, capture_output=True, check=True, timeout=60).stdout.decode()
+    dated = {} if committed is None else {"GIT_COMMITTER_DATE": committed}
+    done = subprocess.run(command, capture_output=True, check=True, timeout=60, env=os.environ | dated)
+    return done.stdout.decode()
 
 
 @pytest.fixture
@@ -108,6 +112,27 @@ def test_what_documents_cannot_hold_is_refused_whole(clone: Path, tmp_path: Path
     git(clone, "reset", "-q", "--hard", "HEAD~1")
     assert restored(clone, tmp_path / "second")[0] == 0
     assert restored(tmp_path, tmp_path / "third")[0] == 2
+
+
+@pytest.mark.parametrize("ahead_s", [3600, 86_400 * 365 * 74, 300_000_000_000])
+def test_a_commit_of_the_future_is_refused_whole(clone: Path, tmp_path: Path, ahead_s: int) -> None:
+    date = f"@{int(time.time()) + ahead_s} +0000"
+    (clone / "notes.md").write_text("far ahead")
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "far ahead", committed=date)
+    (clone / "notes.md").write_text("now")
+    git(clone, "commit", "-qam", "after it")
+    code, output = restored(clone, tmp_path / "second")
+    assert (code, "INVALID_CLONE" in output, "future" in output) == (2, True, True)
+    git(clone, "reset", "-q", "--hard", "HEAD~2")
+    assert restored(clone, tmp_path / "second")[0] == 0
+
+
+def test_a_clock_that_is_a_little_ahead_does_no_harm(clone: Path, tmp_path: Path) -> None:
+    (clone / "notes.md").write_text("a minute ahead")
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "ahead", committed=f"@{int(time.time()) + 60} +0000")
+    assert restored(clone, tmp_path / "second")[0] == 0
 
 
 def test_a_history_by_another_hand_is_taken_and_said_so(clone: Path, tmp_path: Path) -> None:

@@ -127,6 +127,15 @@ def test_a_broken_recall_leaves_tier_one_whole(world):
 # ---- whole sessions
 
 
+def test_who_may_not_read_closes_a_session_without_learning_its_id(world):
+    say(world, "hello")
+    world.policy.deny("scope.read.local")
+    assert world.post("/session/close", USER).json() == {"closed": True, "sessionId": None, "reason": None}
+    say(world, "hello again")
+    named = world.post("/session/close", {**USER, "sessionId": "s-1"}).json()
+    assert (named["closed"], named["sessionId"]) == (True, "s-1")
+
+
 def test_a_session_is_closed_and_leaves_a_bridge(world):
     say(world, "I want to book a dentist visit this week.")
     closed = world.post("/session/close", USER).json()

@@ -177,6 +177,7 @@ HOT: Mapping[str, str] = {
     "texts_after": "text_row_scope",
     "last_commit": r"PRIMARY KEY \(tenant_id=\?",
     "find_standing": "PRIMARY KEY",
+    "first_beginning": r"PRIMARY KEY \(tenant_id=\? AND path>\? AND path<\?",
     "first_below": r"PRIMARY KEY \(tenant_id=\? AND path>\? AND path<\?",
     "standing_below": r"PRIMARY KEY \(tenant_id=\? AND path>\? AND path<\?",
     "standing_below_at": r"document_version_path \(tenant_id=\? AND path=\? AND version=\?",

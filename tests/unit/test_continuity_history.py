@@ -135,6 +135,71 @@ def test_who_may_not_read_the_folder_is_told_nothing(continuity: Continuity, nam
         Continuity(continuity.documents, elsewhere)(name, **ABOUT)
 
 
+@pytest.fixture(name="taken_over")
+def _taken_over() -> Continuity:
+    """A path that was Ana B's, then another person's whose id has the same normal form."""
+    made = Continuity()
+    for second, subject_id in enumerate(("Ana B", "Ana B", "ana-b", "ana-b")):
+        about = {"subject_kind": "user", "subject_id": subject_id}
+        if subject_id == "ana-b" and second == 2:
+            gone = {"delete_active": True, "delete_fallback": True, "reason": "over"}
+            made("delete", subject_kind="user", subject_id="Ana B", **gone)
+        state = {"top_priorities": [f"secret {second} of {subject_id}"]}
+        made("upsert", **about, capsule=body("user", subject_id, updated_at=later(second), continuity=state))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("asked", "versions", "own", "other"),
+    [
+        ("ana-b", [5, 4], "of ana-b", "Ana B"),
+        ("Ana B", [3, 2, 1], "of Ana B", "ana-b"),
+        ("ANA b", [5, 4], "of ana-b", "Ana B"),
+    ],
+)
+def test_versions_of_another_id_are_not_there(
+    taken_over: Continuity, asked: str, versions: list[int], own: str, other: str
+) -> None:
+    about = {"subject_kind": "user", "subject_id": asked}
+    found = taken_over("history", **about)
+    assert [each["version"] for each in found["versions"]] == versions
+    assert taken_over("history", **about, limit=1)["next_before"] == versions[0]
+    answers = [taken_over("diff", **about), taken_over("diff", **about, to_version=versions[-1])]
+    answers.append(taken_over("diff", **about, from_version=versions[-1], to_version=versions[0]))
+    assert own in str(answers)
+    assert f"of {other}" not in str([found, answers])
+    assert answers[1]["from_version"] is None
+    for version in set(range(1, 6)) - set(versions):
+        for place in ("from_version", "to_version"):
+            with pytest.raises(NotFound, match="has no version"):
+                taken_over("diff", **about, **{place: version})
+
+
+def test_a_damaged_version_is_that_of_what_stood_before_it(taken_over: Continuity) -> None:
+    taken_over.documents.put("memory/continuity/user-ana-b.json", b"{}")
+    for asked, versions in (("ana-b", [6, 5, 4]), ("Ana B", [3, 2, 1])):
+        found = taken_over("history", subject_kind="user", subject_id=asked)
+        assert [each["version"] for each in found["versions"]] == versions
+
+
+@pytest.mark.parametrize("name", ["history", "diff"])
+def test_a_capsule_at_a_path_that_is_not_its_own_says_so(continuity: Continuity, name: str) -> None:
+    path = "memory/continuity/user-else.json"
+    continuity.documents.put(path, continuity.documents.read("acme", ACTIVE).content)
+    with pytest.raises(Malformed, match="SUBJECT_MISMATCH"):
+        continuity(name, subject_kind="user", subject_id="else")
+
+
+def test_a_long_history_is_read_to_its_end(continuity: Continuity) -> None:
+    for second in range(2, 205):
+        continuity("upsert", **ABOUT, capsule=body(updated_at=later(second)))
+    first = continuity("history", **ABOUT, limit=100)
+    second = continuity("history", **ABOUT, limit=100, before=first["next_before"])
+    rest = continuity("history", **ABOUT, limit=100, before=second["next_before"])
+    seen = [each["version"] for page in (first, second, rest) for each in page["versions"]]
+    assert (seen, rest["next_before"]) == (list(range(205, 0, -1)), None)
+
+
 def test_a_version_that_is_no_capsule_says_so(continuity: Continuity) -> None:
     continuity.documents.put(ACTIVE, b"{}")
     assert continuity("history", **ABOUT)["versions"][0]["size"] == 2

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lamina import limits
 from lamina.errors import Invalid
-from lamina.store.documents.paths import document_path
+from lamina.store.documents.paths import check_portable, document_path
 
 HOSTILE = st.text(
     st.one_of(st.sampled_from("./\\~ gitGIT\0\n\u200c\u0301é"), st.characters()), max_size=40
@@ -59,6 +59,49 @@ def test_what_leads_elsewhere_is_refused(text: str) -> None:
 )
 def test_an_ordinary_path_is_itself(text: str) -> None:
     assert document_path(text) == text
+
+
+PLAIN = [
+    "memory/continuity/user-maya.json",
+    "a",
+    "gi.md",
+    "git.md",
+    "a b.md",
+    "-rf",
+    "console.md",
+    "com.md",
+    "com10.md",
+    "gift~.md",
+    "ü~1.md",
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".gitmodules", ".gitattributes", ".GitIgnore", "a/.git\u200cmodules", "a/gitmod~1", "GI7EBA~1/x", "a:b.md", "a<b", "a|b",
+        "what?.md", "*.md", 'a"b', "con", "CON.md", "a/nul.tar.gz/x", "com1.md", "lpt\u00b9", "aux .md", "conin$", "a./b", "a /b", "x.md.",
+    ],
+)  # fmt: skip
+def test_what_a_working_copy_cannot_hold_is_no_new_path(text: str) -> None:
+    assert document_path(text) == text  # where it stands already it is read
+    with pytest.raises(Invalid) as caught:
+        check_portable(text)
+    assert caught.value.code == "INVALID_PATH"
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_a_plain_path_is_portable(text: str) -> None:
+    check_portable(document_path(text))
+
+
+@given(
+    st.from_regex(r"[a-z0-9._-]{1,120}", fullmatch=True).map(
+        lambda slug: f"memory/continuity/user-{slug}.json"
+    )
+)
+def test_every_path_of_a_capsule_is_portable(text: str) -> None:
+    check_portable(document_path(text))
 
 
 def test_two_spellings_of_a_letter_are_one_path() -> None:

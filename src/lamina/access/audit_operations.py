@@ -260,11 +260,12 @@ class AuditReads:
         parse_id(audit_id, Prefix.AUDIT)
         self._store.audit.flush()
         row = self._store.audit.get(call.principal.tenant_id, audit_id)
-        if row is None or row.draft.actor != call.principal.actor:
-            call.permits.require(_others(None if row is None else row.draft.scope))
-        if row is None:
-            raise NotFound("NOT_FOUND", "there is no audit row of this id", details={"id": audit_id})
-        return row
+        if row is not None and (
+            row.draft.actor == call.principal.actor or call.permits.allows(_others(row.draft.scope))
+        ):
+            return row
+        call.permits.require(_others(None))
+        raise NotFound("NOT_FOUND", "there is no audit row of this id", details={"id": audit_id})
 
 
 def audit_operations(store: Store) -> list[Operation[Any]]:

@@ -128,6 +128,7 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "actor.require_signed": (_flag, "true or false"),
     "scope.auto_register": (_flag, "true or false"),
     "tenant.open_administration": (_flag, "true or false"),
+    "relay.open": (_flag, "true or false"),
     "forget.cascade.default": (lambda value: value in ("derived_only", "redact_events"), "derived_only or redact_events"),
     "audit.retention": (_duration, "an ISO 8601 duration"),
     "audit.store_body_bytes": (_flag, "true or false"),
@@ -139,6 +140,7 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
 }  # fmt: skip
 _OPERATORS: Final = frozenset({"audit.pepper_rotation_period", "audit.pepper_retention_buffer"})
 _RATES: Final = frozenset({"rate_limit.write", "rate_limit.read", "rate_limit.importer"})
+_PRESETS_AND_TENANTS: Final = frozenset({"relay.open"})
 _DEPLOYMENT_ONLY: Final = frozenset({"actor.require_signed", "tenant.open_administration"})
 
 
@@ -230,7 +232,7 @@ class CompiledDocument:
 def check_defaults(document: PolicyDocument, tier: PolicyTier) -> None:
     """That a document's defaults are its tier's to say and within bounds; raises ``Invalid`` (INVALID_POLICY)."""
     own = {
-        PolicyTier.DEPLOYMENT: _DEFAULTS.keys() - _DEPLOYMENT_ONLY,
+        PolicyTier.DEPLOYMENT: _DEFAULTS.keys() - _DEPLOYMENT_ONLY - _PRESETS_AND_TENANTS,
         PolicyTier.TENANT: _DEFAULTS.keys() - _DEPLOYMENT_ONLY - _OPERATORS,
         PolicyTier.SCOPE: frozenset(),
         PolicyTier.ACTOR: _RATES,

@@ -2,6 +2,7 @@
 
 The nearest registered scope at or above a path governs it: its members enter and nobody else does. A path without
 one is a scratchpad: whoever wrote there first owns it, and everybody in the tenant with the capability may use it.
+The scope of Relay's documents is none: it is the server's own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final
 
 from lamina.access.documents import CATALOGUE
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.registry import ScopeState
 
@@ -86,6 +88,11 @@ class Place:
     creators: Mapping[Scope, str]
     """Who wrote first, by path, of the path and those above it that exist unregistered below the governing one."""
 
+    @property
+    def is_servers_own(self) -> bool:
+        """Whether the server owns it: what every peer of Relay keeps lies here, whoever wrote first."""
+        return self.governing is None and self.path == RELAY_SCOPE
+
     def role(self, actor: str) -> Role:
         """The actor's role here. On a scratchpad only its creator has one."""
         if self.governing is not None:
@@ -122,6 +129,6 @@ def place_of(path: Scope, states: Mapping[Scope, ScopeState]) -> Place:
         state = states.get(each)
         if state is not None and state.registered:
             return Place(path, path in states, state, creators)
-        if state is not None:
+        if state is not None and each != RELAY_SCOPE:
             creators[each] = state.created_by
     return Place(path, path in states, None, creators)

@@ -137,6 +137,8 @@ def _forbidden(decision: Decision) -> Forbidden:
     }
     if decision.remediation:
         details["remediation"] = decision.remediation
+    # As the hint too: answers in the style of Relay have no details.
+    hint = decision.remediation
     if decision.code == "NOT_A_MEMBER":
-        return Forbidden("NOT_A_MEMBER", _words(decision), details=details)
-    return Forbidden("POLICY_DENIED", _words(decision), details=details)
+        return Forbidden("NOT_A_MEMBER", _words(decision), hint=hint, details=details)
+    return Forbidden("POLICY_DENIED", _words(decision), hint=hint, details=details)

@@ -25,6 +25,7 @@ from lamina.errors import Invalid, NotFound, Unsupported
 from lamina.kernel.canonical import digest
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant, Principal
+from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import BUILTIN_SCOPE_TYPES, Scope
 from lamina.kernel.time import duration_us
 from lamina.kernel.wire import decode_cursor, encode_cursor
@@ -180,7 +181,7 @@ class Registering:
 
 
 def _record(state: ScopeState) -> ScopeRecord:
-    owner = [MemberView(actor=state.created_by, role="owner")]
+    owner = [] if state.path == RELAY_SCOPE else [MemberView(actor=state.created_by, role="owner")]
     return ScopeRecord(
         path=state.path,
         auto_provisioned=not state.registered,

@@ -21,7 +21,7 @@ from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.kernel.tokens import ScopeLimit, TokenFacts
 from lamina.store.ports.relay_tokens import RelayToken, RelayTokens
 
-__all__ = ["ByForm", "RelayPermits", "RelayPrincipals", "issue", "owner_grant", "without_token"]
+__all__ = ["ByForm", "RelayPermits", "RelayPrincipals", "issue", "owner_grant", "without_narrowing"]
 
 _ISSUER: Final = "relay"
 _SIGNED: Final = re.compile(r"v\d+\..*|[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*.*")
@@ -169,10 +169,12 @@ class ByForm:
 # ---- what they may
 
 
-def without_token(principal: Principal) -> Principal:
+def without_narrowing(principal: Principal) -> Principal:
     """The caller without what a Relay token narrows: ``RelayPermits`` asks the grant itself."""
-    relays = principal.token is not None and principal.token.relay is not None
-    return Principal(principal.tenant_id, principal.actor, principal.channel) if relays else principal
+    token = principal.token
+    if token is None or token.relay is None:
+        return principal
+    return replace(principal, token=replace(token, caps=None, scopes=()))
 
 
 class RelayPermits:
@@ -184,7 +186,7 @@ class RelayPermits:
     def __init__(
         self, principal: Principal, permits: Permits, noted: dict[str, list[Any]] | None = None
     ) -> None:
-        """``permits`` are those of the caller ``without_token``. What ``admin:peers`` alone let pass is ``noted``."""
+        """``permits`` are those of the caller ``without_narrowing``. What ``admin:peers`` alone let pass is ``noted``."""
         self._noted = {} if noted is None else noted
         token = principal.token
         self._grant = token.relay if token is not None else None

@@ -166,6 +166,8 @@ class Snapshot:
             refusal = self._not_of_role(principal, grant, place)
             if refusal is not None:
                 return refusal
+        elif place.is_servers_own:
+            return self._not_let_in(principal, grant)
         elif administers and not self._may_claim(principal, place):
             return self._denied(
                 grant, "scope", "others own it, or scopes below it: ask an administrator of the tenant"
@@ -183,6 +185,22 @@ class Snapshot:
         return self._denied(
             grant, "scope", f"your role is {role.name.lower()}, it takes {needed.name.lower()}"
         )
+
+    def _not_let_in(self, principal: Principal, grant: Grant) -> Decision | None:
+        """What the server's own scope denies: to administer it, and to use it where nobody opened it to the caller."""
+        if needed_role(Capability(grant.capability)) is Role.OWNER:
+            if self._administers_tenant(principal):
+                return None
+            return self._denied(grant, "scope", "it is the server's own: ask an administrator of the tenant")
+        with_token = principal.token is not None and principal.token.relay is not None
+        if with_token or self._opens_relay(principal.tenant_id):
+            return None
+        said = "come with a Relay token, or ask an administrator of the tenant to open the scope to you"
+        return self._denied(grant, "scope", said)
+
+    def _opens_relay(self, tenant_id: str) -> bool:
+        said = self._tenant(tenant_id).document.default("relay.open")
+        return (self.preset.rules.default("relay.open") if said is None else said) is True
 
     def _may_claim(self, principal: Principal, place: Place) -> bool:
         """Whether an unregistered path is the actor's to administer: written first by them, or empty ground."""

@@ -53,8 +53,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "INVALID_CLONE": ErrorCode(
         "Invalid",
         CLIENTS,
-        "The folder is no git repository, has no commits, or has what documents cannot hold: merges, links, submodules or "
-        "paths that are not accepted. The message says which. Nothing was stored.",
+        "The folder is no git repository, has no commits, or has what documents cannot hold: merges, links, submodules, "
+        "paths that are not accepted or dates in the future. The message says which. Nothing was stored.",
         hint="name a clone of a repository that this server wrote",
     ),
     "INVALID_GRANT": ErrorCode(
@@ -101,7 +101,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "PATH_COLLISION": ErrorCode(
         "Conflict",
         STATE,
-        "Two ids lead to the same path, or a path would be a document and a folder at once. Choose another id. Nothing "
+        "Two ids lead to the same path, a path would be a document and a folder at once, or the name of a new file is taken in "
+        "other letters (`notes.md` beside `Notes.md`). Choose another id. Nothing "
         "was stored.",
     ),
     "COMMIT_NOT_FOUND": ErrorCode(

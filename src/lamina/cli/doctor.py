@@ -81,6 +81,7 @@ def _looks(settings: Settings, url: str | None) -> Iterator[tuple[str, Callable[
     yield "server", lambda: _server(address, must=url is not None)
     yield "worker", lambda: _worker(data, served=served)
     yield "backlog", lambda: _backlog(data, served=served)
+    yield "documents", lambda: _documents(data)
 
 
 def _python() -> Check:
@@ -252,3 +253,19 @@ def _backlog(folder: Path, *, served: Callable[[], bool]) -> Check:
             "backlog", "note", found, "recall lacks what waits; the worker is behind, or is not there"
         )
     return Check("backlog", "ok", found)
+
+
+def _documents(folder: Path) -> Check:
+    from lamina.store.documents.checking import incomplete
+    from lamina.store.sqlite.engine import REPOSITORIES
+
+    found = incomplete(folder / REPOSITORIES)
+    if not found:
+        return Check("documents", "ok", "every git repository of documents is whole")
+    shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
+    return Check(
+        "documents",
+        "note",
+        f"damaged: {shown}; the documents themselves are in the database",
+        f"stop the server, remove the named folders in {folder / REPOSITORIES} and start: they are built anew",
+    )

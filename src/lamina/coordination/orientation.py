@@ -7,9 +7,8 @@ from typing import Any
 
 from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.context.retrieving import Reminders
-from lamina.coordination.reminding import SCHEDULE_PLACE, Reminding
+from lamina.coordination.reminding import Reminding, may_read_schedule
 from lamina.kernel.operations import Call
-from lamina.kernel.relay import RelayRight
 from lamina.store.ports.schedule import ItemSubject
 
 __all__ = ["reminders_of"]
@@ -19,7 +18,7 @@ def reminders_of(reminding: Reminding) -> Reminders:
     """The block ``schedule_context`` about subjects; an empty one for callers who may not read the schedule."""
 
     def reminders(subjects: Sequence[Subject], call: Call) -> Mapping[str, Any]:
-        if call.relay.allows(RelayRight.READ_FILES, "read", SCHEDULE_PLACE):
+        if may_read_schedule(call):
             asked = [ItemSubject(each.kind, each.id) for each in subjects]
             context = reminding.context(call.principal.tenant_id, call.now, asked)
         else:

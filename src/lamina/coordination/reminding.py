@@ -8,6 +8,7 @@ from typing import Final, Literal, cast
 
 from lamina.coordination.requests import (
     AcknowledgeItem,
+    BareItem,
     ChangedItem,
     ChangeItem,
     CreatedItem,
@@ -15,6 +16,7 @@ from lamina.coordination.requests import (
     DueItems,
     FoundItem,
     ItemList,
+    ItemView,
     ListItems,
     ReadItem,
     RetireItem,
@@ -34,10 +36,11 @@ from lamina.coordination.schedule import (
 )
 from lamina.errors import NotFound, Unavailable
 from lamina.kernel.operations import Answer, Call
+from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.ports.schedule import Created, ItemSubject, Schedule, ScheduleItem
 
-__all__ = ["SCHEDULE_PLACE", "Reminding", "Windows"]
+__all__ = ["SCHEDULE_PLACE", "Reminding", "Windows", "may_read_schedule"]
 
 SCHEDULE_PLACE: Final = "memory/schedule/schedule.db"
 """Where the contract has the reminders: namespaces are compared with it. Nothing stands there."""
@@ -71,7 +74,7 @@ class Reminding:
             made = self._schedule.create(item)
         else:
             made = Created(known, created=False)
-        result = CreatedItem(created=made.created, item=view_of(made.item, now))
+        result = CreatedItem(created=made.created, item=_shown(made.item, call))
         return Answer(result, created=made.created)
 
     def read(self, request: ReadItem, call: Call) -> Answer:
@@ -104,7 +107,7 @@ class Reminding:
         check_pending(item)
         if changes.due_at is not None:
             check_due(changes.due_at, now)
-        return self._put(item, changed(item, changes, actor=call.principal.actor, now=now), now)
+        return self._put(item, changed(item, changes, actor=call.principal.actor, now=now), call)
 
     def acknowledge(self, request: AcknowledgeItem, call: Call) -> Answer:
         """End a pending item as seen to; the same acknowledgement again changes nothing."""
@@ -112,10 +115,10 @@ class Reminding:
         status, reason = cast(Literal["acknowledged", "done"], said.status), said.reason or None
         item = self._item(request.schedule_id, call)
         if item.ending is not None and (item.status, item.ending.reason) == (status, reason):
-            return self._put(item, None, now)
+            return self._put(item, None, call)
         check_pending(item)
         check_version(item, said.expected_version)
-        return self._put(item, ended(item, status, reason, actor=call.principal.actor, now=now), now)
+        return self._put(item, ended(item, status, reason, actor=call.principal.actor, now=now), call)
 
     def retire(self, request: RetireItem, call: Call) -> Answer:
         """End an item as wanted no more, also one that was acknowledged; again it changes nothing."""
@@ -124,10 +127,10 @@ class Reminding:
         if item.status == "retired" and item.ending is not None:
             if said.reason and said.reason != item.ending.reason:
                 check_pending(item)
-            return self._put(item, None, now)
+            return self._put(item, None, call)
         check_version(item, said.expected_version)
         after = ended(item, "retired", said.reason or None, actor=call.principal.actor, now=now)
-        return self._put(item, after, now)
+        return self._put(item, after, call)
 
     def context(self, tenant_id: str, now: Instant, subjects: Sequence[ItemSubject]) -> ScheduleContext:
         """What is due and upcoming about any of the subjects; nothing without subjects.
@@ -185,7 +188,19 @@ class Reminding:
             )
         return item
 
-    def _put(self, before: ScheduleItem, after: ScheduleItem | None, now: Instant) -> Answer:
+    def _put(self, before: ScheduleItem, after: ScheduleItem | None, call: Call) -> Answer:
         if after is not None:
             self._schedule.replace(after, expected_version=before.version)
-        return Answer(ChangedItem(updated=after is not None, item=view_of(after or before, now)))
+        return Answer(ChangedItem(updated=after is not None, item=_shown(after or before, call)))
+
+
+def _shown(item: ScheduleItem, call: Call) -> ItemView | BareItem:
+    """What a write answers: writing takes no right to read, so what others wrote is for those who have one."""
+    if may_read_schedule(call):
+        return view_of(item, whole_second(call.now))
+    return BareItem(schedule_id=item.schedule_id, status=item.status, version=item.version)
+
+
+def may_read_schedule(call: Call) -> bool:
+    """Whether the caller may read reminders."""
+    return call.relay.allows(RelayRight.READ_FILES, "read", SCHEDULE_PLACE)

@@ -15,6 +15,7 @@ from lamina.kernel.wire import Request, Result
 __all__ = [
     "AcknowledgeItem",
     "Acknowledgement",
+    "BareItem",
     "ChangeItem",
     "ChangedItem",
     "CreateItem",
@@ -253,6 +254,14 @@ class ItemView(Result):
     version: int
 
 
+class BareItem(Result):
+    """What callers who may not read the schedule are told of an item that they changed."""
+
+    schedule_id: str
+    status: str
+    version: int
+
+
 class FoundItem(Result):
     """One item; ``ok`` is false when the store could not be asked, and ``warnings`` say why."""
 
@@ -262,20 +271,20 @@ class FoundItem(Result):
 
 
 class CreatedItem(Result):
-    """The item that stands now, and whether this call made it."""
+    """The item that stands now, as far as the caller may read it, and whether this call made it."""
 
     ok: bool = True
     created: bool
-    item: ItemView
+    item: ItemView | BareItem
     warnings: tuple[str, ...] = ()
 
 
 class ChangedItem(Result):
-    """The item that stands now, and whether this call changed it."""
+    """The item that stands now, as far as the caller may read it, and whether this call changed it."""
 
     ok: bool = True
     updated: bool
-    item: ItemView
+    item: ItemView | BareItem
     warnings: tuple[str, ...] = ()
 
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel
 from pydantic_core import from_json
 
-from lamina.errors import Malformed
+from lamina.errors import LaminaError, Malformed
 from lamina.kernel.canonical import digest, not_finite
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.relay import NoRelayAccess, RelayAccess, RelayNeed
@@ -122,6 +122,19 @@ class Call:
     def may_read(self, scope: Scope) -> bool:
         """Whether the caller may read what is in a scope: ids of anything else are not shown to them."""
         return self.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, scope))
+
+    def require_known(self, scope: Scope | None, missing: LaminaError, *more: str) -> None:
+        """Nothing where what an id names lies in a scope that the caller may read; ``scope`` is None for an id that names nothing.
+
+        Otherwise ``Forbidden`` for who may read nowhere, and ``missing`` for everybody else: whether there is something
+        in a scope that is closed to the caller makes no difference. Some ids can be worked out.
+        """
+        wanted = (Capability.SCOPE_READ_LOCAL, *more)
+        if scope is not None and all(self.permits.allows(Grant(each, scope)) for each in wanted):
+            return
+        for capability in wanted:
+            self.permits.require(Grant(capability))
+        raise missing
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,18 +87,19 @@ class LifecycleReads:
     def row(self, request: LifecycleId, call: Call) -> Answer:
         """One row."""
         row = self._store.lifecycle.get(call.principal.tenant_id, request.lce_id)
-        if row is None:
-            raise NotFound(
-                "NOT_FOUND", "there is no lifecycle event of this id", details={"id": request.lce_id}
-            )
-        call.permits.require(subscribe_grant(row.scope))
-        call.permits.require(Grant(Capability.SCOPE_READ_LOCAL, row.scope))
+        missing = NotFound(
+            "NOT_FOUND", "there is no lifecycle event of this id", details={"id": request.lce_id}
+        )
+        scope = None if row is None else row.scope
+        call.require_known(scope, missing, subscribe_grant(scope).capability)
+        assert row is not None, "it lies in a scope"
         return Answer(row_view(row))
 
     def memory_event(self, request: MemoryEventId, call: Call) -> Answer:
         """How far an event has come: stages done and to do, what rests on it, what failed for good."""
         event = self._event(request.evt_id, call)
-        call.permits.require(Grant(Capability.SCOPE_READ_LOCAL, event.scope))
+        call.require_known(None if event is None else event.scope, _no_event(request.evt_id))
+        assert event is not None, "it lies in a scope"
         tenant_id = event.tenant_id
         # Jobs first: a stage that ends between the two looks is then both pending and done, never neither.
         jobs = self._store.jobs.of_event(tenant_id, event.id)
@@ -130,11 +131,15 @@ class LifecycleReads:
         Only who wrote the event, or who administers its scope, may. Again, it changes nothing and answers the same.
         """
         event = self._event(request.evt_id, call)
+        if event is None or not call.permits.allows(Grant(Capability.SCOPE_WRITE, event.scope)):
+            call.require_known(None if event is None else event.scope, _no_event(request.evt_id))
+        assert event is not None, "it lies in a scope"
         call.permits.require(Grant(Capability.SCOPE_WRITE, event.scope))
         if event.caller != call.principal.actor:
             call.permits.require(Grant(Capability.POLICY_ADMINISTER_SCOPE, event.scope))
         self._store.log.cancel(event.tenant_id, event.id)
         cancelled = self._event(event.id, call)
+        assert cancelled is not None, "events stay"
         assert cancelled.cancelled_after is not None, "a cancelled event says how far it had come"
         done = _STAGES.index(cancelled.cancelled_after) + 1
         result = Cancelled(
@@ -146,11 +151,12 @@ class LifecycleReads:
         )
         return Answer(result, warnings=("audit_note_not_kept",) if request.audit_note else ())
 
-    def _event(self, event_id: str, call: Call) -> Event:
-        event = self._store.log.get(call.principal.tenant_id, [event_id]).get(event_id)
-        if event is None:
-            raise NotFound("NOT_FOUND", "there is no event of this id", details={"id": event_id})
-        return event
+    def _event(self, event_id: str, call: Call) -> Event | None:
+        return self._store.log.get(call.principal.tenant_id, [event_id]).get(event_id)
+
+
+def _no_event(event_id: str) -> NotFound:
+    return NotFound("NOT_FOUND", "there is no event of this id", details={"id": event_id})
 
 
 def _pending(jobs: Sequence[JobState]) -> list[Stage]:

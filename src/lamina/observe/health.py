@@ -78,6 +78,10 @@ class Operating:
         problems += [f"the {name} is missing" for name, present in models.items() if not present]
         if state.disk_free_bytes is not None and state.disk_free_bytes < limits.DISK_FREE_BYTES_MIN:
             problems.append("the disk is nearly full")
+        if state.repositories_behind:
+            problems.append(
+                f"{state.repositories_behind} git repositories of documents lack something that the database has"
+            )
         age_us = None if state.oldest_pending_at is None else max(0, call.now - state.oldest_pending_at)
         report = HealthReport(
             status="unavailable" if failure else "degraded" if problems else "ok",

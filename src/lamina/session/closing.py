@@ -83,7 +83,9 @@ class Closing:
         for name in filter(None, names):
             ended = self._store.sessions.close(Place(tenant_id, scope, name), call.now)
             if ended is not None:
-                return Answer(Closed(closed=True, session_id=name))
+                # Writing takes no right to read: who named no session learns the id of theirs by reading alone.
+                told = name if request.session_id is not None or call.may_read(scope) else None
+                return Answer(Closed(closed=True, session_id=told))
         return Answer(Closed(closed=False, session_id=request.session_id, reason="no_open_session"))
 
     def take_grants(self, request: TakeSession, principal: Principal) -> list[Grant]:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from issuing import claims, paseto
+from lamina.cli.doctor import _documents
 from lamina.cli.main import app
+from lamina.store.ports.documents import Change, ChangeKind, Write
+from lamina.store.sqlite import SqliteStore
 
 ROOT = Path(__file__).parents[3]
 
@@ -240,6 +244,7 @@ def test_the_doctor_looks_at_everything(live, worker_lives):
         "server",
         "worker",
         "backlog",
+        "documents",
     }
     assert {name for name, check in checks.items() if check["state"] == "fail"} == set()
     assert checks["server"]["state"] == "ok"
@@ -258,6 +263,27 @@ def test_the_doctor_fails_when_a_server_takes_what_nobody_derives(live, client, 
         assert (backlog["state"], backlog["hint"]) == (state, f"lamina worker --data {data}")
         assert backlog["found"].endswith("and no worker runs")
         assert result.exit_code == code
+
+
+def test_the_doctor_names_a_repository_that_lost_something(tmp_path):
+    assert _documents(tmp_path).state == "ok"
+    for content in (b"1", b"2"):
+        store = SqliteStore(tmp_path, durable=False)
+        change = Change("a", ChangeKind.PUT, content)
+        store.documents.write([Write(tenant_id="acme", author="a", message="m", changes=[change])])
+        store.close()
+    assert _documents(tmp_path).state == "ok"
+    packs = (tmp_path / "relay" / "acme.git" / "objects" / "pack").iterdir()
+    oldest, *_ = sorted(packs, key=lambda path: path.stat().st_mtime_ns)
+    for suffix in (".idx", ".pack"):
+        oldest.with_suffix(suffix).unlink()
+    found = _documents(tmp_path)
+    assert (found.state, "acme.git" in found.found) == ("note", True)
+    shutil.rmtree(tmp_path / "relay" / "acme.git")
+    store = SqliteStore(tmp_path, durable=False)
+    store.documents.recover()
+    store.close()
+    assert _documents(tmp_path).state == "ok"
 
 
 def test_the_doctor_fails_when_the_server_that_has_to_answer_does_not(tmp_path, monkeypatch):

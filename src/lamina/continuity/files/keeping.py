@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from lamina import limits
-from lamina.continuity.files.names import check_open_day, file_path
+from lamina.continuity.files.names import check_new, check_open_day, file_path
 from lamina.continuity.files.requests import AppendRecord, ReadFile, ReadText, WriteFile, Written
 from lamina.continuity.landing import Told, landed, retried
 from lamina.continuity.permission import READS, Reach
@@ -68,18 +68,24 @@ class Keeping:
         if standing is not None and standing.content == content:
             head = self._documents.head(tenant_id)
             return Written(path=path, committed=False, latest_commit=head.sha if head else None)
+        if standing is None:
+            check_new(path)
         version = 0 if standing is None else standing.version
-        change = Change(path, ChangeKind.PUT, content, expected_version=version)
+        change = Change(path, ChangeKind.PUT, content, expected_version=version, portable=True)
         return self._landed(call, change, request.commit_message or f"write: {path}", request.content)
 
     def _append(self, path: str, request: AppendRecord, call: Call) -> Written:
         line = json.dumps(request.record, ensure_ascii=False)
         newest = self._documents.history(call.principal.tenant_id, path, limit=1)
+        if not newest or newest[0].kind is ChangeKind.REMOVE:
+            check_new(path)
         gap, version = self._gap(call.principal.tenant_id, path, newest)
         content = f"{gap}{line}\n".encode()
         _check_room(path, newest[0].size if newest else 0, len(content))
         seen = newest[0].version if newest else 0
-        change = Change(path, ChangeKind.APPEND, content, expected_version=version, appended_to=seen)
+        change = Change(
+            path, ChangeKind.APPEND, content, expected_version=version, appended_to=seen, portable=True
+        )
         return self._landed(call, change, request.commit_message or f"append: {path}", line)
 
     def _gap(self, tenant_id: str, path: str, newest: Sequence[DocumentVersion]) -> tuple[str, int | None]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from lamina.errors import Forbidden, Invalid, Malformed, Unavailable
 from lamina.kernel.time import Instant, to_datetime
-from lamina.store.documents.paths import document_path
+from lamina.store.documents.paths import check_portable, document_path
 
-__all__ = ["CORE", "FOLDERS", "check_open_day", "file_path", "folder_of", "is_text"]
+__all__ = ["CORE", "FOLDERS", "check_new", "check_open_day", "file_path", "folder_of", "is_text"]
 
 FOLDERS: Final = (
     "journal", "essays", "projects", "memory", "messages", "peers", "snapshots", "tasks", "patches", "runs",
@@ -37,10 +39,8 @@ def file_path(text: str) -> str:
             f"Path namespace not allowed: {text[:120]}",
             hint="a path is relative, such as memory/notes/today.md",
         )
-    try:
+    with _as_file_path():
         path = document_path(text)
-    except Invalid as error:
-        raise Malformed("INVALID_FILE_PATH", error.message, hint=error.hint, details=error.details) from error
     if folder_of(path) not in FOLDERS or "/" not in path:
         raise Malformed(
             "INVALID_FILE_PATH",
@@ -49,6 +49,20 @@ def file_path(text: str) -> str:
             details={"path": path[:120], "reason": "it lies in none of the folders"},
         )
     return path
+
+
+def check_new(path: str) -> None:
+    """Nothing for a path that a new file may have; ``Malformed`` (INVALID_FILE_PATH) for what a working copy cannot hold."""
+    with _as_file_path():
+        check_portable(path)
+
+
+@contextmanager
+def _as_file_path() -> Iterator[None]:
+    try:
+        yield
+    except Invalid as error:
+        raise Malformed("INVALID_FILE_PATH", error.message, hint=error.hint, details=error.details) from error
 
 
 def folder_of(path: str) -> str:

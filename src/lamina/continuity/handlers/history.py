@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from lamina.continuity.capsule import requests, results
@@ -10,10 +12,10 @@ from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.changes.comparing import changed_fields, field_value, uncompared_fields
 from lamina.continuity.permission import READS, require
 from lamina.continuity.shelf.documents import Shelf, no_capsule
-from lamina.errors import NotFound
+from lamina.errors import Malformed, NotFound
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import rfc3339
-from lamina.store.ports.documents import DocumentVersion
+from lamina.store.ports.documents import ChangeKind, DocumentVersion
 
 __all__ = ["History"]
 
@@ -22,7 +24,10 @@ _NOTHING: Final[CapsuleObject] = {"continuity": {}}
 
 
 class History:
-    """The steps of the document at a subject's path, those before an archiving or a removal too."""
+    """The steps of a subject's capsule, those before an archiving or a removal too.
+
+    Two ids with one normal form may have had the same path one after the other: versions of another id are not there.
+    """
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
@@ -31,9 +36,8 @@ class History:
         """The versions of a capsule, newest first; raises ``NotFound`` where there never was one."""
         subject, tenant_id = request.subject, call.principal.tenant_id
         require(call, READS, "read", subject.active_path)
-        found = self._shelf.versions(tenant_id, subject, before=request.before, limit=request.limit + 1)
-        if not found and (request.before is None or not self._shelf.versions(tenant_id, subject)):
-            raise no_capsule(subject)
+        about = self._meant(tenant_id, subject)
+        found = list(islice(self._steps(tenant_id, about, request.before), request.limit + 1))
         shown = found[: request.limit]
         return Answer(
             results.CapsuleHistory(
@@ -48,13 +52,13 @@ class History:
         """What changed from one version to another; by default the newest against the one before it."""
         subject, tenant_id = request.subject, call.principal.tenant_id
         require(call, READS, "read", subject.active_path)
-        after = self._version(tenant_id, subject, request.to_version)
-        before = None
+        about = self._meant(tenant_id, subject)
+        after = self._version(tenant_id, about, request.to_version)
         if request.from_version is not None:
-            before = self._version(tenant_id, subject, request.from_version)
-        elif after.version > 1:
-            before = self._version(tenant_id, subject, after.version - 1)
-        old, new = (self._capsule(tenant_id, subject, each) for each in (before, after))
+            before: DocumentVersion | None = self._version(tenant_id, about, request.from_version)
+        else:
+            before = next(self._steps(tenant_id, about, after.version), None)
+        old, new = (self._capsule(tenant_id, about, each) for each in (before, after))
         changed, others = changed_fields(old, new), uncompared_fields(old, new)
         return Answer(
             results.Differences(
@@ -71,19 +75,58 @@ class History:
             )
         )
 
+    def _meant(self, tenant_id: str, subject: Subject) -> Subject:
+        """The subject by its very id where that has versions, else as a read finds it: by the normal form of the id."""
+        newest: Subject | None = None
+        there = False
+        for _, owner in self._owned(tenant_id, subject):
+            there = True
+            if owner == subject:
+                return subject
+            newest = newest or owner
+        if not there:
+            raise no_capsule(subject)
+        if newest is not None and (newest.kind, newest.slug) != (subject.kind, subject.slug):
+            raise Malformed(
+                "SUBJECT_MISMATCH", "the stored capsule is about another subject than its path says"
+            )
+        return newest or subject
+
+    def _steps(
+        self, tenant_id: str, subject: Subject, before: int | None = None
+    ) -> Iterator[DocumentVersion]:
+        """The versions of a subject, newest first."""
+        return (
+            step
+            for step, owner in self._owned(tenant_id, subject, before)
+            if owner is None or owner == subject
+        )
+
+    def _owned(
+        self, tenant_id: str, subject: Subject, before: int | None = None
+    ) -> Iterator[tuple[DocumentVersion, Subject | None]]:
+        """The steps at the subject's path with whose they are; one that does not say is that of what stood before it."""
+        untold: list[DocumentVersion] = []
+        for step in self._shelf.versions(tenant_id, subject, before=before):
+            gone = step.kind is ChangeKind.REMOVE
+            owner = None if gone else self._shelf.owner(tenant_id, subject, step.version)
+            untold.append(step)
+            if owner is not None:
+                yield from ((each, owner) for each in untold)
+                untold = []
+        yield from ((each, None) for each in untold)
+
     def _version(self, tenant_id: str, subject: Subject, version: int | None) -> DocumentVersion:
         """A step of the subject's capsule, None for the newest; raises ``NotFound``."""
-        found = self._shelf.versions(tenant_id, subject, before=None if version is None else version + 1)
-        if version is None and not found:
-            raise no_capsule(subject)
-        if not found or version not in (None, found[0].version):
+        found = next(self._steps(tenant_id, subject, None if version is None else version + 1), None)
+        if found is None or version not in (None, found.version):
             raise NotFound(
                 "CAPSULE_NOT_FOUND",
                 f"the capsule of {subject.kind} {subject.id[:200]!r} has no version {version}",
                 hint="list its versions with POST /v1/continuity/history",
                 details={"path": subject.active_path, "version": version},
             )
-        return found[0]
+        return found
 
     def _capsule(self, tenant_id: str, subject: Subject, step: DocumentVersion | None) -> CapsuleObject:
         found = None if step is None else self._shelf.at_version(tenant_id, subject, step.version)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,8 +14,8 @@ from lamina.continuity.capsule.subjects import ACTIVE, KINDS, ROOT, Subject, che
 from lamina.continuity.landing import Told, landed
 from lamina.continuity.shelf.cold import Stub, stub_in
 from lamina.continuity.shelf.envelopes import Archived, archived, fallback
-from lamina.continuity.shelf.loading import Loaded, loaded
-from lamina.errors import LaminaError, NotFound
+from lamina.continuity.shelf.loading import Loaded, loaded, object_in
+from lamina.errors import LaminaError, Malformed, NotFound
 from lamina.kernel.operations import Call
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, Commit, Document, Documents, DocumentVersion
@@ -23,6 +23,7 @@ from lamina.store.ports.documents import Change, Commit, Document, Documents, Do
 __all__ = ["Kept", "Shelf", "Standing", "no_capsule"]
 
 T = TypeVar("T")
+_STEPS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +111,26 @@ class Shelf:
         return Standing(kept.got(), document.version, document.updated_at)
 
     def versions(
-        self, tenant_id: str, subject: Subject, *, before: int | None = None, limit: int = 1
-    ) -> list[DocumentVersion]:
-        """The steps of the subject's capsule, newest first, from below version ``before``."""
-        return self._documents.history(tenant_id, subject.active_path, before=before, limit=limit)
+        self, tenant_id: str, subject: Subject, *, before: int | None = None
+    ) -> Iterator[DocumentVersion]:
+        """The steps of the document at the subject's path, newest first, from below version ``before``."""
+        page: list[DocumentVersion] = []
+        while not page or len(page) == _STEPS:
+            page = self._documents.history(tenant_id, subject.active_path, before=before, limit=_STEPS)
+            yield from page
+            if not page:
+                return
+            before = page[-1].version
+
+    def owner(self, tenant_id: str, subject: Subject, version: int) -> Subject | None:
+        """Whose capsule stood at the subject's path as of a version; None where that does not say."""
+        document = self._documents.read_version(tenant_id, subject.active_path, version)
+        try:
+            said = {} if document is None else object_in(document.content)
+        except Malformed:
+            return None
+        kind, id_ = said.get("subject_kind"), said.get("subject_id")
+        return Subject(kind, id_) if isinstance(kind, str) and isinstance(id_, str) else None
 
     def at_version(self, tenant_id: str, subject: Subject, version: int) -> Loaded | None:
         """The subject's capsule as of a version; None where that took it away. Raises ``Malformed``."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Event
-from lamina.kernel.operations import Answer, Call, Grant
+from lamina.kernel.operations import Answer, Call
 from lamina.kernel.records import Episode, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -73,9 +72,8 @@ class EventReads:
         """One event; a cancelled one too, marked as such."""
         tenant_id = call.principal.tenant_id
         event = self._store.log.get(tenant_id, [request.event_id]).get(request.event_id)
-        if event is None:
-            raise not_found("event", request.event_id)
-        call.permits.require(Grant(Capability.SCOPE_READ_LOCAL, event.scope))
+        call.require_known(None if event is None else event.scope, not_found("event", request.event_id))
+        assert event is not None, "it lies in a scope"
         derives = Shown(self._store.records, tenant_id, call.may_read).derived_from([event.id])
         return Answer(event_view(event, derives.get(event.id, ())))
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from lamina.errors import NotFound
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.operations import Call, Grant
+from lamina.kernel.operations import Call
 from lamina.kernel.records import Belief, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -20,7 +20,6 @@ from lamina.store.queries import Shown
 __all__ = [
     "counting",
     "cursor_after",
-    "may_read",
     "not_found",
     "one_record",
     "present",
@@ -46,12 +45,6 @@ def present(log: EventLog, call: Call, scopes: Collection[Scope]) -> Instant:
     return call.now if newest is None else max(call.now, newest)
 
 
-def may_read(call: Call, record: Record, *more: Capability) -> None:
-    """Nothing, or ``Forbidden``: an id does not open a scope that its holder may not read."""
-    for capability in (Capability.SCOPE_READ_LOCAL, *more):
-        call.permits.require(Grant(capability, record.scope))
-
-
 def one_record(
     records: Records,
     call: Call,
@@ -64,13 +57,13 @@ def one_record(
 ) -> RecordT:
     """A record's newest version, the one of a number, or the newest that was known at ``as_of``, as it stood then.
 
-    Raises ``NotFound`` for an id that is not there and ``Forbidden`` for one in a scope the caller may not read.
+    Raises ``NotFound`` for an id that is not there, or in a scope that the caller may not read.
     """
     tenant_id = call.principal.tenant_id
     newest = records.get(tenant_id, [record_id]).get(record_id)
-    if not isinstance(newest, kind):
-        raise not_found(kind.__name__.lower(), record_id)
-    may_read(call, newest, *capabilities)
+    scope = newest.scope if isinstance(newest, kind) else None
+    call.require_known(scope, not_found(kind.__name__.lower(), record_id), *capabilities)
+    assert isinstance(newest, kind), "it lies in a scope"
     if as_of is None and version is None:
         return newest
     fitting: Record | None = records.get(tenant_id, [record_id], seen_at=as_of).get(record_id)

@@ -1,19 +1,24 @@
 """The one place where paths from outside become paths of documents.
 
-A path that comes out is relative, its parts are separated by single slashes, and it means the same in the database, in
-the repository and in a working copy of it. What would have to be guessed is refused, never mended.
+A path that comes out is relative, its parts are separated by single slashes, and it means the same in the database and in
+the repository. A new document's path (``check_portable``) means the same in every working copy too. What would have to be
+guessed is refused, never mended.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from lamina import limits
 from lamina.errors import Invalid
 
-__all__ = ["document_path"]
+__all__ = ["check_portable", "document_path"]
 
 _RESERVED = frozenset({".", "..", ".git"})
+_NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?: *\..*| +)?", re.DOTALL)
+_SHORT_GIT = re.compile(r"gi[^.]*~[0-9].*", re.DOTALL)
 
 
 def document_path(text: str) -> str:
@@ -29,6 +34,30 @@ def document_path(text: str) -> str:
         if reason:
             raise _invalid(text, reason)
     return path
+
+
+def check_portable(path: str) -> None:
+    """Nothing for a path that git and common file systems hold as it is; raises ``Invalid`` (INVALID_PATH).
+
+    For new documents only: what was stored before this was asked stays what it is.
+    """
+    for part in path.split("/"):
+        reason = _not_portable(part)
+        if reason:
+            raise _invalid(path, reason)
+
+
+def _not_portable(part: str) -> str | None:
+    name = _visible(part).lower()
+    if name.startswith(".git") or _SHORT_GIT.fullmatch(name):
+        return f"{part!r} is a name that git reads by itself"
+    if _DEVICE.fullmatch(name):
+        return f"{part!r} is a device on some machines"
+    if _NOT_ON_WINDOWS.search(part):
+        return 'it has one of < > : " | ? *, which some file systems do not take'
+    if part.endswith((".", " ")):
+        return "a part ends in a dot or a space, which some file systems drop"
+    return None
 
 
 def _wrong_with(part: str) -> str | None:

@@ -25,7 +25,12 @@ from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
 from lamina.observe.rounds import Failures
 from lamina.store.documents.objects import GitObject, Worktree
-from lamina.store.documents.repository import GitRepository, folder_name, replace_repository
+from lamina.store.documents.repository import (
+    DamagedRepository,
+    GitRepository,
+    folder_name,
+    replace_repository,
+)
 from lamina.store.ports.documents import Commit, CommitChanges, Landed
 
 __all__ = ["CommitRows", "Projector"]
@@ -72,7 +77,6 @@ class Projector:
         self._folder = folder
         self._rows = rows
         self._failures = failures
-        self._failing: set[str] = set()  # tenants
         self._durable = durable
         self._followed: dict[str, _Followed] = {}
         self._used: OrderedDict[str, None] = OrderedDict()  # tenants, the last one last
@@ -82,6 +86,7 @@ class Projector:
         # A commit may be made with others' before its writer comes to ask for it.
         self._made: OrderedDict[tuple[str, int], str] = OrderedDict()
         self._due: set[str] = set()
+        self._behind: set[str] = set()  # tenants whose repository lacks something of the rows
         self._rebuilds: list[tuple[str, Future[None]]] = []
         self._lock = threading.Lock()
         self._asked = threading.Condition(self._lock)
@@ -160,6 +165,10 @@ class Projector:
         """The newest commit that was made here."""
         return self._heads.get(tenant_id)
 
+    def behind(self) -> int:
+        """How many tenants' repositories lack something that is in their rows: damaged ones, and those of a disk that refuses."""
+        return len(self._behind)
+
     def rebuild(self, tenant_id: str) -> None:
         """Build a tenant's repository anew from the rows: what they hold no more is gone from it."""
         future: Future[None] = Future()
@@ -218,7 +227,7 @@ class Projector:
                 self._followed[tenant_id] = self._rebuilt(tenant_id)
             except Exception as error:
                 self._followed.pop(tenant_id, None)
-                self._failing.add(tenant_id)
+                self._behind.add(tenant_id)
                 self._failures.note(_PART, error)
                 future.set_exception(_unavailable(error))
             else:
@@ -251,33 +260,44 @@ class Projector:
 
     def _attempt(self, tenant_id: str) -> None:
         try:
-            followed = self._followed.get(tenant_id)
-            opening = followed is None
-            if followed is None:
-                followed = self._followed[tenant_id] = self._opened(tenant_id)
-            # What lands after the last batch is asked for by its own writer.
-            more = True
-            while more:
-                batch = self._next_batch(tenant_id, followed.number)
-                if batch:
-                    self._project(tenant_id, followed, batch, wait=opening)
-                followed.repository.tidy()
-                more = len(batch) == limits.COMMITS_BATCH_MAX
+            try:
+                repository = self._follow(tenant_id)
+            except DamagedRepository as damage:
+                _LOG.warning("a repository of documents is built anew: %s", damage)
+                self._behind.add(tenant_id)
+                self._followed[tenant_id] = self._rebuilt(tenant_id)
+                repository = self._follow(tenant_id)
         except Exception as error:
             # The worktree may be ahead of the repository: the next attempt reads it anew.
             self._followed.pop(tenant_id, None)
-            self._failing.add(tenant_id)
+            self._behind.add(tenant_id)
             self._failures.note(_PART, error)
             self._fail(_unavailable(error), tenant_id=tenant_id)
         else:
             self._works(tenant_id)
-            self._start_gathering(followed.repository)
+            self._start_gathering(repository)
             self._note_use(tenant_id)
 
     def _works(self, tenant_id: str) -> None:
-        self._failing.discard(tenant_id)
-        if not self._failing:
+        self._behind.discard(tenant_id)
+        if not self._behind:
             self._failures.over(_PART)
+
+    def _follow(self, tenant_id: str) -> GitRepository:
+        """Bring a repository to where the rows are."""
+        followed = self._followed.get(tenant_id)
+        opening = followed is None
+        if followed is None:
+            followed = self._followed[tenant_id] = self._opened(tenant_id)
+        # What lands after the last batch is asked for by its own writer.
+        more = True
+        while more:
+            batch = self._next_batch(tenant_id, followed.number)
+            if batch:
+                self._project(tenant_id, followed, batch, wait=opening)
+            followed.repository.tidy()
+            more = len(batch) == limits.COMMITS_BATCH_MAX
+        return followed.repository
 
     def _note_use(self, tenant_id: str) -> None:
         """Let go of what the repositories that are not written any more hold for their next write."""
@@ -324,6 +344,7 @@ class Projector:
         return shas
 
     def _answer(self, tenant_id: str, shas: Sequence[tuple[int, str]]) -> None:
+        self._behind.discard(tenant_id)
         with self._lock:
             found = []
             for number, sha in shas:
@@ -347,8 +368,7 @@ class Projector:
         repository = GitRepository(path, durable=self._durable)
         head = self._rows.head(tenant_id)
         if repository.is_damaged or (head is not None and not repository.holds(head.sha)):
-            _LOG.warning("a repository lacks commits of its documents and is built anew")
-            return self._rebuilt(tenant_id)
+            raise DamagedRepository("a pack is torn, or the newest commit is not whole")
         tip = None if head is None else bytes.fromhex(head.sha)
         if repository.tip() != (head.sha if head else None):
             repository.point(tip)
@@ -417,7 +437,7 @@ def _unavailable(error: BaseException) -> LaminaError:
     if isinstance(error, LaminaError):
         return error
     failure: LaminaError = Fault("INTERNAL", f"the repository of documents failed: {type(error).__name__}")
-    if isinstance(error, OSError | pygit2.GitError):
+    if isinstance(error, OSError | pygit2.GitError | DamagedRepository):
         failure = _kept(type(error).__name__)
     failure.__cause__ = error
     return failure

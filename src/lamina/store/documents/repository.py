@@ -18,18 +18,23 @@ from pathlib import Path
 
 import pygit2
 
+from lamina.store.documents.checking import stands
 from lamina.store.documents.gathering import gathered
 from lamina.store.documents.growing import GrowingPack
-from lamina.store.documents.objects import GitObject, parse_commit
+from lamina.store.documents.objects import GitObject
 from lamina.store.documents.packs import UNFINISHED, is_whole, objects_in, remove_pack, sync_folder
 
-__all__ = ["BRANCH", "GitRepository", "folder_name", "replace_repository"]
+__all__ = ["BRANCH", "DamagedRepository", "GitRepository", "folder_name", "replace_repository"]
 
 _LOG = logging.getLogger("lamina.store")
 BRANCH = "main"
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _PACKS_MAX = 64
 _GATHER_BYTES_MAX = 256 * 1024 * 1024
+
+
+class DamagedRepository(Exception):
+    """An object that the repository should have cannot be read. The rows have everything: it is to be built anew."""
 
 
 def folder_name(tenant_id: str) -> str:
@@ -91,17 +96,16 @@ class GitRepository:
         return self.path / "refs" / "heads" / BRANCH
 
     def read(self, id_: bytes) -> bytes:
-        """An object's content; raises ``KeyError``."""
-        data: bytes = self._git.odb.read(pygit2.Oid(raw=id_))[1]
+        """An object's content; raises ``DamagedRepository``."""
+        try:
+            data: bytes = self._git.odb.read(pygit2.Oid(raw=id_))[1]
+        except (KeyError, pygit2.GitError) as error:
+            raise DamagedRepository(f"object {id_.hex()} cannot be read") from error
         return data
 
     def holds(self, commit_sha: str) -> bool:
-        """Whether a commit and its tree can be read."""
-        try:
-            self.read(parse_commit(self.read(bytes.fromhex(commit_sha)))[0])
-        except (KeyError, ValueError, IndexError, pygit2.GitError):
-            return False
-        return True
+        """Whether a commit stands, with what is in it."""
+        return stands(self._git, bytes.fromhex(commit_sha))
 
     def tip(self) -> str | None:
         """The commit that the branch points at."""

@@ -14,8 +14,9 @@ from typing import Any
 
 import pygit2
 
+from lamina import limits
 from lamina.errors import Invalid
-from lamina.kernel.time import SECOND_US
+from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.documents.paths import document_path
 from lamina.store.ports.documents import Change, ChangeKind, PastWrite, Write
 
@@ -29,8 +30,12 @@ def clone_head(clone: Path) -> str:
     return str(_repository(clone).head.target)
 
 
-def past_writes(clone: Path, tenant_id: str) -> Iterator[PastWrite]:
-    """The clone's commits, oldest first, as writes of a tenant; raises ``Invalid`` (INVALID_CLONE)."""
+def past_writes(clone: Path, tenant_id: str, now: Instant) -> Iterator[PastWrite]:
+    """The clone's commits, oldest first, as writes of a tenant; raises ``Invalid`` (INVALID_CLONE).
+
+    Each document is stamped after the one before it, so a commit of the future would date all that is written later.
+    """
+    latest = now + limits.RESTORED_AHEAD_S_MAX * SECOND_US
     git = _repository(clone)
     before: Any = None  # a pygit2 tree
     for commit in git.walk(
@@ -38,10 +43,13 @@ def past_writes(clone: Path, tenant_id: str) -> Iterator[PastWrite]:
     ):
         if len(commit.parent_ids) > 1:
             raise _invalid(f"commit {commit.id} has several parents")
+        at = commit.commit_time * SECOND_US
+        if at > latest:
+            raise _invalid(f"commit {commit.id} is dated in the future")
         changes = _changes(git, before, commit.tree)
         message = commit.message.removesuffix("\n")
         write = Write(tenant_id=tenant_id, author=commit.author.name, message=message, changes=changes)
-        yield PastWrite(write, commit.commit_time * SECOND_US)
+        yield PastWrite(write, at)
         before = commit.tree
 
 

@@ -24,7 +24,16 @@ from lamina.store.ports.documents import (
     Written,
 )
 from lamina.store.ports.log import Appended
-from lamina.store.rules.documents import Standing, above, collision, no_history, not_empty, stood_after
+from lamina.store.rules.documents import (
+    Standing,
+    above,
+    collision,
+    no_history,
+    not_empty,
+    same_in_other_letters,
+    stood_after,
+    twin,
+)
 
 __all__ = ["MemoryDocuments"]
 
@@ -185,7 +194,7 @@ def _change(tables: Tables, tenant_id: str, change: Change, commit: Commit) -> i
     before = tables.documents.get((tenant_id, change.path))
     after = stood_after(before, change, commit.committed_at)
     if after.live and not (before and before.live):
-        _check_room(tables, tenant_id, change.path)
+        _check_room(tables, tenant_id, change.path, portable=change.portable)
     tables.documents[tenant_id, change.path] = after
     content = b"" if change.kind is ChangeKind.REMOVE else bytes(change.content)
     row = StoredVersion(after, change.kind, commit.number, content)
@@ -219,14 +228,20 @@ def _note_told(tables: Tables, appended: Iterable[Appended], paths: Collection[s
             tables.document_events[event.tenant_id, event.id] = DocumentEvent(path, event.scope)
 
 
-def _check_room(tables: Tables, tenant_id: str, path: str) -> None:
+def _check_room(tables: Tables, tenant_id: str, path: str, *, portable: bool) -> None:
     live = {name for (tenant, name), each in tables.documents.items() if tenant == tenant_id and each.live}
     for folder in above(path):
         if folder in live:
             raise collision(path, folder)
     for other in sorted(live):
         if other.startswith(f"{path}/"):
-            raise collision(path, other)
+            raise collision(path)
+
+    def first(beginning: str) -> str | None:
+        return min((other for other in live if other.startswith(beginning)), default=None)
+
+    if portable and twin(path, first) is not None:
+        raise same_in_other_letters(path)
 
 
 def _document(tables: Tables, tenant_id: str, stood: Standing) -> Document:

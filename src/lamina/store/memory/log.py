@@ -29,8 +29,6 @@ from lamina.store.rules.waiting import Waiting, key_unavailable
 
 __all__ = ["MemoryIdempotency", "MemoryLog", "MemoryScopes"]
 
-_LOCKS = 64
-
 
 class MemoryLog:
     """``EventLog`` over a dictionary that keeps the order of appending."""
@@ -209,21 +207,31 @@ class MemoryIdempotency:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._locks = [threading.Lock() for _ in range(_LOCKS)]
+        self._guard = threading.Lock()
+        # One lock for each key, as often as somebody wants it.
+        self._inside: dict[IdempotencyKey, list[threading.Lock]] = {}
         self._waiting = Waiting()
 
     @contextmanager
     def alone(self, key: IdempotencyKey) -> Iterator[None]:
         """Mirrors ``Idempotency.alone``."""
-        lock = self._locks[hash(key) % _LOCKS]
-        if not lock.acquire(blocking=False):
-            with self._waiting.place():
-                if not lock.acquire(timeout=limits.WAIT_S_MAX):
-                    raise key_unavailable("another call with the key has not ended")
+        with self._guard:
+            wanted = self._inside.setdefault(key, [])
+            wanted.append(wanted[0] if wanted else threading.Lock())
         try:
-            yield
+            if not wanted[0].acquire(blocking=False):
+                with self._waiting.place(key.tenant_id):
+                    if not wanted[0].acquire(timeout=limits.WAIT_S_MAX):
+                        raise key_unavailable("another call with the key has not ended")
+            try:
+                yield
+            finally:
+                wanted[0].release()
         finally:
-            lock.release()
+            with self._guard:
+                wanted.pop()
+                if not wanted:
+                    del self._inside[key]
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """Mirrors ``Idempotency.find``."""

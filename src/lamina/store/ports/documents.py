@@ -45,7 +45,8 @@ class Change:
 
     ``expected_version`` guards against a lost update: the version that the writer has read, 0 for a path that must
     not exist, None for no guard. Versions count from 1 per path and go on after a removal. ``appended_to`` guards less:
-    more may have been appended since that version, but nothing was put as a whole.
+    more may have been appended since that version, but nothing was put as a whole. A ``portable`` change begins no
+    document whose name differs from that of another in capital and small letters alone.
     """
 
     path: str
@@ -53,6 +54,7 @@ class Change:
     content: bytes = b""
     expected_version: int | None = None
     appended_to: int | None = None
+    portable: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,8 +162,8 @@ class Documents(Protocol):
         """Land every write, each as its own commit, all in one transaction; durable and projected on return.
 
         Raises ``Conflict`` for the whole call: DOCUMENT_CHANGED when an ``expected_version`` has moved on or a path to
-        remove holds nothing, PATH_COLLISION when a path is a folder of other documents or lies below one. Paths are
-        relative, slash-separated and already checked (``store/documents/paths.py``). An append where nothing stands begins a
+        remove holds nothing, PATH_COLLISION when a path is a folder of other documents or lies below one, or
+        is not portable where that is asked. Paths are relative, slash-separated and already checked (``store/documents/paths.py``). An append where nothing stands begins a
         document. Changes of the same path follow each other.
         """
         ...

@@ -40,7 +40,8 @@ class Idempotency(Protocol):
         """A block in which nobody else is inside one for the same key, in any process; others wait for its end.
 
         Raises ``Unavailable`` (WAL_UNAVAILABLE) for who has waited ``limits.WAIT_S_MAX``, and at once for who would wait
-        while ``limits.KEY_WAITS_MAX`` others do.
+        while ``limits.KEY_WAITS_OF_TENANT_MAX`` others of the tenant do, or ``limits.KEY_WAITS_MAX`` in all. Calls with
+        other keys are not waited for.
         """
         ...
 

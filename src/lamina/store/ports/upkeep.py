@@ -25,6 +25,7 @@ class StoreState:
 
     ``oldest_pending_at`` is when the oldest event that still waits for derivation was recorded. ``failing`` is what behind
     the calls fails just now and is tried again, of the engine and of the worker: part to class or code of its error.
+    ``repositories_behind`` is how many tenants' repositories lack something of their documents' rows.
     """
 
     engine: str
@@ -33,6 +34,7 @@ class StoreState:
     worker_alive: bool | None
     disk_free_bytes: int | None
     failing: Mapping[str, str] = field(default_factory=dict)
+    repositories_behind: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Document
 
-__all__ = ["Standing", "above", "changed", "collision", "no_history", "not_empty", "stood_after"]
+__all__ = [
+    "Standing",
+    "above",
+    "changed",
+    "collision",
+    "no_history",
+    "not_empty",
+    "same_in_other_letters",
+    "stood_after",
+    "twin",
+]
+
+_SPELT_MAX = 64  # beginnings of names in other letters that are followed: nobody makes the check long
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +73,52 @@ def above(path: str) -> Iterator[str]:
         yield path
 
 
-def collision(path: str, other: str) -> Conflict:
-    """The refusal of a document whose path is a folder of another, or the other way round."""
+def collision(path: str, above: str | None = None) -> Conflict:
+    """The refusal of a document below another one ``above``, or where folders of others lie.
+
+    Those below are not named: who may write here need not read them.
+    """
+    reason = "others lie in a folder of that name" if above is None else f"{above} is no folder"
     return Conflict(
         "PATH_COLLISION",
-        f"{path} cannot stand beside {other}: one of them would be a folder",
+        f"{path} cannot stand: {reason}",
         hint="choose another path",
-        details={"path": path, "other": other},
+        details={"path": path} if above is None else {"path": path, "other": above},
     )
+
+
+def same_in_other_letters(path: str) -> Conflict:
+    """The refusal of a document whose name a file system may take for that of another, which is not named either."""
+    return Conflict(
+        "PATH_COLLISION",
+        f"{path} cannot stand: the name is taken in capital or small letters",
+        hint="choose another path",
+        details={"path": path},
+    )
+
+
+def twin(path: str, first: Callable[[str], str | None]) -> str | None:
+    """What stands already under a name that differs from a new one in capital and small letters only.
+
+    ``first`` gives the first document, by path, whose path begins so. Asked is once or twice for each letter of the
+    first name that is new in the path, however many documents there are.
+    """
+    folder = next((each for each in above(path) if first(f"{each}/") is not None), "")
+    begun = f"{folder}/" if folder else ""
+    name = path[len(begun) :].partition("/")[0]
+    spelt = [begun]
+    for letter in name:
+        begun_so = (each + form for each in spelt for form in _forms(letter))
+        spelt = list(islice((each for each in begun_so if first(each) is not None), _SPELT_MAX))
+    for each in spelt:
+        if each != begun + name and (first(each) == each or first(f"{each}/") is not None):
+            return each
+    return None
+
+
+def _forms(letter: str) -> list[str]:
+    spelt = dict.fromkeys((letter, letter.lower(), letter.upper(), letter.title()))
+    return [form for form in spelt if len(form) == 1]
 
 
 def changed(path: str, expected: int | None, found: int) -> Conflict:

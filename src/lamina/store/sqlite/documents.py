@@ -30,7 +30,16 @@ from lamina.store.ports.documents import (
 )
 from lamina.store.ports.log import Appended
 from lamina.store.rows import Row
-from lamina.store.rules.documents import Standing, above, collision, no_history, not_empty, stood_after
+from lamina.store.rules.documents import (
+    Standing,
+    above,
+    collision,
+    no_history,
+    not_empty,
+    same_in_other_letters,
+    stood_after,
+    twin,
+)
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.log import SqliteLog
@@ -348,7 +357,7 @@ def _change(connection: apsw.Connection, tenant_id: str, change: Change, commit:
         before = Standing(*row)
     after = stood_after(before, change, commit.committed_at)
     if after.live and not (before and before.live):
-        _check_room(connection, tenant_id, change.path)
+        _check_room(connection, tenant_id, change.path, portable=change.portable)
     row = (tenant_id, after.path, after.version, after.base, after.size, after.updated_at)
     connection.execute(_SQL["put_standing"], row)
     content = b"" if change.kind is ChangeKind.REMOVE else bytes(change.content)
@@ -374,14 +383,21 @@ def _note_told(connection: apsw.Connection, appended: Sequence[Appended], paths:
             connection.execute(_SQL["insert_document_event"], (event.tenant_id, path, event.id, event.scope))
 
 
-def _check_room(connection: apsw.Connection, tenant_id: str, path: str) -> None:
-    """Nothing, or ``Conflict`` where the path or a folder above it is taken by the other kind."""
+def _check_room(connection: apsw.Connection, tenant_id: str, path: str, *, portable: bool) -> None:
+    """Nothing, or ``Conflict`` where the path or a folder above it is taken by the other kind, or in other letters."""
     for folder in above(path):
         for row in connection.execute(_SQL["find_standing"], (tenant_id, folder)):
             if Standing(*row).live:
                 raise collision(path, folder)
-    for (other,) in connection.execute(_SQL["first_below"], (tenant_id, f"{path}/", f"{path}0")):
-        raise collision(path, other)
+    for _ in connection.execute(_SQL["first_below"], (tenant_id, f"{path}/", f"{path}0")):
+        raise collision(path)
+
+    def first(beginning: str) -> str | None:
+        values = (tenant_id, beginning, f"{beginning}{_LAST}")
+        return next((found for (found,) in connection.execute(_SQL["first_beginning"], values)), None)
+
+    if portable and twin(path, first) is not None:
+        raise same_in_other_letters(path)
 
 
 def _left_by(write: Write, written: Written) -> Landed:

@@ -119,9 +119,9 @@ class SqliteStore:
         self.registry = SqliteRegistry(self._writer, self._readers)
         self.audit = SqliteAudit(self._writer, self._readers, riders)
         self.peppers = SqlitePeppers(self._writer, self._readers)
-        self.upkeep = SqliteUpkeep(path, self._writer, self._readers, failures)
         document_rows = DocumentRows(self._writer, self._readers)
         self._projector = Projector(folder / REPOSITORIES, document_rows, failures, durable=durable)
+        self.upkeep = SqliteUpkeep(path, self._writer, self._readers, failures, self._projector.behind)
         self.documents = SqliteDocuments(
             self._writer, self._readers, clock, self.log, document_rows, self._projector
         )

@@ -341,7 +341,7 @@ class SqliteIdempotency:
 
     def alone(self, key: IdempotencyKey) -> AbstractContextManager[None]:
         """Mirrors ``Idempotency.alone``."""
-        return self._locks.held(json_list([key.tenant_id, key.caller, key.family, key.key]))
+        return self._locks.held(key.tenant_id, json_list([key.caller, key.family, key.key]))
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """Mirrors ``Idempotency.find``."""

@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import apsw
@@ -27,11 +27,15 @@ _WORKER_FAILING = "worker.failing"
 class SqliteUpkeep:
     """``Upkeep`` of a folder."""
 
-    def __init__(self, path: Path, writer: Writer, readers: Readers, failures: Failures) -> None:
+    def __init__(
+        self, path: Path, writer: Writer, readers: Readers, failures: Failures, behind: Callable[[], int]
+    ) -> None:
+        """``behind`` counts the repositories that lack something of their rows."""
         self._path = path
         self._failures = failures
         self._writer = writer
         self._readers = readers
+        self._behind = behind
 
     def probe(self) -> None:
         """Mirrors ``Upkeep.probe``: a number in the file's header, which nothing else uses, is turned over."""
@@ -53,6 +57,7 @@ class SqliteUpkeep:
             worker_alive=_is_locked(self._path.parent / _WORKER_LOCK),
             disk_free_bytes=shutil.disk_usage(self._path.parent).free,
             failing={**_told(self._path.parent / _WORKER_FAILING), **self._failures.standing()},
+            repositories_behind=self._behind(),
         )
 
     def note_failing(self, parts: Mapping[str, str]) -> None:

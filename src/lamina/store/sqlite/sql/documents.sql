@@ -25,6 +25,10 @@ SELECT path, version, base, size, updated_at FROM document WHERE tenant_id = ?1 
 -- A document below a folder: ?2 is the path with '/', ?3 the same with '0', the character after '/'.
 SELECT path FROM document WHERE tenant_id = ?1 AND path > ?2 AND path < ?3 AND base > 0 LIMIT 1;
 
+-- name: first_beginning
+-- The first document whose path begins so: ?2 is the beginning, ?3 past every path with it.
+SELECT path FROM document WHERE tenant_id = ?1 AND path >= ?2 AND path < ?3 AND base > 0 ORDER BY path LIMIT 1;
+
 -- name: standing_below
 -- The documents of a range of paths, by path.
 SELECT path, version, base, size, updated_at FROM document
