@@ -453,8 +453,6 @@ def test_after_a_replay_what_rests_on_cancelled_events_goes_again(store: Store) 
     store.jobs.finish([(claim(store)[0], writes)])
     assert list(store.snapshot()) == before, "a replay may end here, and others read while it goes on"
     assert store.index.search(TENANT, [ALICE], ["w"], 5) == []
-    store.jobs.exclude_cancelled()
-    assert list(store.snapshot()) == before
 
 
 def test_what_speaks_against_a_claim_of_a_cancelled_event_does_not_bring_it_back(store: Store) -> None:

@@ -32,7 +32,6 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "backlog": "counts for operators; no content is read",
     "requeue_all": "a replay rebuilds every tenant",
     "note_index_reset": "a replay rebuilds every tenant",
-    "events_cancelled": "a replay rebuilds every tenant; each row names its own",
     "audit_tenants": "the list of tenants, for checking and retention",
     "find_relay_token": "the hash of a token is how its tenant is found",
     "document_tenants": "the list of tenants, whose repositories are opened",

@@ -139,8 +139,6 @@ class Simulation:
         act = self.random.randint(0, 7)
         if act == 0:
             self.both(lambda store: store.jobs.reset())
-        elif act <= 2:
-            self.both(lambda store: store.jobs.exclude_cancelled())
         elif act <= 4:
             self.both(lambda store: store.jobs.release("3"))
         else:

@@ -134,16 +134,6 @@ class SqliteJobs:
 
         return self._writer.write(work)
 
-    def exclude_cancelled(self) -> None:
-        """Mirrors ``Jobs.exclude_cancelled``."""
-
-        def work(connection: apsw.Connection) -> None:
-            for tenant_id, event_id in list(connection.execute(_SQL["events_cancelled"])):
-                event = find_event(connection, tenant_id, event_id)
-                exclude_dependants(connection, tenant_id, event_id, event.scope)
-
-        self._writer.write(work)
-
 
 def _claim(
     connection: apsw.Connection, stage: int, limit: int, lease_until: Instant, now: Instant, owner: str

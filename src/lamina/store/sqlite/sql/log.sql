@@ -131,7 +131,3 @@ WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND cancelle
 -- name: mark_cancelled
 -- Exclude an event from recall and lists, noting how far derivation had come.
 UPDATE event SET cancelled_after = ?3 WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NULL;
-
--- name: events_cancelled
--- Every cancelled event of every tenant: replay excludes again what rests on them.
-SELECT tenant_id, id FROM event WHERE cancelled_after IS NOT NULL ORDER BY seq;
