@@ -87,6 +87,12 @@ def append(store: Store, *texts: str, **more: Any) -> list[Event]:
     return [appended.event for appended in store.log.append(captures)]
 
 
+def outbox_states(store: Store) -> list[str]:
+    """The states of the rows of every tenant's outbox that are not sent."""
+    rows = [store.sessions.outbox(tenant_id, None, 1_000_000) for tenant_id in store.log.tenants()]
+    return [row.state for of_tenant in rows for row in of_tenant]
+
+
 def claim(store: Store, stage: Stage = Stage.EXTRACTED, **more: Any) -> list[Job]:
     values = {"limit": 100, "lease_until": NOON + 60 * SECOND_US, "now": NOON, "owner": "worker"}
     return store.jobs.claim(stage, **{**values, **more})

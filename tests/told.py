@@ -58,7 +58,6 @@ class Memory:
         live = list(self.store.snapshot())
         self.store.jobs.reset()
         self.derive()
-        self.store.jobs.exclude_cancelled()
         return live, list(self.store.snapshot())
 
     def held(self, layer: Layer, seen_at: int = LATER) -> list[Any]:

@@ -69,6 +69,7 @@ JWKS_WAIT_S: Final = 5.0
 
 # Idempotency and packs (seed 002, 6.3 and 8.3).
 IDEMPOTENCY_TTL_S: Final = 24 * 3600
+KEYS_PRUNED_MAX: Final = 2000  # in one transaction
 PACK_TTL_S: Final = 60
 PACKS_KEPT_MAX: Final = 512
 
@@ -89,6 +90,8 @@ JOB_ATTEMPTS_MAX: Final = 5
 JOB_BACKOFF_BASE_S: Final = 5.0
 JOB_LEASE_S: Final = 60.0
 JOB_BATCH_MAX: Final = 32
+JOB_PAGE: Final = 64  # of the oldest jobs that are looked at for a batch
+JOB_PAGES_MAX: Final = 4  # before scopes are looked for that nothing holds back
 JOB_LAND_MAX: Final = 16
 """Events whose derived rows share a transaction. Writers wait while it lands, and beyond this little is saved."""
 JOB_ERROR_LENGTH_MAX: Final = 500

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from given import (
     NOON,
     STAGES,
     TENANT,
+    CountedIds,
     ManualClock,
     append,
     belief,
@@ -27,10 +30,12 @@ from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Entity, Mention
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
+from lamina.store.memory import MemoryStore
 from lamina.store.ports.jobs import LEASE_LOST, Job
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
+from lamina.store.sqlite import SqliteStore
 
 LEASE = NOON + 60 * SECOND_US
 RETRY = NOON + 5 * SECOND_US
@@ -92,6 +97,65 @@ def test_a_held_back_scope_does_not_hide_the_others(store: Store) -> None:
     [first] = claim(store, limit=1)
     store.jobs.fail(first, "later", retry_at=RETRY)
     assert events_of(claim(store, limit=2)) == [free]
+
+
+def test_scopes_that_wait_hide_no_other_however_much_is_in_them(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "JOB_PAGE", 2)
+    monkeypatch.setattr(limits, "JOB_PAGES_MAX", 2)
+    append(store, *(f"{number}" for number in range(20)))
+    append(store, *(f"{number}" for number in range(20)), tenant_id="other")
+    for job in claim(store, limit=1) + claim(store, limit=1):
+        store.jobs.fail(job, "later", retry_at=RETRY)
+    free = [
+        *append(store, "a", "b", scope=BOB),
+        *append(store, "c", scope=Scope("z")),
+        *append(store, "d", scope=BOB),
+    ]
+    assert events_of(claim(store, limit=3)) == free[:3]
+    assert claim(store) == []
+    later = 0
+    while jobs := claim(store, now=RETRY):
+        later += store.jobs.finish([drop(job) for job in jobs])
+    assert later == 40
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_whatever_waits_the_same_jobs_can_run_in_every_engine(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(seed)
+    stores = [
+        MemoryStore(clock=ManualClock(), ids=CountedIds()),
+        SqliteStore(tmp_path, clock=ManualClock(), ids=CountedIds(), durable=False),
+    ]
+    for _ in range(60):
+        act, scope = rng.random(), Scope(f"ws:{rng.randrange(4)}")
+        stage, limit, tenant = rng.choice(STAGES[1:]), rng.randrange(1, 4), rng.choice([TENANT, "other"])
+        done, retry_at = rng.randrange(4), rng.choice([None, RETRY, RETRY])
+        for store in stores:
+            if act < 0.4:
+                append(store, "a", "b", scope=scope, tenant_id=tenant)
+                continue
+            jobs = claim(store, stage, limit=limit)
+            if act < 0.8:
+                store.jobs.finish([drop(job) for job in jobs[:done]])
+            for job in jobs[done:] if act > 0.7 else ():
+                store.jobs.fail(job, "boom", retry_at=retry_at)
+    monkeypatch.setattr(limits, "JOB_PAGE", 2)
+    monkeypatch.setattr(limits, "JOB_PAGES_MAX", rng.randrange(3))
+    stage, limit = rng.choice(STAGES[1:]), rng.randrange(1, 9)
+    every, some = claim(stores[0], stage, limit=9999), claim(stores[1], stage, limit=limit)
+    assert bool(every) == bool(some)
+    positions = [job.event.position for job in some if job.event.tenant_id == TENANT]
+    assert positions == sorted(positions)
+    for place in {(job.event.tenant_id, job.event.scope) for job in some}:
+        runnable, leased = (
+            [job for job in jobs if (job.event.tenant_id, job.event.scope) == place] for jobs in (every, some)
+        )
+        assert leased == runnable[: len(leased)], f"seed {seed}"
+    stores[1].close()
 
 
 # ---- leases
@@ -420,8 +484,6 @@ def test_after_a_replay_what_rests_on_cancelled_events_goes_again(store: Store) 
     store.jobs.finish([(claim(store)[0], writes)])
     assert list(store.snapshot()) == before, "a replay may end here, and others read while it goes on"
     assert store.index.search(TENANT, [ALICE], ["w"], 5) == []
-    store.jobs.exclude_cancelled()
-    assert list(store.snapshot()) == before
 
 
 def test_what_speaks_against_a_claim_of_a_cancelled_event_does_not_bring_it_back(store: Store) -> None:

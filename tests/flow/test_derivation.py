@@ -84,7 +84,6 @@ class Derivation:
         before = list(self.store.snapshot())
         self.store.jobs.reset()
         self.derive()
-        self.store.jobs.exclude_cancelled()
         return before, list(self.store.snapshot())
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from given import outbox_states
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
@@ -172,7 +173,7 @@ def test_a_whole_session_is_taken_in_once(world):
             "graphitiAdded": False,
         }
     assert world.store.log.count("acme", [SCOPE]) == 15
-    assert world.store.sessions.outbox_counts()["pending"] == 15
+    assert outbox_states(world.store) == ["pending"] * 15
     empty = world.post("/session/ingest", body | {"messages": []}).json()
     assert empty["status"] == "skipped_empty_transcript"
 

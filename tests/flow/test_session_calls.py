@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from given import outbox_states
 from lamina import limits
 from lamina.kernel.capabilities import Capability
 
@@ -184,7 +185,7 @@ def test_message_13_leaves_the_window(world):
     for n in range(13):
         ingest(world, f"turn {n}", at=f"2026-02-03T18:34:{n:02}Z")
     assert [t["text"] for t in brief(world)["workingMemory"]] == [f"turn {n}" for n in range(1, 13)]
-    assert world.store.sessions.outbox_counts()["pending"] == 1
+    assert outbox_states(world.store) == ["pending"]
 
 
 def test_a_session_starts_with_a_bridge_from_the_last(world):

@@ -53,7 +53,7 @@ def test_so_many_wait_and_the_next_is_told_at_once(tmp_path: Path) -> None:
     locks = SharedLocks(tmp_path / "locks")
     most = limits.KEY_WAITS_OF_TENANT_MAX
     with waiting(locks, most + 3) as ends:
-        assert ends == ["the key cannot be looked at: too many wait for a key"] * 3
+        assert ends == ["the key cannot be looked at: too many calls wait for others with their keys"] * 3
     assert ends.count("held") == most
     assert locks._waiting.taken == 0
 

@@ -9,15 +9,21 @@ from importlib.resources import files
 import apsw
 import pytest
 
+from lamina import limits
 from lamina.store.blocks import load_blocks
+from lamina.store.rows import Row
+from lamina.store.sqlite.claims import due_jobs
+from lamina.store.sqlite.codec import ALL_STAGES
 from lamina.store.sqlite.migrate import migrate
 
 PACKAGE = "lamina.store.sqlite"
 BLOCKS = load_blocks(PACKAGE)
 
 ACROSS_TENANTS: Mapping[str, str] = {
-    "anything_due": "workers serve every tenant; no content is read",
-    "due_jobs": "workers serve every tenant; each row names its own",
+    "pending_jobs": "workers serve every tenant; each row names its own",
+    "free_scopes": "workers serve every tenant; each row names its own, no content is read",
+    "any_lease_lost": "workers serve every tenant; no content is read",
+    "running_jobs": "workers serve every tenant; each row names its own, no content is read",
     "lost_leases": "workers serve every tenant",
     "leases_left": "a worker that is alone takes over what the dead held, of every tenant",
     "retry_failed": "an operator has all tried again, of every tenant",
@@ -27,14 +33,13 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "backlog": "counts for operators; no content is read",
     "requeue_all": "a replay rebuilds every tenant",
     "note_index_reset": "a replay rebuilds every tenant",
-    "events_cancelled": "a replay rebuilds every tenant; each row names its own",
     "audit_tenants": "the list of tenants, for checking and retention",
     "find_relay_token": "the hash of a token is how its tenant is found",
     "document_tenants": "the list of tenants, whose repositories are opened",
     "tenants": "the list of tenants, for replay and export",
     "last_seq": "the store's own row number; a number, no content",
     "last_lifecycle": "the store's own sequence; a number and a time, no content",
-    "prune_idempotency": "keys expire alike for every tenant",
+    "old_keys": "keys expire alike for every tenant; each row names its own",
     "prune_revocations": "revocations expire alike for every tenant",
     "unembedded": "the embedder serves every tenant; each row names its own",
     "access_version": "counts changes for every tenant; a number, no content",
@@ -114,6 +119,8 @@ HOT: Mapping[str, str] = {
     "last_seq": "INTEGER PRIMARY KEY|SEARCH event",
     "last_lifecycle": "SCAN lifecycle$",  # from its end, by the primary key, one row
     "find_idempotency": "PRIMARY KEY",
+    "old_keys": r"PRIMARY KEY \(\(tenant_id,caller,family,key\)>\(\?,\?,\?,\?\)\)",
+    "forget_key": r"PRIMARY KEY \(tenant_id=\? AND caller=\? AND family=\? AND key=\?",
     "find_relay_token": "relay_token_sha256",
     "find_model_output": r"PRIMARY KEY \(tenant_id=\? AND input_hash=\?",
     "find_revocation": r"PRIMARY KEY \(tenant_id=\? AND jti=\? AND issuer=\?",
@@ -128,9 +135,17 @@ HOT: Mapping[str, str] = {
     "events_newest_first": r"event_scope \(tenant_id=\? AND scope=\?",
     "events_before_in_session": "event_session",
     "walk_events": "event_position",
-    "anything_due": "job_due",
-    "due_jobs": "job_due",
-    "first_blocker": r"job_scope \(tenant_id=\? AND scope=\? AND position>\? AND position<\?",
+    "pending_jobs": r"job_due \(stage=\? AND state=\? AND event_seq>\?",
+    "pending_of_scope": r"job_scope \(tenant_id=\? AND scope=\? AND stage=\?",
+    "running_jobs": r"job_due \(stage=\? AND state=\?",
+    "first_before": r"job_scope \(tenant_id=\? AND scope=\? AND stage=\?",
+    "free_scopes": r"SEARCH j USING INDEX job_scope \(tenant_id=\? AND scope=\? AND stage=\? AND position=\?",
+    "any_lease_lost": r"job_due \(stage=\? AND state=\?",
+    "lost_leases": r"job_due \(stage=\? AND state=\?",
+    "leases_left": r"job_due \(stage=\? AND state=\?",
+    "retry_failed": r"job_due \(stage=\? AND state=\?",
+    "release_jobs": r"job_due \(stage=\? AND state=\?",
+    "oldest_pending": r"job_due \(stage=\? AND state=\?",
     "lease_job": "PRIMARY KEY",
     "end_job": "PRIMARY KEY",
     "last_number": "lifecycle_event",
@@ -211,7 +226,8 @@ def test_a_hot_statement_reads_by_its_index(block: str) -> None:
         for line in plan
         if line.startswith("SCAN ")
         and not re.search(
-            r"SCAN (head$|json_each|wanted|m$|d$|s$|\(|text_index|source|dependant|CONSTANT|lifecycle$)", line
+            r"SCAN (head$|json_each|wanted|earlier|p$|m$|d$|s$|\(|text_index|source|dependant|CONSTANT|lifecycle$)",
+            line,
         )
     ]
     assert [line for line in full if "USING" not in line] == []
@@ -222,11 +238,12 @@ def test_a_hot_statement_reads_by_its_index(block: str) -> None:
     [
         "events_before_in_session",
         "walk_events",
-        "due_jobs",
+        "pending_jobs",
+        "pending_of_scope",
         "texts_after",
-        "first_blocker",
         "walk_audit",
         "standing_below_at",
+        "old_keys",
     ],
 )
 def test_a_page_is_read_in_order_not_sorted(block: str) -> None:
@@ -275,3 +292,54 @@ def test_an_earlier_state_of_a_long_file_costs_by_its_length() -> None:
         assert [row[1] for row in connection.execute(BLOCKS["standing_below_at"], wanted)] == [times // 2]
         costs.append(work(connection, "standing_below_at", wanted))
     assert costs[1] < 2.5 * costs[0]
+
+
+def queued(jobs: int, *, state: str = "pending", scopes: int = 1, head_waits: bool = True) -> apsw.Connection:
+    """Jobs of the first stage in scopes of equal length, the first of each put off."""
+    connection = apsw.Connection(":memory:")
+    migrate(connection)
+    connection.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)"
+        " INSERT INTO job (tenant_id, event_id, stage, scope, position, event_seq, state, next_attempt_at, lease_until)"
+        " SELECT 't', 'evt_' || i, 1, 's' || (i % ?2), i + 1, i + 1, ?3, iif(?4 AND i < ?2, 99, 0), 99 FROM n",
+        (jobs, scopes, state, head_waits),
+    )
+    return connection
+
+
+@pytest.mark.parametrize(
+    ("block", "bindings"),
+    [
+        ("any_lease_lost", (1, 5)),
+        ("lost_leases", (1, 5, 5, "lost", 5)),
+        ("leases_left", (5, ALL_STAGES)),
+        ("retry_failed", (ALL_STAGES,)),
+        ("release_jobs", ("worker", ALL_STAGES)),
+        ("oldest_pending", (ALL_STAGES,)),
+        ("running_jobs", (1,)),
+        ("first_before", ("t", "s0", "[1, 2]")),
+        ("free_scopes", (1, 5, "[]", 32)),
+        ("free_scopes", (2, 5, "[1]", 32)),
+        ("pending_jobs", (1, 0, 32)),
+        ("pending_of_scope", ("t", "s0", 1, 32)),
+    ],
+)
+def test_a_long_backlog_costs_a_statement_about_jobs_nothing(block: str, bindings: Sequence[object]) -> None:
+    costs = [work(queued(jobs), block, bindings) for jobs in (100, 10_000)]
+    assert costs[1] <= costs[0] + 1
+
+
+@pytest.mark.parametrize("scopes", [1, 20])
+def test_a_look_for_work_behind_scopes_that_wait_costs_by_the_scopes(scopes: int) -> None:
+    costs = []
+    for jobs in (2000, 20_000):
+        connection, read = queued(jobs, scopes=scopes), []
+
+        def rows(sql: str, bindings: Row, connection: apsw.Connection = connection) -> list[Row]:
+            found = list(connection.execute(sql, bindings))
+            read.extend(found)  # noqa: B023 - of this turn
+            return found
+
+        assert due_jobs(rows, 1, 32, 5) == []
+        costs.append(len(read))
+    assert costs[0] == costs[1] <= limits.JOB_PAGE * limits.JOB_PAGES_MAX + 2 * scopes

@@ -139,9 +139,7 @@ class Simulation:
         act = self.random.randint(0, 7)
         if act == 0:
             self.both(lambda store: store.jobs.reset())
-        elif act <= 2:
-            self.both(lambda store: store.jobs.exclude_cancelled())
-        elif act == 3:
+        elif act <= 3:
             self.both(lambda store: store.jobs.release("3"))
         elif act == 4:
             self.both(lambda store: store.jobs.take_over(self.clock.at))

@@ -105,7 +105,6 @@ def run_replay(settings: Settings) -> int:
         store = SqliteStore(settings.data, durable=False)
         events = store.jobs.reset()
         build_worker(settings, store, replays=True).drain()
-        store.jobs.exclude_cancelled()
         store.close()
     return events
 

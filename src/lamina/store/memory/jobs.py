@@ -140,13 +140,6 @@ class MemoryJobs:
                     tables.jobs[place] = JobRow(event=event, stage=Stage.EXTRACTED)
             return len(tables.jobs)
 
-    def exclude_cancelled(self) -> None:
-        """Mirrors ``Jobs.exclude_cancelled``."""
-        with self._memory.change() as tables:
-            for event in tables.events.values():
-                if event.excluded:
-                    exclude_dependants(tables, event)
-
 
 def _claimable(tables: Tables, stage: Stage, now: Instant) -> Iterator[JobRow]:
     """Jobs of a stage that nothing earlier in their scope holds back, in the order of the log."""

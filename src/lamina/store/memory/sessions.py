@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -164,12 +163,6 @@ class MemorySessions:
             and (within is None or within.contains(row.place.scope))
         ]
         return sorted(found, key=lambda row: -row.id)[:limit]
-
-    def outbox_counts(self, tenant_id: str | None = None) -> dict[str, int]:
-        """Mirrors ``Sessions.outbox_counts``."""
-        rows = self._memory.tables.outbox.values()
-        counted = Counter(row.state for row in rows if tenant_id in (None, row.place.tenant_id))
-        return {state: counted[state] for state in ("pending", "sent", "failed")}
 
 
 def _end(tables: Tables, turns: Sequence[Event], end: End) -> None:

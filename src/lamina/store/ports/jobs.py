@@ -93,7 +93,3 @@ class Jobs(Protocol):
     def reset(self) -> int:
         """Drop every derived row and queue every event anew from its first stage; how many events."""
         ...
-
-    def exclude_cancelled(self) -> None:
-        """After a replay: take out again what rests on cancelled events alone."""
-        ...

@@ -193,7 +193,3 @@ class Sessions(Protocol):
     def outbox(self, tenant_id: str, within: Scope | None, limit: int) -> list[OutboxRow]:
         """Rows that are pending or failed, newest first."""
         ...
-
-    def outbox_counts(self, tenant_id: str | None = None) -> dict[str, int]:
-        """How many rows stand in each state, of one tenant or of all."""
-        ...

@@ -22,6 +22,7 @@ from lamina.kernel.scopes import Scope
 from lamina.store.rows import Row, parsed
 
 __all__ = [
+    "ALL_STAGES",
     "STAGE_NUMBERS",
     "event_row",
     "json_list",
@@ -32,6 +33,8 @@ __all__ = [
 
 STAGE_NUMBERS: Mapping[Stage, int] = {stage: number for number, stage in enumerate(Stage)}
 _STAGES = list(Stage)
+ALL_STAGES = json.dumps(sorted(STAGE_NUMBERS.values()))
+"""The numbers of the stages as a JSON list, for statements that reach each of them by an index."""
 
 _PLAIN_DIRECTIVES = Directives()
 

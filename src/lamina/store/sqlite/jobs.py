@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
@@ -15,7 +14,8 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports.jobs import LEASE_LOST, Job, JobState, lost_wait_us
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
-from lamina.store.sqlite.codec import STAGE_NUMBERS, stage_of
+from lamina.store.sqlite.claims import due_jobs
+from lamina.store.sqlite.codec import ALL_STAGES, STAGE_NUMBERS, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
@@ -52,7 +52,9 @@ class SqliteJobs:
     def claim(self, stage: Stage, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Job]:
         """Mirrors ``Jobs.claim``. Looks before it takes the write lock: nothing due costs no transaction."""
         number = STAGE_NUMBERS[stage]
-        if self._readers.row(_SQL["anything_due"], (number, now)) is None:
+        if self._readers.row(_SQL["any_lease_lost"], (number, now)) is None and not due_jobs(
+            self._readers.rows, number, 1, now
+        ):
             return []
         return self._writer.write(
             lambda connection: _claim(connection, number, limit, lease_until, now, owner)
@@ -110,20 +112,20 @@ class SqliteJobs:
 
     def release(self, owner: str) -> int:
         """Mirrors ``Jobs.release``."""
-        return self._changed("release_jobs", (owner,))
+        return self._changed("release_jobs", (owner, ALL_STAGES))
 
     def take_over(self, now: Instant) -> int:
         """Mirrors ``Jobs.take_over``."""
 
         def work(connection: apsw.Connection) -> int:
-            connection.execute(_SQL["leases_left"], (now,))
+            connection.execute(_SQL["leases_left"], (now, ALL_STAGES))
             return sum(_lose_leases(connection, stage, now) for stage in STAGE_NUMBERS.values())
 
         return self._writer.write(work)
 
     def retry_failed(self) -> int:
         """Mirrors ``Jobs.retry_failed``."""
-        return self._changed("retry_failed", ())
+        return self._changed("retry_failed", (ALL_STAGES,))
 
     def _changed(self, block: str, bindings: tuple[str, ...]) -> int:
         def work(connection: apsw.Connection) -> int:
@@ -146,33 +148,13 @@ class SqliteJobs:
 
         return self._writer.write(work)
 
-    def exclude_cancelled(self) -> None:
-        """Mirrors ``Jobs.exclude_cancelled``."""
-
-        def work(connection: apsw.Connection) -> None:
-            for tenant_id, event_id in list(connection.execute(_SQL["events_cancelled"])):
-                event = find_event(connection, tenant_id, event_id)
-                exclude_dependants(connection, tenant_id, event_id, event.scope)
-
-        self._writer.write(work)
-
-
-@dataclass(frozen=True, slots=True)
-class _Due:
-    """A job that nothing holds back."""
-
-    tenant_id: str
-    event_id: str
-    attempts: int
-    last_error: str | None
-
 
 def _claim(
     connection: apsw.Connection, stage: int, limit: int, lease_until: Instant, now: Instant, owner: str
 ) -> list[Job]:
     _lose_leases(connection, stage, now)
     claimed = []
-    for due in _due(connection, stage, limit, now):
+    for due in due_jobs(connection.execute, stage, limit, now):
         connection.execute(_SQL["lease_job"], (due.tenant_id, due.event_id, stage, lease_until, owner))
         event = find_event(connection, due.tenant_id, due.event_id)
         claimed.append(Job(event, stage_of(stage), due.attempts, due.last_error))
@@ -184,29 +166,3 @@ def _lose_leases(connection: apsw.Connection, stage: int, now: Instant) -> int:
     bindings = (stage, now, limits.JOB_ATTEMPTS_MAX, LEASE_LOST, lost_wait_us(2))
     connection.execute(_SQL["lost_leases"], bindings)
     return connection.changes()
-
-
-def _due(connection: apsw.Connection, stage: int, limit: int, now: Instant) -> list[_Due]:
-    """Up to ``limit`` jobs that can run now. The walk has no other bound: a scope that is held back must not
-    hide the scopes behind it."""
-    free_until: dict[tuple[str, str], int] = {}
-    held_back: set[tuple[str, str]] = set()
-    found: list[_Due] = []
-    for tenant_id, event_id, path, position, attempts, last_error in connection.execute(
-        _SQL["due_jobs"], (stage, now)
-    ):
-        place = (tenant_id, path)
-        if place in held_back:
-            continue
-        alone = last_error == LEASE_LOST
-        if alone and found:
-            break
-        between = (free_until.get(place, 0), position)
-        if list(connection.execute(_SQL["first_blocker"], (*place, stage, now, *between))):
-            held_back.add(place)
-            continue
-        free_until[place] = position
-        found.append(_Due(tenant_id, event_id, attempts, last_error))
-        if alone or len(found) == limit:
-            break
-    return found

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import apsw
@@ -360,12 +361,17 @@ class SqliteIdempotency:
 
     def prune(self, before: Instant) -> int:
         """Mirrors ``Idempotency.prune``."""
+        pruned, after = 0, ("", "", "", "")
+        while old := self._readers.rows(_SQL["old_keys"], (before, limits.KEYS_PRUNED_MAX, *after)):
+            pruned += self._writer.write(partial(_forget_keys, keys=old, before=before))
+            after = old[-1]
+        return pruned
 
-        def work(connection: apsw.Connection) -> int:
-            connection.execute(_SQL["prune_idempotency"], (before,))
-            return connection.changes()
 
-        return self._writer.write(work)
+def _forget_keys(connection: apsw.Connection, keys: Sequence[Row], before: Instant) -> int:
+    changes = connection.total_changes()
+    connection.executemany(_SQL["forget_key"], [(*key, before) for key in keys])
+    return connection.total_changes() - changes
 
 
 class SqliteScopes:

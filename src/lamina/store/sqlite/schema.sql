@@ -48,7 +48,7 @@ CREATE TABLE job (
   CHECK ((state = 'failed') = (next_attempt_at IS NULL))
 ) WITHOUT ROWID;
 CREATE INDEX job_due ON job (stage, state, event_seq);
-CREATE INDEX job_scope ON job (tenant_id, scope, position);
+CREATE INDEX job_scope ON job (tenant_id, scope, stage, position);
 
 CREATE TABLE lifecycle (
   sequence           INTEGER PRIMARY KEY,

@@ -136,11 +136,6 @@ class SqliteSessions:
         rows = self._readers.rows(_SQL["outbox_left"], (tenant_id, *bounds, limit))
         return [_outbox_row(row) for row in rows]
 
-    def outbox_counts(self, tenant_id: str | None = None) -> dict[str, int]:
-        """Mirrors ``Sessions.outbox_counts``."""
-        rows = self._readers.rows(_SQL["count_outbox"], (tenant_id,))
-        return {"pending": 0, "sent": 0, "failed": 0} | dict(rows)
-
     def _run(self, block: str, bindings: Sequence[object]) -> int:
         def work(connection: apsw.Connection) -> int:
             connection.execute(_SQL[block], bindings)

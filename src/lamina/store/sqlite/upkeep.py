@@ -15,6 +15,7 @@ from lamina import limits
 from lamina.observe.rounds import Failures
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
+from lamina.store.sqlite.codec import ALL_STAGES
 from lamina.store.sqlite.connection import Readers, Writer, open_connection, translated
 
 __all__ = ["SqliteUpkeep"]
@@ -48,7 +49,7 @@ class SqliteUpkeep:
 
     def state(self) -> StoreState:
         """Mirrors ``Upkeep.state``."""
-        row = self._readers.row(_SQL["oldest_pending"])
+        row = self._readers.row(_SQL["oldest_pending"], (ALL_STAGES,))
         assert row is not None, "an aggregate is always a row"
         return StoreState(
             engine="sqlite",

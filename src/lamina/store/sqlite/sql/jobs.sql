@@ -1,35 +1,68 @@
--- name: anything_due
--- Whether a claim of a stage could find something: a pending job, or a lease that ran out.
-SELECT 1 WHERE EXISTS (SELECT 1 FROM job WHERE stage = ?1 AND state = 'pending' AND next_attempt_at <= ?2)
-            OR EXISTS (SELECT 1 FROM job WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2);
+-- name: pending_jobs
+-- A page of the pending jobs of a stage past an event, in the order of the log; their time may not have come.
+SELECT tenant_id, event_id, scope, position, event_seq, attempts, next_attempt_at, last_error FROM job
+WHERE stage = ?1 AND state = 'pending' AND event_seq > ?2 ORDER BY event_seq LIMIT ?3;
 
--- name: due_jobs
--- Jobs of a stage whose time has come, in the order of the log; their scope may still hold them back.
-SELECT tenant_id, event_id, scope, position, attempts, last_error FROM job
-WHERE stage = ?1 AND state = 'pending' AND next_attempt_at <= ?2
-ORDER BY event_seq;
+-- name: pending_of_scope
+-- The first pending jobs of a stage in a scope.
+SELECT tenant_id, event_id, scope, position, event_seq, attempts, next_attempt_at, last_error FROM job
+WHERE tenant_id = ?1 AND scope = ?2 AND stage = ?3 AND state = 'pending' ORDER BY position LIMIT ?4;
+
+-- name: running_jobs
+-- Where a stage is at work: the first position of each scope.
+SELECT tenant_id, scope, min(position) FROM job WHERE stage = ?1 AND state = 'running' GROUP BY tenant_id, scope;
+
+-- name: first_before
+-- The first position of a scope that is not yet past earlier stages: ?3 is a JSON list of them.
+SELECT min((SELECT position FROM job WHERE tenant_id = ?1 AND scope = ?2 AND stage = earlier.value AND state <> 'failed'
+            ORDER BY position LIMIT 1))
+FROM json_each(?3) AS earlier;
+
+-- name: free_scopes
+-- Scopes whose first pending job of a stage is due and not held back: ?3 is as above. The index is skipped through from
+-- scope to scope, so that a long backlog behind one that waits costs nothing.
+WITH RECURSIVE place (tenant_id, scope) AS (
+  SELECT * FROM (SELECT tenant_id, scope FROM job INDEXED BY job_scope ORDER BY tenant_id, scope LIMIT 1)
+  UNION ALL
+  SELECT iif(EXISTS (SELECT 1 FROM job WHERE tenant_id = p.tenant_id AND scope > p.scope), p.tenant_id,
+             (SELECT min(tenant_id) FROM job WHERE tenant_id > p.tenant_id)),
+         coalesce((SELECT min(scope) FROM job WHERE tenant_id = p.tenant_id AND scope > p.scope),
+                  (SELECT scope FROM job WHERE tenant_id > p.tenant_id ORDER BY tenant_id, scope LIMIT 1))
+  FROM place AS p WHERE p.tenant_id IS NOT NULL
+)
+SELECT p.tenant_id, p.scope FROM place AS p CROSS JOIN job AS j INDEXED BY job_scope
+WHERE j.tenant_id = p.tenant_id AND j.scope = p.scope AND j.stage = ?1 AND j.state = 'pending' AND j.next_attempt_at <= ?2
+  AND j.position = (SELECT position FROM job WHERE tenant_id = p.tenant_id AND scope = p.scope
+                      AND stage = ?1 AND state = 'pending' ORDER BY position LIMIT 1)
+  AND NOT EXISTS (
+    SELECT 1 FROM json_each(?3) AS earlier CROSS JOIN job AS h
+    WHERE h.tenant_id = p.tenant_id AND h.scope = p.scope AND h.stage = earlier.value AND h.position < j.position
+      AND h.state <> 'failed')
+  AND NOT EXISTS (
+    SELECT 1 FROM job AS r WHERE r.tenant_id = p.tenant_id AND r.scope = p.scope AND r.stage = ?1
+      AND r.position < j.position AND r.state = 'running')
+LIMIT ?4;
+
+-- name: any_lease_lost
+-- Whether a lease of a stage ran out.
+SELECT 1 FROM job WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2 LIMIT 1;
 
 -- name: lost_leases
 -- Leases of a stage that had run out by ?2: an attempt that failed. ?5 is the wait after the second, doubled from then on.
 UPDATE job SET state = 'pending', attempts = min(attempts + 1, ?3), last_error = ?4,
                next_attempt_at = iif(attempts = 0, next_attempt_at, ?2 + (?5 << (attempts - 1))),
                lease_until = NULL, lease_owner = NULL
-WHERE state = 'running' AND stage = ?1 AND lease_until <= ?2;
+WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2;
 
 -- name: leases_left
--- The leases of those who are gone have run out by ?1.
-UPDATE job SET lease_until = ?1 WHERE state = 'running' AND lease_until > ?1;
+-- The leases of those who are gone have run out by ?1. ?2 is a JSON list of the stages.
+UPDATE job SET lease_until = ?1
+WHERE stage IN (SELECT value FROM json_each(?2)) AND state = 'running' AND lease_until > ?1;
 
 -- name: retry_failed
--- What failed for good is due again.
-UPDATE job SET state = 'pending', attempts = 0, next_attempt_at = 0, last_error = NULL WHERE state = 'failed';
-
--- name: first_blocker
--- The first position of a scope between ?5 and ?6 at which an event is not yet past a stage and cannot be claimed now.
-SELECT position FROM job
-WHERE tenant_id = ?1 AND scope = ?2 AND position > ?5 AND position < ?6 AND state <> 'failed'
-  AND (stage < ?3 OR (stage = ?3 AND (state = 'running' OR next_attempt_at > ?4)))
-ORDER BY position LIMIT 1;
+-- What failed for good is due again. ?1 is a JSON list of the stages.
+UPDATE job SET state = 'pending', attempts = 0, next_attempt_at = 0, last_error = NULL
+WHERE stage IN (SELECT value FROM json_each(?1)) AND state = 'failed';
 
 -- name: lease_job
 -- Take a job.
@@ -67,9 +100,9 @@ DELETE FROM job WHERE tenant_id = ?1 AND event_id = ?2;
 SELECT state, count(*) FROM job GROUP BY state;
 
 -- name: release_jobs
--- Make an owner's leased jobs due again.
+-- Make an owner's leased jobs due again: ?2 is a JSON list of the stages.
 UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL
-WHERE state = 'running' AND lease_owner = ?1;
+WHERE stage IN (SELECT value FROM json_each(?2)) AND state = 'running' AND lease_owner = ?1;
 
 -- name: requeue_all
 -- Queue every event from its first stage, but for those cancelled before it.
@@ -78,8 +111,11 @@ SELECT tenant_id, id, 1, scope, position, seq, 'pending', 0 FROM event
 WHERE cancelled_after IS NULL OR cancelled_after <> 'captured';
 
 -- name: oldest_pending
--- When the oldest event that waits for derivation was recorded.
-SELECT min(recorded_at) FROM event WHERE seq = (SELECT min(event_seq) FROM job WHERE state <> 'failed');
+-- When the oldest event that waits for derivation was recorded: the first of each stage and state by its index. ?1 is a
+-- JSON list of the stages.
+SELECT min(recorded_at) FROM event WHERE seq = (
+  SELECT min((SELECT event_seq FROM job WHERE stage = s.value AND state = w.value ORDER BY event_seq LIMIT 1))
+  FROM json_each(?1) AS s CROSS JOIN json_each('["pending", "running"]') AS w);
 
 -- name: backlog_of_tenant
 -- How many events of a tenant wait for derivation, up to a position, and the newest position among them.

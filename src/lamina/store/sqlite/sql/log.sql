@@ -50,9 +50,15 @@ ON CONFLICT (tenant_id, caller, family, key) DO UPDATE
 SET body_hash = excluded.body_hash, event_id = excluded.event_id, response = excluded.response,
     created_at = excluded.created_at;
 
--- name: prune_idempotency
--- Forget keys used before an instant.
-DELETE FROM idempotency WHERE created_at < ?1;
+-- name: old_keys
+-- A page of the keys used before an instant, past one: nobody who writes waits while all are looked through.
+SELECT tenant_id, caller, family, key FROM idempotency
+WHERE (tenant_id, caller, family, key) > (?3, ?4, ?5, ?6) AND created_at < ?1
+ORDER BY tenant_id, caller, family, key LIMIT ?2;
+
+-- name: forget_key
+-- Forget a key that was used before an instant and not since.
+DELETE FROM idempotency WHERE tenant_id = ?1 AND caller = ?2 AND family = ?3 AND key = ?4 AND created_at < ?5;
 
 -- name: find_event
 -- One event.
@@ -125,7 +131,3 @@ WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND cancelle
 -- name: mark_cancelled
 -- Exclude an event from recall and lists, noting how far derivation had come.
 UPDATE event SET cancelled_after = ?3 WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NULL;
-
--- name: events_cancelled
--- Every cancelled event of every tenant: replay excludes again what rests on them.
-SELECT tenant_id, id FROM event WHERE cancelled_after IS NOT NULL ORDER BY seq;

@@ -130,7 +130,3 @@ WHERE tenant_id = ?1 AND state = 'failed' AND (scope = ?2 OR (scope >= ?3 AND sc
 SELECT * FROM outbox
 WHERE tenant_id = ?1 AND state <> 'sent' AND (?2 IS NULL OR scope = ?2 OR (scope >= ?3 AND scope < ?4))
 ORDER BY id DESC LIMIT ?5;
-
--- name: count_outbox
--- How many rows stand in each state, of a tenant or of all.
-SELECT state, count(*) FROM outbox WHERE ?1 IS NULL OR tenant_id = ?1 GROUP BY state;

@@ -1,0 +1,112 @@
+"""Which jobs can run now: those that nothing earlier in their scope holds back, in the order of the log.
+
+A scope is held back while an earlier event of it is still before or in the stage. The oldest jobs are looked at first.
+Where all of these are held back, the backlog behind them may be long, so the scopes are gone through instead: that
+costs by the number of scopes, not of jobs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final
+
+from lamina import limits
+from lamina.kernel.time import Instant
+from lamina.store.blocks import load_blocks
+from lamina.store.ports.jobs import LEASE_LOST
+from lamina.store.rows import Row
+
+__all__ = ["Due", "Rows", "due_jobs"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+_LAST: Final = 2**62
+
+Rows = Callable[[str, Row], Iterable[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A pending job; ``seq`` is the row of its event in the log."""
+
+    tenant_id: str
+    event_id: str
+    scope: str
+    position: int
+    seq: int
+    attempts: int
+    next_attempt_at: Instant
+    last_error: str | None
+
+
+def due_jobs(rows: Rows, stage: int, limit: int, now: Instant) -> list[Due]:
+    """Up to ``limit`` jobs of a stage that can run now, in the order of the log; none only where there is none.
+
+    A job whose worker went away is a batch of its own.
+    """
+    chosen = _Chosen(rows, stage, limit, now)
+    after, size = 0, limit  # nearly always, the first of them can run
+    for _ in range(limits.JOB_PAGES_MAX):
+        page = [Due(*row) for row in rows(_SQL["pending_jobs"], (stage, after, size))]
+        if not chosen.add(page) or len(page) < size:
+            return chosen.jobs
+        after, size = page[-1].seq, limits.JOB_PAGE
+    if not chosen.jobs:
+        chosen.add(_behind(rows, stage, limit, now))
+    return chosen.jobs
+
+
+def _behind(rows: Rows, stage: int, limit: int, now: Instant) -> list[Due]:
+    """The first jobs of scopes that nothing holds back, in the order of the log."""
+    places = list(rows(_SQL["free_scopes"], (stage, now, _earlier(stage), limit)))
+    found = [Due(*row) for place in places for row in rows(_SQL["pending_of_scope"], (*place, stage, limit))]
+    return sorted(found, key=attrgetter("seq"))
+
+
+def _earlier(stage: int) -> str:
+    """The stages before one, as a JSON list."""
+    return json.dumps(list(range(1, stage)))
+
+
+class _Chosen:
+    """A batch as it grows, from jobs that come in the order of the log."""
+
+    def __init__(self, rows: Rows, stage: int, limit: int, now: Instant) -> None:
+        self.jobs: list[Due] = []
+        self._rows = rows
+        self._stage = stage
+        self._running: dict[tuple[str, str], int] | None = None
+        self._limit = limit
+        self._now = now
+        self._free_to: dict[tuple[str, str], int] = {}
+
+    def add(self, jobs: Iterable[Due]) -> bool:
+        """Take those that can run; whether there is room for more."""
+        for job in jobs:
+            place = (job.tenant_id, job.scope)
+            if job.next_attempt_at > self._now:
+                self._free_to[place] = min(self._free_to.get(place, _LAST), job.position)
+            elif place not in self._free_to:
+                self._free_to[place] = self._held_from(place)
+            if job.position >= self._free_to[place]:
+                continue
+            alone = job.last_error == LEASE_LOST
+            if alone and self.jobs:
+                return False
+            self.jobs.append(job)
+            if alone or len(self.jobs) == self._limit:
+                return False
+        return True
+
+    def _held_from(self, place: tuple[str, str]) -> int:
+        """The first position of a scope that is not yet past the stage and is not waiting for it either."""
+        if self._running is None:
+            found = self._rows(_SQL["running_jobs"], (self._stage,))
+            self._running = {(tenant_id, scope): position for tenant_id, scope, position in found}
+        held_from = self._running.get(place, _LAST)
+        if self._stage > 1:
+            for (position,) in self._rows(_SQL["first_before"], (*place, _earlier(self._stage))):
+                held_from = held_from if position is None else min(held_from, position)
+        return held_from
