@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from dataclasses import replace
+from itertools import combinations, pairwise, permutations
 
 import pytest
 
@@ -14,8 +15,16 @@ def said(value: str, at: int, *, since: int | None = None, until: int | None = N
     return Statement(value, f"{value}{at}", at if since is None else since, until, at)
 
 
+def not_said(value: str, at: int, *, since: int | None = None) -> Statement:
+    return Statement(value, f"not {value}{at}", at if since is None else since, None, at, denies=True)
+
+
 def drawn(*statements: Statement, endings: tuple[Ending, ...] = ()) -> list[tuple[str, int, int | None]]:
-    return [(p.value, p.holds_from, p.holds_to) for p in timeline(statements, endings)]
+    return [(p.value, p.holds_from, p.holds_to) for p in timeline(statements, endings) if not p.denies]
+
+
+def denied(*statements: Statement) -> list[tuple[str, int, int | None]]:
+    return [(p.value, p.holds_from, p.holds_to) for p in timeline(statements) if p.denies]
 
 
 def test_values_follow_each_other() -> None:
@@ -80,6 +89,59 @@ def test_an_end_holds_until_the_value_is_said_again() -> None:
     ending = Ending("Porto", 15)
     assert drawn(said("Porto", 10), endings=(ending,)) == [("Porto", 10, 15)]
     assert drawn(said("Porto", 10), said("Porto", 20), endings=(ending,))[1:] == [("Porto", 20, None)]
+
+
+@pytest.mark.parametrize(
+    ("told", "values", "denials"),
+    [
+        # a denial ends its own value, and holds until that begins again
+        ([said("a", 10), not_said("a", 20)], [("a", 10, 20)], [("a", 20, None)]),
+        ([not_said("a", 10), said("a", 20)], [("a", 20, None)], [("a", 10, 20)]),
+        ([said("a", 1), not_said("a", 10), said("a", 20)], [("a", 1, 10), ("a", 20, None)], [("a", 10, 20)]),
+        # ... and no other
+        ([said("a", 10), not_said("b", 20)], [("a", 10, None)], [("b", 20, None)]),
+        ([said("a", 1), not_said("a", 10), said("b", 20)], [("a", 1, 10), ("b", 20, None)], [("a", 10, None)]),
+        # said later, of an instant before: what was said without a date yields
+        ([said("a", 10), not_said("a", 20, since=5)], [("a", 4, 5)], [("a", 5, None)]),
+        ([said("a", 1), said("a", 10), not_said("a", 20, since=5)], [("a", 1, 5)], [("a", 5, None)]),
+        ([not_said("a", 10), said("a", 20, since=5)], [("a", 5, None)], [("a", 4, 5)]),
+        ([said("a", 10), not_said("a", 20, since=5), said("b", 21, since=7)], [("a", 4, 5), ("b", 7, None)], [("a", 5, None)]),
+        # said before it, a denial does not reach what was said since
+        ([not_said("a", 10, since=5), said("a", 20)], [("a", 20, None)], [("a", 5, 20)]),
+        # dates stand by themselves, also one that is still to come
+        ([said("a", 10, since=1), not_said("a", 9, since=5)], [("a", 1, 5)], [("a", 5, None)]),
+        ([said("a", 10), not_said("a", 20, since=50)], [("a", 10, 50)], [("a", 50, None)]),
+        # of one instant the later in the log counts
+        ([replace(said("a", 10), source="1"), replace(not_said("a", 10), source="2")], [("a", 9, 10)], [("a", 10, None)]),
+        ([replace(said("a", 10), source="2"), replace(not_said("a", 10), source="1")], [("a", 10, None)], [("a", 9, 10)]),
+    ],
+)  # fmt: skip
+def test_denials_among_values(
+    told: list[Statement],
+    values: list[tuple[str, int, int | None]],
+    denials: list[tuple[str, int, int | None]],
+) -> None:
+    for order in permutations(told):
+        assert (drawn(*order), denied(*order)) == (values, denials)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_value_and_its_denial_never_hold_at_once_in_whatever_order_they_were_told(seed: int) -> None:
+    chance = random.Random(seed)
+    statements = []
+    for at in chance.sample(range(100, 1000, 10), chance.randrange(2, 8)):
+        since = chance.choice([None, None, at - chance.randrange(1, 90)])
+        told = not_said if chance.random() < 0.4 else said
+        statements.append(told(chance.choice("ab"), at, since=since))
+    first = timeline(statements)
+    assert timeline(chance.sample(statements, len(statements))) == first
+    spans = [(p.value, p.holds_from, p.holds_to or 1 << 40) for p in first]
+    assert all(start < end for _, start, end in spans)
+    for (one, start, end), (two, since, until) in combinations(spans, 2):
+        assert one != two or end <= since or until <= start
+    newest = max(statements, key=lambda each: each.said_at)
+    if not newest.is_dated:
+        assert (newest.value, newest.denies, None) in [(p.value, p.denies, p.holds_to) for p in first]
 
 
 @pytest.mark.parametrize("seed", range(200))

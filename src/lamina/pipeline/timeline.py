@@ -1,12 +1,14 @@
 """When each value of a slot held, from everything that was said of it: a function of the statements, not of their order.
 
-Three rules, in the order in which they apply:
+Four rules, in the order in which they apply:
 
 1. Statements stand in valid time, and a value holds until another one begins.
 2. A statement without a date is sure of the instant at which it was said, and of no beginning. Where a dated one that
    holds at that instant was said later, it yields: what was said last about an instant counts. Its value is then what
    held *before* the dated one.
 3. What was over when it was told interrupts. The value around it comes back where it was said to hold after that.
+4. A denial ends its own value and no other, until that begins again. What is said of a value and what denies it yield to
+   each other as in rule 2, the denial with a date or without: "I quit Acme last week" is later than "I work at Acme".
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ _FOREVER: Instant = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One event's word that a value holds. ``order`` decides between those of one instant."""
+    """One event's word that a value holds, or with ``denies`` that it does not. ``order`` decides between those of one instant."""
 
     value: str
     source: str
@@ -32,11 +34,17 @@ class Statement:
     holds_to: Instant | None
     said_at: Instant
     order: int = 0
+    denies: bool = False
+
+    @property
+    def said(self) -> tuple[str, bool]:
+        """What is said: equal for those that say the same."""
+        return self.value, self.denies
 
     @property
     def is_over(self) -> bool:
         """Whether it was told as over."""
-        return self.holds_to is not None and self.holds_to <= self.said_at
+        return not self.denies and self.holds_to is not None and self.holds_to <= self.said_at
 
     @property
     def is_dated(self) -> bool:
@@ -54,12 +62,18 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A stretch of valid time in which a value held, and what says so."""
+    """A stretch of valid time in which a value held, or did not, and what says so."""
 
     value: str
     holds_from: Instant
     holds_to: Instant | None
     statements: tuple[Statement, ...]
+    denies: bool = False
+
+    @property
+    def said(self) -> tuple[str, bool]:
+        """Mirrors ``Statement.said``."""
+        return self.value, self.denies
 
 
 @dataclass(slots=True)
@@ -72,24 +86,82 @@ class _Run:
 
 
 def timeline(statements: Sequence[Statement], endings: Sequence[Ending] = ()) -> list[Period]:
-    """The periods of a slot, in valid order, none overlapping another."""
-    yielding = _yielding(statements)
-    standing = {each: each.holds_from for each in statements if each not in yielding}
-    periods = _swept(standing, endings)
-    return _swept(standing | _before(yielding, periods), endings) if yielding else periods
+    """The periods of a slot: of values in valid order, none overlapping another, then of what was denied."""
+    values = [each for each in statements if not each.denies]
+    denials = [each for each in statements if each.denies]
+    idle = _outdone(denials, values)
+    ending = [*endings, *(Ending(each.value, each.holds_from) for each in denials if each not in idle)]
+    yielding = _yielding(values, [each for each in denials if each not in idle])
+    standing = {each: each.holds_from for each in values if each not in yielding}
+    periods = _swept(standing, ending)
+    if yielding:
+        told = [*periods, *_denied(denials, idle, periods)]
+        periods = _swept(standing | _before(yielding, told), ending)
+    return [*periods, *_denied(denials, idle, periods)]
 
 
-def _yielding(statements: Sequence[Statement]) -> dict[Statement, Statement]:
-    """The undated statements that yield, each to the dated one that holds at its instant."""
-    dated = sorted((each for each in statements if each.is_dated), key=_place)
+def _yielding(values: Sequence[Statement], denials: Sequence[Statement]) -> dict[Statement, Statement]:
+    """The undated statements that yield, each to the dated one that holds at its instant or to a denial of its value."""
+    dated = sorted((each for each in values if each.is_dated), key=_place)
     found: dict[Statement, Statement] = {}
-    for undated in statements:
+    for undated in values:
         if undated.is_dated or undated.is_over:
             continue
-        begun = [each for each in dated if each.holds_from <= undated.said_at]
-        if begun and begun[-1].value != undated.value and begun[-1].said_at > undated.said_at:
-            found[undated] = begun[-1]
+        begun = [each for each in dated if each.holds_from <= undated.said_at][-1:]
+        rivals = [each for each in begun if each.value != undated.value and each.said_at > undated.said_at]
+        denied = [
+            each for each in denials if each.value == undated.value and each.holds_from <= undated.said_at
+        ]
+        rivals += [each for each in denied if _turn(each) > _turn(undated)]
+        if rivals:
+            found[undated] = min(rivals, key=_place)
     return found
+
+
+def _outdone(denials: Sequence[Statement], values: Sequence[Statement]) -> dict[Statement, Statement]:
+    """The undated denials that yield, each to a later word that the value had begun by then."""
+    found: dict[Statement, Statement] = {}
+    for denial in denials:
+        later = [
+            each
+            for each in values
+            if not (denial.is_dated or each.is_over)
+            and each.value == denial.value
+            and each.holds_from <= denial.said_at
+            and _turn(each) > _turn(denial)
+        ]
+        if later:
+            found[denial] = min(later, key=_place)
+    return found
+
+
+def _denied(
+    denials: Sequence[Statement], idle: Mapping[Statement, Statement], periods: Sequence[Period]
+) -> list[Period]:
+    """For how long each value was denied: until it begins again."""
+    starts = {each: period.holds_from for period in periods for each in period.statements}
+    found: list[Period] = []
+    for denial in sorted(denials, key=lambda each: (each.value, *_place(each))):
+        until = denial.holds_to
+        if denial in idle and idle[denial] in starts:
+            until = starts[idle[denial]]
+            start = until - 1
+        else:
+            start = denial.holds_from
+            again = [p.holds_from for p in periods if p.value == denial.value and p.holds_from >= start]
+            until = min([*again, *([] if until is None else [until])], default=None)
+            start = start if until is None else min(start, until - 1)
+        last = found[-1] if found else None
+        if last is not None and last.value == denial.value and last.holds_to == until:
+            start = min(last.holds_from, start)
+            found[-1] = replace(last, holds_from=start, statements=(*last.statements, denial))
+        else:
+            found.append(Period(denial.value, start, until, (denial,), denies=True))
+    return found
+
+
+def _turn(statement: Statement) -> tuple[Instant, str, int]:
+    return statement.said_at, statement.source, statement.order
 
 
 def _before(yielding: Mapping[Statement, Statement], periods: Sequence[Period]) -> dict[Statement, Instant]:
@@ -107,7 +179,7 @@ def _before(yielding: Mapping[Statement, Statement], periods: Sequence[Period]) 
 
 
 def _place(statement: Statement) -> tuple[Instant, Instant, str, int]:
-    return statement.holds_from, statement.said_at, statement.source, statement.order
+    return statement.holds_from, *_turn(statement)
 
 
 def _swept(placed: Mapping[Statement, Instant], endings: Sequence[Ending]) -> list[Period]:
