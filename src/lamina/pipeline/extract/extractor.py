@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lamina.language.sentences import Sentence, split_sentences
@@ -12,6 +12,7 @@ from lamina.pipeline.extract.answers import confirmed
 from lamina.pipeline.extract.gate import worth_parsing
 from lamina.pipeline.extract.keys import keys_of
 from lamina.pipeline.extract.limits import SENTENCE_LENGTH_MAX, SENTENCES_MAX, TEXT_LENGTH_MAX
+from lamina.pipeline.extract.meant import Meant, meant, put_in_place, put_right
 from lamina.pipeline.extract.mentions import distinct, note_kin, parsed_mentions, plain_mentions
 from lamina.pipeline.extract.parsed import Reader
 from lamina.pipeline.extract.plain import is_english, plain_triples
@@ -23,16 +24,18 @@ from lamina.pipeline.extract.values import (
     Extraction,
     FindTimes,
     Mention,
+    Span,
     Triple,
     Utterance,
     no_times,
 )
 
-NAME = "lamina-rules/2"
+NAME = "lamina-rules/3"
 """Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the next number:
 a replay then tells the new facts from those that the old rules made."""
 # Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_TURN_LENGTH_MAX = 2_000
 _ASSISTANT_FACTOR = 0.7
 _ANNOTATION = re.compile(
     r"(?:^|(?<=[.!?\n]) *|(?<=[.!?]\s))\[[^\[\]\n]{0,2000}\](?=\s*(?:$|\n|[A-Z\[]|[.!?]))", re.MULTILINE
@@ -103,6 +106,9 @@ class RulesExtractor:
         mentions: list[Mention] = []
         triples: list[Triple] = confirmed(refs)
         for sentence, worth, parse in zip(work.sentences, work.worth, work.parses, strict=True):
+            said = meant(sentence.text) if refs.speaker is not None else None
+            if said is not None and self._put_right(said, work, sentence, triples):
+                continue
             if parse is not None:
                 times = self._times(utterance, sentence)
                 reader = Reader(
@@ -121,6 +127,28 @@ class RulesExtractor:
         return Extraction(
             distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth)
         )
+
+    def _put_right(self, said: Meant, work: _Work, sentence: Sentence, triples: list[Triple]) -> bool:
+        """Change what the utterance claimed, or claim anew what the speaker's turn before did; whether there was such a claim."""
+        span = Span(sentence.start, sentence.start + len(sentence.text))
+        if triples and said.about is None:
+            changed = put_in_place(said, triples, span)
+            triples[:] = [changed.get(each, each) for each in triples]
+            return bool(changed)
+        if said.near:
+            return False
+        utterance = work.utterance
+        own = [
+            at
+            for at, turn in enumerate(utterance.previous)
+            if turn.speaker in (utterance.speaker, utterance.speaker_name)
+        ]
+        for at in own[-1:]:
+            text, before = utterance.previous[at].text[:_TURN_LENGTH_MAX], utterance.previous[:at]
+            (earlier,) = self.extract([replace(utterance, text=text, previous=before)])
+            triples += (found := put_right(said, earlier.triples, span))
+            return bool(found)
+        return False
 
     def _times(self, utterance: Utterance, sentence: Sentence) -> Times:
         return Times(
