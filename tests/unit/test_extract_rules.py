@@ -7,6 +7,7 @@ from extraction_cases import find_times, say, short
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lamina.language.temporal import find_times as real_find_times
 from lamina.pipeline.extract import EntityRef, RulesExtractor, Span, Triple
 from lamina.pipeline.extract.keys import keys_of
 from lamina.pipeline.extract.values import LiteralValue
@@ -31,6 +32,18 @@ plain = RulesExtractor(find_times, use_parser=False)
         ("Ich wohne in Berlin.", ["Alice lives_in Berlin"]),
         ("Je m'appelle Alice et je travaille chez Acme.", ["Alice name_is Alice", "Alice works_at Acme"]),
         ("Me llamo Alicia y vivo en Madrid.", ["Alice name_is Alicia", "Alice lives_in Madrid"]),
+        ("Ich wohne nicht mehr in Berlin.", ["Alice not lives_in Berlin"]),
+        ("Ich arbeite seit 2019 bei Acme.", ["Alice works_at Acme"]),
+        ("Ich mag Jazz nicht mehr.", ["Alice not likes Jazz"]),
+        ("Ich mag keine Oliven.", []),
+        (
+            "Ya no vivo en Sevilla, ahora vivo en Cádiz.",
+            ["Alice not lives_in Sevilla", "Alice lives_in Cádiz"],
+        ),
+        ("No vivo en Sevilla.", ["Alice not lives_in Sevilla"]),
+        ("Je n'habite plus à Lyon.", ["Alice not lives_in Lyon"]),
+        ("Non abito più a Roma.", ["Alice not lives_in Roma"]),
+        ("No, I live in Berlin.", ["Alice corrects lives_in Berlin"]),
         ("Do you live in Berlin?", []),
         ("If I get the job, I work at Acme.", []),
         ("Wenn ich Glück habe, und ich wohne in Berlin.", []),
@@ -41,6 +54,16 @@ plain = RulesExtractor(find_times, use_parser=False)
 )
 def test_plain_rules(text: str, claims: list[str]) -> None:
     assert [short(triple) for triple in plain.extract([say(text)])[0].triples] == claims
+
+
+def test_a_date_is_that_of_its_own_clause_and_never_of_a_name() -> None:
+    def since(text: str) -> dict[str, int | None]:
+        found = RulesExtractor(real_find_times, use_parser=False).extract([say(text)])[0].triples
+        return {t.predicate: t.valid_from.year if t.valid_from else None for t in found}
+
+    assert since("Ich heiße Nora und wohne seit 2019 in Berlin.") == {"name_is": None, "lives_in": 2019}
+    assert since("Vivo en Cádiz desde 2019.") == {"lives_in": 2019}
+    assert since("Ich heiße Nora seit 2019.") == {"name_is": None}
 
 
 @given(st.text(max_size=300))

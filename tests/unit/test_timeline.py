@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise, permutations
 
 import pytest
 
@@ -15,8 +15,16 @@ def said(value: str, at: int, *, since: int | None = None, until: int | None = N
     return Statement(value, f"{value}{at}", at if since is None else since, until, at)
 
 
+def not_said(value: str, at: int, *, since: int | None = None) -> Statement:
+    return Statement(value, f"not {value}{at}", at if since is None else since, None, at, denies=True)
+
+
 def drawn(*statements: Statement, endings: tuple[Ending, ...] = ()) -> list[tuple[str, int, int | None]]:
-    return [(p.value, p.holds_from, p.holds_to) for p in timeline(statements, endings)]
+    return [(p.value, p.holds_from, p.holds_to) for p in timeline(statements, endings) if not p.denies]
+
+
+def denied(*statements: Statement) -> list[tuple[str, int, int | None]]:
+    return [(p.value, p.holds_from, p.holds_to) for p in timeline(statements) if p.denies]
 
 
 def test_values_follow_each_other() -> None:
@@ -144,6 +152,59 @@ def test_what_people_said_holds_as_if_no_document_had_been_read(seed: int) -> No
         assert [(p.value, p.holds_to) for p in inside] == [(firm.value, firm.holds_to)], firm
 
 
+@pytest.mark.parametrize(
+    ("told", "values", "denials"),
+    [
+        # a denial ends its own value, and holds until that begins again
+        ([said("a", 10), not_said("a", 20)], [("a", 10, 20)], [("a", 20, None)]),
+        ([not_said("a", 10), said("a", 20)], [("a", 20, None)], [("a", 10, 20)]),
+        ([said("a", 1), not_said("a", 10), said("a", 20)], [("a", 1, 10), ("a", 20, None)], [("a", 10, 20)]),
+        # ... and no other
+        ([said("a", 10), not_said("b", 20)], [("a", 10, None)], [("b", 20, None)]),
+        ([said("a", 1), not_said("a", 10), said("b", 20)], [("a", 1, 10), ("b", 20, None)], [("a", 10, None)]),
+        # said later, of an instant before: what was said without a date yields
+        ([said("a", 10), not_said("a", 20, since=5)], [("a", 4, 5)], [("a", 5, None)]),
+        ([said("a", 1), said("a", 10), not_said("a", 20, since=5)], [("a", 1, 5)], [("a", 5, None)]),
+        ([not_said("a", 10), said("a", 20, since=5)], [("a", 5, None)], [("a", 4, 5)]),
+        ([said("a", 10), not_said("a", 20, since=5), said("b", 21, since=7)], [("a", 4, 5), ("b", 7, None)], [("a", 5, None)]),
+        # said before it, a denial does not reach what was said since
+        ([not_said("a", 10, since=5), said("a", 20)], [("a", 20, None)], [("a", 5, 20)]),
+        # dates stand by themselves, also one that is still to come
+        ([said("a", 10, since=1), not_said("a", 9, since=5)], [("a", 1, 5)], [("a", 5, None)]),
+        ([said("a", 10), not_said("a", 20, since=50)], [("a", 10, 50)], [("a", 50, None)]),
+        # of one instant the later in the log counts
+        ([replace(said("a", 10), source="1"), replace(not_said("a", 10), source="2")], [("a", 9, 10)], [("a", 10, None)]),
+        ([replace(said("a", 10), source="2"), replace(not_said("a", 10), source="1")], [("a", 10, None)], [("a", 9, 10)]),
+    ],
+)  # fmt: skip
+def test_denials_among_values(
+    told: list[Statement],
+    values: list[tuple[str, int, int | None]],
+    denials: list[tuple[str, int, int | None]],
+) -> None:
+    for order in permutations(told):
+        assert (drawn(*order), denied(*order)) == (values, denials)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_value_and_its_denial_never_hold_at_once_in_whatever_order_they_were_told(seed: int) -> None:
+    chance = random.Random(seed)
+    statements = []
+    for at in chance.sample(range(100, 1000, 10), chance.randrange(2, 8)):
+        since = chance.choice([None, None, at - chance.randrange(1, 90)])
+        told = not_said if chance.random() < 0.4 else said
+        statements.append(told(chance.choice("ab"), at, since=since))
+    first = timeline(statements)
+    assert timeline(chance.sample(statements, len(statements))) == first
+    spans = [(p.value, p.holds_from, p.holds_to or 1 << 40) for p in first]
+    assert all(start < end for _, start, end in spans)
+    for (one, start, end), (two, since, until) in combinations(spans, 2):
+        assert one != two or end <= since or until <= start
+    newest = max(statements, key=lambda each: each.said_at)
+    if not newest.is_dated:
+        assert (newest.value, newest.denies, None) in [(p.value, p.denies, p.holds_to) for p in first]
+
+
 @pytest.mark.parametrize("seed", range(200))
 def test_the_order_of_the_statements_does_not_matter_and_periods_never_overlap(seed: int) -> None:
     chance = random.Random(seed)
@@ -159,3 +220,42 @@ def test_the_order_of_the_statements_does_not_matter_and_periods_never_overlap(s
     newest = max(statements, key=lambda each: each.said_at)
     if not newest.is_dated and not newest.is_over:
         assert (first[-1].value, first[-1].holds_to) == (newest.value, None)
+
+
+def test_a_document_ends_and_denies_nothing_that_a_person_says() -> None:
+    denial = replace(not_said("a", 20), external=True)
+    told = [said("a", 10), denial]
+    assert (drawn(*told), denied(*told)) == ([("a", 10, None)], [("a", 9, 10)])
+    told = [read("a", 10), denial]
+    assert (drawn(*told), denied(*told)) == ([("a", 10, 20)], [("a", 20, None)])
+    told = [not_said("a", 10), read("a", 20)]
+    assert (drawn(*told), denied(*told)) == ([("a", 9, 10)], [("a", 10, None)])
+    told = [not_said("a", 10), denial]
+    assert (drawn(*told), denied(*told)) == ([], [("a", 10, None)])
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_what_people_said_and_denied_holds_as_if_no_document_had_been_read(seed: int) -> None:
+    chance = random.Random(seed)
+    statements = []
+    for at in chance.sample(range(100, 1000, 10), chance.randrange(2, 9)):
+        since = chance.choice([None, None, at - chance.randrange(1, 90)])
+        told = not_said if chance.random() < 0.35 else said
+        statements.append(replace(told(chance.choice("ab"), at, since=since), external=chance.random() < 0.4))
+    periods = timeline(statements)
+    assert timeline(chance.sample(statements, len(statements))) == periods
+    assert {s for period in periods for s in period.statements} == set(statements)
+    spans = [(p.value, p.holds_from, p.holds_to or 1 << 40) for p in periods]
+    for (one, start, end), (two, since, until) in combinations(spans, 2):
+        assert one != two or end <= since or until <= start
+    for firm in timeline([each for each in statements if not each.external]):
+        if firm.holds_from == firm.holds_to:
+            continue  # of two values that were said of one instant the first holds for none
+        inside = [
+            p
+            for p in periods
+            if p.denies == firm.denies
+            and p.value == firm.value
+            and p.holds_from <= firm.holds_from < (p.holds_to or 1 << 40)
+        ]
+        assert [p.holds_to for p in inside] == [firm.holds_to], firm

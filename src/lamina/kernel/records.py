@@ -150,8 +150,8 @@ class Record:
 class Fact(Record):
     """A triple with validity (seed 002, 7.3).
 
-    ``text`` says it in one sentence; ``external`` when it was read in what a tool or a document said. ``slot`` is what conflicting values compete for: (subject, predicate) of a single-valued predicate. Facts of
-    one slot supersede each other by valid time; None means that values stand beside each other.
+    ``text`` says it in one sentence; ``external`` when it was read in what a tool or a document said. ``slot`` is what conflicting facts compete for: the values of a single-valued predicate, or a value and its
+    denial. Facts of one slot supersede each other by valid time; None means that they stand beside each other.
     """
 
     layer: ClassVar[Layer] = Layer.FACTS

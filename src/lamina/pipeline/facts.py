@@ -1,7 +1,7 @@
 """Facts: from the triples of an event to versions that stand beside, confirm or supersede earlier ones.
 
-Values of one slot, that is of a single-valued predicate of one subject, follow each other in valid time (``slots.py``, by the
-rules of ``timeline.py``); all others stand beside each other.
+Values of one slot (``matters.py``) follow each other in valid time (``slots.py``, by the rules of ``timeline.py``); what happened
+and what is planned has none and stands beside each other.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from lamina.kernel.time import Instant, from_datetime, to_datetime
 from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
+from lamina.pipeline.matters import denials_of, slot_of
+from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.versions import put_version, support_of, supports_of, vouched_for
 from lamina.pipeline.view import TAKEN_BACK_BY, View
@@ -61,6 +63,7 @@ class FactResolver:
     def __init__(self, view: View) -> None:
         self._view = view
         self._slots = SlotPlacer(view)
+        self._namesakes: frozenset[str] = frozenset()
 
     def resolve(self, extraction: Extraction, extractor: str) -> Writes:
         """The entities, mentions, facts, closings and supports of the view's event."""
@@ -71,6 +74,7 @@ class FactResolver:
         if not event.directives.wants("facts"):
             return writes
         claims = [_claim(event, triple) for triple in extraction.triples[:FACTS_PER_EVENT_MAX]]
+        self._namesakes = self._doubtful(claims)
         for ordinal, claim in enumerate(claims):
             if claim.confidence < event.directives.confidence_floor:
                 continue
@@ -82,13 +86,15 @@ class FactResolver:
 
     def _place(self, event: Event, claim: _Claim, ordinal: int, extractor: str, writes: Writes) -> None:
         fact = _fact(event, claim, ordinal, extractor)
-        if fact.negated:
-            fact = self._end_denied(event, fact, writes)
+        if claim.triple.single_valued and claim.subject.id in self._namesakes:
+            fact = replace(fact, slot=None)
         if claim.has_ended and self._end_told(event, fact, writes):
             return
         if fact.slot is not None:
-            self._slots.place(self._held(writes, slot=fact.slot), fact, writes)
+            self._in_slot(claim, fact, fact.slot, writes)
             return
+        if fact.negated and claim.subject.id not in self._namesakes:
+            fact = self._end_denied(event, fact, writes)
         same = self._held(writes, claim_key=fact.claim_key)
         still_true = [held for held in same if _overlap(held, fact) and _same_due(held, fact)]
         if claim.has_ended:  # "she used to live in Porto" says of no value that holds that it does
@@ -97,6 +103,26 @@ class FactResolver:
             self._confirm(event, still_true[-1], fact, writes)
         else:
             _add(event, fact, writes)
+
+    def _doubtful(self, claims: Sequence[_Claim]) -> frozenset[str]:
+        """The people of whom the event says that they are something else to somebody than was known."""
+        told = {claim.subject.id for claim in claims if claim.triple.single_valued}
+        ties: dict[tuple[str, str], list[str]] = {}
+        for claim in claims:
+            if claim.object.id in told and introduces(claim.triple):
+                ties.setdefault((claim.subject.id, claim.object.id), []).append(claim.triple.predicate)
+        return frozenset(
+            person for (owner, person), said in ties.items() if is_another(self._view, owner, person, said)
+        )
+
+    def _in_slot(self, claim: _Claim, fact: Fact, slot: str, writes: Writes) -> None:
+        if not claim.triple.single_valued:
+            self._slots.place(self._held(writes, slot=slot), (), fact, writes)
+            return
+        values = f"{claim.subject.id}|{fact.predicate}"
+        self._slots.place(
+            self._held(writes, slot=values), self._held(writes, slot=denials_of(values)), fact, writes
+        )
 
     def _take_back(self, event: Event, taken: TakenBack, writes: Writes) -> None:
         """End the value that holds when the event is observed; nothing takes its place."""
@@ -121,7 +147,7 @@ class FactResolver:
             put_version(event, held, confirmed, writes)
 
     def _end_denied(self, event: Event, denial: Fact, writes: Writes) -> Fact:
-        """ "I no longer live in Porto" ends what said that she does, and supersedes it."""
+        """ "I did not buy it after all" ends what said that she did, and supersedes it."""
         affirmed = replace(denial, negated=False).claim_key
         for held in self._held(writes, claim_key=affirmed):
             if held.valid_to is None and held.valid_from < denial.valid_from and _may_end(event, held):
@@ -206,7 +232,16 @@ def _object(event: Event, value: EntityRef | LiteralValue) -> ObjectValue:
 def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
     triple = claim.triple
     # What is over must not end what holds now, so it takes no place among the values of its slot.
-    single = triple.single_valued and not triple.negated and not claim.has_ended
+    slot = None
+    if not claim.has_ended:
+        slot = slot_of(
+            claim.subject.id,
+            triple.predicate,
+            claim.object,
+            kind=triple.kind,
+            single=triple.single_valued,
+            negated=triple.negated,
+        )
     return Fact(
         tenant_id=event.tenant_id,
         id=derived_id(Prefix.FACT, event.recorded_at, event.id, extractor, ordinal),
@@ -226,7 +261,7 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         text=restate(triple, seen_at=to_datetime(event.context.observed_at)),
         external=event.origin.trust is Trust.EXTERNAL,
         extractor=extractor,
-        slot=f"{claim.subject.id}|{triple.predicate}" if single else None,
+        slot=slot,
     )
 
 

@@ -23,6 +23,7 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.loops.doing import end_fact
+from lamina.pipeline.matters import family_of, is_shared, words_of
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.view import (
     CANCELLED_BY,
@@ -49,14 +50,15 @@ class _Matter:
     """The claims that bear on each other: values of a slot, or one value and its denial where many may stand."""
 
     subject: str
-    predicate: str
-    object: str | None
+    predicates: tuple[str, ...]
+    words: str | None
 
     def holds(self, claim: Fact | Belief) -> bool:
         """Whether a claim is one of them."""
         return (
-            (claim.subject.id, claim.predicate) == (self.subject, self.predicate)
-            and self.object in (None, claim.object.key)
+            claim.subject.id == self.subject
+            and claim.predicate in self.predicates
+            and self.words in (None, words_of(claim.object))
             and not isinstance(claim, Loop)
         )
 
@@ -113,11 +115,12 @@ class Mender:
         """What the event spoke of."""
         found: dict[_Matter, None] = {}
         for fact in _told_by(view, event_id):
-            whole = _Matter(fact.subject.id, fact.predicate, None)
-            single = fact.slot is not None or any(
-                each.slot is not None for each in _facts(view, whole, view.event.scope)
+            whole = _Matter(fact.subject.id, family_of(fact.predicate), None)
+            single = any(
+                each.slot is not None and not is_shared(each)
+                for each in (fact, *_facts(view, whole, view.event.scope))
             )
-            found[whole if single else replace(whole, object=fact.object.key)] = None
+            found[whole if single else replace(whole, words=words_of(fact.object))] = None
         return list(found)
 
     def _scopes_behind(self, view: View, beliefs: Sequence[Belief], scope: Scope) -> list[Scope]:
@@ -176,17 +179,23 @@ def _tied(view: View, writes: Writes, relation: str) -> list[Fact]:
 
 
 def _facts(view: View, matter: _Matter, scope: Scope) -> list[Fact]:
-    found = view.query(
-        Layer.FACTS, scope=scope, subject=matter.subject, predicate=matter.predicate, limit=_CLAIMS_MAX
-    )
+    found = _queried(view, Layer.FACTS, matter, scope)
     return [each for each in found if isinstance(each, Fact) and matter.holds(each)]
 
 
 def _beliefs(view: View, matter: _Matter, scope: Scope) -> list[Belief]:
-    found = view.query(
-        Layer.BELIEFS, scope=scope, subject=matter.subject, predicate=matter.predicate, limit=_CLAIMS_MAX
-    )
+    found = _queried(view, Layer.BELIEFS, matter, scope)
     return [each for each in found if isinstance(each, Belief) and matter.holds(each)]
+
+
+def _queried(view: View, layer: Layer, matter: _Matter, scope: Scope) -> list[Record]:
+    return [
+        found
+        for predicate in matter.predicates
+        for found in view.query(
+            layer, scope=scope, subject=matter.subject, predicate=predicate, limit=_CLAIMS_MAX
+        )
+    ]
 
 
 def _replace(

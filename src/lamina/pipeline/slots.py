@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.time import Instant
+from lamina.pipeline.matters import is_denial, value_of
 from lamina.pipeline.timeline import Ending, Period, Statement, timeline
 from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouched_for
 from lamina.pipeline.view import EXTRACTED_FROM, HELD_UNTIL, View
@@ -28,19 +30,28 @@ class SlotPlacer:
         self._view = view
         self._event = view.event
 
-    def place(self, chain: Sequence[Fact], fact: Fact, writes: Writes) -> None:
-        """Place ``fact`` among ``chain``, the current versions of its slot in valid order."""
-        if not chain:
-            self._add(fact, writes)
-        elif not self._at_end(chain[-1], fact, writes):
-            self._redraw(chain, fact, writes)
+    def place(self, values: Sequence[Fact], denials: Sequence[Fact], fact: Fact, writes: Writes) -> None:
+        """Place ``fact`` among the current versions of its slot and of the denials of its values, each in valid order."""
+        value = value_of(fact)
+        beside = values if is_denial(fact) else denials
+        if all(value_of(each) != value for each in beside):
+            # What is denied of other values bears on none that comes last.
+            chain = denials if is_denial(fact) else values
+            if not chain:
+                self._add(fact, writes)
+                return
+            # A denial may have come between what was said of the value that is last.
+            last = [each for each in chain if value_of(each) == value_of(chain[-1])]
+            if self._at_end(last, fact, writes):
+                return
+        self._redraw([*values, *denials], fact, writes)
 
-    def _at_end(self, last: Fact, fact: Fact, writes: Writes) -> bool:
-        """Place it behind the last value; whether that is its place."""
-        event = self._event
+    def _at_end(self, said: Sequence[Fact], fact: Fact, writes: Writes) -> bool:
+        """Place it behind the last value, of which all the facts are given; whether that is its place."""
+        event, last = self._event, said[-1]
         if fact.valid_from < max(last.valid_from, event.context.observed_at) or last.valid_to is not None:
             return False
-        if last.object.key == fact.object.key:
+        if value_of(last) == value_of(fact):
             if fact.valid_to is not None:
                 return False
             writes.supports += supports_of(event, last.id, fact)
@@ -49,7 +60,7 @@ class SlotPlacer:
             return True
         if fact.external and not last.external:
             return False  # what a document says ends nobody's word
-        if self._said_after([last], fact.valid_from, writes):
+        if is_denial(fact) or self._said_after(said, fact.valid_from, writes):
             return False
         self._add(replace(fact, supersedes=last.id), writes)
         ended = replace(last, valid_to=fact.valid_from, superseded_by=fact.id)
@@ -66,8 +77,8 @@ class SlotPlacer:
 
     def _redraw(self, chain: Sequence[Fact], fact: Fact, writes: Writes) -> None:
         statements = self._statements(chain, fact, writes)
-        known = {each.value for each in statements}
-        drawn = [each for each in chain if each.object.key in known]
+        known = {each.said for each in statements}
+        drawn = [each for each in chain if _said(each) in known]
         periods = timeline(statements, _endings(drawn, statements))
         facts = self._facts_of(periods, drawn, fact)
         _put_links(self._event, facts, periods, {each.id: each for each in drawn}, writes)
@@ -75,7 +86,7 @@ class SlotPlacer:
         kept = {each.id for each in facts}
         for gone in drawn:
             if gone.id not in kept:
-                same = [each.id for each in facts if each.object.key == gone.object.key]
+                same = [each.id for each in facts if _said(each) == _said(gone)]
                 drop_fact(self._event, gone, same[0] if same else None, writes)
 
     def _statements(self, chain: Sequence[Fact], fact: Fact | None, writes: Writes) -> list[Statement]:
@@ -86,28 +97,38 @@ class SlotPlacer:
         events = {**self._view.events(sources), self._event.id: self._event}
         ends = {(s.record_id, s.source_id): s.ordinal for s in supports if s.relation == HELD_UNTIL}
         by_id = {each.id: (order, each) for order, each in enumerate(chain)}
-        found: dict[tuple[str, str], Statement] = {}
+        found: dict[tuple[str, bool, str], Statement] = {}
         for support in supports:
             if support.relation != EXTRACTED_FROM:
                 continue
             order, held = by_id[support.record_id]
             source = events.get(support.source_id)
             said = Statement(
-                held.object.key,
+                value_of(held),
                 support.source_id,
                 support.ordinal,
                 ends.get((held.id, support.source_id)),
                 support.ordinal if source is None else source.context.observed_at,
                 order,
+                is_denial(held),
                 held.external if source is None else source.origin.trust is Trust.EXTERNAL,
                 support.weight,
             )
-            found.setdefault((said.value, said.source), said)
+            found.setdefault((*said.said, said.source), said)
         if fact is not None:
-            own = (fact.object.key, self._event.id)
-            said_at = self._event.context.observed_at
-            told = (fact.external, fact.confidence)
-            found[own] = Statement(*own, fact.valid_from, fact.valid_to, said_at, len(chain), *told)
+            said_at, own = self._event.context.observed_at, self._event.id
+            said = Statement(
+                value_of(fact),
+                own,
+                fact.valid_from,
+                fact.valid_to,
+                said_at,
+                len(chain),
+                is_denial(fact),
+                fact.external,
+                fact.confidence,
+            )
+            found[*said.said, own] = said
         return list(found.values())
 
     def _supports(self, ids: Sequence[str], writes: Writes) -> list[Support]:
@@ -125,7 +146,7 @@ class SlotPlacer:
         found: list[Fact] = []
         for number, period in enumerate(periods):
             sources = {each.source for each in period.statements}
-            same = [each for each in free if each.object.key == period.value]
+            same = [each for each in free if _said(each) == period.said]
             best = min(
                 same,
                 key=lambda each: (
@@ -137,7 +158,7 @@ class SlotPlacer:
                 free.remove(best)
                 found.append(best)
                 continue
-            base = next(each for each in [*chain, fact] if each.object.key == period.value)
+            base = next(each for each in [*chain, fact] if _said(each) == period.said)
             first = min(period.statements, key=lambda each: (each.holds_from, each.source))
             found.append(
                 replace(
@@ -161,17 +182,17 @@ class SlotPlacer:
         writes: Writes,
     ) -> None:
         """Have each period's fact rest on all that says so."""
-        values = {each.id: each.object.key for each in chain}
-        rows: dict[tuple[str, str], list[Support]] = {}
+        values = {each.id: _said(each) for each in chain}
+        rows: dict[tuple[tuple[str, bool], str], list[Support]] = {}
         known = set()
         for support in self._supports(list(values), writes):
             known.add((support.record_id, support.source_id, support.relation))
             if support.relation in (EXTRACTED_FROM, HELD_UNTIL):
                 rows.setdefault((values[support.record_id], support.source_id), []).append(support)
-        rows[fact.object.key, self._event.id] = supports_of(self._event, fact.id, fact)
+        rows[_said(fact), self._event.id] = supports_of(self._event, fact.id, fact)
         for held, period in zip(facts, periods, strict=True):
             for said in period.statements:
-                for row in rows[period.value, said.source]:
+                for row in rows[period.said, said.source]:
                     key = (held.id, row.source_id, row.relation)
                     if key not in known:
                         known.add(key)
@@ -179,16 +200,22 @@ class SlotPlacer:
                         writes.supports.append(moved)
 
 
+def _said(fact: Fact) -> tuple[str, bool]:
+    """Mirrors ``Statement.said``."""
+    return value_of(fact), is_denial(fact)
+
+
 def _endings(chain: Sequence[Fact], statements: Sequence[Statement]) -> list[Ending]:
-    """Where a value ended by another word than a next value or its own: it was denied, or taken back."""
+    """Where a value ended by another word than a next value, a denial or its own: it was taken back."""
     starts = {each.valid_from for each in chain}
     told = {(each.value, each.holds_to) for each in statements if _says_when(each)}
     return [
-        Ending(each.object.key, each.valid_to)
+        Ending(value_of(each), each.valid_to)
         for each in chain
         if each.valid_to is not None
+        and not is_denial(each)
         and each.valid_to not in starts
-        and (each.object.key, each.valid_to) not in told
+        and (value_of(each), each.valid_to) not in told
     ]
 
 
@@ -212,14 +239,15 @@ def _put_links(
     """Put the facts as their periods are, each naming those before and after it."""
     ids = [each.id for each in facts]
     ring = {*ids, *held}
+    before, after = _neighbours(periods)
     for number, (fact, period) in enumerate(zip(facts, periods, strict=True)):
-        denied_by = None if fact.superseded_by in ring else fact.superseded_by
+        apart = None if fact.superseded_by in ring else fact.superseded_by
         linked = replace(
             _trusted(fact, period),
             valid_from=period.holds_from,
             valid_to=period.holds_to,
-            supersedes=ids[number - 1] if number else None,
-            superseded_by=ids[number + 1] if number + 1 < len(ids) else denied_by,
+            supersedes=ids[before[number]] if number in before else None,
+            superseded_by=ids[after[number]] if number in after else apart,
         )
         if fact.id not in held:
             writes.records.append(linked)
@@ -228,3 +256,24 @@ def _put_links(
         elif linked != fact:
             by = linked.superseded_by if linked.superseded_by != fact.superseded_by else None
             put_version(event, fact, linked, writes, superseded_by=by)
+
+
+def _neighbours(periods: Sequence[Period]) -> tuple[dict[int, int], dict[int, int]]:
+    """For each period the one that it follows, and the one that follows it: a denial stands between two of its value."""
+    values = [number for number, period in enumerate(periods) if not period.denies]
+    after = dict(pairwise(values))
+    before = {later: earlier for earlier, later in after.items()}
+    for number, denial in enumerate(periods):
+        for other in values if denial.denies else ():
+            same = periods[other]
+            if same.value != denial.value:
+                continue
+            if same.holds_to == denial.holds_from:
+                before[number] = other
+                if other not in after or periods[after[other]].value == denial.value:
+                    after[other] = number
+            elif same.holds_from == denial.holds_to:
+                after[number] = other
+                if other not in before or periods[before[other]].holds_to != same.holds_from:
+                    before[other] = number
+    return before, after

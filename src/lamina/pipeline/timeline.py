@@ -1,13 +1,15 @@
 """When each value of a slot held, from everything that was said of it: a function of the statements, not of their order.
 
-Four rules, in the order in which they apply:
+Five rules, in the order in which they apply:
 
 1. Statements stand in valid time, and a value holds until another one begins.
 2. A statement without a date is sure of the instant at which it was said, and of no beginning. Where a dated one that
    holds at that instant was said later, it yields: what was said last about an instant counts. Its value is then what
    held *before* the dated one.
 3. What was over when it was told interrupts. The value around it comes back where it was said to hold after that.
-4. What a tool or document says fills the gaps that people's words leave, and moves none of their ends. Where it would begin
+4. A denial ends its own value and no other, until that begins again. What is said of a value and what denies it yield to
+   each other as in rule 2, the denial with a date or without: "I quit Acme last week" is later than "I work at Acme".
+5. What a tool or document says fills the gaps that people's words leave, and moves none of their ends. Where it would begin
    while another value holds by somebody's word it yields: it is put before the first of the values that follow each other there.
 """
 
@@ -26,8 +28,8 @@ _FOREVER: Instant = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One event's word that a value holds. ``order`` decides between those of one instant; ``external`` is the word of a
-    tool or document, ``confidence`` how sure the event was."""
+    """One event's word that a value holds, or with ``denies`` that it does not. ``order`` decides between those of one instant;
+    ``external`` is the word of a tool or document, ``confidence`` how sure the event was."""
 
     value: str
     source: str
@@ -35,13 +37,19 @@ class Statement:
     holds_to: Instant | None
     said_at: Instant
     order: int = 0
+    denies: bool = False
     external: bool = False
     confidence: float = 1.0
 
     @property
+    def said(self) -> tuple[str, bool]:
+        """What is said: equal for those that say the same."""
+        return self.value, self.denies
+
+    @property
     def is_over(self) -> bool:
         """Whether it was told as over."""
-        return self.holds_to is not None and self.holds_to <= self.said_at
+        return not self.denies and self.holds_to is not None and self.holds_to <= self.said_at
 
     @property
     def is_dated(self) -> bool:
@@ -51,20 +59,27 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """That a value had ended by an instant, whoever said so."""
+    """That a value had ended by an instant; where it is ``external``, nothing of it that a person said ends."""
 
     value: str
     at: Instant
+    external: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A stretch of valid time in which a value held, and what says so."""
+    """A stretch of valid time in which a value held, or did not, and what says so."""
 
     value: str
     holds_from: Instant
     holds_to: Instant | None
     statements: tuple[Statement, ...]
+    denies: bool = False
+
+    @property
+    def said(self) -> tuple[str, bool]:
+        """Mirrors ``Statement.said``."""
+        return self.value, self.denies
 
 
 @dataclass(slots=True)
@@ -77,29 +92,85 @@ class _Run:
 
 
 def timeline(statements: Sequence[Statement], endings: Sequence[Ending] = ()) -> list[Period]:
-    """The periods of a slot, in valid order, none overlapping another."""
-    own = _placed([each for each in statements if not each.external], endings)
-    others = _placed([each for each in statements if each.external], endings)
-    firm = _swept(own, endings)
-    if not others:
-        return firm
-    yielding = {}
-    for each, at in others.items():
-        begun = [period for period in firm if period.holds_from <= at < (period.holds_to or _FOREVER)]
-        if begun and begun[0].value != each.value:
-            yielding[each] = _start_of_stretch(firm, begun[0], room=len(others))
-    return _swept(own | others | _before(yielding), endings)
+    """The periods of a slot: of values in valid order, none overlapping another, then of what was denied."""
+    own = _told([each for each in statements if not each.external], endings)
+    others = _told([each for each in statements if each.external], endings)
+    if not (others.placed or others.denied):
+        return [*own.periods, *own.denied]
+    ending = [*own.endings, *(replace(each, external=True) for each in others.endings if each not in endings)]
+    ending += [Ending(each.value, each.holds_from, external=True) for each in own.denied]
+    periods = _swept({**own.placed, **others.placed, **_before(_giving_way(own, others))}, ending)
+    return [*periods, *_denied_beside(own, others, periods)]
 
 
-def _placed(statements: Sequence[Statement], endings: Sequence[Ending]) -> dict[Statement, Instant]:
-    """From when on each statement says that its value holds, by the first two rules."""
-    yielding = _yielding(statements)
-    standing = {each: each.holds_from for each in statements if each not in yielding}
-    if not yielding:
-        return standing
-    periods = _swept(standing, endings)
-    starts = {each: period.holds_from for period in periods for each in period.statements}
-    return standing | _before({each: starts[other] for each, other in yielding.items()})
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A timeline of its own: from when on each statement says that its value holds, what ends it, and what came of that."""
+
+    placed: Mapping[Statement, Instant]
+    endings: Sequence[Ending]
+    periods: Sequence[Period]
+    denied: Sequence[Period]
+
+
+def _told(statements: Sequence[Statement], endings: Sequence[Ending]) -> _Told:
+    """By the first four rules."""
+    values = [each for each in statements if not each.denies]
+    denials = [each for each in statements if each.denies]
+    idle = _outdone(denials, values)
+    ending = [*endings, *(Ending(each.value, each.holds_from) for each in denials if each not in idle)]
+    yielding = _yielding(values, [each for each in denials if each not in idle])
+    placed = {each: each.holds_from for each in values if each not in yielding}
+    periods = _swept(placed, ending)
+    if yielding:
+        told = [*periods, *_denied(denials, idle, periods)]
+        starts = {each: period.holds_from for period in told for each in period.statements}
+        placed |= _before({each: starts[other] for each, other in yielding.items()})
+        periods = _swept(placed, ending)
+    return _Told(placed, ending, periods, _denied(denials, idle, periods))
+
+
+def _giving_way(own: _Told, others: _Told) -> dict[Statement, Instant]:
+    """What documents say that holds while a person's word says otherwise, each with the instant before which it is put."""
+    room = len(others.placed)
+    found: dict[Statement, Instant] = {}
+    for each, begins in others.placed.items():
+        at = begins
+        while True:
+            begun = [p for p in own.periods if _covers(p, at) and p.value != each.value]
+            denied = [p for p in own.denied if _covers(p, at) and p.value == each.value]
+            if begun:
+                found[each] = _start_of_stretch(own.periods, begun[0], room=room)
+            elif denied:
+                found[each] = denied[0].holds_from
+            else:
+                break
+            at = found[each] - 1
+    return found
+
+
+def _covers(period: Period, at: Instant) -> bool:
+    return period.holds_from <= at < (period.holds_to or _FOREVER)
+
+
+def _denied_beside(own: _Told, others: _Told, periods: Sequence[Period]) -> list[Period]:
+    """For how long each value was denied: what documents deny fills the gaps that the values and people's denials leave."""
+    found = list(own.denied)
+    for denied in others.denied:
+        start, until = denied.holds_from, denied.holds_to
+        beside = [each for each in (*periods, *found) if each.value == denied.value]
+        over = next((each for each in beside if _covers(each, start)), None)
+        if over is not None and over.denies:
+            found[found.index(over)] = replace(over, statements=(*over.statements, *denied.statements))
+            continue
+        while over is not None:
+            start, until = over.holds_from - 1, over.holds_from
+            over = next((each for each in beside if _covers(each, start)), None)
+        after = [each.holds_from for each in beside if each.holds_from > start]
+        found.append(replace(denied, holds_from=start, holds_to=min([*after, until or _FOREVER])))
+        if found[-1].holds_to == _FOREVER:
+            found[-1] = replace(found[-1], holds_to=None)
+    return found
 
 
 def _start_of_stretch(periods: Sequence[Period], last: Period, *, room: int) -> Instant:
@@ -113,17 +184,68 @@ def _start_of_stretch(periods: Sequence[Period], last: Period, *, room: int) -> 
     return start
 
 
-def _yielding(statements: Sequence[Statement]) -> dict[Statement, Statement]:
-    """The undated statements that yield, each to the dated one that holds at its instant."""
-    dated = sorted((each for each in statements if each.is_dated), key=_place)
+def _yielding(values: Sequence[Statement], denials: Sequence[Statement]) -> dict[Statement, Statement]:
+    """The undated statements that yield, each to the dated one that holds at its instant or to a denial of its value."""
+    dated = sorted((each for each in values if each.is_dated), key=_place)
     found: dict[Statement, Statement] = {}
-    for undated in statements:
+    for undated in values:
         if undated.is_dated or undated.is_over:
             continue
-        begun = [each for each in dated if each.holds_from <= undated.said_at]
-        if begun and begun[-1].value != undated.value and begun[-1].said_at > undated.said_at:
-            found[undated] = begun[-1]
+        begun = [each for each in dated if each.holds_from <= undated.said_at][-1:]
+        rivals = [each for each in begun if each.value != undated.value and each.said_at > undated.said_at]
+        denied = [
+            each for each in denials if each.value == undated.value and each.holds_from <= undated.said_at
+        ]
+        rivals += [each for each in denied if _turn(each) > _turn(undated)]
+        if rivals:
+            found[undated] = min(rivals, key=_place)
     return found
+
+
+def _outdone(denials: Sequence[Statement], values: Sequence[Statement]) -> dict[Statement, Statement]:
+    """The undated denials that yield, each to a later word that the value had begun by then."""
+    found: dict[Statement, Statement] = {}
+    for denial in denials:
+        later = [
+            each
+            for each in values
+            if not (denial.is_dated or each.is_over)
+            and each.value == denial.value
+            and each.holds_from <= denial.said_at
+            and _turn(each) > _turn(denial)
+        ]
+        if later:
+            found[denial] = min(later, key=_place)
+    return found
+
+
+def _denied(
+    denials: Sequence[Statement], idle: Mapping[Statement, Statement], periods: Sequence[Period]
+) -> list[Period]:
+    """For how long each value was denied: until it begins again."""
+    starts = {each: period.holds_from for period in periods for each in period.statements}
+    found: list[Period] = []
+    for denial in sorted(denials, key=lambda each: (each.value, *_place(each))):
+        until = denial.holds_to
+        if denial in idle and idle[denial] in starts:
+            until = starts[idle[denial]]
+            start = until - 1
+        else:
+            start = denial.holds_from
+            again = [p.holds_from for p in periods if p.value == denial.value and p.holds_from >= start]
+            until = min([*again, *([] if until is None else [until])], default=None)
+            start = start if until is None else min(start, until - 1)
+        last = found[-1] if found else None
+        if last is not None and last.value == denial.value and last.holds_to == until:
+            start = min(last.holds_from, start)
+            found[-1] = replace(last, holds_from=start, statements=(*last.statements, denial))
+        else:
+            found.append(Period(denial.value, start, until, (denial,), denies=True))
+    return found
+
+
+def _turn(statement: Statement) -> tuple[Instant, str, int]:
+    return statement.said_at, statement.source, statement.order
 
 
 def _before(yielding: Mapping[Statement, Instant]) -> dict[Statement, Instant]:
@@ -140,7 +262,7 @@ def _before(yielding: Mapping[Statement, Instant]) -> dict[Statement, Instant]:
 
 
 def _place(statement: Statement) -> tuple[Instant, Instant, str, int]:
-    return statement.holds_from, statement.said_at, statement.source, statement.order
+    return statement.holds_from, *_turn(statement)
 
 
 def _swept(placed: Mapping[Statement, Instant], endings: Sequence[Ending]) -> list[Period]:
@@ -176,7 +298,9 @@ class _Sweep:
 
     def end(self, ending: Ending) -> None:
         run = self._run
-        if run is not None and run.value == ending.value and run.holds_from < ending.at:
+        if run is None or run.value != ending.value or run.holds_from >= ending.at:
+            return
+        if not ending.external or all(each.external for each in run.statements):
             self._close(ending.at)
 
     def state(self, at: Instant, said: Statement) -> None:

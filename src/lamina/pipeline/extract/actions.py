@@ -16,6 +16,9 @@ from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
 _TOYS = word_set("stuffed toy plush inflatable hot wooden ceramic robot")
 _POINTING = word_set("this that these those")
+_PASSING = word_set(
+    "open closed blocked broken delayed paused overdue down offline online live active inactive"
+)
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 
 
@@ -85,21 +88,12 @@ class Actions(Emitter):
                 counted = self.parse.child(target, "nummod") is not None
                 if not (noun == "friend" and name is None) and not counted and clause.past is False:
                     self._emit(clause, subject, words.RELATIONS[noun][0], ref)
-            elif noun in ("allergy", "intolerance"):
-                for prep in self.parse.children(target, "prep"):
-                    for inner in self.parse.children(prep, "pobj"):
-                        self._emit(
-                            clause,
-                            subject,
-                            "allergic_to",
-                            noun_value(self.parse, inner, self.refs, self.times),
-                        )
             elif (
                 noun in words.EVENT_NOUNS
                 and lemma == "have"
                 and self.times.of_clause(self.parse, clause.verb)
             ):
-                self._emit(clause, subject, "had" if clause.past else "has_scheduled", value)
+                self._event(clause, subject, value)
             elif noun == "job" and lemma == "get" and clause.past:
                 self._emit(clause, subject, "got_job", value)
             elif (
@@ -109,6 +103,12 @@ class Actions(Emitter):
                 and not self._is_common(subject)
             ):
                 self._emit(clause, subject, "has", value, scale=0.8)
+
+    def _event(self, clause: Clause, subject: EntityRef, value: Value | None) -> None:
+        """ "I have a meeting on the 24th" is about one to come, also on the 9th."""
+        matches = self.times.of_clause(self.parse, clause.verb)
+        validity = self.times.validity(matches, "event" if clause.past else "plan")
+        self._emit(clause, subject, "had" if clause.past else "has_scheduled", value, validity=validity)
 
     def _is_indefinite(self, target: Token) -> bool:
         determiner = self.parse.child(target, "det")
@@ -185,7 +185,10 @@ class Actions(Emitter):
             and done == "status"
             and subject.type in ("thing", "organisation", "product", "event")
         ):
-            self._emit(clause, subject, done, LiteralValue("string", clause.verb.lower), state=True)
+            # What was signed still is; what was closed need not be.
+            passing = clause.past and not clause.perfect and clause.verb.lower in _PASSING
+            word = LiteralValue("string", clause.verb.lower)
+            self._emit(clause, subject, done, word, state=not passing)
         if clause.lemma == "bear":
             self._born(clause, subject)
         if clause.lemma == "call" and clause.passive and not self._is_common(subject):

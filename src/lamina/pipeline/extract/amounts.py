@@ -39,9 +39,14 @@ _SCALES = {
 
 def number_of(tokens: list[Token]) -> int | float | None:
     """The value of "200", "1,500", "2.5 million", "three"; None when it is no plain number."""
+    return number_of_words(" ".join(token.lower for token in tokens))
+
+
+def number_of_words(text: str) -> int | float | None:
+    """Mirrors ``number_of``."""
     value: int | float | None = None
-    for token in tokens:
-        word = token.lower.replace(",", "").lstrip("$€£#")
+    for part in text.casefold().split():
+        word = part.replace(",", "").lstrip("$€£#")
         if value is not None and word in _SCALES:
             value = value * _SCALES[word]
             continue

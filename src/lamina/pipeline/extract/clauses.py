@@ -61,11 +61,18 @@ class Clause:
     def objects(self, *deps: str) -> list[Token]:
         """Children of the verb with one of `deps`, and what is joined to them by "and"; contrasted ones left out."""
         found: list[Token] = []
-        for child in self.parse.children(self.verb, *deps):
+        for child in self._without_recipient(self.parse.children(self.verb, *deps)):
             found.extend(conjuncts(self.parse, child))
         if not found and self.relative_object is not None and "dobj" in deps and self._stranded is None:
             found.append(self.relative_object)
         return found
+
+    def _without_recipient(self, children: list[Token]) -> list[Token]:
+        """Of two objects side by side the first is who gets the other: "I sold Marcus my bike"."""
+        objects = [t for t in children if t.dep == "dobj" and t.i > self.verb.i]
+        if len(objects) < 2 or objects[-1].entity in ("DATE", "TIME"):
+            return children
+        return [t for t in children if t is not objects[0]]
 
     @property
     def _stranded(self) -> Token | None:
@@ -302,8 +309,24 @@ def _read_adverbs(clause: Clause) -> None:
             clause.hedged = True
         if word in ("anymore", "longer"):
             clause.negated = clause.ended = True
+    if _is_neither(parse, clause):
+        clause.negated = True
     if verb.lemma == "be" and any(t.lower in ("no",) for t in parse.children(verb, "det")):
         clause.negated = True
+
+
+def _is_neither(parse: Parse, clause: Clause) -> bool:
+    """ "Neither Ana nor I eat meat", "I eat neither meat nor fish"."""
+    if not any(t.lower in ("neither", "nor") for t in parse.tokens):
+        return False
+    joined = [
+        t for t in (clause.subject, *parse.children(clause.verb, "dobj", "attr", "acomp")) if t is not None
+    ]
+    return any(
+        t.lower in ("neither", "nor")
+        for token in joined
+        for t in parse.children(token, "det", "cc", "preconj", "predet")
+    )
 
 
 def is_hypothetical(clause: Clause) -> bool:

@@ -23,6 +23,14 @@ _PRAISE = word_set(
 _PLACE_NOUNS = word_set("place city country town spot park beach restaurant cafe destination")
 
 
+_PROFESSIONS = ("ologist", "iatrist", "ician", "therapist", "ographer")
+
+
+def is_occupation(noun: str) -> bool:
+    """Whether a noun names what somebody does for a living."""
+    return noun in words.OCCUPATIONS or noun.endswith(_PROFESSIONS)
+
+
 class Descriptions(Emitter):
     def _copula(self, clause: Clause, subject: EntityRef) -> None:
         if any(t.lower in ("here", "there") for t in self.parse.children(clause.verb, "advmod")):
@@ -36,8 +44,10 @@ class Descriptions(Emitter):
         for target in clause.objects("attr", "oprd") if clause.lemma != "get" else []:
             self._is_noun(clause, subject, token, target)
         for target in clause.objects("acomp", "advmod"):
-            if target.is_name:
+            if target.is_name or (target.dep == "acomp" and self._told_favourite(clause, token, target)):
                 self._is_noun(clause, subject, token, target)
+                if not target.is_name:
+                    continue
             self._is_adjective(clause, subject, target)
         if clause.lemma == "get":
             return
@@ -139,7 +149,7 @@ class Descriptions(Emitter):
             self._emit(clause, subject, "is_a", LiteralValue("string", text), scale=0.85)
 
     def _occupation(self, noun: Token) -> bool:
-        return noun.lower in words.OCCUPATIONS or noun.lemma in words.OCCUPATIONS
+        return is_occupation(noun.lower) or is_occupation(noun.lemma)
 
     def _is_attribute(self, token: Token) -> bool:
         return (
@@ -264,6 +274,11 @@ class Descriptions(Emitter):
             value = replace(value, type="thing")  # the parser takes "Ramen" at a start for a city
         self._emit(clause, owner, f"favourite_{slug(' '.join([*topic, noun_word]))}", value)
         return True
+
+    def _told_favourite(self, clause: Clause, noun: Token, target: Token) -> bool:
+        """ "My favourite colour is blue"; not "my favourite mug is broken"."""
+        liked = any(t.lower in ("favourite", "favorite", "fave") for t in self.parse.children(noun, "amod"))
+        return liked and clause.lemma == "be" and noun.lower in ("colour", "color") and target.tag == "JJ"
 
     def _favourite_of(self, clause: Clause) -> None:
         """ "Ramen is my favourite food"."""

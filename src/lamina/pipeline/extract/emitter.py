@@ -25,6 +25,9 @@ _ALWAYS_DEFINITE = word_set(
 )
 
 
+_LEARNERS = word_set("student pupil undergraduate undergrad postgraduate")
+
+
 @dataclass
 class Emitter:
     """One parsed sentence being read; `offset` is its place in the utterance, `found` what it has given so far.
@@ -120,6 +123,8 @@ class Emitter:
             )
             if inner is None or predicate is None:
                 continue
+            if predicate == "works_at" and noun.lemma in _LEARNERS:
+                predicate = "studies_at"
             value = noun_value(self.parse, inner, self.refs, self.times)
             text = text.split(f" {prep.text} ")[0]
             if isinstance(value, EntityRef) and value.type != "person":

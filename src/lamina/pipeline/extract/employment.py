@@ -16,6 +16,7 @@ from lamina.pipeline.extract.values import EntityRef, LiteralValue, TimeMatch
 
 _SCHOOLS = word_set("university college school academy uni kindergarten preschool")
 _OFFERS = {"get": "got_offer_from", "receive": "got_offer_from", "have": "got_offer_from", "accept": "accepted_offer_from", "take": "accepted_offer_from"}  # fmt: skip
+_DISMISSED = word_set("fire lay sack dismiss lose")
 _WORK_WORDS = word_set("job company position role team manager boss employer resigned notice office")
 
 
@@ -43,9 +44,13 @@ class Employment(Emitter):
 
     def _job(self, clause: Clause, subject: EntityRef) -> None:
         """Beginning at, getting an offer from, leaving an employer."""
-        if subject.type != "person" or is_hypothetical(clause) or clause.negated or clause.hedged:
+        if is_hypothetical(clause) or clause.negated or clause.hedged:
             return
         lemma = clause.lemma
+        if subject.type != "person":
+            if self._may_be_person(subject) and lemma in ("quit", "leave", "resign") and clause.past:
+                self._left(clause, subject)
+            return
         if lemma in ("start", "begin") and (verb := self._beginning(clause)) is not None:
             employer = self._employer(verb, "at", "for", "with")
             day = self._day(clause.verb, clause.verb) or self._day(verb, verb)
@@ -55,13 +60,8 @@ class Employment(Emitter):
             return
         elif lemma in _OFFERS or lemma == "land":
             self._offered(clause, subject)
-        elif lemma in ("quit", "leave") and clause.past:
+        elif lemma in ("quit", "leave", "resign") and (clause.past or lemma == "resign"):
             self._left(clause, subject)
-        elif lemma == "resign":
-            employer = self._employer(clause.verb, "from", "at")
-            if employer is not None:
-                day = self._day(clause.verb, clause.verb)
-                self._worked_at(clause, subject, employer, day[0] if day else self._now)
 
     def _beginning(self, clause: Clause) -> Token | None:
         """The verb whose place is an employer: "started at Acme", "started working for Acme"."""
@@ -79,7 +79,30 @@ class Employment(Emitter):
                 employer = self._employer(target, "at", "with") or self._employer(clause.verb, "at")
                 self._emit(clause, subject, "got_job_at", employer)
 
+    def _may_be_person(self, subject: EntityRef) -> bool:
+        """Whether it is a name of one word that the tagger knows nothing of: "Ana" is one."""
+        return subject.type == "thing" and subject.name[:1].isupper() and " " not in subject.name
+
+    def _dismissed(self, clause: Clause, subject: EntityRef) -> None:
+        """ "I was fired from Acme", "I lost my job at Acme": read beside whatever else the clause says."""
+        if clause.lemma not in _DISMISSED or is_hypothetical(clause) or clause.negated or clause.hedged:
+            return
+        dismissed = clause.passive and clause.lemma != "lose"
+        employer = self._employer(clause.verb, "from", "by") if dismissed else None
+        for target in clause.objects("dobj") if clause.lemma == "lose" else []:
+            if target.lemma in ("job", "position"):
+                employer = self._employer(target, "at", "with") or self._employer(clause.verb, "at", "with")
+        if employer is not None and clause.past:
+            day = self._day(clause.verb, clause.verb)
+            self._worked_at(clause, subject, employer, day[0] if day else self._now)
+
     def _left(self, clause: Clause, subject: EntityRef) -> None:
+        if clause.lemma == "resign":
+            employer = self._employer(clause.verb, "from", "at")
+            if employer is not None:
+                day = self._day(clause.verb, clause.verb)
+                self._worked_at(clause, subject, employer, day[0] if day else self._now)
+            return
         for target in clause.objects("dobj"):
             employer = self._named_employer(target)
             certain = clause.lemma == "quit" or target.entity == "ORG" or self._speaks_of_work()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lamina.language.own_words import own_words
@@ -14,6 +14,7 @@ from lamina.pipeline.extract.ellipsis import following, parsed_topic, plain_topi
 from lamina.pipeline.extract.gate import worth_parsing
 from lamina.pipeline.extract.keys import keys_of
 from lamina.pipeline.extract.limits import SENTENCE_LENGTH_MAX, SENTENCES_MAX, TEXT_LENGTH_MAX
+from lamina.pipeline.extract.meant import Meant, meant, put_in_place, put_right
 from lamina.pipeline.extract.mentions import distinct, note_kin, parsed_mentions, plain_mentions
 from lamina.pipeline.extract.parsed import Reader
 from lamina.pipeline.extract.plain import is_english, plain_triples
@@ -25,6 +26,7 @@ from lamina.pipeline.extract.values import (
     Extraction,
     FindTimes,
     Mention,
+    Span,
     Triple,
     Utterance,
     no_times,
@@ -37,6 +39,7 @@ a replay then tells the new facts from those that the old rules made."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _PICTURES = re.compile("(?:[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\ufe0f\u200d\u20e3]*)+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_TURN_LENGTH_MAX = 2_000
 _ASSISTANT_FACTOR = 0.7
 _ANNOTATION = re.compile(
     r"(?:^|(?<=[.!?\n]) *|(?<=[.!?]\s))\[[^\[\]\n]{0,2000}\](?=\s*(?:$|\n|[A-Z\[]|[.!?]))", re.MULTILINE
@@ -116,6 +119,9 @@ class RulesExtractor:
             if _PARAGRAPH.search(utterance.text, end, sentence.start):
                 topic = "unknown"
             end = sentence.end
+            said = meant(sentence.text) if refs.speaker is not None else None
+            if said is not None and self._put_right(said, work, sentence, triples):
+                continue
             if parse is not None:
                 reader = Reader(
                     parse, refs, self._times(utterance, sentence), sentence.start, utterance.has_first_person,
@@ -136,6 +142,28 @@ class RulesExtractor:
         return Extraction(
             distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth)
         )
+
+    def _put_right(self, said: Meant, work: _Work, sentence: Sentence, triples: list[Triple]) -> bool:
+        """Change what the utterance claimed, or claim anew what the speaker's turn before did; whether there was such a claim."""
+        span = Span(sentence.start, sentence.start + len(sentence.text))
+        if triples and said.about is None:
+            changed = put_in_place(said, triples, span)
+            triples[:] = [changed.get(each, each) for each in triples]
+            return bool(changed)
+        if said.near:
+            return False
+        utterance = work.utterance
+        own = [
+            at
+            for at, turn in enumerate(utterance.previous)
+            if turn.speaker in (utterance.speaker, utterance.speaker_name)
+        ]
+        for at in own[-1:]:
+            text, before = utterance.previous[at].text[:_TURN_LENGTH_MAX], utterance.previous[:at]
+            (earlier,) = self.extract([replace(utterance, text=text, previous=before)])
+            triples += (found := put_right(said, earlier.triples, span))
+            return bool(found)
+        return False
 
     def _times(self, utterance: Utterance, sentence: Sentence) -> Times:
         return Times(

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from lamina.pipeline.extract.introductions import names_speaker
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _OPENER = re.compile(
     r"(?:(?:oh|wow|yeah|yep|yes|yup|hey|hi|hello|haha+|hehe+|lol|aww*|ah+|hmm+|well|so|and|but|ok|okay|cool|great|nice|"
@@ -33,7 +35,7 @@ _ANCHOR = re.compile(
 _NAME = re.compile(r"(?<=[\w,;:’'\")] )[A-ZÀ-ÖØ-ÞА-Я][\w’'-]*\w|[A-Z]{2,}")
 _DEFINITE_SUBJECT = re.compile(r"(?:the|our|my|this|each|every) \w+", re.IGNORECASE)
 _NAMED_SUBJECT = re.compile(
-    r"[A-ZÀ-ÞА-Я][\w.&'’-]* (?:[A-Z][\w.&'’-]* ){0,4}(?:is|was|are|were|has|had|\w+(?:ed|s))\b"
+    r"[A-ZÀ-ÞА-Я][\w.&'’-]* (?:[A-Z][\w.&'’-]* ){0,4}(?:is|was|are|were|has|had|\w+(?:ed|s)|can|\w+n['’]t|cannot|quit|left)\b"
 )
 _NON_LATIN = re.compile(r"[^\x00-\u024f\u2000-\u206f\U0001f000-\U0001ffff]")
 _YOU_START = re.compile(r"you(?:['’](?:re|ve|ll|d))?\b", re.IGNORECASE)
@@ -49,6 +51,7 @@ _STANDING = re.compile(
 """Requests that are to hold from then on."""
 
 WORDS_MIN = 3
+_INTRODUCTION_WORDS_MAX = 8
 
 
 def worth_parsing(sentence: str, *, personal: bool = True) -> bool:
@@ -58,6 +61,8 @@ def worth_parsing(sentence: str, *, personal: bool = True) -> bool:
     if _NON_LATIN.search(sentence):
         return True
     words = _WORD.findall(sentence[:400])
+    if personal and len(words) < _INTRODUCTION_WORDS_MAX and names_speaker(sentence):
+        return True
     brief = words and (words[0].casefold() in ("i'm", "i’m") or words[-1].casefold() in ("died", "dead"))
     least = WORDS_MIN - 1 if brief else WORDS_MIN
     if len(words) < least:

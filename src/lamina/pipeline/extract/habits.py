@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
+from lamina.pipeline.extract.consumed import DRINKS
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.phrases import Value, noun_value
 from lamina.pipeline.extract.syntax import Token
@@ -13,9 +14,6 @@ from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
 _ALWAYS = word_set("always usually normally generally mostly typically")
 _CHOOSING = word_set("take choose pick order book get")
-_DRINKS = word_set(
-    "coffee tea espresso latte cappuccino decaf matcha water juice soda cola lemonade milk beer wine cider kombucha cocoa"
-)
 _VESSELS = word_set("cup glass mug pot bottle can pint litre liter")
 
 
@@ -75,7 +73,7 @@ class Habits(Emitter):
             inner = self.parse.child(of, "pobj") if of is not None else None
             return self._drink(inner) if inner is not None else None
         singular = target.lemma if target.tag == "NNS" else target.lower
-        if singular not in _DRINKS or self.parse.child(target, "poss") is not None:
+        if singular not in DRINKS or self.parse.child(target, "poss") is not None:
             return None
         kind = [t.lower for t in self.parse.children(target, "compound", "amod") if t.lower in _KINDS]
         return LiteralValue("string", " ".join([*kind, singular]))

@@ -9,7 +9,7 @@ from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.inflect import gerund
-from lamina.pipeline.extract.phrases import verb_value
+from lamina.pipeline.extract.phrases import is_time_word, verb_value
 from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL, SECOND
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
@@ -221,7 +221,7 @@ class Intentions(Emitter):
             root.lower == "call" and inner is not None
         ):
             names = [t for t in self.parse.tokens[root.i + 1 : root.i + 3] if t.is_name]
-            if names and self.parse.tokens[root.i + 1].lower == "me":
+            if names and self.parse.tokens[root.i + 1].lower == "me" and not is_time_word(names[0].text):
                 self._emit(clause, speaker, "goes_by", LiteralValue("string", names[0].text))
         elif root.tag == "VB":
             self._standing(clause, root, speaker)

@@ -12,18 +12,35 @@ from lamina.pipeline.extract.corrections import corrected, denied
 from lamina.pipeline.extract.descriptions import Descriptions
 from lamina.pipeline.extract.doings import Doings
 from lamina.pipeline.extract.employment import Employment
+from lamina.pipeline.extract.endings import Endings
 from lamina.pipeline.extract.habits import Habits
+from lamina.pipeline.extract.health import Health
 from lamina.pipeline.extract.homes import Homes
 from lamina.pipeline.extract.intentions import Intentions, is_coming
+from lamina.pipeline.extract.introductions import Introductions
 from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
 from lamina.pipeline.extract.quantities import Quantities
-from lamina.pipeline.extract.values import Triple
+from lamina.pipeline.extract.roles import Roles
+from lamina.pipeline.extract.values import EntityRef, Triple
 
 _CONTRAST = re.compile(r", not (?!just|only|to |because|sure|that|so |really|even)", re.IGNORECASE)
 _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch")
 
 
-class Reader(Descriptions, Intentions, Homes, Employment, Quantities, Habits, Actions, Doings):
+class Reader(
+    Introductions,
+    Roles,
+    Descriptions,
+    Intentions,
+    Homes,
+    Employment,
+    Quantities,
+    Habits,
+    Health,
+    Actions,
+    Doings,
+    Endings,
+):
     """Reads one parsed sentence into triples.
 
     The order of the handlers in ``_clause`` is the rule: the first that finds something is the last that is asked, so what is particular stands before
@@ -38,6 +55,8 @@ class Reader(Descriptions, Intentions, Homes, Employment, Quantities, Habits, Ac
                 self._clause(clause)
             self._relations()
             self._working_days()
+            if self.personal:
+                self._introduced()
         swapped = corrected(self.parse.text, self.refs, self.offset)
         found = [*self._mark_corrections(), *swapped]
         found += [] if swapped else denied(self.parse.text, found)
@@ -50,6 +69,14 @@ class Reader(Descriptions, Intentions, Homes, Employment, Quantities, Habits, Ac
             self._favourite_of(clause)
             return
         before = len(self.found)
+        self._said(clause, subject)
+        self._ended(clause, subject)
+        self._dismissed(clause, subject)
+        self._for_all(clause, subject, before)
+
+    def _said(self, clause: Clause, subject: EntityRef) -> None:
+        before = len(self.found)
+        self._health(clause, subject)
         self._group_size(clause, subject)
         if len(self.found) > before:
             return
@@ -57,7 +84,7 @@ class Reader(Descriptions, Intentions, Homes, Employment, Quantities, Habits, Ac
         if clause.lemma == "have":  # "a dog and two cats" is a possession and a count
             self._have(clause, subject)
         handlers = (self._job, self._turning, self._plan) if self.personal and is_coming(clause) else (
-            self._moving, self._job, self._turning, self._habit, self._copula, self._plan, self._preference, self._have, self._canonical, self._generic,
+            self._moving, self._job, self._turning, self._habit, self._role, self._copula, self._plan, self._preference, self._have, self._canonical, self._generic,
         )  # fmt: skip
         if len(self.found) > before:
             return

@@ -119,7 +119,7 @@ def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
     below = [
         t
         for c in parse.children(token)
-        if c.dep not in _NOUN_SKIP | _JOINED and not _is_instead(parse, c)
+        if c.dep not in _NOUN_SKIP | _JOINED and not _is_instead(parse, c) and not _is_beside(parse, c, token)
         for t in parse.subtree(c, _NOUN_SKIP)
     ]
     asides = [c.i for c in parse.children(token) if c.i > token.i and _is_instead(parse, c)]
@@ -139,6 +139,11 @@ def _is_instead(parse: Parse, prep: Token) -> bool:
     """ "Instead of walking", "because of Bob", "like Bob": an aside, though the parser hangs it on the noun."""
     aside = prep.dep == "prep" and any(t.i < prep.i for t in parse.children(prep, "advmod", "pcomp"))
     return aside or (prep.dep == "prep" and prep.lower == "like")
+
+
+def _is_beside(parse: Parse, name: Token, noun: Token) -> bool:
+    """ "Luis" of "I owe Luis 120 bucks", which the parser may hang on the bucks."""
+    return name.dep == "nmod" and name.is_name and parse.tokens[name.i + 1].tag == "CD" and noun.tag == "NNS"
 
 
 def _joined(parse: Parse, tokens: list[Token]) -> list[Token]:

@@ -11,16 +11,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.phrases import VAGUE
 from lamina.pipeline.extract.places import is_tool_name
 from lamina.pipeline.extract.references import References, entity
 from lamina.pipeline.extract.times import Times
-from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, TimeMatch, Triple
 from lamina.pipeline.extract.vocabulary import OCCUPATIONS, PETS, RELATIONS, canonical_count, describe, slug
 
 CONFIDENCE = 0.7
+_MATCHES_MAX = 4
 _I = r"(?:^|[,;.!] (?:and |but |so )?|\band |\bbut )(?:actually,? |well,? |no,? |yes,? )?i"
 _UP_TO = r"(?P<object>[^,.;!?()\n]{2,80}?)(?=$|[,.;!?()\n]| (?:and|but|because|since|so|while|when|which|who|for|with|after|before) )"
 
@@ -90,7 +92,8 @@ _CONDITION = re.compile(
 )  # fmt: skip
 
 # language: (predicate, pattern); shapes that are unambiguous without grammar.
-_O = r" (?P<object>[^\W\d_][^,.;!?()\n]{1,60}?)(?=$|[,.;!?()\n]| (?:und|aber|et|mais|y|pero|e|ma|mas) )"
+_O = r" (?P<object>[^\W\d_][^,.;!?()\n]{1,60}?)(?=$|[,.;!?()\n]| (?:und|aber|et|mais|y|pero|e|ma|mas|seit|desde|depuis) )"
+_SEIT = r"(?: seit [\w. ]{2,20}?)?"
 _OTHERS: tuple[tuple[str, str], ...] = (
     (
         "name_is",
@@ -98,11 +101,11 @@ _OTHERS: tuple[tuple[str, str], ...] = (
     ),
     (
         "lives_in",
-        r"\b(?:ich (?:wohne|lebe) in|j'habite (?:à|en|au)|je vis (?:à|en|au)|vivo (?:en|a|em)|abito a|moro em)",
+        rf"\b(?:(?:ich|und) (?:wohne|lebe){_SEIT} in|j'habite (?:à|en|au)|je vis (?:à|en|au)|vivo (?:en|a|em)|abito a|moro em)",
     ),
     (
         "works_at",
-        r"\b(?:ich arbeite (?:bei|für)|je travaille (?:chez|pour)|trabajo (?:en|para)|lavoro (?:per|presso)|trabalho (?:na|no|para))",
+        rf"\b(?:(?:ich|und) arbeite{_SEIT} (?:bei|für)|je travaille (?:chez|pour)|trabajo (?:en|para)|lavoro (?:per|presso)|trabalho (?:na|no|para))",
     ),
     ("works_as", r"\b(?:ich arbeite als|je travaille comme|trabajo (?:como|de)|lavoro come|trabalho como)"),
     ("from", r"\b(?:ich komme aus|je viens (?:de|du)|soy de|vengo da|sou d[eoa])"),
@@ -112,6 +115,24 @@ _OTHERS: tuple[tuple[str, str], ...] = (
     ),
     ("dislikes", r"\b(?:ich hasse|je déteste|odio|detesto)"),
 )
+# "No longer", where the language has it between the verb and its object.
+_OTHERS_DENIED: tuple[tuple[str, str], ...] = (
+    (
+        "lives_in",
+        r"\b(?:(?:ich|und) (?:wohne|lebe) nicht (?:mehr )?in|je n'habite (?:plus|pas) (?:à|en|au)|je ne vis (?:plus|pas) (?:à|en|au)|"
+        r"non (?:abito|vivo) più a|não moro mais em)",
+    ),
+    (
+        "works_at",
+        r"\b(?:(?:ich|und) arbeite nicht (?:mehr )?(?:bei|für)|je ne travaille (?:plus|pas) (?:chez|pour)|non lavoro più (?:per|presso)|"
+        r"não trabalho mais (?:na|no|para))",
+    ),
+    ("likes", r"\b(?:je n'aime (?:plus|pas)|non mi piac(?:e|ciono) più)"),
+)
+_OTHER_DENIALS = tuple(Rule(p, re.compile(start + _O, re.IGNORECASE)) for p, start in _OTHERS_DENIED)
+_NOT_BEFORE = re.compile(r"\b(?:no|não|nao|non|nunca|tampoco|nie)\s+$", re.IGNORECASE)
+_NOT_AFTER = re.compile(r"\s(?:nicht(?: mehr)?|gar nicht|non più)$", re.IGNORECASE)
+_NO_WORD = re.compile(r"^(?:nicht|kein\w*|pas|plus|più|nada)\b", re.IGNORECASE)
 _OTHER_RULES = tuple(Rule(p, re.compile(start + _O, re.IGNORECASE)) for p, start in _OTHERS)
 _ENGLISH_WORDS = word_set(
     "the a an and i you is are was were my to of in it that for on with have this but not be at we they "
@@ -119,7 +140,8 @@ _ENGLISH_WORDS = word_set(
 )
 _OTHER_WORDS = word_set(
     "der die das und ich nicht ist ein eine mit wir le la les et je ne pas est un une des el los y que es "
-    "por con il di che non sono per um uma não de em mi me da een het van niet"
+    "por con il di che non sono per um uma não de em mi me da een het van niet en ahora vivo soy estoy tengo moro "
+    "seit bei mehr j'habite n'habite chez depuis trabajo"
 )
 # Words of both sides ("in", "me", "a") tell nothing.
 _ENGLISH_ONLY = _ENGLISH_WORDS - _OTHER_WORDS - {"in", "do", "was", "so", "as", "a", "an", "will"}
@@ -159,6 +181,8 @@ class _Draft:
     predicate: str
     object: EntityRef | LiteralValue
     over: str = ""
+    at: int | None = None
+    negated: bool = False
 
 
 def _drafts(text: str, refs: References) -> Iterator[_Draft]:
@@ -211,12 +235,28 @@ def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
         last = next((n for n in range(len(words), 0, -1) if words[n - 1].lower() in OCCUPATIONS), 0)
         if last:
             yield _Draft(speaker, "works_as", LiteralValue("string", " ".join(words[:last])))
-    for rule in (*_ENGLISH, *_OTHER_RULES) if not is_english(text) else _ENGLISH:
+    for rule in _ENGLISH:
         found = rule.pattern.search(text)
         if found and not _empty(found["object"]):
             yield _Draft(speaker, rule.predicate, _value(found["object"], rule.predicate))
             if rule.predicate == "moved_to" and not is_tool_name(_trim(found["object"])):
                 yield _Draft(speaker, "lives_in", _value(found["object"], "lives_in"))
+    if not is_english(text):
+        yield from _other_languages(text, speaker)
+
+
+def _other_languages(text: str, speaker: EntityRef) -> Iterator[_Draft]:
+    """What the patterns of other languages find, each beside what it denies: "ya no vivo en Sevilla, ahora vivo en Cádiz"."""
+    for rule, denies in (*((r, True) for r in _OTHER_DENIALS), *((r, False) for r in _OTHER_RULES)):
+        for found in islice(rule.pattern.finditer(text), _MATCHES_MAX):
+            words = _NOT_AFTER.sub("", found["object"])
+            if _empty(words) or _NO_WORD.match(words):
+                continue
+            negated = (
+                denies or words != found["object"] or _NOT_BEFORE.search(text[: found.start()]) is not None
+            )
+            value = _value(words, rule.predicate)
+            yield _Draft(speaker, rule.predicate, value, at=found.start(), negated=negated)
 
 
 _TRIM = re.compile(r"^(?:the|an?|my|our|some|to) ", re.IGNORECASE)
@@ -243,9 +283,22 @@ def _value(text: str, predicate: str) -> EntityRef | LiteralValue:
     return LiteralValue("string", words)
 
 
+def _times_of(draft: _Draft, text: str, times: Times) -> list[TimeMatch]:
+    """The times of the clause that a claim stands in; a name has none."""
+    if draft.at is None or draft.predicate == "name_is":
+        return [] if draft.predicate == "name_is" else times.all()
+    ends = [match.start() for match in _CLAUSE_END.finditer(text)]
+    begins = max((end for end in ends if end <= draft.at), default=0)
+    until = min((end for end in ends if end > draft.at), default=len(text))
+    return [match for match in times.all() if begins <= match.start < until]
+
+
+_CLAUSE_END = re.compile(r"[,;.!?](?=\s|$)|\s(?:und|aber|et|mais|y|pero|e|ma|mas)\s", re.IGNORECASE)
+
+
 def _triple(draft: _Draft, text: str, times: Times, offset: int) -> Triple:
     known = describe(draft.predicate, past=draft.predicate.endswith("ed"))
-    validity = times.validity(times.all(), known.kind)
+    validity = times.validity(_times_of(draft, text, times), known.kind)
     qualifiers = (("over", draft.over),) if draft.over else ()
     if validity.due is not None:
         qualifiers = (*qualifiers, ("due", validity.due))
@@ -258,7 +311,10 @@ def _triple(draft: _Draft, text: str, times: Times, offset: int) -> Triple:
         evidence=Span(offset, offset + len(text)),
         valid_from=validity.valid_from,
         valid_to=validity.valid_to,
-        corrects=text[:9].casefold().startswith(("actually", "no,", "no ")) and known.single_valued,
+        negated=draft.negated,
+        corrects=not draft.negated
+        and text[:9].casefold().startswith(("actually", "no,", "no "))
+        and known.single_valued,
         single_valued=known.single_valued,
         qualifiers=qualifiers,
     )

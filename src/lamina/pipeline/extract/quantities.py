@@ -5,7 +5,7 @@ from __future__ import annotations
 from lamina.language.entities import possessive
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
-from lamina.pipeline.extract.amounts import amount_of
+from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.phrases import VAGUE
@@ -40,7 +40,7 @@ class Quantities(Emitter):
             targets = clause.objects("dobj", "npadvmod", "attr")
         for target in targets:
             amount = amount_of(self.parse, target)
-            if amount is None:
+            if amount is None or self._is_date(target):
                 continue
             changed = clause.lemma in _GROWTH or self.parse.child(clause.verb, "advmod") is not None
             if clause.lemma in ("cost", "weigh"):
@@ -49,6 +49,10 @@ class Quantities(Emitter):
                 self._count(clause, subject, amount.noun, amount.literal, changed=changed)
             elif clause.subject is not None and clause.lemma in _GROWTH and subject.type == "thing":
                 self._emit(clause, subject, "value", amount.literal, kind="state_change")
+
+    def _is_date(self, target: Token) -> bool:
+        """ "4 May", "November 30": a day is not an amount of months."""
+        return target.is_name and self.times.covers(target)
 
     def _count(
         self, clause: Clause, subject: EntityRef, noun: str, value: LiteralValue, *, changed: bool
@@ -77,10 +81,17 @@ class Quantities(Emitter):
             self._emit(clause, entity(name, "group"), "size", LiteralValue("integer", size))
 
     def _turning(self, clause: Clause, subject: EntityRef) -> None:
-        """ "Anna turns 33 on May 12" tells her birthday."""
-        ages = [t for t in clause.objects("dobj", "attr", "acomp", "npadvmod") if t.tag == "CD"]
+        """ "Anna turns 33 on May 12" tells her birthday, "Anna turned 33" her age."""
+        ages = [t for t in clause.objects("dobj", "attr", "acomp", "npadvmod", "advmod") if t.tag == "CD"]
         days = [m for m in self.times.of_clause(self.parse, clause.verb) if m.earliest is not None]
-        if clause.lemma != "turn" or not ages or not days or subject.type in ("place", "product"):
+        if clause.lemma != "turn" or not ages or subject.type in ("place", "product"):
+            return
+        number = number_of(ages[:1])
+        known = subject.type in ("person", "animal") or subject.name[:1].isupper()
+        if clause.past and known and isinstance(number, int) and 0 < number < 120 and not clause.negated:
+            since = Validity(days[0].earliest if days else None)
+            self._emit(clause, subject, "age", LiteralValue("integer", number), state=True, validity=since)
+        if not days:
             return
         text = self.parse.text[days[0].start : days[0].end].removeprefix("on ")
         if any(c.isdigit() for c in text):

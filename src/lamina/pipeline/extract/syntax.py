@@ -8,8 +8,8 @@ for bit between batches of 1, 64 and 256 in different orders and are equal: a ba
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lamina.pipeline.extract.kin import Fold, folded
@@ -49,11 +49,12 @@ class Token:
 
 @dataclass(slots=True)
 class Parse:
-    """One parsed sentence. `entities` are (first token, end token, label)."""
+    """One parsed sentence. `entities` are (first token, end token, label); `is_word` tells whether English has a word."""
 
     text: str
     tokens: list[Token]
     entities: list[tuple[int, int, str]]
+    is_word: Callable[[str], bool] = field(compare=False, repr=False)
 
     def head(self, token: Token) -> Token:
         return self.tokens[token.head]
@@ -97,6 +98,7 @@ class Parser:
         import spacy  # imports numpy, thinc and more: only paid by a process that extracts
 
         from lamina.pipeline.extract.products import Products
+        from lamina.pipeline.extract.repairs import mend
 
         nlp = spacy.load(MODEL, exclude=["attribute_ruler"], disable=["lemmatizer"])
         products = Products()
@@ -109,7 +111,10 @@ class Parser:
         self._exceptions: dict[str, Any] = lookups.get_table("lemma_exc")
         self._rules: dict[str, Any] = lookups.get_table("lemma_rules")
         self._index: dict[str, Any] = lookups.get_table("lemma_index")
+        self._verbs = frozenset(self._index["verb"])
+        self._words = self._verbs.union(*(self._index[kind] for kind in ("adj", "adv", "noun")))
         self._nlp = nlp
+        self._mend = mend
         self._lemmas: dict[tuple[str, str], str] = {}
 
     def parse(self, texts: Iterable[str]) -> list[Parse]:
@@ -142,10 +147,19 @@ class Parser:
                     lemma=self._lemma(text, tag),
                 )
             )
+        self._mend(tokens, self._is_verb)
         for token in tokens:
             if token.head != token.i:
                 tokens[token.head].children.append(token.i)
-        return Parse(doc.text, tokens, [(ent.start, ent.end, ent.label_) for ent in doc.ents])
+        return Parse(doc.text, tokens, [(ent.start, ent.end, ent.label_) for ent in doc.ents], self._is_word)
+
+    def _is_verb(self, word: str) -> bool:
+        """Whether English has it as a form of a verb."""
+        known = word in self._verbs
+        return known or word in self._exceptions.get("verb", {}) or self._look_up(word, "verb") in self._verbs
+
+    def _is_word(self, word: str) -> bool:
+        return word in self._words or self._is_verb(word) or self._look_up(word, "noun") in self._words
 
     def _lemma(self, text: str, tag: str) -> str:
         lower = text.lower().replace("’", "'")
@@ -192,7 +206,7 @@ def _unfolded(parse: Parse, text: str, folds: list[Fold]) -> Parse:
             token.lemma = fold.word.replace(fold.noun.lower(), singular, 1)
         token.end += shift
         token.text = text[token.start : token.end]
-    return Parse(text, parse.tokens, parse.entities)
+    return replace(parse, text=text)
 
 
 _CLITICS = {

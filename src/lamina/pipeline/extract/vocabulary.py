@@ -54,6 +54,7 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "relationship_status": _P("identity", True, phrase="'s relationship status is"),
     "diet": _P("identity", phrase="'s diet is"),
     "allergic_to": _P("identity", phrase="is allergic to"),
+    "has_condition": _P("identity", phrase="has"),
     # role
     "works_as": _P("role", True, phrase="works as"),
     "works_at": _P("role", True, "organisation", "works at"),
@@ -112,6 +113,7 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "needs_to": _P("commitment", phrase="needs to"),
     "asked_to_be_reminded_to": _P("commitment", phrase="asked to be reminded to"),
     # state and quantity
+    "life": _P("state_change", True, phrase="has"),
     "status": _P("state_change", True, phrase="'s status is"),
     "stage": _P("state_change", True, phrase="'s stage is"),
     "price": _P("quantity", True, phrase="costs"),
@@ -305,7 +307,17 @@ OCCUPATIONS: Final = word_set(
     "firefighter soldier officer detective paramedic midwife translator interpreter marketer salesperson "
     "recruiter banker trader broker realtor coach trainer instructor tutor principal designer biologist "
     "chemist physicist economist historian geologist statistician administrator technician contractor "
-    "bartender hairdresser barber tailor janitor sailor judge politician mayor president minister tester"
+    "bartender hairdresser barber tailor janitor sailor judge politician mayor president minister tester "
+    "physio physiotherapist pm tech dev devops sre qa copywriter barrister solicitor notary paralegal paediatrician pediatrician "
+    "gp anaesthetist obstetrician radiographer optician optometrist chiropractor osteopath dietitian nutritionist carer caregiver "
+    "nanny childminder headteacher headmaster headmistress gardener landscaper roofer builder bricklayer joiner welder "
+    "machinist fitter decorator painter courier cleaner porter warden conductor steward stewardess cabinetmaker baker butcher "
+    "fishmonger florist jeweller goldsmith potter sculptor illustrator animator filmmaker cameraman presenter reporter "
+    "columnist blogger youtuber streamer podcaster comedian composer conductor drummer guitarist pianist violinist dj "
+    "referee jockey footballer cyclist stuntman ranger zookeeper beekeeper fisherman lumberjack shepherd surveyor planner "
+    "auditor bookkeeper actuary underwriter stockbroker cashier clerk receptionist apprentice trainee postdoc "
+    "superintendent supervisor foreman dispatcher bouncer bodyguard detective policeman policewoman constable sergeant "
+    "captain lieutenant colonel monk nun priest vicar rabbi imam pastor chaplain undertaker auctioneer curator archivist"
 )
 ATTRIBUTE_NOUNS: Final = word_set(
     "birthday email address phone number goal dream hobby hobbies job major passion nickname password "

@@ -1,0 +1,67 @@
+"""What a claim competes with: other values of its slot, or its own denial.
+
+A predicate of one value has a slot for each subject, and denials of its values a slot of their own beside it. Where many
+values may stand, a claim and its denial have a slot for each value, and so have likes and dislikes of one thing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lamina.kernel.records import Fact, ObjectValue
+from lamina.language.entities import normalise_name
+
+__all__ = ["denials_of", "family_of", "is_denial", "is_shared", "slot_of", "value_of", "words_of"]
+
+_FAMILIES: Final[tuple[tuple[str, ...], ...]] = (("likes", "dislikes"), ("owns", "has"))
+_FAMILY: Final = {predicate: family for family in _FAMILIES for predicate in family}
+_PASSING: Final = frozenset({"event", "plan", "commitment"})
+"""What happened or is to be done is not a state that a later word ends."""
+
+
+def family_of(predicate: str) -> tuple[str, ...]:
+    """The predicates that one thing is spoken of with: of "likes" also "dislikes"."""
+    return _FAMILY.get(predicate, (predicate,))
+
+
+def words_of(value: ObjectValue) -> str:
+    """A value made comparable by its words, whether it is an entity or not."""
+    return normalise_name(value.text) or value.key
+
+
+def slot_of(
+    subject_id: str, predicate: str, value: ObjectValue, *, kind: str, single: bool, negated: bool
+) -> str | None:
+    """What a claim competes for; None for what happened and for plans."""
+    # No predicate has a space in it, so that the three forms cannot be taken for each other.
+    if single:
+        slot = f"{subject_id}|{predicate}"
+        return denials_of(slot) if negated else slot
+    return None if kind in _PASSING else f"{subject_id}|{family_of(predicate)[0]} {words_of(value)}"
+
+
+def denials_of(slot: str) -> str:
+    """The slot of the denials of a slot's values."""
+    subject_id, _, predicate = slot.partition("|")
+    return f"{subject_id}| {predicate.removeprefix(' ')}"
+
+
+def is_denial(fact: Fact) -> bool:
+    """Whether it denies a value of a slot, and is none itself."""
+    return fact.slot is not None and fact.slot.partition("|")[2].startswith(" ")
+
+
+def is_shared(fact: Fact) -> bool:
+    """Whether it holds the slot of one value, whose denial competes with it."""
+    predicate = "" if fact.slot is None else fact.slot.partition("|")[2]
+    return " " in predicate.removeprefix(" ")
+
+
+def value_of(fact: Fact) -> str:
+    """What a fact says of its slot; equal where two say the same."""
+    if not is_shared(fact):
+        return words_of(fact.object)
+    family = family_of(fact.predicate)
+    # To have a thing and to own it is one; to like it and to dislike it are two.
+    said = family[0] if family[0] == "owns" else fact.predicate
+    return f"not {said}" if fact.negated else said
