@@ -106,7 +106,7 @@ def test_two_of_one_name_keep_their_homes(memory: Memory) -> None:
     [
         ("My friend Ben lives in Leeds.", "My friend Ben lives in Cardiff."),
         ("My friend Ben lives in Leeds.", "Ben lives in Cardiff."),
-        ("My partner Ben lives in Leeds.", "My husband Ben lives in Cardiff."),
+        ("My husband Ben lives in Leeds.", "My husband Ben lives in Cardiff."),
         ("My boss Ben lives in Leeds.", "My colleague Ben lives in Cardiff."),
     ],
 )

@@ -95,6 +95,7 @@ def test_what_stands_in_the_same_words_stays(extractor: RulesExtractor) -> None:
         ("I ordered Callum a pizza", ["Alice ordered pizza"]),
         ("I lent Ana my drill.", ["Alice lend drill"]),
         ("I owe Luis 120 bucks.", ["Alice owe 120 bucks"]),
+        ("I repainted my bedroom walls a lighter shade of gray.", ["Alice repaint bedroom walls"]),
         # one object, joined ones, and a day that stands behind it
         ("I bought milk and eggs.", ["Alice bought milk", "Alice bought eggs"]),
         ("I bought a scarf for my mum.", ["Alice bought scarf"]),

@@ -29,6 +29,10 @@ _UNREAL = word_set(
     "wish hope imagine pretend let make doubt wonder ask ensure see bet want recommend suggest"
 )
 _CONDITION = word_set("if unless whether though although until till as like than so lest once")
+_GIVING = word_set(
+    "give buy sell get order send lend loan owe make bring show tell teach offer pay cook bake build find leave pass hand read "
+    "write promise fetch grab save book knit draw pour gift mail post cost deny wish serve sing play"
+)
 _HEDGES = word_set("maybe perhaps probably possibly might apparently supposedly likely seemingly presumably")
 _NEVER = frozenset(("never", "no", "hardly", "rarely"))
 _UNREAL_MODALS = word_set("would could should 'd must can shall")
@@ -70,7 +74,7 @@ class Clause:
     def _without_recipient(self, children: list[Token]) -> list[Token]:
         """Of two objects side by side the first is who gets the other: "I sold Marcus my bike"."""
         objects = [t for t in children if t.dep == "dobj" and t.i > self.verb.i]
-        if len(objects) < 2 or objects[-1].entity in ("DATE", "TIME"):
+        if len(objects) < 2 or self.lemma not in _GIVING or objects[-1].entity in ("DATE", "TIME"):
             return children
         return [t for t in children if t is not objects[0]]
 
