@@ -80,7 +80,6 @@ class Projector:
         # A commit may be made with others' before its writer comes to ask for it.
         self._made: OrderedDict[tuple[str, int], str] = OrderedDict()
         self._due: set[str] = set()
-        self._rebuilds: list[tuple[str, Future[None]]] = []
         self._lock = threading.Lock()
         self._asked = threading.Condition(self._lock)
         self._held: IO[bytes] | None = None
@@ -145,14 +144,6 @@ class Projector:
         """The newest commit that was made here."""
         return self._heads.get(tenant_id)
 
-    def rebuild(self, tenant_id: str) -> None:
-        """Build a tenant's repository anew from the rows: what they hold no more is gone from it."""
-        future: Future[None] = Future()
-        with self._lock:
-            self._rebuilds.append((tenant_id, future))
-            self._asked.notify_all()
-        future.result()
-
     def close(self) -> None:
         """Finish what waits, then stop."""
         with self._lock:
@@ -172,25 +163,16 @@ class Projector:
     def _run(self) -> None:
         while True:
             with self._lock:
-                while not (self._due or self._rebuilds or self._closed):
+                while not (self._due or self._closed):
                     self._idle = True
                     self._asked.notify_all()
                     self._asked.wait()
                 self._idle = False
                 due, self._due = sorted(self._due), set()
-                rebuilds, self._rebuilds = self._rebuilds, []
-                if not due and not rebuilds:
+                if not due:
                     return
             for tenant_id in due:
                 self._attempt(tenant_id)
-            for tenant_id, future in rebuilds:
-                try:
-                    self._followed[tenant_id] = self._rebuilt(tenant_id)
-                except Exception as error:
-                    self._followed.pop(tenant_id, None)
-                    future.set_exception(_unavailable(error))
-                else:
-                    future.set_result(None)
 
     def _attempt(self, tenant_id: str) -> None:
         try:
