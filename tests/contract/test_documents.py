@@ -302,15 +302,6 @@ def test_commits_are_read_in_order_with_what_they_left(store: Store) -> None:
     assert [each.commit.number for each in store.documents.commits(TENANT, 1, 1)] == [2]
 
 
-def test_building_the_repository_anew_changes_no_hash(store: Store) -> None:
-    for number in range(5):
-        put(store, f"a/{number}", b"x" * number)
-    before = store.documents.head(TENANT)
-    assert store.documents.reproject(TENANT) == before
-    assert store.documents.reproject("nobody") is None
-    assert put(store, "a/9", b"goes on") == 1
-
-
 def test_a_folder_is_listed_as_it_stood(store: Store, clock: ManualClock) -> None:
     put(store, "a/1", b"one")
     put(store, "a/2", b"one")

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Protocol
 
 import pygit2
 
@@ -87,7 +87,6 @@ class Projector:
         self._made: OrderedDict[tuple[str, int], str] = OrderedDict()
         self._due: set[str] = set()
         self._behind: set[str] = set()  # tenants whose repository lacks something of the rows
-        self._rebuilds: list[tuple[str, Future[None]]] = []
         self._lock = threading.Lock()
         self._asked = threading.Condition(self._lock)
         self._held: IO[bytes] | None = None
@@ -169,15 +168,6 @@ class Projector:
         """How many tenants' repositories lack something that is in their rows: damaged ones, and those of a disk that refuses."""
         return len(self._behind)
 
-    def rebuild(self, tenant_id: str) -> None:
-        """Build a tenant's repository anew from the rows: what they hold no more is gone from it."""
-        future: Future[None] = Future()
-        with self._lock:
-            self._check_open()
-            self._rebuilds.append((tenant_id, future))
-            self._asked.notify_all()
-        future.result()
-
     def close(self) -> None:
         """Finish what waits, then stop."""
         with self._lock:
@@ -197,64 +187,43 @@ class Projector:
 
     def _run(self) -> None:
         try:
-            while (asked := self._next_asked()) is not None:
+            while due := self._next_due():
                 try:
-                    self._do(*asked)
+                    for tenant_id in due:
+                        self._attempt(tenant_id)
                 except Exception as error:
                     # Whoever waits for a repository that was not come to is told; the next write tries it again.
                     self._failures.note(_PART, error)
-                    self._fail(_unavailable(error), asked[1])
+                    self._fail(_unavailable(error))
         finally:
             self._refuse_what_waits()
 
-    def _next_asked(self) -> tuple[list[str], list[tuple[str, Future[None]]]] | None:
-        """The tenants whose repositories are behind, and those to build anew; None at the end."""
+    def _next_due(self) -> list[str]:
+        """The tenants whose repositories are behind; none at the end."""
         with self._lock:
-            while not (self._due or self._rebuilds or self._closed):
+            while not (self._due or self._closed):
                 self._idle = True
                 self._asked.notify_all()
                 self._asked.wait()
             self._idle = False
             due, self._due = sorted(self._due), set()
-            rebuilds, self._rebuilds = self._rebuilds, []
-            return (due, rebuilds) if due or rebuilds else None
-
-    def _do(self, due: Sequence[str], rebuilds: Sequence[tuple[str, Future[None]]]) -> None:
-        for tenant_id in due:
-            self._attempt(tenant_id)
-        for tenant_id, future in rebuilds:
-            try:
-                self._followed[tenant_id] = self._rebuilt(tenant_id)
-            except Exception as error:
-                self._followed.pop(tenant_id, None)
-                self._behind.add(tenant_id)
-                self._failures.note(_PART, error)
-                future.set_exception(_unavailable(error))
-            else:
-                self._works(tenant_id)
-                future.set_result(None)
+            return due
 
     def _refuse_what_waits(self) -> None:
         """Nobody waits for a thread that has ended, for whatever reason."""
         with self._lock:
             self._closed = True
-            rebuilds, self._rebuilds = self._rebuilds, []
             self._asked.notify_all()
-        self._fail(_kept("the store is closed"), rebuilds)
+        self._fail(_kept("the store is closed"))
 
-    def _fail(
-        self,
-        failure: LaminaError,
-        rebuilds: Sequence[tuple[str, Future[None]]] = (),
-        tenant_id: str | None = None,
-    ) -> None:
+    def _fail(self, failure: LaminaError, tenant_id: str | None = None) -> None:
         """Tell those who wait, of one tenant or of all."""
         with self._lock:
             lost = [each for each in self._waiting if tenant_id in (None, each[0])]
-            futures: list[Future[Any]] = [self._waiting.pop(each) for each in lost]
+            futures = [self._waiting.pop(each) for each in lost]
             for each in lost:
                 self._landed.pop(each, None)
-        for future in (*futures, *(future for _, future in rebuilds)):
+        for future in futures:
             if not future.done():
                 future.set_exception(failure)
 

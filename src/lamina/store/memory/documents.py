@@ -173,17 +173,6 @@ class MemoryDocuments:
     def recover(self) -> None:
         """Mirrors ``Documents.recover``. Nothing here outlives its process."""
 
-    def reproject(self, tenant_id: str) -> Commit | None:
-        """Mirrors ``Documents.reproject``."""
-        with self._memory.change() as tables:
-            parent: bytes | None = None
-            for (tenant, number), commit in sorted(tables.commits_made.items()):
-                if tenant == tenant_id:
-                    sha = _hashed(tables, tenant_id, commit, parent)
-                    tables.commits_made[tenant, number] = replace(commit, sha=sha)
-                    parent = bytes.fromhex(sha)
-        return self.head(tenant_id)
-
 
 def _last_commit(tables: Tables, tenant_id: str) -> Commit | None:
     made = [commit for (tenant, _), commit in tables.commits_made.items() if tenant == tenant_id]

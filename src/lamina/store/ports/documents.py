@@ -230,7 +230,3 @@ class Documents(Protocol):
     def recover(self) -> None:
         """Finish what a crash left of the repositories; nothing where another process writes the documents."""
         ...
-
-    def reproject(self, tenant_id: str) -> Commit | None:
-        """Build the tenant's repository anew from the rows, and nothing else, and note the new hashes; its head."""
-        ...

@@ -70,10 +70,6 @@ class Projecting(Protocol):
         """The newest commit that was made here, where its row may not say so yet."""
         ...
 
-    def rebuild(self, tenant_id: str) -> None:
-        """Build a tenant's repository anew."""
-        ...
-
 
 class DocumentRows:
     """The rows as the projection reads and completes them."""
@@ -337,12 +333,6 @@ class SqliteDocuments:
     def recover(self) -> None:
         """Mirrors ``Documents.recover``."""
         self._projecting.recover()
-
-    def reproject(self, tenant_id: str) -> Commit | None:
-        """Mirrors ``Documents.reproject``."""
-        self._projecting.claim()
-        self._projecting.rebuild(tenant_id)
-        return self.head(tenant_id)
 
 
 def _last_commit(connection: apsw.Connection, tenant_id: str) -> tuple[int, Instant]:
