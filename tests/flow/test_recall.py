@@ -440,3 +440,14 @@ def test_a_recall_asks_the_store_a_bounded_number_of_times(
     assert pack["layers"]["events"]
     assert len(statements) <= STATEMENTS_MAX
     assert not any("vector_row AS v" in sql for sql in statements), "token vectors were at hand"
+
+
+@pytest.mark.parametrize(
+    "query", ["When is the choir concert?", "What is the wifi password?", "How deep are glaciers?"]
+)
+def test_no_fact_answers_by_being_new_and_sure_alone(memory: Memory, query: str) -> None:
+    pack = memory.ask(query, diagnostics="full")
+    parts = [
+        item["contributions"] for name in ("facts", "beliefs", "episodes") for item in pack["layers"][name]
+    ]
+    assert all(each["semantic"] > 0 or each["graph"] >= 0.04 for each in parts)

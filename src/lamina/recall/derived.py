@@ -24,6 +24,9 @@ from lamina.store.queries import Shown
 __all__ = ["DerivedLayers", "DerivedRecords"]
 
 ENTITY_TOP: Final = 50
+LINKED_FROM: Final = 0.2
+"""A record that shares no word with the question and is of nobody whom it names must rest on an event of such a score: otherwise
+how new, how important and how sure it is would stand for an answer."""
 _STEPS: Final[Mapping[Layer, int]] = {
     Layer.FACTS: 1,
     Layer.EPISODES: 1,
@@ -73,7 +76,7 @@ class DerivedRecords:
         if not layers:
             return DerivedLayers({}, 0, 0, self._held(plan, beside))
         graph = self._by_graph(plan, layers, events, shown)
-        named = self._by_entities(plan, layers)
+        who, named = self._by_entities(plan, layers)
         known = {i for found in words.values() for i in found}
         linked = _by_layer(graph)
         wanted = set(named)
@@ -84,7 +87,10 @@ class DerivedRecords:
         visible = [
             each
             for i, each in sorted(held.items())
-            if i in wanted and each.scope in plan.scopes and _is_shown(plan, each)
+            if i in wanted
+            and each.scope in plan.scopes
+            and _is_shown(plan, each)
+            and (i in named or i in known or graph.get(i, 0.0) >= LINKED_FROM)
         ]
         if plan.filter:
             # A filter may ask for a name: of what was cancelled, it has to meet what the reader will see.
@@ -92,7 +98,7 @@ class DerivedRecords:
             behind = events_behind(plan, visible, shown, self._store.log) if plan.filter.reads_events else {}
             visible = [each for each in visible if plan.filter.passes(each, behind.get(each.id, ()))]
         ranked = {
-            layer: score_records([r for r in visible if r.layer is layer], words[layer], graph, now)[
+            layer: score_records([r for r in visible if r.layer is layer], words[layer], graph, now, who)[
                 : max(plan.limits[layer], EVIDENCE_TOP)
             ]
             for layer in layers
@@ -135,8 +141,8 @@ class DerivedRecords:
         scopes = shown.scopes_of(found)
         return {i: score for i, score in found.items() if scopes.get(i) in plan.scopes}
 
-    def _by_entities(self, plan: Plan, layers: Collection[Layer]) -> dict[str, Record]:
-        """Facts and beliefs about the entities that the question names."""
+    def _by_entities(self, plan: Plan, layers: Collection[Layer]) -> tuple[frozenset[str], dict[str, Record]]:
+        """The entities that the question names, and facts and beliefs about them."""
         named = [*_NAME.findall(plan.question)[:_NAMES_MAX], plan.asker or ""]
         names = {normalise_name(name) for name in named} - {""}
         entities = self._store.records.entities(plan.tenant_id, names)
@@ -153,7 +159,7 @@ class DerivedRecords:
                         limit=ENTITY_TOP,
                     )
                     found |= {record.id: record for record in self._store.records.query(query)}
-        return found
+        return frozenset(entity.id for entity in entities.values()), found
 
     def _held(self, plan: Plan, ids: Collection[str]) -> dict[str, Record]:
         return self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
@@ -170,8 +176,7 @@ def _likeliest(
     ids: Iterable[str], lexical: Mapping[str, float], graph: Mapping[str, float], limit: int
 ) -> set[str]:
     """The ids of a layer that words and graph speak for most."""
-    strongest = max(lexical.values(), default=1.0)
-    words, links = RECORD_WEIGHTS["semantic"] / strongest, RECORD_WEIGHTS["graph"]
+    words, links = RECORD_WEIGHTS["semantic"], RECORD_WEIGHTS["graph"]
     scored = [(-(words * lexical.get(i, 0.0) + links * graph.get(i, 0.0)), i) for i in ids]
     return {i for _, i in sorted(scored)[:limit]}
 

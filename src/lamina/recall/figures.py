@@ -38,7 +38,8 @@ _REWORDED: Final = (Layer.EPISODES, Layer.UNDERSTANDING)
 _RECORD_TERMS_MEAN: Final = 12.0
 
 Words = Mapping[Layer, Mapping[str, float]]
-"""The BM25 score of each derived record that shares words with the question, by layer."""
+"""How much of the question each derived record that shares words with it has, in (0, 1], by layer: its BM25 score as a share of
+what a record of usual length would score that had every word once."""
 
 Earlier = Mapping[Scope, ScopeIndex]
 """The rows of records as they stood at an earlier time, where that is not how they stand now; empty for a reader of now."""
@@ -87,6 +88,7 @@ def derived_words(plan: Plan, indexes: Sequence[ScopeIndex], earlier: Earlier) -
     figures = [_record_figures(plan, index, layers[0], earlier) for index in indexes]
     rows = sum(each.rows for each in figures)
     weights = {term: idf(sum(each.frequencies[term] for each in figures), rows) for term in plan.terms}
+    whole = sum(weights.values())
     for index, known in zip(indexes, figures, strict=True):
         if not known.rows:
             continue
@@ -99,7 +101,7 @@ def derived_words(plan: Plan, indexes: Sequence[ScopeIndex], earlier: Earlier) -
                 if part is index and index.scope in earlier:
                     mask &= ~index.holds(earlier[index.scope].record_ids)
                 for place in best(scores, mask, RECORDS_TOP).tolist():
-                    words[layer][part.record_id(place)] = float(scores[place])
+                    words[layer][part.record_id(place)] = min(1.0, float(scores[place]) / whole)
     return words
 
 

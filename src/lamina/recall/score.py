@@ -136,14 +136,17 @@ def score_records(
     lexical: Mapping[str, float],
     graph: Mapping[str, float],
     now: Instant,
+    named: Collection[str] = (),
 ) -> list[ScoredRecord]:
-    """Records of one layer, best first. ``lexical`` are BM25 scores, ``graph`` the best score among their sources."""
-    strongest = max(lexical.values(), default=0.0)
+    """Records of one layer, best first. ``lexical`` is how much of the question they have, ``graph`` the best score among
+    their sources. Where the question has ``named`` entities, what is told of another counts half for both."""
+    about = {record.id for record in records if _is_about(record, named)}
     scored = []
     for record in records:
+        bearing = 0.5 if about and record.id not in about else 1.0
         parts = {
-            "semantic": lexical.get(record.id, 0.0) / strongest if strongest else 0.0,
-            "graph": graph.get(record.id, 0.0),
+            "semantic": bearing * lexical.get(record.id, 0.0),
+            "graph": bearing * graph.get(record.id, 0.0),
             "recency": _recency(record, now),
             "importance": _importance(record),
             "confidence": record.confidence,
@@ -151,6 +154,10 @@ def score_records(
         weighed = {name: round(weight * parts[name], 4) for name, weight in RECORD_WEIGHTS.items()}
         scored.append(ScoredRecord(record, round(sum(weighed.values()), 6), weighed))
     return sorted(scored, key=lambda one: (-one.score, one.record.id))
+
+
+def _is_about(record: Record, named: Collection[str]) -> bool:
+    return isinstance(record, Fact | Belief) and (record.subject.id in named or record.object.id in named)
 
 
 def _recency(record: Record, now: Instant) -> float:

@@ -12,7 +12,7 @@ from lamina.pipeline.extract.wording import determiner_of, phrase_text
 
 Value = EntityRef | LiteralValue
 
-_NOUN_SKIP = word_set("neg relcl appos punct acl advcl preconj parataxis ccomp intj advmod")
+_NOUN_SKIP = word_set("neg relcl appos punct acl advcl preconj parataxis ccomp intj advmod dobj")
 _JOINED = frozenset(("conj", "cc"))
 _VERB_SKIP = word_set("advcl parataxis relcl intj mark ccomp")
 _OWN_SKIP = word_set("aux auxpass neg cc conj nsubj punct")
