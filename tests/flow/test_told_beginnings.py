@@ -34,7 +34,8 @@ def memory(make_memory: MakeMemory, reader: RulesExtractor) -> Memory:
 
 def chain(memory: Memory, predicate: str) -> list[tuple[str, int, int | None]]:
     facts = [f for f in memory.held(Layer.FACTS) if isinstance(f, Fact) and f.slot is not None]
-    found = [(f.object.text, f.valid_from, f.valid_to) for f in facts if f.predicate == predicate]
+    told = [f for f in facts if f.predicate == predicate and not f.negated]
+    found = [(f.object.text, f.valid_from, f.valid_to) for f in told]
     return sorted(found, key=lambda each: each[1])
 
 

@@ -89,7 +89,7 @@ def test_what_stands_in_the_same_words_stays(extractor: RulesExtractor) -> None:
 @pytest.mark.parametrize(
     ("text", "claims"),
     [
-        ("I'm buying Maisie a ride-on digger", ["Alice bought ride-on digger"]),
+        ("I bought Maisie a ride-on digger", ["Alice bought ride-on digger"]),
         ("I bought my mum a scarf", ["Alice bought scarf"]),
         ("I sold Marcus my old bike", ["Alice sold old bike", "Alice not owns bike"]),
         ("I ordered Callum a pizza", ["Alice ordered pizza"]),

@@ -47,6 +47,9 @@ class Actions(Emitter):
         ):
             return
         for target in objects:
+            without = self.parse.child(target, "det")
+            if without is not None and without.lower == "no":
+                continue  # "I like tea so no coffee for me"
             if target.is_verb and (
                 (target.dep == "ccomp" and target.tag != "VBG") or target.tag not in ("VBG", "VB")
             ):

@@ -47,7 +47,8 @@ _KNOWN_AS = (
     ),
 )
 _ZONE = re.compile(
-    r"(?:\bmy time ?zone\b|\bi(?:'m| am)\b[^.]{0,30}\bin\b|\btime ?zone\b)[^.]{0,30}?\b"
+    r"(?:\bmy time ?zone\b(?:'s| is\b(?!n't| not\b)|:)|\bi(?:'m| am) (?:(?:now|currently|based|living|here|still|usually|mostly) )*(?:in|on)\b|^time ?zone\b(?: is|:))"
+    r"[^.]{0,30}?(?<![\w/])"
     r"(?P<zone>(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Za-z][A-Za-z_-]+(?:/[A-Za-z][A-Za-z_-]+)?)",
     re.IGNORECASE,
 )
