@@ -246,7 +246,7 @@ class Recalling:
         """The values with their lines, and what those cost."""
         lines = {
             layer: [
-                line_of(each.value, plan.terms, each.superseded.at if each.superseded else None)
+                line_of(each.value, plan.terms, each.superseded.mark if each.superseded else "")
                 for each in values[layer]
             ]
             for layer in values

@@ -38,15 +38,15 @@ _SECTIONS: Sequence[tuple[Layer, str]] = (
 )
 
 
-def line_of(value: Event | Record, terms: Sequence[str], superseded_at: Instant | None = None) -> str:
-    """The line of an item, without its marker. ``superseded_at`` is since when what an event says holds no more."""
-    return _plain(_worded(value, terms, superseded_at))
+def line_of(value: Event | Record, terms: Sequence[str], mark: str = "") -> str:
+    """The line of an item, without its marker. ``mark`` stands behind who said what an event says."""
+    return _plain(_worded(value, terms, mark))
 
 
-def _worded(value: Event | Record, terms: Sequence[str], superseded_at: Instant | None) -> str:
+def _worded(value: Event | Record, terms: Sequence[str], mark: str) -> str:
     match value:
         case Event():
-            return _event_line(value, terms, superseded_at)
+            return _event_line(value, terms, mark)
         case Fact():
             return f"{_plain(value.text)} ({_validity(value.valid_from, value.valid_to)}{_source(value)})"
         case Belief():
@@ -66,12 +66,11 @@ def _worded(value: Event | Record, terms: Sequence[str], superseded_at: Instant 
             raise AssertionError("every layer has a line")
 
 
-def _event_line(event: Event, terms: Sequence[str], superseded_at: Instant | None) -> str:
+def _event_line(event: Event, terms: Sequence[str], mark: str) -> str:
     source = ""
     if event.origin.trust is Trust.EXTERNAL:
         source = f" ({_unquoted(event.modality.replace('_', ' '))}, quoted)"
-    if superseded_at is not None:
-        source += f" (superseded {rfc3339(superseded_at)[:10]})"
+    source += mark
     day = rfc3339(event.context.observed_at)[:16].replace("T", " ")
     words = _unquoted(snippet(text_of(event.content), terms))
     return f'{day} {_unquoted(event.observed_actor.display_name)}{source}: "{words}"'

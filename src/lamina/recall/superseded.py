@@ -16,7 +16,7 @@ from typing import Final
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.records import Fact, Layer, Record, Support, layer_of
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant
+from lamina.kernel.time import Instant, rfc3339
 from lamina.language.questions import asks_past
 from lamina.language.tokens import analyse
 from lamina.recall.plan import Plan
@@ -52,6 +52,11 @@ class Superseded:
     at: Instant
     fact: str | None
     event: str
+
+    @property
+    def mark(self) -> str:
+        """What stands behind who said it."""
+        return f" (superseded {rfc3339(self.at)[:10]})"
 
 
 @dataclass(frozen=True, slots=True)

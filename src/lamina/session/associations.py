@@ -16,7 +16,6 @@ from lamina.kernel.events import Event
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import rfc3339
 from lamina.recall.plan import NARROW, WIDE, Breadth
 from lamina.recall.recalling import Held, Recalling
 from lamina.recall.requests import Budgets, Recall
@@ -190,5 +189,5 @@ def _share(score: float) -> float:
 def _quoted(content: Mapping[str, Any], superseded: Superseded | None) -> str:
     text = " ".join(str(content.get("text") or "").split())
     cut = text if len(text) <= _TEXT_CHARS_MAX else f"{text[: _TEXT_CHARS_MAX - 1]}…"
-    mark = f" (superseded {rfc3339(superseded.at)[:10]})" if superseded else ""
+    mark = superseded.mark if superseded else ""
     return f'{content.get("role", "user")}{mark}: "{cut}"'

@@ -48,9 +48,6 @@ class Reading:
         self.starts = [token.start() for token in tokens]
         self.ends = [token.end() for token in tokens]
 
-    def index_at(self, offset: int) -> int:
-        return bisect_left(self.starts, offset)
-
     def glued(self, i: int) -> bool:
         """Whether token ``i`` follows the one before it without a space."""
         return 0 < i < self.size and self.starts[i] == self.ends[i - 1]
