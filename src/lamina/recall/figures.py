@@ -13,7 +13,7 @@ from lamina import limits
 from lamina.index.best import best
 from lamina.index.columns import Figures
 from lamina.index.rows import record_row
-from lamina.index.scope import ScopeIndex, idf
+from lamina.index.scope import K1, B, ScopeIndex, idf
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.recall.plan import Plan
@@ -39,7 +39,7 @@ _RECORD_TERMS_MEAN: Final = 12.0
 
 Words = Mapping[Layer, Mapping[str, float]]
 """How much of the question each derived record that shares words with it has, in (0, 1], by layer: its BM25 score as a share of
-what a record of usual length would score that had every word once."""
+what a record would score that was made of the question's words alone."""
 
 Earlier = Mapping[Scope, ScopeIndex]
 """The rows of records as they stood at an earlier time, where that is not how they stand now; empty for a reader of now."""
@@ -88,7 +88,8 @@ def derived_words(plan: Plan, indexes: Sequence[ScopeIndex], earlier: Earlier) -
     figures = [_record_figures(plan, index, layers[0], earlier) for index in indexes]
     rows = sum(each.rows for each in figures)
     weights = {term: idf(sum(each.frequencies[term] for each in figures), rows) for term in plan.terms}
-    whole = sum(weights.values())
+    norm = K1 * (1.0 - B + B * len(plan.terms) / _RECORD_TERMS_MEAN)
+    whole = sum(weights.values()) * (K1 + 1.0) / (1.0 + norm)
     for index, known in zip(indexes, figures, strict=True):
         if not known.rows:
             continue
