@@ -204,6 +204,9 @@ class _PooledExtractor:
     def __init__(self, known: dict[str, Extraction]) -> None:
         self._known = known
 
+    def load(self) -> None:
+        """All is there."""
+
     def extract(self, utterances: Sequence[Utterance]) -> list[Extraction]:
         return [self._known[utterance.text.split(_TAIL)[0]] for utterance in utterances]
 
