@@ -147,8 +147,6 @@ FILTER_TERMS_MAX: Final = 64
 SCOPES_PER_RECALL_MAX: Final = 256
 EARLIER_VERSIONS_MAX: Final = 1000  # of a layer, read for their words by a recall as of an earlier time
 QUESTIONS_KEPT_MAX: Final = 64  # with their vectors, of 4 kB for a plain question and 35 kB at most
-# Of the database file, seen through the system's page cache by who reads; SQLite's own bound, two gigabytes.
-READ_MAPPED_BYTES_MAX: Final = 0x7FFF_0000
 # Token vectors kept in memory: some ten thousand turns of 25 words, a tenth of what a loaded server may hold.
 TOKENS_KEPT_BYTES_MAX: Final = 40_000_000
 

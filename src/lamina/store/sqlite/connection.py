@@ -62,9 +62,6 @@ def open_connection(path: Path, *, durable: bool, read_only: bool = False) -> ap
     # Every thread that reads has a connection: what one keeps, all of them keep.
     connection.execute(f"PRAGMA cache_size = {-2_000 if read_only else -16_000}")
     connection.execute("PRAGMA temp_store = memory")
-    if read_only:
-        # A commit of anybody empties what a reader keeps: its pages come from the file again (decision 0015).
-        connection.execute(f"PRAGMA mmap_size = {limits.READ_MAPPED_BYTES_MAX}")
     return connection
 
 
