@@ -24,7 +24,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.index import IndexRows, TextRow, Tip
 
-__all__ = ["K1", "B", "Places", "ScopeIndex", "idf"]
+__all__ = ["ScopeIndex", "idf"]
 
 K1, B = 1.2, 0.75
 """BM25 constants, those of SQLite's FTS5."""
