@@ -166,10 +166,9 @@ def _denied_beside(own: _Told, others: _Told, periods: Sequence[Period]) -> list
         while over is not None:
             start, until = over.holds_from - 1, over.holds_from
             over = next((each for each in beside if _covers(each, start)), None)
-        after = [each.holds_from for each in beside if each.holds_from > start]
-        found.append(replace(denied, holds_from=start, holds_to=min([*after, until or _FOREVER])))
-        if found[-1].holds_to == _FOREVER:
-            found[-1] = replace(found[-1], holds_to=None)
+        ends = [each.holds_from for each in beside if each.holds_from > start]
+        ends += [] if until is None else [until]
+        found.append(replace(denied, holds_from=start, holds_to=min(ends, default=None)))
     return found
 
 

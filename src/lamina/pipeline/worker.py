@@ -157,13 +157,17 @@ class Worker:
 
     def _load(self) -> None:
         """Load the models before the first job is leased: who is ended while he loads has tried nothing."""
-        if not self._loaded and any(self._store.jobs.backlog()[state] for state in ("pending", "running")):
-            self._loaded = True
-            try:
-                self._deriver.load()
-            except Exception as error:
-                # The jobs that need what is missing say so, each for itself.
-                _LOG.error("the models could not be loaded: %s", type(error).__name__)
+        if self._loaded:
+            return
+        backlog = self._store.jobs.backlog()
+        if not (backlog["pending"] or backlog["running"]):
+            return
+        self._loaded = True
+        try:
+            self._deriver.load()
+        except Exception as error:
+            # The jobs that need what is missing say so, each for itself.
+            _LOG.error("the models could not be loaded: %s", class_of(error))
 
     def _apply_answers(self) -> int:
         """Let answers take effect where nothing is left to extract; how many did."""
@@ -234,7 +238,7 @@ class Worker:
         try:
             words = self._deriver.words_of(job)
         except Exception as failure:
-            _LOG.error("%s is not found by its words: %s", job.event.id, type(failure).__name__)
+            _LOG.error("%s is not found by its words: %s", job.event.id, class_of(failure))
             words = None
         self._store.jobs.fail(job, error, retry_at=None, writes=words)
 
