@@ -82,7 +82,7 @@ class ScopeIndex:
         self._length_total = 0
         self._event_total = 0
         self._vectors = VectorMatrix(dimensions)
-        self._vector_places = array("I")
+        self._vector_places = array("q")
         self._vector_rows = array("q")
         self._vector_of = array("i")
 
@@ -387,12 +387,12 @@ class ScopeIndex:
     ) -> list[tuple[Places, Float32Array]]:
         """For each mask with its limit the places of the highest cosines with the question under it, best first, and these."""
         places = self._embedded_places
-        found = self._vectors.nearest(query, [(mask[places], limit) for mask, limit in masks])
+        found = self._vectors.nearest(query, [(mask.take(places), limit) for mask, limit in masks])
         return [(places[rows], cosines) for rows, cosines in found]
 
     @property
     def _embedded_places(self) -> Places:
-        return np.frombuffer(self._vector_places, np.uint32).astype(np.intp)
+        return np.frombuffer(self._vector_places, np.intp)
 
     def _embedded(self, places: Places) -> tuple[NDArray[np.int64], Float32Array]:
         rows = np.full(len(places), NONE, np.int64)

@@ -158,7 +158,8 @@ class _Signs:
     def distances(self, query: Float32Array) -> NDArray[np.int16]:
         """(n,) lower for rows that share more signs with ``query`` of (d,); comparable for one query only."""
         ours, far = self._bits(query[None])[0], np.abs(query - self._mean)
-        decisive = _packed((far > np.quantile(far, 1 - _DECISIVE))[None])[0]
+        minor = round(len(far) * (1 - _DECISIVE))
+        decisive = _packed((far >= np.partition(far, minor)[minor])[None])[0]
         found = np.empty((len(self._blocks), _BLOCK_ROWS), np.int16)
         differing = np.empty((self._words, _BLOCK_ROWS), np.uint64)
         counted = np.empty((self._words, _BLOCK_ROWS), np.uint8)
