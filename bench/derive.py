@@ -3,7 +3,8 @@
     python bench/derive.py
 
 Promise: at least 70 conversation turns/s a core with parser and embeddings, at least 150 with ``embed: lazy``.
-Baselines of the same run: the parser alone and the embedding model alone over the same texts.
+Baselines of the same run: the parser alone and the embedding model alone over the same texts. Products of matrices
+stay on one core, as they do in a worker.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 from corpus import Corpus, Said
 from harness import SEED, machine, median, publish, serving, temporary_folder
 from lamina.app import build_worker
+from lamina.cli.process import use_one_core_a_product
 from lamina.kernel.events import Stage
 from lamina.kernel.operations import Principal
 from lamina.kernel.scopes import Scope
@@ -46,6 +48,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--texts", type=Path, help="turns.jsonl with speaker, session, datetime and text")
     options = parser.parse_args()
+    use_one_core_a_product()
     turns = _given(options.texts, options.turns) if options.texts else list(Corpus(SEED).turns(options.turns))
     with temporary_folder() as folder:
         about = machine(folder)
