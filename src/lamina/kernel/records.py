@@ -18,6 +18,7 @@ from lamina.kernel.time import Instant
 __all__ = [
     "LOOPS_OPEN",
     "Belief",
+    "Claim",
     "Concept",
     "Edge",
     "Entity",
@@ -147,31 +148,40 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact(Record):
+class Claim(Record):
+    """Something said of a subject: a fact that one event tells, or a belief that several bear on.
+
+    ``external`` where nobody but a tool or a document said it.
+    """
+
+    subject: Subject
+    predicate: str
+    object: ObjectValue
+    negated: bool
+    external: bool
+
+    @property
+    def claim_key(self) -> str:
+        """Equal for those that say the same of the same subject."""
+        return f"{self.subject.id}|{self.predicate}|{self.object.key}|{int(self.negated)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact(Claim):
     """A triple with validity (seed 002, 7.3).
 
-    ``text`` says it in one sentence; ``external`` when it was read in what a tool or a document said. ``slot`` is what conflicting facts compete for: the values of a single-valued predicate, or a value and its
+    ``text`` says it in one sentence. ``slot`` is what conflicting facts compete for: the values of a single-valued predicate, or a value and its
     denial. Facts of one slot supersede each other by valid time; None means that they stand beside each other.
     """
 
     layer: ClassVar[Layer] = Layer.FACTS
 
     event_id: str
-    subject: Subject
-    predicate: str
-    object: ObjectValue
     kind: str
-    negated: bool
     text: str
-    external: bool
     extractor: str
     slot: str | None
     supersedes: str | None = None
-
-    @property
-    def claim_key(self) -> str:
-        """Equal for facts that say the same of the same subject."""
-        return f"{self.subject.id}|{self.predicate}|{self.object.key}|{int(self.negated)}"
 
 
 class LoopType(StrEnum):
@@ -224,20 +234,15 @@ class Loop(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Belief(Record):
+class Belief(Claim):
     """A probabilistic claim (seed 002, 7.4): a Beta posterior over weighted supports.
 
-    ``external`` while nothing but tools and documents supports it. ``alpha`` and ``beta`` are its parameters, ``lower`` and ``upper`` bound ``confidence`` at ``level`` 0.90.
+    ``alpha`` and ``beta`` are its parameters, ``lower`` and ``upper`` bound ``confidence`` at ``level`` 0.90.
     """
 
     layer: ClassVar[Layer] = Layer.BELIEFS
 
-    subject: Subject
-    predicate: str
-    object: ObjectValue
-    negated: bool
     stance: Stance
-    external: bool
     alpha: float
     beta: float
     lower: float

@@ -25,6 +25,7 @@ __all__ = [
     "Interval",
     "SystemClock",
     "day_or_instant",
+    "doubling_us",
     "duration_text",
     "duration_us",
     "from_datetime",
@@ -144,6 +145,15 @@ LAST_INSTANT: Final = from_datetime(datetime.max.replace(tzinfo=UTC))
 def instant_or_none(text: str | None, *, field: str = "timestamp") -> Instant | None:
     """``instant`` that passes None through."""
     return None if text is None else instant(text, field=field)
+
+
+def doubling_us(base_s: float, failures: int, most_s: float = 86_400.0) -> int:
+    """How long to wait after a number of failures in a row, at least one: the base, twice that, four times and so on.
+
+    >>> [doubling_us(5, failures, 60) // SECOND_US for failures in (1, 2, 3, 4, 5, 5000)]
+    [5, 10, 20, 40, 60, 60]
+    """
+    return int(min(base_s * 2.0 ** min(failures - 1, 64), most_s) * SECOND_US)
 
 
 def duration_us(text: str, *, field: str = "duration") -> int:

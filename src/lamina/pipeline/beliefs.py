@@ -161,7 +161,7 @@ class BeliefReviser:
         dropped = {closing.id for closing in writes.closings}
         held = {each.id: each for each in found if isinstance(each, Belief) and each.id not in dropped}
         for record in writes.records:
-            if isinstance(record, Belief) and record.scope == scope and _key(record) == fact.claim_key:
+            if isinstance(record, Belief) and record.scope == scope and record.claim_key == fact.claim_key:
                 held[record.id] = record
         of_its_time = [each for each in held.values() if _overlap(each, fact)]
         if not of_its_time and held:
@@ -183,10 +183,6 @@ def _overlap(belief: Belief, fact: Fact) -> bool:
 def _was_over(event: Event, fact: Fact) -> bool:
     """ "I used to live in Rome": nothing to believe of the present, and no rival to what is held."""
     return fact.slot is None and fact.valid_to is not None and fact.valid_to <= event.context.observed_at
-
-
-def _key(belief: Belief) -> str:
-    return f"{belief.subject.id}|{belief.predicate}|{belief.object.key}|{int(belief.negated)}"
 
 
 def _belief_id(event: Event, scope: Scope, fact: Fact) -> str:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event
-from lamina.kernel.records import Belief, Fact, Layer, Loop, Record, Support
+from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.beliefs import BeliefReviser
@@ -53,7 +53,7 @@ class _Matter:
     predicates: tuple[str, ...]
     words: str | None
 
-    def holds(self, claim: Fact | Belief) -> bool:
+    def holds(self, claim: Claim) -> bool:
         """Whether a claim is one of them."""
         return (
             claim.subject.id == self.subject

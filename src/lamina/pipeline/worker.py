@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from lamina import limits
 from lamina.errors import LaminaError
 from lamina.kernel.events import Event, Stage
-from lamina.kernel.time import SECOND_US, Clock
+from lamina.kernel.time import SECOND_US, Clock, doubling_us
 from lamina.models.ports import Embedder
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.pipeline.deriver import Deriver
@@ -33,7 +33,7 @@ def backoff_us(attempts: int) -> int | None:
     """How long a job waits after its ``attempts``-th failure: 5, 10, 20, 40 s; None after the fifth."""
     if attempts >= limits.JOB_ATTEMPTS_MAX:
         return None
-    return int(limits.JOB_BACKOFF_BASE_S * SECOND_US) << (attempts - 1)
+    return doubling_us(limits.JOB_BACKOFF_BASE_S, attempts)
 
 
 class Worker:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from lamina.kernel.records import Belief, Concept, Fact, Layer, Support, is_event
+from lamina.kernel.records import Claim, Concept, Fact, Layer, Support, is_event
 from lamina.kernel.time import rfc3339, rfc3339_or_none
 from lamina.recall.pack import Item
 
@@ -49,7 +49,7 @@ def knowledge_subgraph(chosen: Mapping[Layer, Sequence[Item]]) -> dict[str, Any]
     statements: list[dict[str, Any]] = []
     for item in [*chosen.get(Layer.FACTS, ()), *chosen.get(Layer.BELIEFS, ())]:
         claim = item.value
-        assert isinstance(claim, Fact | Belief), "these layers hold claims"
+        assert isinstance(claim, Claim), "these layers hold claims"
         nodes.setdefault(claim.subject.id, _entity(claim.subject.id, claim.subject.name))
         value: Any = claim.object.value
         if claim.object.id is not None:

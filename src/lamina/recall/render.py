@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
-from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record
+from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, Record
 from lamina.kernel.time import Instant, rfc3339
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
@@ -96,7 +96,7 @@ def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
     return f"{'… ' if best[0] else ''}{cut.strip()}{' …' if best[1] < len(sentences) or len(cut) == chars else ''}"
 
 
-def _source(claim: Fact | Belief) -> str:
+def _source(claim: Claim) -> str:
     return "; read in a tool result or document" if claim.external else ""
 
 
@@ -152,7 +152,7 @@ def render_block(chosen: Mapping[Layer, Sequence[Item]], mode: CitationMode) -> 
 
 
 def _claim(value: Event | Record) -> tuple[str, str, str, bool] | None:
-    if isinstance(value, Fact | Belief):
+    if isinstance(value, Claim):
         return value.subject.id, value.predicate, value.object.key, value.negated
     return None
 

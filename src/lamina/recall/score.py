@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.index.scope import idf
-from lamina.kernel.records import Belief, Concept, Episode, Fact, Record
+from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Record
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.language.tokens import analyse
 from lamina.models.maxsim import maxsim
@@ -157,7 +157,7 @@ def score_records(
 
 
 def _is_about(record: Record, named: Collection[str]) -> bool:
-    return isinstance(record, Fact | Belief) and (record.subject.id in named or record.object.id in named)
+    return isinstance(record, Claim) and (record.subject.id in named or record.object.id in named)
 
 
 def _recency(record: Record, now: Instant) -> float:

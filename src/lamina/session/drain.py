@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from lamina import limits
 from lamina.errors import Forbidden, Invalid, LaminaError, TooLarge, Unauthenticated, Unavailable, Unsupported
 from lamina.kernel.events import Event
-from lamina.kernel.time import SECOND_US, Clock
+from lamina.kernel.time import SECOND_US, Clock, doubling_us
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.session.folders import Folder, RulesFolder
 from lamina.session.folding import bridge_text, said_of
@@ -41,9 +41,7 @@ class Target(Protocol):
 
 def backoff_us(attempts: int) -> int:
     """How long a row waits after its ``attempts``-th failure: 5, 10, 20, 40 s and so on, 300 s at most."""
-    return int(
-        min(limits.OUTBOX_BACKOFF_BASE_S * 2 ** (attempts - 1), limits.OUTBOX_BACKOFF_S_MAX) * SECOND_US
-    )
+    return doubling_us(limits.OUTBOX_BACKOFF_BASE_S, attempts, limits.OUTBOX_BACKOFF_S_MAX)
 
 
 def is_permanent(error: Exception) -> bool:

@@ -13,6 +13,7 @@ from pydantic_core import from_json
 from lamina.kernel.canonical import compact
 from lamina.kernel.records import (
     Belief,
+    Claim,
     Concept,
     Edge,
     Episode,
@@ -67,11 +68,16 @@ def record_row(record: Record) -> Row:
 _Written = tuple[dict[str, Any], dict[str, Any]]
 
 
-def _claim_columns(record: Fact | Belief) -> dict[str, Any]:
-    return {"subject": record.subject.id, "predicate": record.predicate, "object_key": record.object.key}
+def _claim_columns(record: Claim) -> dict[str, Any]:
+    return {
+        "subject": record.subject.id,
+        "predicate": record.predicate,
+        "object_key": record.object.key,
+        "claim_key": record.claim_key,
+    }
 
 
-def _claim_body(record: Fact | Belief) -> dict[str, Any]:
+def _claim_body(record: Claim) -> dict[str, Any]:
     value = record.object
     return {
         "subject": [record.subject.name, record.subject.type],
@@ -82,7 +88,7 @@ def _claim_body(record: Fact | Belief) -> dict[str, Any]:
 
 def _write_fact(record: Any) -> _Written:
     fact: Fact = record
-    columns = {**_claim_columns(fact), "slot": fact.slot, "claim_key": fact.claim_key}
+    columns = {**_claim_columns(fact), "slot": fact.slot}
     loop: dict[str, Any] = {}
     if isinstance(fact, Loop):
         columns["topic"] = fact.topic
@@ -102,8 +108,7 @@ def _write_fact(record: Any) -> _Written:
 
 def _write_belief(record: Any) -> _Written:
     belief: Belief = record
-    claim_key = f"{belief.subject.id}|{belief.predicate}|{belief.object.key}|{int(belief.negated)}"
-    return {**_claim_columns(belief), "claim_key": claim_key, "stance": belief.stance.value}, {
+    return {**_claim_columns(belief), "stance": belief.stance.value}, {
         **_claim_body(belief),
         "external": belief.external,
         "alpha": belief.alpha,

@@ -10,6 +10,7 @@ from lamina.kernel.events import Event, text_of
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.records import (
     Belief,
+    Claim,
     Concept,
     Episode,
     Fact,
@@ -141,7 +142,7 @@ def _cut(text: str) -> str:
     return words if len(words) <= longest else words[: longest - 1].rstrip() + "…"
 
 
-def _claim(record: Fact | Belief) -> str:
+def _claim(record: Claim) -> str:
     negation = "not " if record.negated else ""
     return (
         f"{record.subject.name} {negation}{record.predicate.replace('_', ' ')} {_said(record.object)}".strip()

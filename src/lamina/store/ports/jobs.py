@@ -8,7 +8,7 @@ from typing import Protocol
 
 from lamina import limits
 from lamina.kernel.events import Event, Stage
-from lamina.kernel.time import SECOND_US, Instant
+from lamina.kernel.time import Instant, doubling_us
 from lamina.store.ports.writes import Writes
 
 __all__ = ["LEASE_LOST", "Job", "JobState", "Jobs", "lost_wait_us"]
@@ -19,7 +19,7 @@ LEASE_LOST = "lease lost"
 
 def lost_wait_us(lost: int) -> int:
     """How long a job waits after it lost its ``lost``-th lease: not at all, then 5, 10, 20 s."""
-    return 0 if lost < 2 else int(limits.JOB_BACKOFF_BASE_S * SECOND_US) << (lost - 2)
+    return 0 if lost < 2 else doubling_us(limits.JOB_BACKOFF_BASE_S, lost - 1)
 
 
 @dataclass(frozen=True, slots=True)

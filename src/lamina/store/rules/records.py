@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from lamina.kernel.records import Belief, Fact, Record
+from lamina.kernel.records import Claim, Record
 from lamina.kernel.time import Axes, Instant
 from lamina.store.ports.records import RecordQuery
 
@@ -63,13 +63,10 @@ def _named(query: RecordQuery) -> dict[str, str]:
 
 def _field(record: Record, name: str) -> Any:  # Any: None, a text, or a stance, which is a text
     """What a query compares under a name; None for records that have no such thing."""
-    if isinstance(record, Fact | Belief):
-        claim = (record.subject.id, record.predicate, record.object.key, int(record.negated))
+    if isinstance(record, Claim):
         match name:
             case "subject":
                 return record.subject.id
             case "object_key":
                 return record.object.key
-            case "claim_key":
-                return "|".join(map(str, claim))
     return getattr(record, name, None)
