@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
+
 from given import ALICE, NOON, TENANT
 from lamina.kernel.operations import Principal
 from lamina.kernel.time import Axes, Interval, instant
-from lamina.recall.plan import plan_recall
+from lamina.recall.plan import Plan, plan_recall
 from lamina.recall.requests import Recall
+
+
+def planned(question: str) -> Plan:
+    asked = Recall.model_validate({"scope": ALICE, "query": question})
+    return plan_recall(asked, Principal(tenant_id=TENANT, actor="user:alice", channel="http"), [ALICE], NOON)
 
 
 def test_the_times_of_a_recall_mean_what_they_mean_in_a_list() -> None:
@@ -19,3 +26,30 @@ def test_the_times_of_a_recall_mean_what_they_mean_in_a_list() -> None:
     start, end = instant("2026-05-01T00:00:00Z"), instant("2026-05-02T00:00:00Z")
     assert plan.axes == Axes.asked(NOON, recorded_during=Interval(start, end))
     assert plan.axes.sees_recorded(start + 5, NOON - 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Where does Sam live?", {"sam"}),
+        ("Did Ana Silva call?", {"ana silva", "silva"}),
+        ("where does ana live", {"ana"}),
+    ],
+)
+def test_names_are_found_behind_other_words(question: str, names: set[str]) -> None:
+    assert names <= planned(question).names
+
+
+@pytest.mark.parametrize(
+    ("question", "all_of_it"),
+    [
+        ("What do you know about me?", True),
+        ("Who am I?", True),
+        ("Tell me about Sam", True),
+        ("What do you remember of Ana Silva?", True),
+        ("Where does Sam live?", False),
+        ("What am I allergic to?", False),
+    ],
+)
+def test_a_question_may_ask_for_all_that_is_known_of_somebody(question: str, all_of_it: bool) -> None:
+    assert planned(question).asks_for_all is all_of_it

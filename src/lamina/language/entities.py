@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from lamina.kernel.ids import Prefix, derived_id
 from lamina.language.wordsets import word_set
 
 _SPACE = re.compile(r"\s+")
@@ -38,6 +39,11 @@ def normalise_name(name: str) -> str:
     if words:
         words[-1] = _POSSESSIVE.sub("", words[-1]) or words[-1]
     return unicodedata.normalize("NFC", " ".join(words))
+
+
+def entity_id(tenant_id: str, normalised_name: str) -> str:
+    """The id of an entity: a function of tenant and name, so that scopes need not agree on an order."""
+    return derived_id(Prefix.ENTITY, 0, tenant_id, normalised_name)
 
 
 def alias_keys(name: str, entity_type: str = "thing") -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject
 from lamina.kernel.time import Instant, from_datetime, to_datetime
-from lamina.language.entities import normalise_name
+from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
 from lamina.pipeline.matters import denials_of, slot_of
@@ -23,18 +23,13 @@ from lamina.pipeline.versions import put_version, support_of, supports_of, vouch
 from lamina.pipeline.view import TAKEN_BACK_BY, View
 from lamina.store.ports.writes import Writes
 
-__all__ = ["EXTERNAL_FACTOR", "FactResolver", "entity_id"]
+__all__ = ["EXTERNAL_FACTOR", "FactResolver"]
 
 EXTERNAL_FACTOR = 0.7
 """What a tool or a document says is nobody's word: its claims start with less confidence."""
 
 FACTS_PER_EVENT_MAX = 64
 _SLOT_MAX = 256
-
-
-def entity_id(tenant_id: str, normalised_name: str) -> str:
-    """The id of an entity: a function of tenant and name, so that scopes need not agree on an order."""
-    return derived_id(Prefix.ENTITY, 0, tenant_id, normalised_name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,16 @@ that rank high; visible at the plan's place on both axes."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
-from lamina.kernel.records import Belief, Concept, Layer, Record, Stance, layer_of
+from lamina.kernel.records import Belief, Claim, Concept, Layer, Record, Stance, layer_of
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
+from lamina.language.tokens import analyse
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import DERIVED, Words
 from lamina.recall.score import EVIDENCE_TOP, RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
@@ -24,6 +25,7 @@ from lamina.store.queries import Shown
 __all__ = ["DerivedLayers", "DerivedRecords"]
 
 ENTITY_TOP: Final = 50
+_NAMED_APART: Final = 5
 LINKED_FROM: Final = 0.2
 """A record that shares no word with the question and is of nobody whom it names must rest on an event of such a score: otherwise
 how new, how important and how sure it is would stand for an answer."""
@@ -34,10 +36,6 @@ _STEPS: Final[Mapping[Layer, int]] = {
     Layer.UNDERSTANDING: 3,
 }
 """How far from the events that they rest on the records of a layer are at most."""
-
-_NAMES_MAX: Final = 16
-
-_NAME = re.compile(r"[^\W\d_][\w'’-]*(?:\s+[A-Z][\w'’-]*)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +95,13 @@ class DerivedRecords:
             visible = without_cancelled(self._store, plan.tenant_id, visible, seen_at=plan.held_at)
             behind = events_behind(plan, visible, shown, self._store.log) if plan.filter.reads_events else {}
             visible = [each for each in visible if plan.filter.passes(each, behind.get(each.id, ()))]
-        ranked = {
-            layer: score_records([r for r in visible if r.layer is layer], words[layer], graph, now, who)[
-                : max(plan.limits[layer], EVIDENCE_TOP)
-            ]
-            for layer in layers
+        apart = {
+            i for i in ([] if plan.asks_for_all else named) if not plan.asked_for & _terms_of(held.get(i))
         }
+        ranked = {}
+        for layer in layers:
+            scored = score_records([r for r in visible if r.layer is layer], words[layer], graph, now, who)
+            ranked[layer] = _few_of(apart, scored)[: max(plan.limits[layer], EVIDENCE_TOP)]
         if not plan.filter:
             ranked = self._reworded(plan, ranked)
         return DerivedLayers(ranked, len(wanted - known), len(named), held)
@@ -142,12 +141,17 @@ class DerivedRecords:
         return {i: score for i, score in found.items() if scopes.get(i) in plan.scopes}
 
     def _by_entities(self, plan: Plan, layers: Collection[Layer]) -> tuple[frozenset[str], dict[str, Record]]:
-        """The entities that the question names, and facts and beliefs about them."""
-        named = [*_NAME.findall(plan.question)[:_NAMES_MAX], plan.asker or ""]
-        names = {normalise_name(name) for name in named} - {""}
-        entities = self._store.records.entities(plan.tenant_id, names)
+        """The entities that the question is about, and facts and beliefs about those that it names. Of who asks about themselves
+        these are more than an answer, unless nothing else is asked for."""
+        askers = set(map(normalise_name, plan.askers))
+        names = set(plan.names)
+        if plan.called is not None and plan.called.keys & names:
+            names.add(normalise_name(plan.called.stored))
+        entities = self._store.records.entities(plan.tenant_id, names | askers)
         found: dict[str, Record] = {}
-        for entity in entities.values():
+        for name, entity in entities.items():
+            if name not in names and not plan.asks_for_all:
+                continue
             for layer in (Layer.FACTS, Layer.BELIEFS):
                 if layer in layers:
                     query = RecordQuery(
@@ -163,6 +167,19 @@ class DerivedRecords:
 
     def _held(self, plan: Plan, ids: Collection[str]) -> dict[str, Record]:
         return self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
+
+
+def _terms_of(record: Record | None) -> set[str]:
+    """What a claim says of its subject."""
+    if not isinstance(record, Claim):
+        return set()
+    return {*analyse(record.predicate.replace("_", " ")), *analyse(record.object.text)}
+
+
+def _few_of(apart: Collection[str], scored: Sequence[ScoredRecord]) -> list[ScoredRecord]:
+    """The records, and of those that say nothing of what is asked the best few."""
+    few = {one.record.id for one in islice((one for one in scored if one.record.id in apart), _NAMED_APART)}
+    return [one for one in scored if one.record.id not in apart or one.record.id in few]
 
 
 def _by_layer(ids: Iterable[str]) -> Mapping[Layer | None, set[str]]:

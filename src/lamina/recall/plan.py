@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Final, Literal, get_args
 
 from lamina.errors import Invalid
@@ -17,10 +18,12 @@ from lamina.kernel.operations import Principal
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant, Interval, from_datetime, to_datetime
+from lamina.language.entities import normalise_name
 from lamina.language.questions import asks_assistant, speaks_of_self
 from lamina.language.temporal import UnparseableTemporal, parse_window, question_window
 from lamina.language.tokens import analyse, content_terms
 from lamina.recall.filters import Filter, parse_filter
+from lamina.recall.naming import Called
 from lamina.recall.requests import LayerName, Recall
 
 __all__ = ["DEFAULT_LIMITS", "NARROW", "WIDE", "Breadth", "Plan", "QuestionClass", "plan_recall"]
@@ -72,12 +75,18 @@ _CLASSES: Sequence[tuple[QuestionClass, re.Pattern[str]]] = (
     ("LOOKUP", re.compile(r"\b(?:what|who|whom|whose|where|which|why|how|did|does|do|is|are|was|were|has|have|can)\b", re.I)),
 )  # fmt: skip
 
+_NAMES_MAX: Final = 24
+_GENERAL: Final = frozenset(
+    analyse("know tell remember recall say said told describe anything everything myself who am i")
+)
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Plan:
     """Everything that gathering, ranking and packing go by.
 
-    ``asker`` is the caller's name where the question is about them ("where do I live?"). ``scopes`` are those to search, nearest first. ``window`` is the stretch of observed time that the question
+    ``asker`` is the caller's name where the question is about them ("where do I live?"), ``called`` the user of the first scope. ``scopes`` are those to search, nearest first. ``window`` is the stretch of observed time that the question
     names: it draws events, and derived records are of what held in it. ``axes`` decide what is visible at all.
     ``held_at`` is where the reader of an earlier time stands: what came later counts for nothing, not even in a score.
     """
@@ -100,6 +109,37 @@ class Plan:
     warnings: tuple[str, ...]
     breadth: Breadth = WIDE
     held_at: Instant | None = None
+    called: Called | None = None
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The normal forms of what may be names in the question: its words, and each run of words that begin with a capital,
+        from any of them on ("Did Ana Silva" asks for Ana Silva)."""
+        words = _WORD.findall(self.question)[:_NAMES_MAX]
+        found: set[str] = set()
+        run: list[str] = []
+        for word in reversed(words):
+            run = [word, *run] if word[0].isupper() else []
+            found |= {normalise_name(word), normalise_name(" ".join(run))}
+        return frozenset(found - {""})
+
+    @cached_property
+    def asked_for(self) -> frozenset[str]:
+        """The terms that say what is asked, without names: {"live"} of "where does Sam live?"."""
+        named = (word for word in _WORD.findall(self.question)[1:] if word[0].isupper())
+        return frozenset(self.terms) - _GENERAL - {term for name in named for term in analyse(name)}
+
+    @property
+    def asks_for_all(self) -> bool:
+        """Whether the question asks for whatever is known of somebody: "what do you know about me?"."""
+        return not self.asked_for
+
+    @property
+    def askers(self) -> Sequence[str]:
+        """Whose names "I" may stand for, the likeliest first: who calls for a user asks what that user asked."""
+        if self.asker is None or self.called is None:
+            return [] if self.asker is None else [self.asker]
+        return [self.asker, self.called.stored]
 
     @property
     def name(self) -> str:

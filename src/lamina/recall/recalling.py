@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import present
 from lamina.recall.layers.requests import View
 from lamina.recall.layers.results import TraversedScope
+from lamina.recall.naming import Called, called
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
@@ -43,7 +44,7 @@ from lamina.recall.weights import DEFAULT
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
-__all__ = ["Held", "Recalling"]
+__all__ = ["Held", "Recalling", "Remembrance"]
 
 _DIVERSIFIED = 3
 """MMR chooses among this many times the events that the layer's limit allows."""
@@ -80,6 +81,13 @@ class Held(NamedTuple):
     contributions: Mapping[str, float]
     superseded: Superseded | None = None
     needs: frozenset[str] = frozenset()
+
+
+class Remembrance(NamedTuple):
+    """What answers, best first in each layer up to its limit, and what the user of the scope is called."""
+
+    values: Mapping[Layer, Sequence[Held]]
+    called: Called | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +160,11 @@ class Recalling:
         """A question will be asked soon: the model reads it already."""
         self._retriever.expect(question)
 
-    def remembered(self, request: Recall, call: Call, breadth: Breadth) -> Mapping[Layer, Sequence[Held]]:
-        """What a pack is chosen from, best first in each layer up to its limit, for a caller inside who words it himself."""
+    def remembered(self, request: Recall, call: Call, breadth: Breadth) -> Remembrance:
+        """What a pack is chosen from, for a caller inside who words it himself."""
         reach = self._reach(request, call)
         plan = self._plan(request, call, reach, breadth)
-        return self._found(plan, call, _Trail.begin()).values
+        return Remembrance(self._found(plan, call, _Trail.begin()).values, plan.called)
 
     def _reach(self, request: Recall, call: Call) -> Reach:
         view: View = request.view if request.view in ("holistic", "descend") else "local"
@@ -164,7 +172,9 @@ class Recalling:
 
     def _plan(self, request: Recall, call: Call, reach: Reach, breadth: Breadth) -> Plan:
         now = present(self._store.log, call, reach.scopes)
-        return plan_recall(request, call.principal, reach.scopes, now, breadth)
+        plan = plan_recall(request, call.principal, reach.scopes, now, breadth)
+        user = called(self._store.records, plan.tenant_id, plan.scopes, plan.axes, now=plan.held_at is None)
+        return replace(plan, called=user)
 
     def _removals(self, scopes: Sequence[Scope], call: Call) -> int:
         tenant_id, index = call.principal.tenant_id, self._store.index
@@ -246,7 +256,7 @@ class Recalling:
         """The values with their lines, and what those cost."""
         lines = {
             layer: [
-                line_of(each.value, plan.terms, each.superseded.mark if each.superseded else "")
+                line_of(each.value, plan.terms, each.superseded.mark if each.superseded else "", plan.called)
                 for each in values[layer]
             ]
             for layer in values

@@ -17,6 +17,7 @@ from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, 
 from lamina.kernel.time import Instant, rfc3339
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
+from lamina.recall.naming import Called
 from lamina.recall.pack import Item
 from lamina.recall.requests import CitationMode
 
@@ -38,15 +39,17 @@ _SECTIONS: Sequence[tuple[Layer, str]] = (
 )
 
 
-def line_of(value: Event | Record, terms: Sequence[str], mark: str = "") -> str:
-    """The line of an item, without its marker. ``mark`` stands behind who said what an event says."""
-    return _plain(_worded(value, terms, mark))
+def line_of(value: Event | Record, terms: Sequence[str], mark: str = "", called: Called | None = None) -> str:
+    """The line of an item, without its marker. ``mark`` stands behind who said what an event says; what was said stays as
+    it was, and all else has the user as they are ``called``."""
+    if isinstance(value, Event):
+        return _plain(_event_line(value, terms, mark, called))
+    worded = _worded(value)
+    return _plain(worded if called is None else called.line(worded))
 
 
-def _worded(value: Event | Record, terms: Sequence[str], mark: str) -> str:
+def _worded(value: Record) -> str:
     match value:
-        case Event():
-            return _event_line(value, terms, mark)
         case Fact():
             return f"{_plain(value.text)} ({_validity(value.valid_from, value.valid_to)}{_source(value)})"
         case Belief():
@@ -66,14 +69,17 @@ def _worded(value: Event | Record, terms: Sequence[str], mark: str) -> str:
             raise AssertionError("every layer has a line")
 
 
-def _event_line(event: Event, terms: Sequence[str], mark: str) -> str:
+def _event_line(event: Event, terms: Sequence[str], mark: str, called: Called | None) -> str:
     source = ""
     if event.origin.trust is Trust.EXTERNAL:
         source = f" ({_unquoted(event.modality.replace('_', ' '))}, quoted)"
     source += mark
     day = rfc3339(event.context.observed_at)[:16].replace("T", " ")
     words = _unquoted(snippet(text_of(event.content), terms))
-    return f'{day} {_unquoted(event.observed_actor.display_name)}{source}: "{words}"'
+    speaker = event.observed_actor.display_name
+    if called is not None:
+        speaker = called.line(speaker)
+    return f'{day} {_unquoted(speaker)}{source}: "{words}"'
 
 
 def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:

@@ -130,4 +130,8 @@ def _home(indexes: Sequence[ScopeIndex]) -> Home:
 def _persons(plan: Plan, speakers: Sequence[Sequence[str]]) -> frozenset[str]:
     analysed = {name: analyse(name) for names in speakers for name in names}
     named = persons_named(plan.all_terms, analysed)
-    return named | {plan.asker} if plan.asker in analysed else named
+    called = plan.called
+    if called is not None and called.stored in analysed and called.keys & set(plan.names):
+        named |= {called.stored}
+    asker = next((name for name in plan.askers if name in analysed), None)
+    return named if asker is None else named | {asker}

@@ -52,14 +52,15 @@ NOTHING: Final = Associations()
 class _Found:
     """What recall found, best first."""
 
-    facts: Sequence[tuple[Fact, float]]
+    facts: Sequence[tuple[Fact, str, float]]
+    """Each with its line."""
     events: Sequence[Held]
     entities: Sequence[EntitySeen]
 
     def told(self, known: Collection[str], limit: int) -> Associations:
         """So many lines of it, without events that are ``known``."""
         told = [
-            Remembered(text=fact.text, relevance=_share(score), source=fact.id) for fact, score in self.facts
+            Remembered(text=text, relevance=_share(score), source=fact.id) for fact, text, score in self.facts
         ]
         said = [
             Remembered(
@@ -138,22 +139,20 @@ class Associator:
             ),
         )
         found = self._remembered(request, call, breadth)
+        worded = (lambda text: text) if found.called is None else found.called.line
         facts = [
-            (each.value, each.score)
-            for each in found[Layer.FACTS]
+            (each.value, worded(each.value.text), each.score)
+            for each in found.values[Layer.FACTS]
             if isinstance(each.value, Fact) and each.value.kind != "loop"
         ]
-        entities = self._entities([fact for fact, _ in facts], call.principal.tenant_id, scope)
-        return _Found(facts, found[Layer.EVENTS], entities)
-
-    def _entities(self, facts: Iterable[Fact], tenant_id: str, scope: Scope) -> list[EntitySeen]:
         named = [
-            (part.id or "", part.name, fact.text)
-            for fact in facts
+            (part.id or "", worded(part.name), text)
+            for fact, text, _ in facts
             for part in (fact.subject, fact.object)
             if part.type == "entity" and part.name
         ]
-        return entities_seen(self._records, tenant_id, scope, named)
+        entities = entities_seen(self._records, call.principal.tenant_id, scope, named)
+        return _Found(facts, found.values[Layer.EVENTS], entities)
 
     def close(self) -> None:
         """Start nothing more."""

@@ -7,8 +7,7 @@ from typing import Final
 from lamina.kernel.events import Modality, Party
 from lamina.kernel.records import Fact, Loop
 from lamina.kernel.scopes import Scope
-from lamina.language.entities import normalise_name
-from lamina.pipeline.facts import entity_id
+from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.view import EXTRACTED_FROM
 from lamina.session.associations import entities_seen
 from lamina.session.requests import EntitySeen

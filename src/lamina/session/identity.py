@@ -16,9 +16,9 @@ from lamina.kernel.events import Party
 from lamina.kernel.records import Fact, Record
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import LAST_INSTANT, Axes, Instant
-from lamina.language.entities import normalise_name
-from lamina.pipeline.facts import entity_id
+from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.view import TAKEN_BACK_BY
+from lamina.recall.naming import NAMES
 from lamina.session.requests import Identity
 from lamina.store.ports.records import Records, Statement
 
@@ -38,9 +38,6 @@ CORRECTABLE: Final[Mapping[str, str]] = {
     "relationship": "relationship_status",
 }
 """The keys of ``facts``, and the predicate behind each."""
-
-NAMES: Final = ("goes_by", "name_is")
-"""The predicates behind ``name``, the one that counts first."""
 
 TIMEZONE: Final = "timezone"
 _ZONE = re.compile(

@@ -21,8 +21,7 @@ from lamina.kernel.records import (
     Support,
 )
 from lamina.kernel.time import Instant, rfc3339
-from lamina.language.entities import normalise_name
-from lamina.pipeline.facts import entity_id
+from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.loops.doing import end_stated
 from lamina.pipeline.loops.matching import core_of, key_terms, overlap
 from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, meant_by, terms_of
