@@ -55,3 +55,34 @@ def test_the_best_fact_comes_first_where_it_fits(items: dict[Layer, list[Item]],
     packed = pack(items, max_tokens)
     if best is not None and not best.needs and best.tokens <= max_tokens:
         assert packed.chosen[Layer.FACTS][0] is best
+
+
+def items(layer: Layer, *sizes: tuple[float, int]) -> list[Item]:
+    """Items of one layer with their scores and tokens; what they say does not matter."""
+    return [
+        Item(layer, fact(f"{layer}-{at}"), score, {}, "", tokens) for at, (score, tokens) in enumerate(sizes)
+    ]
+
+
+@holds_for(st.integers(20, 400))
+def test_the_best_event_is_there_wherever_it_fits_beside_the_best_fact(max_tokens: int) -> None:
+    found = {
+        Layer.FACTS: items(Layer.FACTS, (0.6, 9), (0.5, 8), (0.5, 8)),
+        Layer.EVENTS: items(Layer.EVENTS, (1.0, 30), (0.14, 9), (0.1, 8), (0.1, 8)),
+        Layer.EPISODES: items(Layer.EPISODES, (0.5, 12)),
+    }
+    packed = pack(found, max_tokens)
+    assert (found[Layer.EVENTS][0] in packed.chosen[Layer.EVENTS]) == (max_tokens >= 39)
+
+
+@holds_for(st.integers(1, 400))
+def test_a_lesser_item_does_not_take_the_share_of_a_better_one(max_tokens: int) -> None:
+    """What is left of all shares goes by score; a layer's own share is not filled past what did not fit."""
+    found = {
+        Layer.EVENTS: items(Layer.EVENTS, (1.0, 10), (0.9, 60), (0.02, 5)),
+        Layer.EPISODES: items(Layer.EPISODES, (0.5, 60)),
+    }
+    chosen = pack(found, max_tokens).chosen
+    better, lesser = found[Layer.EVENTS][1:]
+    if lesser in chosen[Layer.EVENTS] and better not in chosen[Layer.EVENTS]:
+        assert sum(item.tokens for each in chosen.values() for item in each) - 5 > max_tokens - 60

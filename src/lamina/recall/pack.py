@@ -1,9 +1,9 @@
 """Packing: what goes into the answer, by layer limits, token budget and maximal marginal relevance.
 
 Goldstein and Carbonell, "Summarization: (1) using MMR for diversity-based reranking", 1998, with lambda 0.7: an item
-loses what a better one already says. Then a greedy knapsack: each layer fills its share of the budget, and what is
-left goes to the best items of any layer. Where the budget is so small that the share of facts holds none, the best
-fact comes before all else: no line says more in fewer tokens.
+loses what a better one already says. Then a greedy knapsack: the best fact and the best event come before all else
+where the budget has room for them, a fact first, since no line says more in fewer tokens. Each layer fills the rest of
+its share of the budget in order, and what is left goes to the best items of any layer.
 """
 
 from __future__ import annotations
@@ -80,16 +80,16 @@ def pack(candidates: Mapping[Layer, Sequence[Item]], max_tokens: int) -> Packed:
     present = [layer for layer in candidates if candidates[layer]]
     whole = sum(SHARES[layer] for layer in present) or 1.0
     chosen: dict[Layer, list[Item]] = {layer: [] for layer in candidates}
-    first = _first(candidates, max_tokens, SHARES[Layer.FACTS] / whole)
+    first = _first(candidates, max_tokens)
     for item in first:
         chosen[item.layer].append(item)
     spent = sum(item.tokens for item in first)
     waiting: list[Item] = []
-    shared = max_tokens - spent
     for layer in present:
         free = [item for item in candidates[layer] if item not in first]
         unbound = [item for item in free if not item.needs]
-        taken, rest = _fill(unbound, int(shared * SHARES[layer] / whole))
+        share = int(max_tokens * SHARES[layer] / whole) - sum(item.tokens for item in chosen[layer])
+        taken, rest = _fill(unbound, min(share, max_tokens - spent))
         chosen[layer] += taken
         waiting += [*rest, *(item for item in free if item.needs)]
         spent += sum(item.tokens for item in taken)
@@ -108,25 +108,24 @@ def pack(candidates: Mapping[Layer, Sequence[Item]], max_tokens: int) -> Packed:
     return Packed({layer: sorted(items, key=order) for layer, items in chosen.items()}, spent, evictions)
 
 
-def _first(candidates: Mapping[Layer, Sequence[Item]], max_tokens: int, share: float) -> list[Item]:
-    """The best fact, where the share of its layer is too small for it and the budget is not."""
-    best = next((item for item in candidates.get(Layer.FACTS, ()) if not item.needs), None)
-    if best is None or best.tokens <= int(max_tokens * share) or best.tokens > max_tokens:
-        return []
-    return [best]
-
-
-def _fill(items: Sequence[Item], budget: int) -> tuple[list[Item], list[Item]]:
-    """Items in order while they fit; one that does not is passed over for later, smaller ones."""
+def _first(candidates: Mapping[Layer, Sequence[Item]], max_tokens: int) -> list[Item]:
+    """The best fact and the best event, each where there is room for it."""
     taken: list[Item] = []
-    rest: list[Item] = []
-    for item in items:
-        if item.tokens <= budget:
-            taken.append(item)
-            budget -= item.tokens
-        else:
-            rest.append(item)
-    return taken, rest
+    for layer in (Layer.FACTS, Layer.EVENTS):
+        best = next((item for item in candidates.get(layer, ()) if not item.needs), None)
+        if best is not None and best.tokens <= max_tokens:
+            taken.append(best)
+            max_tokens -= best.tokens
+    return taken
+
+
+def _fill(items: Sequence[Item], budget: int) -> tuple[Sequence[Item], Sequence[Item]]:
+    """Items in order while they fit, and the rest: a lesser one does not take the room of a better one that is larger."""
+    for at, item in enumerate(items):
+        budget -= item.tokens
+        if budget < 0:
+            return items[:at], items[at:]
+    return items, ()
 
 
 def _order(candidates: Mapping[Layer, Sequence[Item]]) -> Callable[[Item], int]:

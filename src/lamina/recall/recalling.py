@@ -84,9 +84,11 @@ class Held(NamedTuple):
 
 
 class Remembrance(NamedTuple):
-    """What answers, best first in each layer up to its limit, and what the user of the scope is called."""
+    """What answers, best first in each layer up to its limit, how strongly the best of it speaks to the question, 0..1, and
+    what the user of the scope is called."""
 
     values: Mapping[Layer, Sequence[Held]]
+    strength: float
     called: Called | None
 
 
@@ -99,6 +101,10 @@ class _Found:
     ranked: Sequence[ScoredEvent]
     derived: DerivedLayers
     shown: Shown
+
+    def strength(self, plan: Plan) -> float:
+        """How strongly the best of it speaks to the question."""
+        return evidence_strength(self.pool, plan, self.ranked, self.derived.by_layer.get(Layer.FACTS, []))
 
 
 class Recalling:
@@ -164,7 +170,8 @@ class Recalling:
         """What a pack is chosen from, for a caller inside who words it himself."""
         reach = self._reach(request, call)
         plan = self._plan(request, call, reach, breadth)
-        return Remembrance(self._found(plan, call, _Trail.begin()).values, plan.called)
+        found = self._found(plan, call, _Trail.begin())
+        return Remembrance(found.values, found.strength(plan), plan.called)
 
     def _reach(self, request: Recall, call: Call) -> Reach:
         view: View = request.view if request.view in ("holistic", "descend") else "local"
@@ -290,8 +297,7 @@ class Recalling:
         trail: _Trail,
     ) -> Pack:
         shown = found.shown
-        facts = found.derived.by_layer.get(Layer.FACTS, [])
-        strength = evidence_strength(found.pool, plan, found.ranked, facts)
+        strength = found.strength(plan)
         ids = [item.id for items in packed.chosen.values() for item in items]
         supports = shown.supports_of(ids)
         block = Block("", {}, 0)

@@ -31,12 +31,13 @@ _MARKER = re.compile(rf"[{_OPENS}]({_BETWEEN}*\d(?:\d|{_BETWEEN})*)[{_CLOSES}]")
 """A number in brackets, of any script and with anything unseen beside it. No bracket is looked at twice."""
 
 _SECTIONS: Sequence[tuple[Layer, str]] = (
-    (Layer.UNDERSTANDING, "Understanding"),
     (Layer.FACTS, "Facts"),
+    (Layer.EVENTS, "What was said"),
     (Layer.BELIEFS, "Beliefs"),
     (Layer.EPISODES, "Episodes"),
-    (Layer.EVENTS, "What was said"),
+    (Layer.UNDERSTANDING, "Understanding"),
 )
+"""What answers a question most often comes first: a reader may stop, and a prompt may be cut."""
 
 
 def line_of(value: Event | Record, terms: Sequence[str], mark: str = "", called: Called | None = None) -> str:

@@ -19,6 +19,7 @@ from lamina.kernel.scopes import Scope
 from lamina.recall.plan import NARROW, WIDE, Breadth
 from lamina.recall.recalling import Held, Recalling
 from lamina.recall.requests import Budgets, Recall
+from lamina.recall.score import RECORD_WEIGHTS
 from lamina.recall.superseded import Superseded
 from lamina.session.awaited import awaited_until
 from lamina.session.requests import EntitySeen, Remembered
@@ -33,6 +34,8 @@ ENTITIES_MAX: Final = 5
 _FACTS_MAX: Final = 8
 _EVENTS_MAX: Final = 6
 _TEXT_CHARS_MAX: Final = 400
+_RELEVANT_FROM: Final = 0.1
+"""What is less relevant is left out: "hello" brings nothing to mind."""
 _THREADS: Final = 2
 _IN_FLIGHT_MAX: Final = 8
 
@@ -52,26 +55,15 @@ NOTHING: Final = Associations()
 class _Found:
     """What recall found, best first."""
 
-    facts: Sequence[tuple[Fact, str, float]]
-    """Each with its line."""
-    events: Sequence[Held]
+    facts: Sequence[Remembered]
+    events: Sequence[Remembered]
     entities: Sequence[EntitySeen]
 
     def told(self, known: Collection[str], limit: int) -> Associations:
-        """So many lines of it, without events that are ``known``."""
-        told = [
-            Remembered(text=text, relevance=_share(score), source=fact.id) for fact, text, score in self.facts
-        ]
-        said = [
-            Remembered(
-                text=_quoted(each.value.content, each.superseded),
-                relevance=_share(each.score),
-                source=each.value.id,
-            )
-            for each in self.events
-            if isinstance(each.value, Event) and each.value.id not in known
-        ]
-        context = [*told[: max(1, limit - min(len(said), limit // 2))], *said][:limit]
+        """So many lines of it, the most relevant first, without events that are ``known``."""
+        said = [each for each in self.events if each.source not in known]
+        told = self.facts[: max(1, limit - min(len(said), limit // 2))]
+        context = sorted([*told, *said][:limit], key=lambda each: -(each.relevance or 0.0))
         return Associations(context, self.entities)
 
 
@@ -140,19 +132,28 @@ class Associator:
         )
         found = self._remembered(request, call, breadth)
         worded = (lambda text: text) if found.called is None else found.called.line
-        facts = [
-            (each.value, worded(each.value.text), each.score)
-            for each in found.values[Layer.FACTS]
-            if isinstance(each.value, Fact) and each.value.kind != "loop"
-        ]
-        named = [
-            (part.id or "", worded(part.name), text)
-            for fact, text, _ in facts
-            for part in (fact.subject, fact.object)
-            if part.type == "entity" and part.name
+        facts, named = [], []
+        for each in found.values[Layer.FACTS]:
+            fact, relevance = each.value, _relevance_of_fact(each, found.strength)
+            if not isinstance(fact, Fact) or fact.kind == "loop" or relevance < _RELEVANT_FROM:
+                continue
+            text = worded(fact.text)
+            facts.append(Remembered(text=text, relevance=relevance, source=fact.id))
+            named += [
+                (part.id or "", worded(part.name), text)
+                for part in (fact.subject, fact.object)
+                if part.type == "entity" and part.name
+            ]
+        events = [
+            Remembered(
+                text=_quoted(each.value.content, each.superseded), relevance=relevance, source=each.value.id
+            )
+            for each in found.values[Layer.EVENTS]
+            if isinstance(each.value, Event)
+            and (relevance := _share(found.strength * each.score)) >= _RELEVANT_FROM
         ]
         entities = entities_seen(self._records, call.principal.tenant_id, scope, named)
-        return _Found(facts, found.values[Layer.EVENTS], entities)
+        return _Found(facts, events, entities)
 
     def close(self) -> None:
         """Start nothing more."""
@@ -179,6 +180,14 @@ def entities_seen(
 
 def _summary(name: str, texts: Sequence[str]) -> str:
     return f"{name}: {' '.join(dict.fromkeys(text.rstrip('.') + '.' for text in texts[:2]))}"
+
+
+def _relevance_of_fact(held: Held, strength: float) -> float:
+    """How much of the question a fact has, and how strongly the turns that it rests on speak to it: what it is worth besides
+    (how new, how sure) makes no answer of it."""
+    words, links = RECORD_WEIGHTS["semantic"], RECORD_WEIGHTS["graph"]
+    parts = held.contributions
+    return _share((parts.get("semantic", 0.0) + strength * parts.get("graph", 0.0)) / (words + links))
 
 
 def _share(score: float) -> float:
