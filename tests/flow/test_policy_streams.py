@@ -15,7 +15,7 @@ from lamina.kernel.operations import Principal
 from lamina.kernel.streams import ServerSentEvent
 from neighbours import ROOT, Neighbours
 
-HOME = "org:acme/user:alice"
+HOME = "org:acme/team:home"
 
 
 @pytest.fixture

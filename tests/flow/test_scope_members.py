@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -95,6 +96,35 @@ def test_a_scratchpad_is_open_and_its_first_writer_owns_it(here: Neighbours) -> 
         == "POLICY_DENIED"
     )
     assert here.code("PUT", "/v1/policy/scope", {"deny": ["scope.write"]}, path=WS) == 200
+
+
+def test_the_own_memory_of_a_person_is_closed_to_other_people(here: Neighbours) -> None:
+    own, below = "org:acme/user:alice", "org:acme/user:alice/project:p"
+    here.write(own, "my diary")
+    here.write(below, "my plan")
+    for scope in (own, below):
+        assert (read(here, scope, "user:alice"), read(here, scope, "user:bob")) == (200, "NOT_A_MEMBER")
+        assert read(here, scope, "agent:helper") == 200
+    assert [item["path"] for item in here.said("GET", "/v1/scopes", by="user:bob")["items"]] == []
+    asked = {"scope": "org:acme", "query": "diary", "view": "descend"}
+    assert "diary" not in json.dumps(here.said("POST", "/v1/recall", asked, by="user:bob")["layers"])
+    here.register(own, alice="owner", bob="reader")
+    assert (read(here, own, "user:bob"), read(here, below, "user:bob")) == (200, 200)
+
+
+def test_a_tenant_may_open_the_memories_of_its_people_to_each_other(here: Neighbours) -> None:
+    own = "org:acme/user:alice"
+    here.write(own)
+    document = {"administrators": [ROOT], "defaults": {"user_memory.open": True}}
+    here.said("PUT", "/v1/policy/tenant/acme", document, by=ROOT)
+    assert read(here, own, "user:bob") == 200
+
+
+def test_who_began_the_memory_of_another_goes_on_reading_it(here: Neighbours) -> None:
+    own = "org:acme/user:alice"
+    here.write(own, by="user:bob")
+    assert (read(here, own, "user:alice"), read(here, own, "user:bob")) == (200, 200)
+    assert read(here, own, "user:eve") == "NOT_A_MEMBER"
 
 
 def test_an_unknown_scope_is_not_found_only_for_who_may_read_it(here: Neighbours) -> None:
@@ -206,9 +236,9 @@ def test_recall_descends_past_closed_scopes_with_counts(
 
 def test_lists_show_what_the_caller_may_read_page_by_page(here: Neighbours) -> None:
     for name in ("a", "b", "c", "d", "e"):
-        here.write(f"org:acme/user:{name}")
+        here.write(f"org:acme/team:{name}")
     for name in ("b", "c"):
-        here.register(f"org:acme/user:{name}", alice="owner")
+        here.register(f"org:acme/team:{name}", alice="owner")
     shown, cursor = [], {}
     while True:
         page = here.said("GET", "/v1/scopes", by="user:bob", prefix="org:acme/", limit=1, **cursor)
@@ -216,9 +246,9 @@ def test_lists_show_what_the_caller_may_read_page_by_page(here: Neighbours) -> N
         if not page["has_more"]:
             break
         cursor = {"cursor": page["next_cursor"]}
-    assert shown == [f"org:acme/user:{name}" for name in "ade"]
+    assert shown == [f"org:acme/team:{name}" for name in "ade"]
     registered = here.said("GET", "/v1/scopes", prefix="org:acme/", auto_provisioned=False)["items"]
-    assert [item["path"] for item in registered] == ["org:acme/user:b", "org:acme/user:c"]
+    assert [item["path"] for item in registered] == ["org:acme/team:b", "org:acme/team:c"]
 
 
 def test_a_dropped_registration_leaves_the_records(here: Neighbours) -> None:
@@ -262,10 +292,11 @@ def test_children_come_by_writing_only_where_the_scope_says_so(here: Neighbours)
 
 
 def test_a_pack_that_was_kept_is_not_shown_once_one_of_its_scopes_closed(here: Neighbours) -> None:
-    here.write(OF_TEAM, "tea at five")
+    project = f"{TEAM}/project:p"
+    here.write(project, "tea at five")
     here.write(ACME, "coffee at six")
     asked = {
-        "scope": OF_TEAM,
+        "scope": project,
         "query": "tea",
         "idempotency_key": "again",
         "budgets": {"per_layer_limits": {"events": 0}},
@@ -277,10 +308,10 @@ def test_a_pack_that_was_kept_is_not_shown_once_one_of_its_scopes_closed(here: N
             for each in here.said("POST", "/v1/recall", asked, by="user:bob")["scopes_traversed"]
         ]
 
-    assert walked() == [OF_TEAM, TEAM, ACME]
+    assert walked() == [project, TEAM, ACME]
     here.register(ACME, by=ROOT, alice="owner")
-    here.register(OF_TEAM, by=ROOT, bob="reader", alice="owner")
-    assert walked() == [OF_TEAM]
+    here.register(project, by=ROOT, bob="reader", alice="owner")
+    assert walked() == [project]
 
 
 def test_a_pruned_scope_is_nobody_elses_to_take(here: Neighbours) -> None:

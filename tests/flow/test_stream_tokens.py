@@ -187,7 +187,7 @@ def test_a_stream_resumed_with_another_token_shows_what_that_one_may_see(process
     )
 
     async def story() -> None:
-        await here.write("org:acme/user:first")
+        await here.write("org:acme/team:first")
         page = await here.call("GET", "/v1/lifecycle", paseto(claims()))
         (seen,) = page.json()["items"]
         await here.write("org:acme/user:bob")

@@ -77,6 +77,7 @@ class Account:
         self.members: dict[tuple[str, Scope], dict[str, str]] = {}
         self.blind: set[tuple[str, str]] = set()
         self.closed: set[tuple[str, Scope]] = set()
+        self.begun: dict[tuple[str, Scope], str] = {}
 
     def reads(self, tenant: str, actor: str, path: Scope) -> bool:
         if (tenant, actor) in self.blind or any((tenant, each) in self.closed for each in path.lineage()):
@@ -84,7 +85,9 @@ class Account:
         for each in path.lineage():
             if (tenant, each) in self.members:
                 return actor in self.members[tenant, each]
-        return True
+        persons = [segment for segment in path.segments if segment.startswith("user:")]
+        other = actor.startswith("user:") and bool(persons) and actor not in persons
+        return not other or self.begun.get((tenant, path)) == actor
 
 
 class Town:
@@ -174,6 +177,7 @@ class Town:
             },
         )
         if isinstance(shown, dict):
+            self.account.begun.setdefault((tenant, path), actor)
             self.note(shown["event_id"], tenant, path)
             if self.random.random() < 0.4:
                 self.derive(shown["event_id"], tenant, path, mark)

@@ -129,6 +129,7 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "scope.auto_register": (_flag, "true or false"),
     "tenant.open_administration": (_flag, "true or false"),
     "relay.open": (_flag, "true or false"),
+    "user_memory.open": (_flag, "true or false"),
     "forget.cascade.default": (lambda value: value in ("derived_only", "redact_events"), "derived_only or redact_events"),
     "audit.retention": (_duration, "an ISO 8601 duration"),
     "audit.store_body_bytes": (_flag, "true or false"),
@@ -140,7 +141,7 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
 }  # fmt: skip
 _OPERATORS: Final = frozenset({"audit.pepper_rotation_period", "audit.pepper_retention_buffer"})
 _RATES: Final = frozenset({"rate_limit.write", "rate_limit.read", "rate_limit.importer"})
-_PRESETS_AND_TENANTS: Final = frozenset({"relay.open"})
+_PRESETS_AND_TENANTS: Final = frozenset({"relay.open", "user_memory.open"})
 _DEPLOYMENT_ONLY: Final = frozenset({"actor.require_signed", "tenant.open_administration"})
 
 

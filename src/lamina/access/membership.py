@@ -93,6 +93,13 @@ class Place:
         """Whether the server owns it: what every peer of Relay keeps lies here, whoever wrote first."""
         return self.governing is None and self.path == RELAY_SCOPE
 
+    def is_of_another(self, actor: str) -> bool:
+        """Whether it is the own memory of a person, ``user:ana`` or below, and the actor is another person who did not begin it."""
+        if self.governing is not None or not actor.startswith("user:"):
+            return False
+        persons = [segment for segment in self.path.segments if segment.startswith("user:")]
+        return bool(persons) and actor not in persons and self.role(actor) is Role.NONE
+
     def role(self, actor: str) -> Role:
         """The actor's role here. On a scratchpad only its creator has one."""
         if self.governing is not None:

@@ -167,7 +167,7 @@ class Registering:
                 records=IdleRecords(events=each.events, facts=each.facts),
             )
             for each in idle
-            if call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, each.path))
+            if _shown_to(call, each.path)
         ]
         return Answer(Pruned(candidates=candidates, total=total, pruned=pruned))
 
@@ -178,6 +178,12 @@ class Registering:
                 "NOT_FOUND", "nothing was ever written to this scope", details={"scope": path[:256]}
             )
         return state
+
+
+def _shown_to(call: Call, path: Scope) -> bool:
+    """Whether who prunes sees a candidate: they read it, or could take it over anyway."""
+    wanted = (Capability.SCOPE_READ_LOCAL, Capability.POLICY_ADMINISTER_SCOPE)
+    return any(call.permits.allows(Grant(each, path)) for each in wanted)
 
 
 def _record(state: ScopeState) -> ScopeRecord:

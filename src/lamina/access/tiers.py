@@ -168,6 +168,9 @@ class Snapshot:
                 return refusal
         elif place.is_servers_own:
             return self._not_let_in(principal, grant)
+        elif needed_role(capability) is Role.READER and self._is_kept_from(principal, place):
+            said = "it is somebody's own memory: they or an administrator of the tenant make you a member"
+            return self._denied(grant, "scope", said, code="NOT_A_MEMBER")
         elif administers and not self._may_claim(principal, place):
             return self._denied(
                 grant, "scope", "others own it, or scopes below it: ask an administrator of the tenant"
@@ -193,14 +196,23 @@ class Snapshot:
                 return None
             return self._denied(grant, "scope", "it is the server's own: ask an administrator of the tenant")
         with_token = principal.token is not None and principal.token.relay is not None
-        if with_token or self._opens_relay(principal.tenant_id):
+        if with_token or self._opens(principal.tenant_id, "relay.open"):
             return None
         said = "come with a Relay token, or ask an administrator of the tenant to open the scope to you"
         return self._denied(grant, "scope", said)
 
-    def _opens_relay(self, tenant_id: str) -> bool:
-        said = self._tenant(tenant_id).document.default("relay.open")
-        return (self.preset.rules.default("relay.open") if said is None else said) is True
+    def _is_kept_from(self, principal: Principal, place: Place) -> bool:
+        """Whether it is the own memory of a person, which nobody registered and nobody opened, and the caller is another one."""
+        if not place.is_of_another(principal.actor) or self._opens(principal.tenant_id, "user_memory.open"):
+            return False
+        # They may have begun it meanwhile, which moves no version.
+        return place.exists or self.place(principal.tenant_id, place.path, anew=True).is_of_another(
+            principal.actor
+        )
+
+    def _opens(self, tenant_id: str, default: str) -> bool:
+        said = self._tenant(tenant_id).document.default(default)
+        return (self.preset.rules.default(default) if said is None else said) is True
 
     def _may_claim(self, principal: Principal, place: Place) -> bool:
         """Whether an unregistered path is the actor's to administer: written first by them, or empty ground."""

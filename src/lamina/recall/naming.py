@@ -66,7 +66,8 @@ def called(
 
     ``now`` says that the axes are those of a reader of the present, who needs one statement alone.
     """
-    actor = next((each for each in reversed(scopes[0].segments) if each.startswith("user:")), None)
+    segments = scopes[0].segments if scopes else ()  # nothing may be readable
+    actor = next((each for each in reversed(segments) if each.startswith("user:")), None)
     if actor is None:
         return None
     stored = Party.of(actor).display_name
