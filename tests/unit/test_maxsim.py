@@ -1,13 +1,18 @@
 import numpy as np
 import pytest
 
-from lamina.models.maxsim import NO_TOKENS, best_cosines, maxsim
-from lamina.models.ports import TokenMatrix, TokenRows, quantise
+from lamina.models.maxsim import NO_TOKENS, best_cosines
+from lamina.models.ports import Float32Array, TokenMatrix, TokenRows, quantise
 
 
 def matrix(count: int, seed: int, width: int = 16) -> TokenMatrix:
     vectors = np.random.default_rng(seed).normal(size=(count, width)).astype(np.float32)
     return quantise(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def maxsim(query: TokenMatrix, documents: TokenRows) -> Float32Array:
+    """(n,): the score of each document."""
+    return best_cosines(query, documents).mean(axis=1)
 
 
 def naive(query: TokenMatrix, document: TokenMatrix) -> float:
@@ -49,8 +54,6 @@ def test_token_rows_read_from_bytes_equal_the_joined_matrices() -> None:
     assert np.array_equal(read.rows, joined.rows)
     assert np.array_equal(read.scales, joined.scales)
     assert read.counts.tolist() == joined.counts.tolist() == [4, 0, 2500, 1]
-    query = matrix(3, 9)
-    assert maxsim(query, read.take([3, 1, 0])).tolist() == maxsim(query, read)[[3, 1, 0]].tolist()
     assert TokenRows.from_payloads([None, matrix(0, 0).to_bytes()]).counts.tolist() == [0, 0]
 
 

@@ -17,16 +17,9 @@ _BLOCK_ROWS = 1024
 """Rows that are turned into float32 at a time: they stay in the processor's cache, and no large matrix is made."""
 
 
-def maxsim(query: TokenMatrix, documents: TokenRows) -> Float32Array:
-    """(n,) float32 in [-1, 1]: for each question token the best cosine in the document, averaged."""
-    if not len(query.rows):
-        return np.full(len(documents.counts), NO_TOKENS, np.float32)
-    scores: Float32Array = best_cosines(query, documents).mean(axis=1)
-    return scores
-
-
 def best_cosines(query: TokenMatrix, documents: TokenRows) -> Float32Array:
-    """(n, t) float32: the best cosine of each of the question's t tokens in each document.
+    """(n, t) float32: the best cosine of each of the question's t tokens in each document. The mean of a row is the document's
+    MaxSim.
 
     The element-wise maximum of several rows is the row of those documents read as one. A question without
     tokens has one column, of ``NO_TOKENS``.

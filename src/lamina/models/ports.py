@@ -95,13 +95,6 @@ class TokenRows:
             np.array(counts, np.intp),
         )
 
-    def take(self, texts: Sequence[int]) -> TokenRows:
-        """Those texts, in that order."""
-        ends = np.cumsum(self.counts)
-        parts = [np.arange(ends[text] - self.counts[text], ends[text]) for text in texts]
-        picked = np.concatenate([np.zeros(0, np.intp), *parts])
-        return TokenRows(self.rows[picked], self.scales[picked], self.counts[list(texts)])
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoded:

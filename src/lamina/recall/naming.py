@@ -7,22 +7,26 @@ gave, and a question that has it is about the user. Nothing stored changes: a na
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 from lamina.kernel.events import Party
-from lamina.kernel.records import Fact, Layer
+from lamina.kernel.records import Fact, Layer, Record
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes
+from lamina.kernel.time import Axes, Instant
 from lamina.language.entities import entity_id, normalise_name
 from lamina.store.ports.records import RecordQuery, Records
 
-__all__ = ["NAMES", "Called", "called"]
+__all__ = ["NAMES", "Called", "Names", "Naming", "called"]
 
 NAMES: Final = ("goes_by", "name_is")
 """The predicates of a name, the one that counts first."""
+
+Naming = Callable[[str], str | None]
+"""Tells of an actor the name that they gave."""
 
 _NAMELESS: Final = "User"
 _LOCAL: Final = "user:local"
@@ -32,13 +36,17 @@ _HELD_MAX: Final = 4
 
 @dataclass(frozen=True)
 class Called:
-    """A user: the ``stored`` name, the entity behind it, and the name that they gave, if they did. ``opaque`` where the
-    stored one is no name: it has digits, or says that nobody was named."""
+    """A user: the ``stored`` name, whether it is ``opaque`` and so no name (it has digits, or says that nobody was named), and
+    how to learn the name that they gave, if they did."""
 
     stored: str
-    entity: str
-    name: str | None
     opaque: bool
+    naming: Callable[[], str | None]
+
+    @cached_property
+    def name(self) -> str | None:
+        """The name that they gave."""
+        return self.naming()
 
     @property
     def keys(self) -> frozenset[str]:
@@ -59,35 +67,51 @@ class Called:
         return re.compile(rf"(?<!\w){re.escape(self.stored)}(?!\w)")
 
 
-def called(
-    records: Records, tenant_id: str, scopes: Sequence[Scope], axes: Axes, *, now: bool
-) -> Called | None:
-    """The user of the first scope, by what they said of their name in any of the scopes; None where it is nobody's.
-
-    ``now`` says that the axes are those of a reader of the present, who needs one statement alone.
-    """
+def called(scopes: Sequence[Scope], naming: Naming) -> Called | None:
+    """The user of the first scope; None where it is nobody's."""
     segments = scopes[0].segments if scopes else ()  # nothing may be readable
     actor = next((each for each in reversed(segments) if each.startswith("user:")), None)
     if actor is None:
         return None
     stored = Party.of(actor).display_name
-    entity = entity_id(tenant_id, normalise_name(stored))
-    slots = [f"{entity}|{predicate}" for predicate in NAMES]
-    found: list[Fact] = []
-    for scope in (each for each in scopes if actor in each.segments):
-        if now:
-            held = records.in_slots(tenant_id, scope, slots, limit=_HELD_MAX)
-            versions = [each for slot in slots for each in held.get(slot, ())]
-        else:
+    return Called(stored, actor == _LOCAL or any(map(str.isdigit, stored)), lambda: naming(actor))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """``Naming`` by what users said in those of the scopes that are theirs, as the axes see it; ``held_at`` as in a plan."""
+
+    records: Records
+    tenant_id: str
+    scopes: Sequence[Scope]
+    axes: Axes
+    held_at: Instant | None
+
+    def __call__(self, actor: str) -> str | None:
+        """The name that an actor said is theirs."""
+        entity = entity_id(self.tenant_id, normalise_name(Party.of(actor).display_name))
+        slots = [f"{entity}|{predicate}" for predicate in NAMES]
+        scopes = [scope for scope in self.scopes if actor in scope.segments]
+        facts = [each for each in self._held(scopes, slots) if isinstance(each, Fact) and _holds(each)]
+        said = self.records.statements(self.tenant_id, [fact.id for fact in facts]) if facts else {}
+        own = (fact for fact in facts if any(each.actor == actor for each in said.get(fact.id, ())))
+        return next((fact.object.text for fact in own), None)
+
+    def _held(self, scopes: Sequence[Scope], slots: Sequence[str]) -> Iterator[Record]:
+        """The versions of the slots, scope by scope and slot by slot."""
+        for scope in scopes:
+            if self.held_at is None:
+                held = self.records.in_slots(self.tenant_id, scope, slots, limit=_HELD_MAX)
+                yield from chain(*(held.get(slot, ()) for slot in slots))
+                continue
             query = RecordQuery(
-                tenant_id=tenant_id, layer=Layer.FACTS, scopes=[scope], axes=axes, limit=_HELD_MAX
+                tenant_id=self.tenant_id,
+                layer=Layer.FACTS,
+                scopes=[scope],
+                axes=self.axes,
+                limit=_HELD_MAX,
             )
-            versions = [each for slot in slots for each in records.query(replace(query, slot=slot))]
-        found += [each for each in versions if isinstance(each, Fact) and _holds(each)]
-    said = records.statements(tenant_id, [fact.id for fact in found]) if found else {}
-    own = [fact for fact in found if any(each.actor == actor for each in said.get(fact.id, ()))]
-    opaque = actor == _LOCAL or any(map(str.isdigit, stored))
-    return Called(stored, entity, str(own[0].object.text) if own else None, opaque)
+            yield from chain(*(self.records.query(replace(query, slot=slot)) for slot in slots))
 
 
 def _holds(fact: Fact) -> bool:

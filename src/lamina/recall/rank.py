@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.recall.signals import SIGNALS, QuestionFeatures, ScopeStatistics, Turns, signal_matrix
+from lamina.models.maxsim import best_cosines
+from lamina.recall.signals import SIGNALS, QuestionFeatures, ScopeStatistics, Turns, signals_of
 from lamina.recall.weights import DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A turn's place in the pool, its score (higher is better, comparable inside one pool only) and what each of
-    ``SIGNALS`` added to it, (s,)."""
+    """A turn's place in the pool, its score (higher is better, comparable inside one pool only), its MaxSim with the question,
+    comparable across pools, and what each of ``SIGNALS`` added to the score, (s,)."""
 
     index: int
     score: float
+    nearness: float
     parts: NDArray[np.float64] = field(compare=False)
 
     @property
@@ -43,7 +45,12 @@ def rank(
     assert not unknown, f"weights for unknown signals: {unknown}"
     if not len(pool):
         return []
-    parts = signal_matrix(pool, question, scope) * np.array([weights.get(name, 0.0) for name in SIGNALS])
+    cosines = best_cosines(question.tokens, pool.tokens)
+    signals = signals_of(pool, question, scope, cosines)
+    parts = signals * np.array([weights.get(name, 0.0) for name in SIGNALS])
     scores = parts.sum(axis=1)
     best = np.argsort(-scores, kind="stable")[:limit]
-    return [Ranked(int(at), float(scores[at]), parts[at]) for at in best]
+    nearness = cosines[best].mean(axis=1).tolist()
+    return [
+        Ranked(int(at), float(scores[at]), near, parts[at]) for at, near in zip(best, nearness, strict=True)
+    ]

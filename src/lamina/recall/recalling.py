@@ -23,7 +23,7 @@ from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import present
 from lamina.recall.layers.requests import View
 from lamina.recall.layers.results import TraversedScope
-from lamina.recall.naming import Called, called
+from lamina.recall.naming import Called, Names, Naming, called
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
@@ -166,10 +166,12 @@ class Recalling:
         """A question will be asked soon: the model reads it already."""
         self._retriever.expect(question)
 
-    def remembered(self, request: Recall, call: Call, breadth: Breadth) -> Remembrance:
-        """What a pack is chosen from, for a caller inside who words it himself."""
+    def remembered(
+        self, request: Recall, call: Call, breadth: Breadth, naming: Naming | None = None
+    ) -> Remembrance:
+        """What a pack is chosen from, for a caller inside who words it himself, and may know what users are called."""
         reach = self._reach(request, call)
-        plan = self._plan(request, call, reach, breadth)
+        plan = self._plan(request, call, reach, breadth, naming)
         found = self._found(plan, call, _Trail.begin())
         return Remembrance(found.values, found.strength(plan), plan.called)
 
@@ -177,11 +179,13 @@ class Recalling:
         view: View = request.view if request.view in ("holistic", "descend") else "local"
         return reach_of(self._store.scopes, call, request.scope, view)
 
-    def _plan(self, request: Recall, call: Call, reach: Reach, breadth: Breadth) -> Plan:
+    def _plan(
+        self, request: Recall, call: Call, reach: Reach, breadth: Breadth, naming: Naming | None = None
+    ) -> Plan:
         now = present(self._store.log, call, reach.scopes)
         plan = plan_recall(request, call.principal, reach.scopes, now, breadth)
-        user = called(self._store.records, plan.tenant_id, plan.scopes, plan.axes, now=plan.held_at is None)
-        return replace(plan, called=user)
+        learnt = naming or Names(self._store.records, plan.tenant_id, plan.scopes, plan.axes, plan.held_at)
+        return replace(plan, called=called(plan.scopes, learnt))
 
     def _removals(self, scopes: Sequence[Scope], call: Call) -> int:
         tenant_id, index = call.principal.tenant_id, self._store.index

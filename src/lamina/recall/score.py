@@ -15,7 +15,6 @@ from lamina.index.scope import idf
 from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Record
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.language.tokens import analyse
-from lamina.models.maxsim import maxsim
 from lamina.recall.plan import Plan
 from lamina.recall.rank import Ranked, rank
 from lamina.recall.retrieve import EventPool
@@ -110,10 +109,9 @@ def evidence_strength(
     the share of the question's content words, weighed by their rarity, that the best few hold; for a fact the
     mean of its score and of that share. The stronger of the two counts.
     """
-    few = [scored.at for scored in best[:EVIDENCE_TOP]]
-    known = [at for at in few if pool.turns.tokens.counts[at]]
-    nearness = float(maxsim(pool.encoded.tokens[0], pool.turns.tokens.take(known)).max()) if known else 0.0
-    held = pool.turns.counts[few].sum(axis=0).tolist()
+    few = best[:EVIDENCE_TOP]
+    nearness = max(0.0, max((scored.ranked.nearness for scored in few), default=0.0))
+    held = pool.turns.counts[[scored.at for scored in few]].sum(axis=0).tolist()
     said = {term for term, count in zip(plan.terms, held, strict=True) if count}
     strongest = (nearness + _coverage(pool, said, nearness)) / 2
     for scored in facts[:EVIDENCE_TOP]:

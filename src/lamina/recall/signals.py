@@ -91,9 +91,15 @@ def signal_matrix(pool: Turns, question: QuestionFeatures, scope: ScopeStatistic
     """(n, len(SIGNALS)) float32, one row a turn of the pool in its order."""
     if not len(pool):
         return np.zeros((0, len(SIGNALS)), np.float32)
+    return signals_of(pool, question, scope, best_cosines(question.tokens, pool.tokens))
+
+
+def signals_of(
+    pool: Turns, question: QuestionFeatures, scope: ScopeStatistics, cosines: Float32Array
+) -> Float32Array:
+    """As ``signal_matrix``, with the ``best_cosines`` of the pool (n, t) at hand."""
     counts, lengths, previous, following = pool.counts, pool.lengths, pool.previous, pool.following
     idfs = np.array([idf(term, scope) for term in question.terms], np.float32)
-    cosines = best_cosines(question.tokens, pool.tokens)
     window_cosines = np.maximum(
         cosines, np.maximum(_shifted(cosines, previous, -1), _shifted(cosines, following, -1))
     )

@@ -16,6 +16,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
+from lamina.recall.naming import Naming
 from lamina.recall.plan import NARROW, WIDE, Breadth
 from lamina.recall.recalling import Held, Recalling
 from lamina.recall.requests import Budgets, Recall
@@ -78,7 +79,9 @@ class Associator:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-brief")
         self._room = threading.BoundedSemaphore(_IN_FLIGHT_MAX)
 
-    def begin(self, query: str | None, scope: Scope, call: Call) -> Callable[[Collection[str]], Associations]:
+    def begin(
+        self, query: str | None, scope: Scope, call: Call, naming: Naming
+    ) -> Callable[[Collection[str]], Associations]:
         """Start asking, and give what waits for the rest of the deadline. Events known to it are not told again."""
         if query is None or not query.strip():
             return lambda _: NOTHING
@@ -90,16 +93,18 @@ class Associator:
         late = threading.Event()
         self._expect(query)
         try:
-            future = self._pool.submit(self._ask_until, late, query, scope, later)
+            future = self._pool.submit(self._ask_until, late, query, scope, later, naming)
         except RuntimeError:  # the server is stopping
             self._room.release()
             return lambda _: NOTHING
         future.add_done_callback(lambda _: self._room.release())
         return lambda known: self._taken(future, until, late, known)
 
-    def _ask_until(self, late: threading.Event, query: str, scope: Scope, call: Call) -> _Found:
+    def _ask_until(
+        self, late: threading.Event, query: str, scope: Scope, call: Call, naming: Naming
+    ) -> _Found:
         with awaited_until(late):
-            return self._found(query, scope, call, CONTEXT_MAX, NARROW)
+            return self._found(query, scope, call, CONTEXT_MAX, NARROW, naming)
 
     def _taken(
         self, future: Future[_Found], until: float, late: threading.Event, known: Collection[str]
@@ -120,7 +125,15 @@ class Associator:
         """What recall finds, without a deadline."""
         return self._found(query, scope, call, limit, WIDE).told((), limit)
 
-    def _found(self, query: str, scope: Scope, call: Call, limit: int, breadth: Breadth) -> _Found:
+    def _found(
+        self,
+        query: str,
+        scope: Scope,
+        call: Call,
+        limit: int,
+        breadth: Breadth,
+        naming: Naming | None = None,
+    ) -> _Found:
         request = Recall(
             scope=scope,
             query=query,
@@ -130,7 +143,7 @@ class Associator:
                 per_layer_limits={"facts": max(_FACTS_MAX, limit), "events": max(_EVENTS_MAX, limit // 2)}
             ),
         )
-        found = self._remembered(request, call, breadth)
+        found = self._remembered(request, call, breadth, naming)
         worded = (lambda text: text) if found.called is None else found.called.line
         facts, named = [], []
         for each in found.values[Layer.FACTS]:

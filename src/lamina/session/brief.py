@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from concurrent.futures import Future
 
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant, Principal
@@ -34,11 +35,16 @@ class Briefing:
         """The memory for a turn."""
         tenant_id, now = call.principal.tenant_id, request.now
         scope = scope_of(request.tenant_id, request.user_id)
-        found = self._asked(request, scope, call)  # first: what it waits for goes on beside the rest
+        named: Future[str | None] = Future()
+        found = self._asked(request, scope, call, named)  # first: what it waits for goes on beside the rest
+        try:
+            identity = identity_of(self._store.records, tenant_id, scope, actor_of_user(request.user_id), now)
+            named.set_result(identity.name)
+        finally:
+            named.cancel()  # nobody waits for a name that will not come
         state = self._states.state(tenant_id, scope, request.session_id)
         starts = request.mode == "session_start" or (request.mode is None and state.starts(now))
         records = self._store.records
-        identity = identity_of(records, tenant_id, scope, actor_of_user(request.user_id), now)
         loops = active_loops(records, tenant_id, scope, now)
         bridge = self._states.bridge(tenant_id, scope, now) if starts else ""
         beside = found(state.sitting.buffered if state.sitting is not None else ())
@@ -56,8 +62,8 @@ class Briefing:
         )
 
     def _asked(
-        self, request: BriefAsked, scope: Scope, call: Call
+        self, request: BriefAsked, scope: Scope, call: Call, named: Future[str | None]
     ) -> Callable[[Collection[str]], Associations]:
         if self._associator is None:
             return lambda _: NOTHING
-        return self._associator.begin(request.query, scope, call)
+        return self._associator.begin(request.query, scope, call, lambda _: named.result())
