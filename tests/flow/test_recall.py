@@ -159,6 +159,15 @@ def test_layer_limits_are_kept(memory: Memory) -> None:
     assert (len(layers["events"]), len(layers["facts"]), len(layers["episodes"])) == (3, 0, 1)
 
 
+def test_what_is_hardly_evidence_is_left_out_unless_a_number_is_asked_for(memory: Memory) -> None:
+    plain = memory.ask("What is Maya allergic to?", include=["events"])["layers"]["events"]
+    asked = {"per_layer_limits": {"events": 20}}
+    wanted = memory.ask("What is Maya allergic to?", include=["events"], budgets=asked)["layers"]["events"]
+    assert (len(wanted), min(event["score"] for event in wanted) < 0.02) == (20, True)
+    assert 0 < len(plain) < 20
+    assert min(event["score"] for event in plain) >= 0.02
+
+
 def test_the_token_budget_is_kept_and_evictions_are_told(memory: Memory) -> None:
     pack = memory.ask("What did Maya plan?", budgets={"max_tokens": 120}, diagnostics="summary")
     assert 0 < pack["context_tokens"] <= 120

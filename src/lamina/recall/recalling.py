@@ -247,7 +247,8 @@ class Recalling:
         found = {one.record_id: one for one in best}
         events = self._store.log.get(plan.tenant_id, found.keys() | supersession.corrections)
         placed = put_right({i: one.score for i, one in found.items()}, supersession, events, plan)
-        placed = placed[: plan.limits.get(Layer.EVENTS, 0)]
+        least = plan.faintest * max((each.score for each in placed), default=0.0)
+        placed = [each for each in placed if each.score >= least][: plan.limits.get(Layer.EVENTS, 0)]
         values: dict[Layer, list[Held]] = {layer: [] for layer in plan.layers}
         for each in placed:
             signals: Mapping[str, float] = {}
