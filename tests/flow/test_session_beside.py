@@ -125,6 +125,23 @@ def test_a_broken_recall_leaves_tier_one_whole(world):
     assert len(brief(world, query="anything")["workingMemory"]) == 1
 
 
+def test_a_recall_that_cannot_begin_leaves_tier_one_whole_and_keeps_no_room(world):
+    associator, asked = world.server.associator, []
+    expect = associator._expect
+
+    def no_thread(question: str) -> None:
+        raise RuntimeError("can't start new thread")
+
+    say(world, "hello")
+    associator._expect = no_thread
+    for _ in range(10):  # more than may be under way at once
+        assert len(brief(world, query="anything")["workingMemory"]) == 1
+    associator._expect = expect
+    associator._remembered = lambda *given: asked.append(given)
+    brief(world, query="anything")
+    assert asked
+
+
 # ---- whole sessions
 
 
