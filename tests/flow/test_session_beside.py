@@ -513,7 +513,7 @@ def test_tenants_are_kept_apart_inside(inside):
     rows = look(inside, "outbox", tenantId="tenant_b")["rows"]
     assert [row["tenant_id"] for row in rows] == ["tenant_b"]
     (first,) = inside.store.sessions.claim(limit=1, lease_until=0, now=0)
-    inside.store.sessions.put_off(first.id, "boom", retry_at=None, failed=True)
+    inside.store.sessions.put_off(first, "boom", retry_at=None, failed=True)
     for tenant, count in (("tenant_b", 0), ("tenant_a", 1)):
         answer = inside.call("POST", "/internal/outbox/revive", headers=TOKEN, body={"tenantId": tenant})
         assert answer.json() == {"revived": count}

@@ -6,7 +6,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
 from house import report
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +26,9 @@ def test_a_contract_names_every_package_but_those_it_is_not_about(name: str) -> 
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     (contract,) = (each for each in settings["tool"]["importlinter"]["contracts"] if each["name"] == name)
     folder = ROOT / "src" / "lamina"
-    there = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    there = {
+        path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
     named = {module.removeprefix("lamina.") for module in contract[key]}
     assert exempt <= there
     found = sorted(named ^ (there - exempt))
