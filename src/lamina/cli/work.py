@@ -45,7 +45,7 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
     require_store(settings.data)
-    with alone(settings.data):
+    with alone(settings.data), contextlib.ExitStack() as held:
         store = SqliteStore(settings.data, durable=False)
         store.jobs.take_over(SystemClock().now())
         store.sessions.release()
@@ -57,8 +57,8 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         def told() -> bool:
             return stop.is_set() or parent not in (None, os.getppid())
 
-        behind = [("lamina-drain", build_drain(settings, store, failures).run)]
-        if (inquirer := build_inquirer(settings, store, failures)) is not None:
+        behind = [("lamina-drain", build_drain(settings, store, held, failures).run)]
+        if (inquirer := build_inquirer(settings, store, held, failures)) is not None:
             behind.append(("lamina-inquirer", inquirer.run))
         lost = work_beside(build_worker(settings, store, failures).run, behind, told)
         store.upkeep.note_failing({})
