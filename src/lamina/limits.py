@@ -138,6 +138,7 @@ COMPACT_MERGES_MAX: Final = 200
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 
 # Recall.
+INDEX_BYTES_MAX: Final = 1_000_000_000  # of the scopes searched lately, in memory: some 800,000 rows of a chat
 QUERY_LENGTH_MAX: Final = 4096
 RECALL_TOKENS_DEFAULT: Final = 4000
 RECALL_TOKENS_MAX: Final = 200_000
