@@ -205,7 +205,7 @@ def build_server(
             Ingesting(kept),
             Briefing(kept, associator),
             Closing(kept),
-            Asking(kept, associator, watch),
+            Asking(kept, associator, watch, learn_s=limits.LEARN_S_MAX),
             Inside(kept, settings.internal_token),
         )
     )

@@ -15,6 +15,7 @@ from lamina.store.ports.index import IndexRows
 
 __all__ = ["ResidentIndexes"]
 
+
 @dataclass(slots=True, eq=False)
 class _Held:
     """A scope's index, None before the first use and after an error, and who may touch it: one thread at a time."""
