@@ -6,6 +6,7 @@ import os
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -204,7 +205,7 @@ def build_server(
             Ingesting(kept),
             Briefing(kept, associator),
             Closing(kept),
-            Asking(kept, associator, watch),
+            Asking(kept, associator, watch, learn_s=limits.LEARN_S_MAX),
             Inside(kept, settings.internal_token),
         )
     )
@@ -254,13 +255,14 @@ def _recalling(store: Store, ids: RandomIds, embedder: MiniLmEmbedder, indexes: 
     return Recalling(store, retriever, AwaitedRecords(store), WordPieceCounter(), ids)
 
 
-def build_drain(settings: Settings, store: Store, failures: Failures | None = None) -> Drain:
-    """What empties the outbox of a store, with the model and the graph that the settings name."""
-    generator = _generator(settings)
+def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None) -> Drain:
+    """What empties the outbox of a store, with the model and the graph that the settings name, until ``held`` closes."""
+    generator = _generator(settings, held)
     target = None
     if settings.graphiti:
         model = GraphModel(settings.llm_url, settings.llm_model, settings.llm_api_key)
         target = GraphitiTarget(settings.graphiti, model if settings.llm_url else None, MiniLmEmbedder())
+        held.callback(target.close)
     return Drain(
         store,
         SystemClock(),
@@ -270,18 +272,22 @@ def build_drain(settings: Settings, store: Store, failures: Failures | None = No
     )
 
 
-def build_inquirer(settings: Settings, store: Store, failures: Failures | None = None) -> Inquirer | None:
-    """What asks the model that the settings name about loops; None where none is to be asked."""
-    generator = _generator(settings) if settings.llm_loops else None
+def build_inquirer(
+    settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None
+) -> Inquirer | None:
+    """What asks the model that the settings name about loops, until ``held`` closes; None where none is to be asked."""
+    generator = _generator(settings, held) if settings.llm_loops else None
     return None if generator is None else Inquirer(store, SystemClock(), generator, failures=failures)
 
 
-def _generator(settings: Settings) -> Generator | None:
+def _generator(settings: Settings, held: ExitStack) -> Generator | None:
     if not settings.llm_url:
         return None
-    return OpenAiGenerator(
+    generator = OpenAiGenerator(
         settings.llm_url, settings.llm_model, settings.llm_api_key, timeout_s=limits.OUTBOX_ROW_S
     )
+    held.callback(generator.close)
+    return generator
 
 
 def build_worker(

@@ -206,9 +206,11 @@ class Gateway:
         if inbound.key is None or operation.keeps_keys or operation.effect is Effect.READ:
             return operation.handler(request, call)
         asked, principal = inbound.asked, call.principal
-        key = IdempotencyKey(principal.tenant_id, principal.actor, family_of(asked.endpoint), inbound.key)
+        # A door without paths and verbs has the name of the operation in their place.
+        family = family_of(asked.endpoint) or operation.name
+        key = IdempotencyKey(principal.tenant_id, principal.actor, family, inbound.key)
         # One family may stand for several paths and verbs: they are part of what must be the same.
-        same = digest([asked.method, asked.path, inbound.query, call.body_hash()])
+        same = digest([asked.method or operation.name, asked.path, inbound.query, call.body_hash()])
         return self._replays.once(key, same, call.now, lambda: operation.handler(request, call))
 
 

@@ -79,6 +79,7 @@ STOP_STUCK_S: Final = 5.0
 
 # Waiting for stages: past this the answer is 202 with the stages done so far.
 WAIT_S_MAX: Final = 30.0
+LEARN_S_MAX: Final = 2.0  # for what a correction of somebody's identity makes of it
 KEY_WAITS_MAX: Final = 32  # at once, for another call with the same idempotency key to end
 KEY_WAITS_OF_TENANT_MAX: Final = 16
 WAITS_MAX: Final = (
@@ -138,6 +139,9 @@ COMPACT_MERGES_MAX: Final = 200
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 
 # Recall.
+INDEX_BYTES_MAX: Final = (
+    1_000_000_000  # of the scopes searched lately, in memory: some 800,000 rows of a chat
+)
 QUERY_LENGTH_MAX: Final = 4096
 RECALL_TOKENS_DEFAULT: Final = 4000
 RECALL_TOKENS_MAX: Final = 200_000

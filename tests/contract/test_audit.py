@@ -74,6 +74,18 @@ def test_a_write_that_fails_takes_its_row_with_it(store: Store) -> None:
     assert store.audit.walk(TENANT, 0, 10) == []
 
 
+def test_a_write_that_is_tried_again_lands_its_row_with_the_try_that_lands(store: Store) -> None:
+    store.log.append([Capture(draft(), key("k"), "h1")])
+    with store.audit.ride(lambda event_id: audit_draft("w", event_id=event_id)) as ride:
+        for _ in range(2):
+            with pytest.raises(Conflict):
+                store.log.append([Capture(draft(), key("k"), "h2")])
+        (event,) = append(store, "tea")
+        append(store, "a write behind it takes no row")
+    assert ride.landed
+    assert [row.draft.event_id for row in store.audit.walk(TENANT, 0, 10)] == [event.id]
+
+
 def test_a_row_that_cannot_be_made_stops_the_write(store: Store) -> None:
     def broken(event_id: str | None) -> None:
         raise RuntimeError("no row")

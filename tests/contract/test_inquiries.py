@@ -123,9 +123,25 @@ def test_what_failed_holds_nobody_back_and_can_be_revived(store: Store) -> None:
     assert [(each.event_id, each.attempts) for each in take(store)] == [(first.id, 0)]
 
 
+def test_who_lost_its_lease_puts_nothing_off(store: Store) -> None:
+    asked(store)
+    (late,) = take(store)
+    (held,) = take(store, LEASE)
+    store.inquiries.put_off(late, "late", retry_at=None)
+    assert states(store) == {"pending": 1}
+    assert take(store, LEASE) == []
+    store.inquiries.put_off(held, "down", retry_at=None)
+    store.inquiries.revive(TENANT, ALICE)
+    (again,) = take(store, LEASE + 1)
+    store.inquiries.release()
+    store.inquiries.put_off(again, "another is alone by now", retry_at=None)
+    assert states(store) == {"pending": 1}
+
+
 def test_what_failed_after_it_was_answered_keeps_its_answer(store: Store) -> None:
     held = answered(store)
-    store.inquiries.put_off(held, "a bug", retry_at=None)
+    (ready,) = store.inquiries.ready(9)
+    store.inquiries.put_off(ready.inquiry, "a bug", retry_at=None)
     assert store.inquiries.ready(9) == []
     store.inquiries.revive(TENANT, ALICE)
     assert [ready.inquiry.event_id for ready in store.inquiries.ready(9)] == [held.event_id]

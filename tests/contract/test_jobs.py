@@ -91,6 +91,24 @@ def test_an_end_queues_the_next_stage_and_the_last_one_none(store: Store, stage:
     assert [state.stage for state in states] == ([] if stage.next is None else [stage.next])
 
 
+@pytest.mark.parametrize("retry_at", [RETRY, None])
+def test_a_failure_of_who_lost_its_lease_changes_nothing(store: Store, retry_at: int | None) -> None:
+    (event,) = append(store, "one")
+    (late,) = claim(store, owner="late")
+    store.jobs.take_over(LEASE)
+    store.jobs.fail(
+        late, "nobody has it", retry_at=retry_at, writes=Writes(texts=[text_row(event.id, "tea")])
+    )
+    (held,) = claim(store, owner="new", now=LEASE, lease_until=LEASE + 1)
+    store.jobs.fail(late, "late", retry_at=retry_at, writes=Writes(texts=[text_row(event.id, "tea")]))
+    (state,) = store.jobs.of_event(TENANT, event.id)
+    assert (state.state, state.attempts, state.last_error) == ("running", 1, LEASE_LOST)
+    assert store.index.search(TENANT, [ALICE], ["tea"], 5) == []
+    store.jobs.fail(held, "mine", retry_at=retry_at)
+    (state,) = store.jobs.of_event(TENANT, event.id)
+    assert (state.state, state.attempts) == ("failed" if retry_at is None else "pending", 2)
+
+
 def test_a_held_back_scope_does_not_hide_the_others(store: Store) -> None:
     append(store, *(f"{number}" for number in range(40)))
     [free] = append(store, "free", scope=BOB)

@@ -168,7 +168,7 @@ def _check(label: str, response: httpx.Response) -> None:
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
     monkeypatch.setattr(limits, "WAIT_S_MAX", 0.01)  # nobody derives here
-    monkeypatch.setattr("lamina.session.asking._LEARN_S", 0.01)
+    monkeypatch.setattr(limits, "LEARN_S_MAX", 0.01)
     # A clock for those who wait: each look at it is a minute later.
     hurried = SimpleNamespace(monotonic=count(step=60.0).__next__, sleep=time.sleep)
     monkeypatch.setattr("lamina.observe.health.time", hurried)

@@ -194,7 +194,7 @@ def test_nothing_overtakes_in_a_session(store: Store) -> None:
     take(store, 13, place=HOME._replace(session="s-2"))
     first = claim(store, limit=1)
     assert [row.place.session for row in claim(store)] == ["s-2"]
-    store.sessions.put_off(first[0].id, "down", retry_at=NOON + 5, failed=False)
+    store.sessions.put_off(first[0], "down", retry_at=NOON + 5, failed=False)
     assert claim(store, NOON + 4) == []
     assert [row.id for row in claim(store, NOON + 5)] == [1, 2, 3]
 
@@ -212,11 +212,27 @@ def test_a_lease_ends_by_time_or_when_given_back(store: Store) -> None:
     take(store, 13)
     rows = claim(store)
     assert claim(store, LEASE - 1) == []
-    assert [row.id for row in claim(store, LEASE)] == [row.id for row in rows]
-    store.sessions.release([row.id for row in rows])
+    again = claim(store, LEASE)
+    assert [row.id for row in again] == [row.id for row in rows]
+    store.sessions.release(again)
     assert len(claim(store)) == 1
     store.sessions.release()
     assert len(claim(store)) == 1
+
+
+def test_who_lost_its_lease_changes_nothing(store: Store) -> None:
+    take(store, 14)
+    late = claim(store)
+    held = claim(store, LEASE)
+    store.sessions.put_off(late[0], "late", retry_at=None, failed=True)
+    store.sessions.sent(late, NOON)
+    store.sessions.release(late)
+    assert {
+        (row.id, row.state, row.attempts, row.lease_until) for row in store.sessions.outbox(TENANT, None, 9)
+    } == {(row.id, "pending", 0, LEASE + 30 * SECOND_US) for row in held}
+    store.sessions.put_off(held[0], "down", retry_at=None, failed=True)
+    store.sessions.sent(held[1:], NOON)
+    assert outbox_states(store) == ["failed"]
 
 
 def test_a_turn_is_folded_once(store: Store) -> None:
@@ -248,7 +264,7 @@ def test_a_fold_keeps_what_turns_did_meanwhile(store: Store) -> None:
 def test_a_row_that_failed_before_names_its_next_attempt(store: Store) -> None:
     take(store, 13)
     (row,) = claim(store)
-    store.sessions.put_off(row.id, "x" * 9999, retry_at=NOON + 5, failed=False)
+    store.sessions.put_off(row, "x" * 9999, retry_at=NOON + 5, failed=False)
     (kept,) = store.sessions.outbox(TENANT, None, 9)
     assert (kept.state, kept.attempts, kept.next_attempt_at, kept.lease_until) == (
         "pending",
@@ -262,8 +278,8 @@ def test_a_row_that_failed_before_names_its_next_attempt(store: Store) -> None:
 def test_a_failed_row_holds_nobody_back_and_can_be_revived(store: Store) -> None:
     take(store, 14)
     first, second = claim(store)
-    store.sessions.put_off(first.id, "400", retry_at=None, failed=True)
-    store.sessions.sent([second.id], NOON)
+    store.sessions.put_off(first, "400", retry_at=None, failed=True)
+    store.sessions.sent([second], NOON)
     assert outbox_states(store) == ["failed"]
     assert claim(store, LEASE) == []
     assert store.sessions.revive("other", ALICE) == 0
@@ -294,9 +310,9 @@ def test_a_fold_that_is_under_way_when_its_turn_is_cancelled_lands_nothing(store
     rows = claim(store)
     store.log.cancel(TENANT, ids[0])
     assert not store.sessions.fold(fold(rows, "secret"))
-    store.sessions.sent([rows[0].id], NOON)
-    store.sessions.put_off(rows[1].id, "down", retry_at=None, failed=True)
-    store.sessions.release([row.id for row in rows])
+    store.sessions.sent([rows[0]], NOON)
+    store.sessions.put_off(rows[1], "down", retry_at=None, failed=True)
+    store.sessions.release(rows)
     assert outbox_states(store) == ["pending", "pending"]
 
 

@@ -20,6 +20,7 @@ from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import EventQuery
 from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite.documents import DocumentRows
 
 WRITER = """
 import sys, threading
@@ -129,3 +130,12 @@ def test_documents_are_written_once_the_disk_can_be_read_again(
     thread.join(10)
     assert not thread.is_alive()
     store.close()
+
+
+def test_a_hash_that_is_noted_as_the_store_closes_is_no_failure(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    rows = DocumentRows(store._writer, store._readers)
+    store.close()
+    rows.note(TENANT, [(1, "0" * 40)], wait=False)
+    rows.note(TENANT, [(2, "1" * 40)], wait=False)
+    assert rows.unnoted(TENANT, "") == [1, 2]

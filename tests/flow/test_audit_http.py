@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from lamina import limits
 from lamina.access.audit import canonical_headers
 from lamina.access.chain import check_chain
+from lamina.errors import Unavailable
 from lamina.kernel.ids import Prefix
 from lamina.kernel.time import SECOND_US
 from neighbours import Neighbours
@@ -99,6 +101,22 @@ def test_a_write_that_changed_nothing_leaves_its_row(world: Any) -> None:
         ("allow", 409),
     ]
     assert said[1].event_id == said[0].event_id
+
+
+def test_a_row_that_finds_no_room_takes_the_place_of_an_answer_but_of_no_error(
+    world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse() -> None:
+        raise Unavailable("WAL_UNAVAILABLE", "the disk refuses")
+
+    event = world.event()
+    monkeypatch.setattr(limits, "AUDIT_QUEUE_MAX", 0)
+    monkeypatch.setattr(world.store.audit, "flush", refuse)
+    assert world.refused(f"/v1/events/{event.id}") == (503, "WAL_UNAVAILABLE")
+    assert world.refused("/v1/events/evt_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b") == (404, "NOT_FOUND")
+    world.policy.deny("scope.read.local")
+    assert world.refused(f"/v1/events?scope={ALICE}")[0] == 403
+    assert caplog.text.count("an audit row could not be queued") == 2
 
 
 def test_calls_that_policy_never_saw_leave_none(world: Any) -> None:

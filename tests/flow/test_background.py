@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from given import ALICE, NOON, TENANT, ManualClock, append
+from lamina.app import build_drain, build_inquirer
 from lamina.cli import supervise
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
@@ -37,6 +38,7 @@ from lamina.session.ingest import turn_capture
 from lamina.session.inquirer import Inquirer
 from lamina.settings import Settings
 from lamina.store.documents.repository import GitRepository
+from lamina.store.memory import MemoryStore
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.sqlite import SqliteStore
@@ -339,3 +341,17 @@ def test_a_worker_that_lost_a_thread_ends_with_an_error_that_names_it(tmp_path: 
     command = [sys.executable, "-c", ENDED, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, "lamina-drain ended by itself" in done.stderr) == (1, True), done.stderr
+
+
+def test_what_a_worker_builds_behind_it_is_let_go_at_its_end() -> None:
+    settings = Settings(
+        llm_url="http://127.0.0.1:1", llm_model="small", llm_loops=True, graphiti="kuzu:///:memory:"
+    )
+    with ExitStack() as held:
+        drain = build_drain(settings, MemoryStore(), held)
+        inquirer = build_inquirer(settings, MemoryStore(), held)
+        assert "lamina-graph" in {thread.name for thread in threading.enumerate()}
+    assert "lamina-graph" not in {thread.name for thread in threading.enumerate()}
+    assert inquirer is not None
+    for generator in (drain._folder._generator, inquirer._generator):
+        assert generator._client.is_closed

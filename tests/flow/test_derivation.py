@@ -16,6 +16,7 @@ import pytest
 
 from given import ALICE, TENANT, ManualClock, append, draft
 from lamina import limits
+from lamina.cli.replay import derive_all
 from lamina.kernel.events import Context, Directives, Event, Party, Stage
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record, Stance
@@ -462,8 +463,10 @@ def test_stages_of_an_event_come_in_their_order(lamina: Derivation) -> None:
 class Broken(Deriver):
     """Fails on one text, as a bug in a rule would."""
 
+    heals = False
+
     def run(self, stage: Stage, jobs: Sequence[Job]) -> Any:
-        if any("poison" in str(job.event.content) for job in jobs):
+        if not self.heals and any("poison" in str(job.event.content) for job in jobs):
             raise ValueError(f"a rule has a bug; the secret word is {jobs[0].event.content}")
         return super().run(stage, jobs)
 
@@ -494,6 +497,45 @@ def test_a_job_that_fails_five_times_stays_visible_and_blocks_no_longer(broken: 
     (state,) = broken.store.jobs.of_event(TENANT, bad.id)
     assert (state.state, state.attempts) == ("failed", limits.JOB_ATTEMPTS_MAX)
     assert broken.store.jobs.of_event(TENANT, behind.id) == []
+
+
+def test_a_replay_waits_for_what_failed_and_for_what_is_behind_it(lamina: Derivation) -> None:
+    told: list[str] = []
+    before = [lamina.say("I live in Leipzig."), lamina.say("poison"), lamina.say("I live in Hamburg.")]
+    lamina.derive()
+    derived = list(lamina.store.snapshot())
+    deriver = Broken(lamina.store, RulesExtractor(find_times, use_parser=False), None)
+    worker = Worker(lamina.store, deriver, None, lamina.clock, "test")
+
+    def sleep(seconds: float) -> None:
+        lamina.clock.at += SECOND_US
+        deriver.heals = True
+
+    assert derive_all(lamina.store.jobs, worker, lamina.store.jobs.reset(), told.append, sleep=sleep) == 0
+    assert [lamina.store.jobs.of_event(TENANT, event.id) for event in before] == [[], [], []]
+    assert list(lamina.store.snapshot()) == derived
+    assert told == []
+
+
+def test_a_replay_tells_how_much_failed_for_good_and_what_an_interruption_leaves(broken: Derivation) -> None:
+    told: list[str] = []
+    broken.say("I live in Leipzig.", scope=Scope("org:acme/user:bob"))
+    broken.say("poison")
+    broken.say("I live in Hamburg.")
+
+    def interrupted(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    def sleep(seconds: float) -> None:
+        broken.clock.at += SECOND_US
+
+    with pytest.raises(KeyboardInterrupt):
+        derive_all(
+            broken.store.jobs, broken.worker, broken.store.jobs.reset(), told.append, sleep=interrupted
+        )
+    assert told == ["stopped: the next worker derives the 2 events that are left"]
+    assert derive_all(broken.store.jobs, broken.worker, 3, told.append, sleep=sleep) == 1
+    assert broken.store.jobs.backlog() == {"pending": 0, "running": 0, "failed": 1}
 
 
 def test_what_fails_for_good_is_found_by_its_words_and_derived_when_tried_again(broken: Derivation) -> None:

@@ -10,10 +10,16 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
-from lamina.errors import Unavailable
+from given import TENANT
+from lamina.access.principals import Credentials
+from lamina.errors import Conflict, Unavailable
+from lamina.gateway import Inbound
+from lamina.kernel.canonical import digest
 from lamina.kernel.events import Stage
+from lamina.kernel.operations import Answer
 from lamina.kernel.time import SECOND_US
 from lamina.observe.logs import JsonLines
+from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.upkeep import Compaction
 from streaming import request_of
 
@@ -231,6 +237,35 @@ def test_a_replay_needs_the_grant_still(world: Any) -> None:
     assert world.call("POST", "/v1/admin/compact", headers=key).status_code == 200
     world.policy.deny("admin.compact")
     assert world.call("POST", "/v1/admin/compact", headers=key).status_code == 403
+
+
+def without_http(world: Any, name: str, key: str, body: bytes = b"{}") -> Answer:
+    """A call by a door that has neither paths nor verbs."""
+    (operation,) = [each for each in world.server.operations if each.name == name]
+    inbound = Inbound(Credentials("mcp", actor="user:a"), "req-1", body=body, key=key)
+    principal = world.server.gateway.identify(inbound, operation)
+    request = operation.request.model_validate_json(body)
+    answer: Answer = world.server.gateway.execute(operation, request, inbound, principal).answer
+    return answer
+
+
+def test_a_door_without_paths_has_a_family_of_keys_for_each_operation(world: Any) -> None:
+    first, other = (without_http(world, name, "k") for name in ("compact", "flush_views"))
+    assert (first.replayed, other.replayed) == (False, False)
+    assert type(first.result) is not type(other.result)
+    assert without_http(world, "flush_views", "k").replayed
+    with pytest.raises(Conflict):
+        without_http(world, "flush_views", "k", b'{"timeout_s": 1}')
+
+
+def test_what_a_key_is_kept_under_stays_so_that_an_upgrade_finds_it(world: Any) -> None:
+    event = world.event()
+    path = f"/v1/lifecycle/memory-event/{event.id}/cancel"
+    kept = world.call("POST", path, headers={"X-Cortex-Idempotency-Key": "c-1"})
+    key = IdempotencyKey(TENANT, "user:local", "/v1/lifecycle/memory-event", "c-1")
+    known = world.store.idempotency.find(key, world.clock.now())
+    assert known.body_hash == digest(["POST", path, "", digest(None)])
+    assert known.response["body"] == kept.json()
 
 
 @pytest.mark.parametrize("key", ["x" * 65, ""])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from given import outbox_states
+from lamina import limits
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
@@ -47,6 +48,12 @@ def brief(world: Any, **more: Any) -> dict[str, Any]:
 @pytest.fixture
 def inside(make_world):
     return make_world(internal_token="sesame", brief_deadline_ms=10_000)
+
+
+@pytest.fixture
+def unhurried(monkeypatch):
+    """Corrections that do not wait for a worker: none runs beside these tests."""
+    monkeypatch.setattr(limits, "LEARN_S_MAX", 0.0)
 
 
 # ---- loops, identity and Tier 2 of the brief
@@ -123,6 +130,23 @@ def test_a_broken_recall_leaves_tier_one_whole(world):
     world.server.associator._remembered = breaks
     say(world, "hello")
     assert len(brief(world, query="anything")["workingMemory"]) == 1
+
+
+def test_a_recall_that_cannot_begin_leaves_tier_one_whole_and_keeps_no_room(world):
+    associator, asked = world.server.associator, []
+    expect = associator._expect
+
+    def no_thread(question: str) -> None:
+        raise RuntimeError("can't start new thread")
+
+    say(world, "hello")
+    associator._expect = no_thread
+    for _ in range(10):  # more than may be under way at once
+        assert len(brief(world, query="anything")["workingMemory"]) == 1
+    associator._expect = expect
+    associator._remembered = lambda *given: asked.append(given)
+    brief(world, query="anything")
+    assert asked
 
 
 # ---- whole sessions
@@ -262,6 +286,7 @@ def test_identity_is_read_and_corrected_outside_of_a_conversation(world):
     assert brief(world)["identity"]["facts"] == {"home": "Porto"}
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_null_clears_what_is_known_of_a_user(world):
     say(world, "My name is Kaiser. I live in Berlin. I work as a nurse.")
     work(world)
@@ -280,12 +305,6 @@ def test_null_clears_what_is_known_of_a_user(world):
     say(world, "I live in Berlin.", "2026-05-13T12:30:00Z")
     work(world)
     assert world.get("/user/identity", **USER)["facts"] == {"occupation": "nurse", "home": "Berlin"}
-
-
-@pytest.fixture
-def unhurried(monkeypatch):
-    """Corrections that do not wait for a worker: none runs beside these tests."""
-    monkeypatch.setattr("lamina.session.asking._LEARN_S", 0.0)
 
 
 def correct(world: Any, home: str | None) -> Any:
@@ -397,6 +416,7 @@ def test_what_an_entity_is_elsewhere_does_not_show(world):
 @pytest.mark.parametrize(
     "user", ["ana.silva@example.org", "ana silva", "山田", "auth0|64f1", "...", "_", "@"]
 )
+@pytest.mark.usefixtures("unhurried")
 def test_a_user_whose_id_no_scope_holds_has_a_memory_like_any_other(make_world, user):
     world = make_world(brief_deadline_ms=10_000)
     for at, text in enumerate(["I live in Lisbon.", "I love kayaking.", "I need to call the bank."]):
@@ -496,7 +516,7 @@ def test_tenants_are_kept_apart_inside(inside):
     rows = look(inside, "outbox", tenantId="tenant_b")["rows"]
     assert [row["tenant_id"] for row in rows] == ["tenant_b"]
     (first,) = inside.store.sessions.claim(limit=1, lease_until=0, now=0)
-    inside.store.sessions.put_off(first.id, "boom", retry_at=None, failed=True)
+    inside.store.sessions.put_off(first, "boom", retry_at=None, failed=True)
     for tenant, count in (("tenant_b", 0), ("tenant_a", 1)):
         answer = inside.call("POST", "/internal/outbox/revive", headers=TOKEN, body={"tenantId": tenant})
         assert answer.json() == {"revived": count}

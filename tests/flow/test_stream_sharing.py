@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
@@ -12,10 +13,13 @@ import pytest
 from starlette.types import Message
 
 from lamina import limits
+from lamina.access.policy import PolicyPermits
 from lamina.access.principals import Credentials
+from lamina.errors import Unavailable
 from lamina.gateway import Inbound
 from lamina.kernel.operations import Principal
 from lamina.kernel.streams import Burst
+from lamina.lifecycle.feed import Listener
 from lamina.lifecycle.places import Places, PlacesMax
 from neighbours import Neighbours
 from streaming import open_stream, parsed, request_of
@@ -103,6 +107,47 @@ def test_a_client_that_takes_nothing_is_cut_off_and_its_place_is_free(
         assert not here.server.feed._listeners
 
     run(story())
+
+
+def test_a_stream_that_cannot_be_made_holds_no_place(
+    here: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> Any:
+        raise Unavailable("WAL_UNAVAILABLE", "the disk refuses")
+
+    monkeypatch.setattr(PolicyPermits, "denials", refuse)
+    assert here.call("GET", "/v1/lifecycle/stream", by="user:ana").status_code == 503
+    assert not here.server.feed.places._taken
+
+
+def test_a_client_who_goes_while_its_stream_begins_leaves_nothing_behind(
+    here: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = here.server.feed
+    begun, gone = threading.Event(), threading.Event()
+    add = feed.add
+
+    def slowly(listener: Listener) -> None:
+        begun.set()
+        assert gone.wait(10)
+        add(listener)
+
+    monkeypatch.setattr(feed, "add", slowly)
+
+    async def story() -> None:
+        async def receive() -> Message:
+            await asyncio.to_thread(begun.wait, 10)
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None: ...
+
+        asked = request_of("/v1/lifecycle/stream", "", {"host": "localhost", **caller("ana")})
+        await asyncio.wait_for(here.server.application(asked, receive, send), 10)
+        gone.set()
+
+    run(story())
+    assert not feed.places._taken
+    assert not feed._listeners
 
 
 # ---- rows

@@ -133,7 +133,11 @@ HOT: Mapping[str, str] = {
     "find_event": "event_id",
     "events_by_id": "event_id",
     "events_newest_first": r"event_scope \(tenant_id=\? AND scope=\?",
+    "events_oldest_first": r"event_scope \(tenant_id=\? AND scope=\?",
+    "events_of_session_newest_first": r"event_session \(tenant_id=\? AND scope=\? AND session=\?",
+    "events_of_session_oldest_first": r"event_session \(tenant_id=\? AND scope=\? AND session=\?",
     "events_before_in_session": "event_session",
+    "events_before_in_scope": r"event_alone \(tenant_id=\? AND scope=\? AND position<\?",
     "walk_events": "event_position",
     "pending_jobs": r"job_due \(stage=\? AND state=\? AND event_seq>\?",
     "pending_of_scope": r"job_scope \(tenant_id=\? AND scope=\? AND stage=\?",
@@ -186,7 +190,7 @@ HOT: Mapping[str, str] = {
     "query_audit": r"audit_number \(tenant_id=\?",
     "query_audit_of_actor": r"audit_actor \(tenant_id=\? AND actor=\?",
     "walk_audit": r"audit_number \(tenant_id=\? AND number>\?",
-    "query_lifecycle": r"INTEGER PRIMARY KEY \(rowid>\?",
+    "query_lifecycle": r"lifecycle_tenant \(tenant_id=\? AND sequence>\?",
     "mentions_in_scopes": "PRIMARY KEY",
     "find_text": "text_row_record",
     "texts_after": "text_row_scope",
@@ -213,13 +217,17 @@ HOT: Mapping[str, str] = {
 }
 
 
+def nothing(block: str) -> dict[str, None] | list[None]:
+    """NULL for everything that a block binds."""
+    names = set(re.findall(r":([a-z_]+)", bare(block)))
+    return dict.fromkeys(names) or [None] * len(set(re.findall(r"\?\d+", bare(block))))
+
+
 @pytest.mark.parametrize("block", HOT)
 def test_a_hot_statement_reads_by_its_index(block: str) -> None:
     connection = apsw.Connection(":memory:")
     migrate(connection)
-    names = set(re.findall(r":([a-z_]+)", bare(block)))
-    bindings = dict.fromkeys(names) or [None] * len(set(re.findall(r"\?\d+", bare(block))))
-    plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {BLOCKS[block]}", bindings)]
+    plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {BLOCKS[block]}", nothing(block))]
     assert any(re.search(HOT[block], line) for line in plan), plan
     full = [
         line
@@ -237,6 +245,8 @@ def test_a_hot_statement_reads_by_its_index(block: str) -> None:
     "block",
     [
         "events_before_in_session",
+        "events_before_in_scope",
+        "query_lifecycle",
         "walk_events",
         "pending_jobs",
         "pending_of_scope",
@@ -249,8 +259,7 @@ def test_a_hot_statement_reads_by_its_index(block: str) -> None:
 def test_a_page_is_read_in_order_not_sorted(block: str) -> None:
     connection = apsw.Connection(":memory:")
     migrate(connection)
-    bindings = [None] * len(set(re.findall(r"\?\d+", bare(block))))
-    plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {BLOCKS[block]}", bindings)]
+    plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {BLOCKS[block]}", nothing(block))]
     assert not any("TEMP B-TREE" in line for line in plan), plan
 
 

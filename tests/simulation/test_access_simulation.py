@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import random
 import re
 from collections.abc import Sequence
@@ -41,6 +42,7 @@ from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 from neighbours import ROOT, Believed
 
+SEEDS = [int(os.environ["SIMULATION_SEED"])] if "SIMULATION_SEED" in os.environ else [11]
 TENANTS = ("acme", "globex")
 PATHS = [
     Scope(path)
@@ -368,7 +370,7 @@ def simulate(store: Store, seed: int, operations: int, monkeypatch: pytest.Monke
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("seed", [11, 12])
+@pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_shows_to_whom_it_is_hidden(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     town = simulate(MemoryStore(clock=given.ManualClock()), seed, 5500, monkeypatch)
     assert town.refusals > 500

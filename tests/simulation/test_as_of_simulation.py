@@ -213,7 +213,9 @@ def memory(
     server.close()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    ("memory", "seed"), [*(("sqlite", seed) for seed in SEEDS), ("memory", SEEDS[0])], indirect=["memory"]
+)
 def test_what_is_answered_as_of_an_instant_is_what_was_answered_then(memory: Memory, seed: int) -> None:
     draw = random.Random(seed)
     assert memory.clock.at == NOON

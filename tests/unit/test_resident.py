@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import tracemalloc
 from dataclasses import replace
 
@@ -239,12 +240,30 @@ def test_among_equals_the_earlier_rows_are_the_best() -> None:
     assert best(scores, scores < 0, 3).tolist() == best(scores, scores < 9, 0).tolist() == []
 
 
-def test_old_scopes_are_let_go_when_there_are_too_many_rows(store: MemoryStore) -> None:
-    indexes = ResidentIndexes(store.index, "m", DIMENSIONS, rows_max=2)
+def test_old_scopes_are_let_go_when_they_take_too_much_memory(store: MemoryStore) -> None:
+    indexes = ResidentIndexes(store.index, "m", DIMENSIONS, bytes_max=20_000)
     put(store, turn(1, "tea"), turn(2, "tea"), turn(3, "tea", scope=BOB))
     first = read(indexes)
     read(indexes, BOB)
     assert read(indexes) is not first
+
+
+def test_what_an_index_says_that_it_takes_is_about_what_it_takes(store: MemoryStore) -> None:
+    rng, count = random.Random(1), 3000
+    vector = pack(np.eye(1, 384, dtype=np.float32))[0]
+    words = [" ".join(f"word{rng.randrange(5000)}" for _ in range(rng.randrange(40))) for _ in range(count)]
+    put(store, *(turn(number, text) for number, text in enumerate(words)))
+    store.index.embed(
+        [VectorRow(TENANT, f"evt_{number}", ALICE, "m", vector, b"") for number in range(count)]
+    )
+    indexes = ResidentIndexes(store.index, "m", 384)
+    tracemalloc.start()
+    try:
+        told = read(indexes).held_bytes
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 0.6 < told / held < 1.6
 
 
 def test_a_scope_of_one_row_costs_a_few_kilobytes(store: MemoryStore) -> None:

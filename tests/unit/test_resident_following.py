@@ -58,8 +58,8 @@ def rows(store: MemoryStore) -> Between:
     return Between(store.index)
 
 
-def indexes(rows: Between, rows_max: int = 1000) -> ResidentIndexes:
-    return ResidentIndexes(rows, "m", WIDTH, rows_max=rows_max)  # type: ignore[arg-type] # the rest is forwarded
+def indexes(rows: Between, bytes_max: int = 1_000_000) -> ResidentIndexes:
+    return ResidentIndexes(rows, "m", WIDTH, bytes_max=bytes_max)  # type: ignore[arg-type] # the rest is forwarded
 
 
 def index_event(store: MemoryStore, name: str, scope: Scope = ALICE) -> None:
@@ -113,14 +113,14 @@ def test_after_an_error_an_index_begins_anew(store: MemoryStore, rows: Between) 
 
 
 def test_scopes_that_hold_nothing_are_forgotten_too(rows: Between) -> None:
-    resident = indexes(rows, rows_max=100)
+    resident = indexes(rows, bytes_max=100_000)
     for number in range(200):
         read(resident, Scope(f"user:nobody{number}"))
     assert len(resident._indexes) <= 10
 
 
 def test_the_scope_used_last_is_kept_however_large_it_is(store: MemoryStore, rows: Between) -> None:
-    resident = indexes(rows, rows_max=1)
+    resident = indexes(rows, bytes_max=1)
     index_event(store, "evt_1")
     index_event(store, "evt_2", BOB)
     kept = read(resident, ALICE)

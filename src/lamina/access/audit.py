@@ -287,7 +287,14 @@ class AuditLog:
             return  # it ended before policy was asked, or read what every known caller may read
         if error is not None:
             status = outcome_of(error).status if isinstance(error, LaminaError) else 500
-        self._store.audit.note(entry.draft(status))
+        try:
+            self._store.audit.note(entry.draft(status))
+        except LaminaError as failure:
+            if error is None:
+                raise  # what cannot be recorded is not answered
+            # The caller is told what went wrong first, and that is no news of this disk.
+            _LOG.error("an audit row could not be queued (%s): %s", entry.audit_id, failure.code)
+            return
         if not waits:
             return
         try:

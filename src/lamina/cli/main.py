@@ -6,6 +6,7 @@ Commands import what they need when they run, so that ``lamina --help`` answers 
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -100,10 +101,17 @@ def retry(data: Data = None) -> None:
 @app.command()
 def replay(data: Data = None) -> None:
     """Drop every derived layer and rebuild it from the log. The server must not run."""
-    from lamina.cli.work import run_replay
+    from lamina.cli.replay import run_replay
 
-    events = run_replay(load_settings(os.environ, data=data))
-    typer.echo(f"replayed {events} events")
+    replayed = run_replay(load_settings(os.environ, data=data), partial(typer.echo, err=True))
+    typer.echo(f"replayed {replayed.events} events")
+    if replayed.failed:
+        typer.echo(
+            f"{replayed.failed} of them could not be derived and are found by their words alone; the lines above name "
+            "them, and once the cause is gone, replay again",
+            err=True,
+        )
+        raise typer.Exit(6)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""``lamina worker``, ``lamina retry`` and ``lamina replay``: derivation from the command line."""
+"""``lamina worker`` and ``lamina retry``: derivation from the command line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore, make_folder, require_store
 
-__all__ = ["require_no_worker", "run_replay", "run_retry", "run_worker", "work_beside"]
+__all__ = ["alone", "require_no_worker", "run_retry", "run_worker", "work_beside"]
 
 _LOCK_TRIES = 5
 _HANDOVER_S = 10.0  # the worker of a server that was killed ends after the batch at hand
@@ -45,7 +45,7 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
     require_store(settings.data)
-    with _alone(settings.data):
+    with alone(settings.data), contextlib.ExitStack() as held:
         store = SqliteStore(settings.data, durable=False)
         store.jobs.take_over(SystemClock().now())
         store.sessions.release()
@@ -57,8 +57,8 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         def told() -> bool:
             return stop.is_set() or parent not in (None, os.getppid())
 
-        behind = [("lamina-drain", build_drain(settings, store, failures).run)]
-        if (inquirer := build_inquirer(settings, store, failures)) is not None:
+        behind = [("lamina-drain", build_drain(settings, store, held, failures).run)]
+        if (inquirer := build_inquirer(settings, store, held, failures)) is not None:
             behind.append(("lamina-inquirer", inquirer.run))
         lost = work_beside(build_worker(settings, store, failures).run, behind, told)
         store.upkeep.note_failing({})
@@ -96,17 +96,6 @@ def work_beside(front: _Run, behind: Sequence[tuple[str, _Run]], told: Callable[
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
     return lost
-
-
-def run_replay(settings: Settings) -> int:
-    """Drop every derived row and derive it again from the log; returns how many events were replayed."""
-    require_store(settings.data)
-    with _alone(settings.data):
-        store = SqliteStore(settings.data, durable=False)
-        events = store.jobs.reset()
-        build_worker(settings, store, replays=True).drain()
-        store.close()
-    return events
 
 
 def run_retry(settings: Settings) -> int:
@@ -153,7 +142,7 @@ def _running(folder: Path) -> Conflict:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path) -> Iterator[None]:
     """Hold the folder's worker lock: with it, a lease that somebody else left is a lease of the dead."""
     make_folder(folder)
     with (folder / "worker.lock").open("w") as lock:

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
+from lamina import limits
 from lamina.index.scope import ScopeIndex
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.index import IndexRows
 
 __all__ = ["ResidentIndexes"]
-
-_EMPTY_ROWS = 10
-"""What an index takes beside its rows, counted in rows: the indexes of scopes that hold nothing are bounded too."""
 
 
 @dataclass(slots=True, eq=False)
@@ -24,20 +22,22 @@ class _Held:
 
     lock: threading.RLock = field(default_factory=threading.RLock)
     index: ScopeIndex | None = None
-    rows: int = 0
-    """What it counts for among the rows held."""
+    bytes: int = 0
+    """What it counts for among the bytes held."""
 
 
 class ResidentIndexes:
-    """The scopes that were searched lately, up to a number of rows in all."""
+    """The scopes that were searched lately, up to a number of bytes in all; the one searched last, however large."""
 
-    def __init__(self, rows: IndexRows, model: str, dimensions: int, *, rows_max: int = 2_000_000) -> None:
+    def __init__(
+        self, rows: IndexRows, model: str, dimensions: int, *, bytes_max: int = limits.INDEX_BYTES_MAX
+    ) -> None:
         self._rows = rows
         self._model = model
         self._dimensions = dimensions
-        self._rows_max = rows_max
+        self._bytes_max = bytes_max
         self._indexes: OrderedDict[tuple[str, Scope], _Held] = OrderedDict()
-        self._rows_held = 0
+        self._bytes_held = 0
         self._lock = threading.Lock()
 
     @contextmanager
@@ -65,8 +65,7 @@ class ResidentIndexes:
     def _held(self, key: tuple[str, Scope]) -> _Held:
         with self._lock:
             if key not in self._indexes:
-                self._indexes[key] = _Held(rows=_EMPTY_ROWS)
-                self._rows_held += _EMPTY_ROWS
+                self._indexes[key] = _Held()
             self._indexes.move_to_end(key)
             return self._indexes[key]
 
@@ -79,16 +78,16 @@ class ResidentIndexes:
             index.changes = tip.changes
         index.follow(self._rows, tip)
         held.index = index
-        self._count(key, held, len(index) + _EMPTY_ROWS)
+        self._count(key, held, index.held_bytes)
         return index
 
-    def _count(self, key: tuple[str, Scope], held: _Held, rows: int) -> None:
+    def _count(self, key: tuple[str, Scope], held: _Held, taken: int) -> None:
         """Note the size of an index, and let go of those used longest ago."""
         with self._lock:
             if self._indexes.get(key) is not held:
                 return  # let go of meanwhile: it lives as long as its readers
-            self._rows_held += rows - held.rows
-            held.rows = rows
-            while self._rows_held > self._rows_max and len(self._indexes) > 1:
+            self._bytes_held += taken - held.bytes
+            held.bytes = taken
+            while self._bytes_held > self._bytes_max and len(self._indexes) > 1:
                 _, oldest = self._indexes.popitem(last=False)
-                self._rows_held -= oldest.rows
+                self._bytes_held -= oldest.bytes

@@ -33,6 +33,8 @@ _NEVER = 2**63 - 1
 _LAYERS = list(Layer)
 _LAYER_NUMBERS = {layer: number for number, layer in enumerate(_LAYERS)}
 _PAGE = 2000
+_EMPTY_BYTES, _ROW_BYTES, _TERM_BYTES = 12_000, 1_000, 10
+"""What an index takes: beside its rows, for each of them with its vector, and for each term in them; as measured."""
 _MATCHED_MAX = 20_000
 """Rows that a query may touch before its commonest terms are left out of the search for candidates."""
 
@@ -91,6 +93,11 @@ class ScopeIndex:
 
     def __contains__(self, record_id: str) -> bool:
         return record_id in self._place_of
+
+    @property
+    def held_bytes(self) -> int:
+        """What it takes of the memory, about."""
+        return _EMPTY_BYTES + _ROW_BYTES * len(self) + _TERM_BYTES * len(self._flat)
 
     @property
     def events(self) -> int:

@@ -52,8 +52,6 @@ class Streaming:
             query = replace(query, after=row.sequence, arrived_from=window_from)
             if row.arrived_at < window_from:
                 warnings = ("resume_window_passed",)
-        self._feed.check_open()
-        self._feed.places.take(tenant_id, call.principal.actor)
         stream = LifecycleStream(self._store, self._feed, self._clock, query, call)
         return Answer(stream, warnings=warnings)
 
@@ -66,7 +64,11 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
     client that reads too slowly for that holds no rows: its stream goes on in the store, until it lags too far.
     """
 
+    _closed = True
+    """Whether it holds no place."""
+
     def __init__(self, store: Store, feed: Feed, clock: Clock, query: LifecycleQuery, call: Call) -> None:
+        """Takes a place; raises ``Busy`` (TOO_MANY_STREAMS) where there is none, ``Unavailable`` (SERVER_STOPPING)."""
         self._store = store
         self._feed = feed
         self._clock = clock
@@ -83,9 +85,12 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
         self._after = query.after
         self._behind = True
         """Whether the store may hold rows that the feed has not handed on."""
-        self._closed = False
         self._quiet_since = 0.0
         self._renewed_at = 0.0
+        feed.check_open()
+        # The last step: a stream that could not be made has no place to give back.
+        feed.places.take(self._caller.tenant_id, self._caller.actor)
+        self._closed = False
 
     def __aiter__(self) -> Self:
         """Itself."""
@@ -96,12 +101,17 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
         loop = asyncio.get_running_loop()
         if self._listener is None and not self._closed:
             self._listener = Listener(self._query, loop)
-            await asyncio.to_thread(self._feed.add, self._listener)
+            await asyncio.to_thread(self._begin, self._listener)
             self._quiet_since = loop.time()
             return None
         event = await self._next(loop)
         self._quiet_since = loop.time()
         return event
+
+    def _begin(self, listener: Listener) -> None:
+        self._feed.add(listener)
+        if self._closed:  # meanwhile, by a client who went
+            self._feed.remove(listener)
 
     async def _next(self, loop: asyncio.AbstractEventLoop) -> ServerSentEvent | Burst | None:
         listener = self._listener

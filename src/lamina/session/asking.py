@@ -51,7 +51,6 @@ __all__ = [
     "UserAsked",
 ]
 
-_LEARN_S: Final = 2.0
 _LOOPS_MAX: Final = 200
 _BRIDGE_CHARS_MAX: Final = 280
 _SITTINGS_READ: Final = 32
@@ -154,10 +153,12 @@ class Handover(Result):
 class Asking:
     """Handlers of these questions."""
 
-    def __init__(self, store: Store, associator: Associator, watch: Watch) -> None:
+    def __init__(self, store: Store, associator: Associator, watch: Watch, *, learn_s: float) -> None:
+        """``learn_s`` is how long a correction waits for what is derived from it."""
         self._store = store
         self._associator = associator
         self._watch = watch
+        self._learn_s = learn_s
         self._states = SessionStates(store)
 
     def read_grants(self, request: Any, principal: Principal) -> list[Grant]:  # noqa: ARG002 # Any: each of these names a user
@@ -227,7 +228,7 @@ class Asking:
             for predicate, value in stated.items()
         ]
         last = self._store.log.append(captures)[-1].event
-        rows = self._watch.wait_for(last.tenant_id, last.id, Stage.EXTRACTED, timeout_s=_LEARN_S)
+        rows = self._watch.wait_for(last.tenant_id, last.id, Stage.EXTRACTED, timeout_s=self._learn_s)
         derived = any(row.name == Stage.EXTRACTED for row in rows)
         return Answer(self._identity(request, call), accepted=not derived)
 

@@ -91,11 +91,12 @@ class Associator:
             return lambda _: NOTHING
         until = time.monotonic() + self._deadline_s
         late = threading.Event()
-        self._expect(query)
         try:
+            self._expect(query)
             future = self._pool.submit(self._ask_until, late, query, scope, later, naming)
-        except RuntimeError:  # the server is stopping
+        except Exception as error:  # no thread, for one: the server is stopping, or the machine has none left
             self._room.release()
+            _LOG.warning("a brief goes without its second tier: %s", type(error).__name__)
             return lambda _: NOTHING
         future.add_done_callback(lambda _: self._room.release())
         return lambda known: self._taken(future, until, late, known)

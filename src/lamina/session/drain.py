@@ -141,7 +141,7 @@ class Drain:
             done = _sum(done, alone)
             if not alone.sent:
                 # Nothing overtakes: what is behind it is claimed again when this one is done or failed for good.
-                self._store.sessions.release([later.id for later in rows[place + 1 :]])
+                self._store.sessions.release(rows[place + 1 :])
                 break
         return done
 
@@ -160,7 +160,7 @@ class Drain:
             else:
                 return batch.done
         retry_at = self._clock.now() + backoff_us(row.attempts + 1)
-        self._store.sessions.put_off(row.id, _shown(error), retry_at=retry_at, failed=last)
+        self._store.sessions.put_off(row, _shown(error), retry_at=retry_at, failed=last)
         return Drained(failed=int(last))
 
     def close_idle(self) -> int:
@@ -224,7 +224,7 @@ class _Batch:
         events = self._store.log.get(place.tenant_id, [row.event_id for row in self._rows])
         ready = self._fold(sitting, events)
         tried = self._deliver(ready, events) if self._target is not None else len(ready)
-        left = [row.id for row in self._rows if row not in ready[:tried] and row.id not in self._put_off]
+        left = [row for row in self._rows if row not in ready[:tried] and row.id not in self._put_off]
         if left:
             self._store.sessions.release(left)
 
@@ -294,18 +294,18 @@ class _Batch:
                 attempts = row.attempts if row.folded_at is not None else 0
                 if is_permanent(error) or attempts + 1 >= limits.OUTBOX_ATTEMPTS_MAX:
                     retry_at = None if is_permanent(error) else self._next(attempts + 1)
-                    self._store.sessions.put_off(row.id, _shown(error), retry_at=retry_at, failed=True)
+                    self._store.sessions.put_off(row, _shown(error), retry_at=retry_at, failed=True)
                     self.failed += 1
                     continue
                 self._retry(row, error, attempts)
                 return tried + 1
-            self._store.sessions.sent([row.id], self._clock.now())
+            self._store.sessions.sent([row], self._clock.now())
             self.sent += 1
         return len(rows)
 
     def _retry(self, row: OutboxRow, error: Exception, attempts: int | None = None) -> None:
         count = (row.attempts if attempts is None else attempts) + 1
-        self._store.sessions.put_off(row.id, _shown(error), retry_at=self._next(count), failed=False)
+        self._store.sessions.put_off(row, _shown(error), retry_at=self._next(count), failed=False)
         self._put_off.add(row.id)
 
     def _next(self, attempts: int) -> int:

@@ -30,6 +30,7 @@ __all__ = ["GraphModel", "GraphitiTarget", "group_of"]
 
 _SOURCE: Final = "conversation"
 _HEX: Final = "hex-"
+_CLOSE_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,10 @@ class GraphitiTarget:
         """Mirrors ``Target.send``."""
         self._run(self._add(row, event))
 
-    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+    def _run(self, work: Coroutine[Any, Any, None], wait_s: float = limits.GRAPH_ROW_S) -> None:
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            future.result(limits.GRAPH_ROW_S)
+            future.result(wait_s)
         except LateError as error:
             future.cancel()
             raise _unavailable("it took too long") from error
@@ -123,13 +124,14 @@ class GraphitiTarget:
         return self._graphiti
 
     def close(self) -> None:
-        """Let go of the graph."""
+        """Let go of the graph, within seconds."""
         if self._graphiti is not None:
             with contextlib.suppress(LaminaError):
-                self._run(self._graphiti.close())
+                self._run(self._graphiti.close(), _CLOSE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._thread.join(_CLOSE_S)
+        if not self._thread.is_alive():
+            self._loop.close()
 
 
 def _open(place: str, model: GraphModel | None, embedder: Embedder) -> Any:

@@ -38,9 +38,9 @@ class MemoryInquiries:
                     heads.setdefault((inquiry.tenant_id, inquiry.scope), inquiry)
             due = [each for each in heads.values() if each.state == "pending" and each.is_due(now)]
             claimed = sorted(due, key=lambda each: each.id)[:limit]
-            for inquiry in claimed:
-                tables.inquiries[inquiry.id] = replace(inquiry, lease_until=lease_until)
-            return claimed
+            leased = [replace(inquiry, lease_until=lease_until) for inquiry in claimed]
+            tables.inquiries |= {inquiry.id: inquiry for inquiry in leased}
+            return leased
 
     def answer(self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str]) -> bool:
         """Mirrors ``Inquiries.answer``."""
@@ -64,7 +64,7 @@ class MemoryInquiries:
         """Mirrors ``Inquiries.put_off``."""
         with self._memory.change() as tables:
             held = tables.inquiries.get(inquiry.id)
-            if held is not None and held.state in _OPEN:
+            if held is not None and held.state in _OPEN and held.lease_until == inquiry.lease_until:
                 tables.inquiries[inquiry.id] = replace(
                     held,
                     state="failed" if retry_at is None else held.state,

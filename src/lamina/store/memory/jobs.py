@@ -41,7 +41,7 @@ class MemoryJobs:
             for row in claimed:
                 place = (row.event.tenant_id, row.event.id)
                 tables.jobs[place] = replace(row, state="running", lease_until=lease_until, lease_owner=owner)
-            return [Job(row.event, stage, row.attempts, row.last_error) for row in claimed]
+            return [Job(row.event, stage, row.attempts, row.last_error, owner) for row in claimed]
 
     def finish(self, results: Sequence[tuple[Job, Writes]]) -> int:
         """Mirrors ``Jobs.finish``."""
@@ -75,6 +75,8 @@ class MemoryJobs:
             place = (job.event.tenant_id, job.event.id)
             row = tables.jobs.get(place)
             if row is None or row.stage is not job.stage:
+                return
+            if row.state != "running" or row.lease_owner != job.owner:
                 return
             tables.jobs[place] = JobRow(
                 event=row.event,

@@ -83,9 +83,9 @@ class MemorySessions:
             for rows in waiting.values():
                 most = min(limit - len(claimed), limits.OUTBOX_SESSION_ROWS_MAX)
                 claimed += itertools.takewhile(lambda row: row.is_due(now), rows[:most])
-            for row in claimed:
-                tables.outbox[row.id] = replace(row, lease_until=lease_until)
-            return claimed
+            leased = [replace(row, lease_until=lease_until) for row in claimed]
+            tables.outbox |= {row.id: row for row in leased}
+            return leased
 
     def fold(self, fold: Fold) -> bool:
         """Mirrors ``Sessions.fold``."""
@@ -112,32 +112,33 @@ class MemorySessions:
         of_sitting = [row for row in rows if (row.place, row.sitting) == (place, number)]
         return [row.event_id for row in of_sitting if row.folded_at is None][-limit:]
 
-    def sent(self, ids: Collection[int], at: Instant) -> None:
+    def sent(self, rows: Collection[OutboxRow], at: Instant) -> None:
         """Mirrors ``Sessions.sent``."""
         with self._memory.change() as tables:
-            for row_id in tables.outbox.keys() & set(ids):
-                if tables.outbox[row_id].state != "sent":
-                    tables.outbox[row_id] = _sent(tables.outbox[row_id], at)
+            for held in _held(tables, rows):
+                if held.state != "sent":
+                    tables.outbox[held.id] = _sent(held, at)
 
-    def put_off(self, row_id: int, error: str, *, retry_at: Instant | None, failed: bool) -> None:
+    def put_off(self, row: OutboxRow, error: str, *, retry_at: Instant | None, failed: bool) -> None:
         """Mirrors ``Sessions.put_off``."""
         with self._memory.change() as tables:
-            row = tables.outbox.get(row_id)
-            if row is not None and row.state == "pending":
-                tables.outbox[row_id] = replace(
-                    row,
-                    attempts=row.attempts + 1,
+            for held in _held(tables, [row]):
+                if held.state != "pending":
+                    continue
+                tables.outbox[held.id] = replace(
+                    held,
+                    attempts=held.attempts + 1,
                     last_error=error[: limits.JOB_ERROR_LENGTH_MAX],
                     next_attempt_at=retry_at,
                     lease_until=None,
                     state="failed" if failed else "pending",
                 )
 
-    def release(self, ids: Collection[int] | None = None) -> None:
+    def release(self, rows: Collection[OutboxRow] | None = None) -> None:
         """Mirrors ``Sessions.release``."""
         with self._memory.change() as tables:
-            for row_id in list(tables.outbox) if ids is None else tables.outbox.keys() & set(ids):
-                tables.outbox[row_id] = replace(tables.outbox[row_id], lease_until=None)
+            for held in list(tables.outbox.values()) if rows is None else _held(tables, rows):
+                tables.outbox[held.id] = replace(held, lease_until=None)
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Sessions.revive``."""
@@ -190,6 +191,12 @@ def _evict(tables: Tables, place: Place, evicted: Sequence[tuple[int, str]], at:
         tables.outbox[row_id] = OutboxRow(
             id=row_id, place=place, sitting=number, event_id=event_id, created_at=at
         )
+
+
+def _held(tables: Tables, rows: Collection[OutboxRow]) -> list[OutboxRow]:
+    """Rows as they stand, of those whose lease is still the same."""
+    found = [(tables.outbox.get(row.id), row.lease_until) for row in rows]
+    return [held for held, lease in found if held is not None and held.lease_until == lease]
 
 
 def _sent(row: OutboxRow, at: Instant) -> OutboxRow:

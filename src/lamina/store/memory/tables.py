@@ -132,7 +132,6 @@ class Memory:
     def change(self) -> Iterator[Tables]:
         """A copy to change: it stands when the block ends, and is dropped when the block raises."""
         board: Callable[[Tables], Callable[[], None]] | None = getattr(self.local, "rider", None)
-        self.local.rider = None
         with self._lock:
             tables = self.tables.copied()
             tables.about = None
@@ -141,4 +140,5 @@ class Memory:
             tables.commits += 1
             self.tables = tables
         if landed:
+            self.local.rider = None
             landed()

@@ -54,7 +54,7 @@ class Audit(Protocol):
     def ride(self, make: MakeDraft) -> AbstractContextManager[Ride]:
         """Inside the block, this thread's next write lands the row that ``make`` gives, or neither lands.
 
-        Only the first write takes it. Where none did, ``Ride.landed`` stays false and the row is the caller's to note.
+        The first write that lands takes it; one that failed leaves it to the next. Where none did, ``Ride.landed`` stays false and the row is the caller's to note.
         """
         ...
 

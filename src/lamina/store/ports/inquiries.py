@@ -37,7 +37,10 @@ class Inquiries(Protocol):
         ...
 
     def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:
-        """Note a failed attempt at an open inquiry: due again at ``retry_at``, or failed for good and visible when None."""
+        """Note a failed attempt at an open inquiry: due again at ``retry_at``, or failed for good and visible when None.
+
+        The inquiry is as it was claimed, or found ready: nothing happens when its lease ran out and somebody else has it.
+        """
         ...
 
     def drop(self, inquiry: Inquiry) -> None:

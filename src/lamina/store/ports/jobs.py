@@ -30,6 +30,8 @@ class Job:
     stage: Stage
     attempts: int
     last_error: str | None = None
+    owner: str | None = None
+    """Who leased it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,11 @@ class Jobs(Protocol):
         ...
 
     def fail(self, job: Job, error: str, *, retry_at: Instant | None, writes: Writes | None = None) -> None:
-        """Note a failed attempt: due again at ``retry_at``, or failed for good and visible when None; ``writes`` land with it."""
+        """Note a failed attempt: due again at ``retry_at``, or failed for good and visible when None; ``writes`` land with it.
+
+        Nothing happens when the lease of ``job`` ran out and was taken back: then this attempt was counted, and somebody
+        else may be at work.
+        """
         ...
 
     def of_event(self, tenant_id: str, event_id: str) -> list[JobState]:

@@ -174,16 +174,17 @@ class Sessions(Protocol):
         """The newest events that left a sitting's window and that its summary does not tell of yet, oldest first."""
         ...
 
-    def sent(self, ids: Collection[int], at: Instant) -> None:
-        """Everybody has had these rows; one that is gone meanwhile is left out, here and below."""
+    def sent(self, rows: Collection[OutboxRow], at: Instant) -> None:
+        """Everybody has had these rows. Here and below, rows are as they were claimed: one that is gone meanwhile, or whose
+        lease ran out and was taken by somebody else, is left alone."""
         ...
 
-    def put_off(self, row_id: int, error: str, *, retry_at: Instant | None, failed: bool) -> None:
+    def put_off(self, row: OutboxRow, error: str, *, retry_at: Instant | None, failed: bool) -> None:
         """Note a failed attempt: due again at ``retry_at``, or failed for good and visible. Its lease ends."""
         ...
 
-    def release(self, ids: Collection[int] | None = None) -> None:
-        """Give leases back without an attempt: everybody's where no ids are given, for a drain that knows it is alone."""
+    def release(self, rows: Collection[OutboxRow] | None = None) -> None:
+        """Give leases back without an attempt: everybody's where no rows are given, for a drain that knows it is alone."""
         ...
 
     def revive(self, tenant_id: str, within: Scope) -> int:

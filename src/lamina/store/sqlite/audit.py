@@ -64,9 +64,9 @@ class AuditRiders:
     def boarding(self) -> Callable[[str | None], Callable[[], None]] | None:
         """Mirrors ``Riders.boarding``."""
         taken: tuple[MakeDraft, Ride] | None = getattr(self.local, "rider", None)
-        if taken is None:
+        # A write that failed may be tried again: its row waits for the one that lands.
+        if taken is None or taken[1].landed:
             return None
-        self.local.rider = None
         make, ride = taken
         return lambda event_id: self._board(make(event_id), ride)
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import apsw
 
+from lamina.errors import Unavailable
 from lamina.kernel.relay import told_path
 from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
@@ -140,7 +141,13 @@ class DocumentRows:
             if self._noting or not self._unnoted:
                 return
             self._noting = True
-        self._writer.post_later(self._note).add_done_callback(self._noted)
+        try:
+            landing = self._writer.post_later(self._note)
+        except Unavailable:  # the store is closing: the next start finds them
+            with self._lock:
+                self._noting = False
+            return
+        landing.add_done_callback(self._noted)
 
     def _noted(self, landing: Future[dict[tuple[str, int], str]]) -> None:
         with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 
 import apsw
 
@@ -44,7 +45,7 @@ class SqliteInquiries:
             for head in heads:
                 connection.execute(_SQL["lease_inquiry"], (head.id, lease_until, now))
                 if connection.changes():
-                    leased.append(head)
+                    leased.append(replace(head, lease_until=lease_until))
             return leased
 
         return self._writer.write(work)
@@ -63,7 +64,8 @@ class SqliteInquiries:
 
     def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:
         """Mirrors ``Inquiries.put_off``."""
-        self._run("put_off_inquiry", (inquiry.id, error[: limits.JOB_ERROR_LENGTH_MAX], retry_at))
+        text = error[: limits.JOB_ERROR_LENGTH_MAX]
+        self._run("put_off_inquiry", (inquiry.id, text, retry_at, inquiry.lease_until))
 
     def drop(self, inquiry: Inquiry) -> None:
         """Mirrors ``Inquiries.drop``."""

@@ -95,7 +95,7 @@ class SqliteJobs:
         text = error[: limits.JOB_ERROR_LENGTH_MAX]
 
         def work(connection: apsw.Connection) -> None:
-            connection.execute(_SQL["fail_job"], (*place, retry_at, text, limits.JOB_ATTEMPTS_MAX))
+            connection.execute(_SQL["fail_job"], (*place, retry_at, text, limits.JOB_ATTEMPTS_MAX, job.owner))
             if writes is not None and connection.changes():
                 put_writes(connection, writes)
 
@@ -157,7 +157,7 @@ def _claim(
     for due in due_jobs(connection.execute, stage, limit, now):
         connection.execute(_SQL["lease_job"], (due.tenant_id, due.event_id, stage, lease_until, owner))
         event = find_event(connection, due.tenant_id, due.event_id)
-        claimed.append(Job(event, stage_of(stage), due.attempts, due.last_error))
+        claimed.append(Job(event, stage_of(stage), due.attempts, due.last_error, owner))
     return claimed
 
 

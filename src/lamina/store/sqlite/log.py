@@ -140,7 +140,10 @@ class SqliteLog:
 
     def query(self, query: EventQuery) -> list[Event]:
         """Mirrors ``EventLog.query``."""
-        block = "events_oldest_first" if query.ascending else "events_newest_first"
+        if query.session is None:
+            block = "events_oldest_first" if query.ascending else "events_newest_first"
+        else:
+            block = "events_of_session_oldest_first" if query.ascending else "events_of_session_newest_first"
         bindings: dict[str, Any] = {
             "tenant_id": query.tenant_id,
             "scopes": json_list(query.scopes),

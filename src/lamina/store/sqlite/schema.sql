@@ -28,6 +28,7 @@ CREATE UNIQUE INDEX event_position ON event (tenant_id, position);
 CREATE UNIQUE INDEX event_id ON event (tenant_id, id);
 CREATE INDEX event_scope ON event (tenant_id, scope, position);
 CREATE INDEX event_session ON event (tenant_id, scope, session, position) WHERE session IS NOT NULL;
+CREATE INDEX event_alone ON event (tenant_id, scope, position) WHERE session IS NULL;
 
 -- One row per event: the next stage to do. A finished stage is a lifecycle row, not a job.
 CREATE TABLE job (
@@ -63,6 +64,7 @@ CREATE TABLE lifecycle (
   payload            TEXT    NOT NULL
 );
 CREATE UNIQUE INDEX lifecycle_id ON lifecycle (tenant_id, id);
+CREATE INDEX lifecycle_tenant ON lifecycle (tenant_id, sequence);
 CREATE INDEX lifecycle_event ON lifecycle (tenant_id, event_id, number) WHERE event_id IS NOT NULL;
 CREATE INDEX lifecycle_job ON lifecycle (tenant_id, job_id, sequence) WHERE job_id IS NOT NULL;
 

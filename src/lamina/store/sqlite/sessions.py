@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import apsw
 
@@ -111,20 +112,21 @@ class SqliteSessions:
         rows = self._readers.rows(_SQL["outbox_unfolded"], (*place, number, limit))
         return [row[0] for row in reversed(rows)]
 
-    def sent(self, ids: Collection[int], at: Instant) -> None:
+    def sent(self, rows: Collection[OutboxRow], at: Instant) -> None:
         """Mirrors ``Sessions.sent``."""
-        self._run("send_outbox", (json.dumps(list(ids)), at))
+        self._run("send_outbox", (_leases(rows), at))
 
-    def put_off(self, row_id: int, error: str, *, retry_at: Instant | None, failed: bool) -> None:
+    def put_off(self, row: OutboxRow, error: str, *, retry_at: Instant | None, failed: bool) -> None:
         """Mirrors ``Sessions.put_off``."""
-        self._run("put_off_outbox", (row_id, error[: limits.JOB_ERROR_LENGTH_MAX], retry_at, failed))
+        text = error[: limits.JOB_ERROR_LENGTH_MAX]
+        self._run("put_off_outbox", (row.id, text, retry_at, failed, row.lease_until))
 
-    def release(self, ids: Collection[int] | None = None) -> None:
+    def release(self, rows: Collection[OutboxRow] | None = None) -> None:
         """Mirrors ``Sessions.release``."""
-        if ids is None:
+        if rows is None:
             self._run("release_outbox_leases", ())
         else:
-            self._run("release_outbox", (json.dumps(list(ids)),))
+            self._run("release_outbox", (_leases(rows),))
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Sessions.revive``."""
@@ -201,7 +203,11 @@ def _claim(
         rows = map(_outbox_row, connection.execute(_SQL["outbox_of_session"], (*place, most)))
         claimed += itertools.takewhile(lambda row: row.is_due(now), rows)
     connection.executemany(_SQL["lease_outbox"], [(row.id, lease_until) for row in claimed])
-    return claimed
+    return [replace(row, lease_until=lease_until) for row in claimed]
+
+
+def _leases(rows: Collection[OutboxRow]) -> str:
+    return json.dumps([[row.id, row.lease_until] for row in rows])
 
 
 def _row(sitting: Sitting) -> Row:

@@ -33,10 +33,10 @@ UPDATE inquiry SET state = 'answered', input_hash = ?2, attempts = attempts + 1,
 WHERE id = ?1 AND state = 'pending';
 
 -- name: put_off_inquiry
--- A failed attempt: due again at ?3, or failed for good when it is null.
+-- A failed attempt of who holds the lease ?4: due again at ?3, or failed for good when it is null.
 UPDATE inquiry SET attempts = attempts + 1, last_error = ?2, next_attempt_at = ?3, lease_until = NULL,
                    state = iif(?3 IS NULL, 'failed', state)
-WHERE id = ?1 AND state IN ('pending', 'answered');
+WHERE id = ?1 AND state IN ('pending', 'answered') AND lease_until IS ?4;
 
 -- name: drop_inquiry
 -- Nobody needs an answer any more.

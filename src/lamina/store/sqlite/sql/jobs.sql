@@ -81,10 +81,10 @@ WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NOT ?4
 ON CONFLICT DO NOTHING;
 
 -- name: fail_job
--- Note a failure: due again, or failed for good when ?4 is null.
+-- Note a failure of ?7, who holds the lease: due again, or failed for good when ?4 is null.
 UPDATE job SET state = iif(?4 IS NULL, 'failed', 'pending'), attempts = min(attempts + 1, ?6), next_attempt_at = ?4,
                lease_until = NULL, lease_owner = NULL, last_error = ?5
-WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3;
+WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3 AND state = 'running' AND lease_owner = ?7;
 
 -- name: jobs_of_event
 -- What is left to do for an event, and what failed.

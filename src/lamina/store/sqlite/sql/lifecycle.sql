@@ -16,8 +16,8 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
 SELECT * FROM lifecycle WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: query_lifecycle
--- Rows past a sequence, in order of arrival: read by sequence, whatever the planner guesses of tenants.
-SELECT * FROM lifecycle NOT INDEXED
+-- Rows past a sequence, in order of arrival.
+SELECT * FROM lifecycle INDEXED BY lifecycle_tenant
 WHERE tenant_id = :tenant_id AND sequence > :after
   AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
   AND (:within IS NULL OR scope = :within OR (scope >= :within_from AND scope < :within_to))
@@ -27,7 +27,7 @@ ORDER BY sequence LIMIT :limit;
 
 -- name: query_lifecycle_of_job
 -- One job's rows, in order of arrival.
-SELECT * FROM lifecycle
+SELECT * FROM lifecycle INDEXED BY lifecycle_job
 WHERE tenant_id = :tenant_id AND job_id = :job_id AND sequence > :after
   AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
   AND (:within IS NULL OR scope = :within OR (scope >= :within_from AND scope < :within_to))
@@ -37,7 +37,7 @@ ORDER BY sequence LIMIT :limit;
 
 -- name: query_lifecycle_of_event
 -- One event's rows, in order.
-SELECT * FROM lifecycle
+SELECT * FROM lifecycle INDEXED BY lifecycle_event
 WHERE tenant_id = :tenant_id AND event_id = :event_id AND sequence > :after
   AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
   AND (:within IS NULL OR scope = :within OR (scope >= :within_from AND scope < :within_to))

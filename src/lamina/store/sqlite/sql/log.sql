@@ -78,7 +78,7 @@ WHERE e.tenant_id = :tenant_id AND e.seq IN (
     AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
     AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
     AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
-    AND (:session IS NULL OR session = :session) AND (:modality IS NULL OR modality = :modality)
+    AND (:modality IS NULL OR modality = :modality)
     AND (:with_excluded OR cancelled_after IS NULL)
   ORDER BY position DESC LIMIT :limit)
 ORDER BY e.position DESC LIMIT :limit;
@@ -93,7 +93,37 @@ WHERE e.tenant_id = :tenant_id AND e.seq IN (
     AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
     AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
     AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
-    AND (:session IS NULL OR session = :session) AND (:modality IS NULL OR modality = :modality)
+    AND (:modality IS NULL OR modality = :modality)
+    AND (:with_excluded OR cancelled_after IS NULL)
+  ORDER BY position LIMIT :limit)
+ORDER BY e.position LIMIT :limit;
+
+-- name: events_of_session_newest_first
+-- A page of a session's events inside scopes, newest position first: a page of each scope by its index, then the first of them.
+SELECT e.* FROM (SELECT DISTINCT value FROM json_each(:scopes)) AS wanted CROSS JOIN event AS e NOT INDEXED
+WHERE e.tenant_id = :tenant_id AND e.seq IN (
+  SELECT seq FROM event INDEXED BY event_session
+  WHERE tenant_id = :tenant_id AND scope = wanted.value AND session = :session
+    AND (:after IS NULL OR position < :after)
+    AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
+    AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
+    AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
+    AND (:modality IS NULL OR modality = :modality)
+    AND (:with_excluded OR cancelled_after IS NULL)
+  ORDER BY position DESC LIMIT :limit)
+ORDER BY e.position DESC LIMIT :limit;
+
+-- name: events_of_session_oldest_first
+-- A page of a session's events inside scopes, oldest position first: a page of each scope by its index, then the first of them.
+SELECT e.* FROM (SELECT DISTINCT value FROM json_each(:scopes)) AS wanted CROSS JOIN event AS e NOT INDEXED
+WHERE e.tenant_id = :tenant_id AND e.seq IN (
+  SELECT seq FROM event INDEXED BY event_session
+  WHERE tenant_id = :tenant_id AND scope = wanted.value AND session = :session
+    AND (:after IS NULL OR position > :after)
+    AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
+    AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
+    AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
+    AND (:modality IS NULL OR modality = :modality)
     AND (:with_excluded OR cancelled_after IS NULL)
   ORDER BY position LIMIT :limit)
 ORDER BY e.position LIMIT :limit;
@@ -105,7 +135,7 @@ WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND position < ?4 ORDER BY 
 
 -- name: events_before_in_scope
 -- The events without a session just before a position, newest first.
-SELECT * FROM event
+SELECT * FROM event INDEXED BY event_alone
 WHERE tenant_id = ?1 AND scope = ?2 AND session IS NULL AND position < ?3 ORDER BY position DESC LIMIT ?4;
 
 -- name: walk_events

@@ -101,20 +101,23 @@ UPDATE session SET summary = ?5, folded = folded + ?6, bridge = coalesce(?7, bri
 WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4;
 
 -- name: send_outbox
--- Everybody has had these rows: ?1 is a JSON list.
+-- Everybody has had these rows: ?1 is a JSON list of ids and of leases that still have to hold.
 UPDATE outbox SET state = 'sent', attempts = attempts + 1, sent_at = ?2, next_attempt_at = NULL, lease_until = NULL,
                   last_error = NULL
-WHERE id IN (SELECT value FROM json_each(?1)) AND state <> 'sent';
+FROM json_each(?1) AS held
+WHERE outbox.id = held.value ->> 0 AND lease_until IS held.value ->> 1 AND state <> 'sent';
 
 -- name: put_off_outbox
--- A failed attempt: due again at ?3, or failed for good when ?4.
+-- A failed attempt of who holds the lease ?5: due again at ?3, or failed for good when ?4.
 UPDATE outbox SET attempts = attempts + 1, last_error = ?2, next_attempt_at = ?3, lease_until = NULL,
                   state = iif(?4, 'failed', 'pending')
-WHERE id = ?1 AND state = 'pending';
+WHERE id = ?1 AND state = 'pending' AND lease_until IS ?5;
 
 -- name: release_outbox
--- Give leases back: ?1 is a JSON list.
-UPDATE outbox SET lease_until = NULL WHERE id IN (SELECT value FROM json_each(?1));
+-- Give leases back: ?1 is a JSON list of ids and leases.
+UPDATE outbox SET lease_until = NULL
+FROM json_each(?1) AS held
+WHERE outbox.id = held.value ->> 0 AND lease_until = held.value ->> 1;
 
 -- name: release_outbox_leases
 -- Give every lease back.
