@@ -264,7 +264,7 @@ def build_drain(settings: Settings, store: Store, failures: Failures | None = No
     return Drain(
         store,
         SystemClock(),
-        folder=None if generator is None else GeneratingFolder(generator),
+        folder=None if generator is None else GeneratingFolder(generator, failures),
         target=target,
         failures=failures,
     )

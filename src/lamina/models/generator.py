@@ -98,7 +98,9 @@ def _trusted() -> ssl.SSLContext:
 def _read(body: bytes) -> Generated:
     try:
         answer = json.loads(body)
-        text = answer["choices"][0]["message"]["content"]
+        choice = answer["choices"][0]
+        text = choice["message"]["content"]
+        cut_off = choice.get("finish_reason") == "length"
         usage = answer.get("usage") or {}
         counts = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
     except _UNREADABLE as error:
@@ -107,7 +109,8 @@ def _read(body: bytes) -> Generated:
     said = text.encode("utf-8", "replace").decode("utf-8").strip() if isinstance(text, str) else ""
     if not said:
         raise _unavailable("its answer is empty")
-    return Generated(said, *(min(max(count, 0), _TOKENS_MAX) for count in counts))
+    tokens_in, tokens_out = (min(max(count, 0), _TOKENS_MAX) for count in counts)
+    return Generated(said, tokens_in, tokens_out, cut_off)
 
 
 def _refused(status: int) -> LaminaError:

@@ -144,11 +144,12 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What the model wrote, with the tokens that it counted; 0 where it did not say."""
+    """What the model wrote, with the tokens that it counted; 0 where it did not say. ``cut_off`` when it was not done."""
 
     text: str
     tokens_in: int = 0
     tokens_out: int = 0
+    cut_off: bool = False
 
 
 class Generator(Protocol):
