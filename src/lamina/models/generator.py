@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import ssl
-import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any, Final
 
 import httpx
 
 from lamina.errors import Invalid, LaminaError, Unavailable
+from lamina.models.deadline import NETWORK_ERRORS, DeadlineTransport
 from lamina.models.ports import Generated, Message
 
 __all__ = ["OpenAiGenerator"]
@@ -35,7 +36,10 @@ _UNREADABLE: Final = (
 
 
 class OpenAiGenerator:
-    """``Generator`` over ``POST <url>/chat/completions``. Safe to use from any thread."""
+    """``Generator`` over ``POST <url>/chat/completions``. Safe to use from any thread.
+
+    ``timeout_s`` bounds a whole exchange. A ``transport`` given in place of ours bounds each of its waits.
+    """
 
     def __init__(
         self,
@@ -50,12 +54,12 @@ class OpenAiGenerator:
         self._timeout_s = timeout_s
         self._url = f"{url.rstrip('/')}/chat/completions"
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._own = DeadlineTransport(_trusted()) if transport is None else None
         self._client = httpx.Client(
             headers=headers,
             timeout=httpx.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s)),
-            verify=_trusted(),
             trust_env=False,
-            transport=transport,
+            transport=transport or self._own,
         )
 
     def complete(
@@ -71,19 +75,21 @@ class OpenAiGenerator:
         if schema is not None:
             named = {"name": "answer", "schema": dict(schema), "strict": True}
             asked["response_format"] = {"type": "json_schema", "json_schema": named}
-        until = time.monotonic() + self._timeout_s
         body = b""
         try:
-            with self._client.stream("POST", self._url, json=asked) as response:
+            with self._in_time(), self._client.stream("POST", self._url, json=asked) as response:
                 if response.status_code != 200:
                     raise _refused(response.status_code)
                 for chunk in response.iter_bytes():
                     body += chunk
-                    if len(body) > _ANSWER_BYTES_MAX or time.monotonic() > until:
+                    if len(body) > _ANSWER_BYTES_MAX:
                         raise _unavailable("its answer has no end")
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, *NETWORK_ERRORS) as error:
             raise _unavailable(type(error).__name__) from error
         return _read(body)
+
+    def _in_time(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._own is None else self._own.within(self._timeout_s)
 
     def close(self) -> None:
         """Let go of its connections."""
