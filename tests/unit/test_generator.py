@@ -50,11 +50,18 @@ def test_what_may_pass_is_unavailable(status):
     assert caught.value.code == "MODEL_UNAVAILABLE"
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 422])
-def test_what_will_not_pass_is_refused(status):
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        *((status, "MODEL_REFUSED") for status in (400, 413, 422)),
+        *((status, "MODEL_MISCONFIGURED") for status in (301, 302, 307, 308, 401, 403, 404)),
+    ],
+)
+def test_what_will_not_pass_is_refused(status, code):
+    moved = {"location": "http://elsewhere/v1/chat/completions"}
     with pytest.raises(Invalid) as caught:
-        complete(lambda request: httpx.Response(status, text="secret"))
-    assert caught.value.code == "MODEL_REFUSED"
+        complete(lambda request: httpx.Response(status, text="secret", headers=moved))
+    assert caught.value.code == code
     assert "secret" not in str(caught.value)
 
 

@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from lamina.errors import Invalid
 from lamina.models.ports import Generated
 from lamina.observe.rounds import Failures
 from lamina.session.accepting import fault_of
@@ -185,6 +186,29 @@ def test_health_hears_of_a_model_whose_summaries_are_refused_again_and_again() -
         assert bool(failures.standing()) is False, refused
         folder.fold("", CALL)
     assert failures.standing() == {"the wording of summaries": "it is a refusal"}
+    folder.fold("", CALL)
+    assert failures.standing() == {}
+
+
+class Refusing:
+    """A model that turns everything away, while it does."""
+
+    name = "refusing"
+    on = True
+
+    def complete(self, messages: object, **more: object) -> Generated:
+        if self.on:
+            raise Invalid("MODEL_MISCONFIGURED", "no")
+        return Generated("The user will call Jonas at 11.")
+
+
+def test_health_hears_of_a_model_that_turns_everything_away_until_it_does_not() -> None:
+    failures, model = Failures(), Refusing()
+    folder = GeneratingFolder(model, failures)
+    with pytest.raises(Invalid):
+        folder.fold("", CALL)
+    assert failures.standing() == {"the language model": "MODEL_MISCONFIGURED"}
+    model.on = False
     folder.fold("", CALL)
     assert failures.standing() == {}
 

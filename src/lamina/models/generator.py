@@ -21,6 +21,9 @@ _ANSWER_BYTES_MAX: Final = 1024 * 1024
 _BUSY: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that say "later" and not "never"."""
 
+_OURS: Final = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404, 405, 407, 410})
+"""Statuses that say that address, key or model are wrong, whatever was asked."""
+
 _CONNECT_S: Final = 2.0
 _TOKENS_MAX: Final = 2**31 - 1
 _UNREADABLE: Final = (
@@ -122,10 +125,16 @@ def _read(body: bytes) -> Generated:
 def _refused(status: int) -> LaminaError:
     if status >= 500 or status in _BUSY:
         return _unavailable(f"it answered {status}")
+    if status in _OURS:
+        return Invalid(
+            "MODEL_MISCONFIGURED",
+            f"the language model turns everything away: it answered {status}",
+            hint="check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY",
+        )
     return Invalid(
         "MODEL_REFUSED",
         f"the language model refused the request with {status}",
-        hint="check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY",
+        hint="check that it takes questions of this size, and JSON schemas as response_format",
     )
 
 

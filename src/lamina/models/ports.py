@@ -163,7 +163,8 @@ class Generator(Protocol):
     ) -> Generated:
         """The model's answer, JSON of the ``schema`` where one is given.
 
-        Raises ``Unavailable`` (MODEL_UNAVAILABLE) when it may answer later, ``Invalid`` (MODEL_REFUSED) when it will not.
+        Raises ``Unavailable`` (MODEL_UNAVAILABLE) when it may answer later, ``Invalid`` when it will not: to this
+        (MODEL_REFUSED), or to anything until an operator acts (MODEL_MISCONFIGURED).
         """
         ...
 
