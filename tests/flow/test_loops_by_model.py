@@ -217,7 +217,7 @@ def test_a_habit_is_not_done_and_nobody_elses_loop_is_reached(talk):
 
 def test_a_turn_opens_three_at_most_whoever_finds_them(talk):
     names = ["boiler", "roof", "cellar", "garden"]
-    answer = found(*({"text": f"Look after the {name}", "quote": f"the {name}"} for name in names))
+    answer = found(*({"text": f"Deal with the {name}", "quote": f"the {name}"} for name in names))
     says(talk, boiler=answer)
     talk.hear("I need to eat. Also the boiler, the roof, the cellar and the garden are on my mind.")
     assert len(talk.open()) == 3
