@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -146,7 +146,7 @@ def _was_said(term: str, known: frozenset[str]) -> bool:
 
 def _is_one_stem(one: str, other: str) -> bool:
     """Whether two words are forms of one, such as "apply" and "application", as far as their beginnings tell."""
-    shared = len(commonprefix([one, other]))
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     return shared >= max(_STEM_CHARS_FROM, _STEM_SHARE_FROM * max(len(one), len(other)))
 
 
