@@ -195,7 +195,7 @@ def build_server(
         ),
         *schedule_operations(reminding),
         *bridge_operations(bridge),
-        *relay_health_operations(kept.documents, settings.tenant if unsigned else None),
+        *relay_health_operations(kept, settings.tenant if unsigned else None),
     )
     relay_rows = relay_routes(relay)
     bridge.describe(relay_rows)

@@ -20,6 +20,10 @@ class MemoryUpkeep:
     def probe(self) -> None:
         """Mirrors ``Upkeep.probe``."""
 
+    def refuses(self) -> bool:
+        """Mirrors ``Upkeep.refuses``."""
+        return False
+
     def state(self) -> StoreState:
         """Mirrors ``Upkeep.state``."""
         tables = self._memory.tables

@@ -56,6 +56,10 @@ class Upkeep(Protocol):
         """Nothing when a write reaches the disk; raises ``Unavailable`` (WAL_UNAVAILABLE)."""
         ...
 
+    def refuses(self) -> bool:
+        """Whether the disk refused the newest write; for whoever asks often: it writes nothing unless that was a while ago."""
+        ...
+
     def state(self) -> StoreState:
         """How the store stands."""
         ...

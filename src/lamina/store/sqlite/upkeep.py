@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypedDict
@@ -13,7 +14,7 @@ from typing import TypedDict
 import apsw
 
 from lamina import limits
-from lamina.errors import Fault
+from lamina.errors import Fault, Unavailable
 from lamina.observe.rounds import Failures
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
@@ -23,6 +24,7 @@ from lamina.store.sqlite.connection import Readers, Writer, open_connection, tra
 __all__ = ["FailedBehind", "SqliteUpkeep", "failed_behind_of", "failing_of"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_LOOK_AGAIN_S = 15.0
 _WORKER_LOCK = "worker.lock"
 _WORKER_FAILING = "worker.failing"
 
@@ -48,6 +50,17 @@ class SqliteUpkeep:
                 connection.execute(f"PRAGMA user_version = {0 if number else 1}")
 
         self._writer.write(work)
+
+    def refuses(self) -> bool:
+        """Mirrors ``Upkeep.refuses``. Without the second look nobody would write again where health decides who is asked."""
+        refused_at = self._writer.refused_at
+        if refused_at is None or time.monotonic() - refused_at < _LOOK_AGAIN_S:
+            return refused_at is not None
+        try:
+            self.probe()
+        except Unavailable:
+            return True
+        return False
 
     def state(self) -> StoreState:
         """Mirrors ``Upkeep.state``."""
