@@ -196,7 +196,7 @@ def build_server(
         ),
         *schedule_operations(reminding),
         *bridge_operations(bridge),
-        *relay_health_operations(kept.documents, settings.tenant if unsigned else None),
+        *relay_health_operations(kept, settings.tenant if unsigned else None),
     )
     relay_rows = relay_routes(relay)
     bridge.describe(relay_rows)
@@ -266,7 +266,7 @@ def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Fai
     return Drain(
         store,
         SystemClock(),
-        folder=None if generator is None else GeneratingFolder(generator),
+        folder=None if generator is None else GeneratingFolder(generator, failures),
         target=target,
         failures=failures,
     )

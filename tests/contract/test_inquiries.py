@@ -271,3 +271,19 @@ def test_inquiries_about_erased_events_are_forgotten_and_what_held_them_changes_
     assert store.records.versions(TENANT, fact().id) == []
     assert store.model_outputs.find(TENANT, "sha256:x") is None
     assert states(store) == {"pending": 1}
+
+
+def test_what_failed_for_good_is_counted_for_operators_of_every_tenant(store: Store) -> None:
+    asked(store)
+    asked(store, "coffee", scope=BOB)
+    asked(store, "milk", tenant_id="other")
+    assert store.upkeep.state().inquiries_failed == 0
+    first, second, _ = take(store)
+    store.inquiries.put_off(first, "no", retry_at=None)
+    store.inquiries.put_off(second, "later", retry_at=NOON)
+    assert store.upkeep.state().inquiries_failed == 1
+    (third,) = [each for each in take(store, LEASE) if each.tenant_id == "other"]
+    store.inquiries.put_off(third, "no", retry_at=None)
+    assert store.upkeep.state().inquiries_failed == 2
+    store.inquiries.revive(TENANT, ALICE)
+    assert store.upkeep.state().inquiries_failed == 1

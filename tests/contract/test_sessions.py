@@ -281,9 +281,11 @@ def test_a_failed_row_holds_nobody_back_and_can_be_revived(store: Store) -> None
     store.sessions.put_off(first, "400", retry_at=None, failed=True)
     store.sessions.sent([second], NOON)
     assert outbox_states(store) == ["failed"]
+    assert store.upkeep.state().outbox_failed == 1
     assert claim(store, LEASE) == []
     assert store.sessions.revive("other", ALICE) == 0
     assert store.sessions.revive(TENANT, Scope("org:acme")) == 1
+    assert store.upkeep.state().outbox_failed == 0
     assert [(row.id, row.attempts) for row in claim(store, LEASE)] == [(first.id, 0)]
     assert store.sessions.outbox("other", None, 9) == []
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from given import append
+from lamina.errors import Unavailable
 from lamina.store.ports.store import Store
+from lamina.store.sqlite import SqliteStore, upkeep
 
 
 def test_what_fails_behind_the_calls_is_told_until_it_is_told_to_be_over(store: Store) -> None:
@@ -14,3 +22,51 @@ def test_what_fails_behind_the_calls_is_told_until_it_is_told_to_be_over(store: 
     store.upkeep.note_failing({})
     store.upkeep.note_failing({})
     assert store.upkeep.state().failing == {}
+
+
+def test_what_is_written_is_not_refused(store: Store) -> None:
+    assert not store.upkeep.refuses()
+    append(store, "tea")
+    assert not store.upkeep.refuses()
+
+
+# ---- a disk that is full
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[SqliteStore]:
+    store = SqliteStore(tmp_path, durable=False)
+    yield store
+    store.close()
+
+
+def pages(store: SqliteStore, most: int) -> None:
+    store._writer.write(lambda connection: connection.execute(f"PRAGMA max_page_count = {most}").fetchall())
+
+
+def test_a_full_disk_is_told_until_something_lands(kept: SqliteStore) -> None:
+    pages(kept, 1)  # no more than there are
+    with pytest.raises(Unavailable):
+        append(kept, "tea " * 50_000)
+    assert kept.upkeep.refuses()
+    pages(kept, 1_000_000)
+    append(kept, "tea")
+    assert not kept.upkeep.refuses()
+
+
+def test_a_refusal_is_looked_at_again_after_a_while(
+    kept: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages(kept, 1)
+    with pytest.raises(Unavailable):
+        append(kept, "tea " * 50_000)
+    monkeypatch.setattr(upkeep, "_LOOK_AGAIN_S", 0.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(kept.upkeep, "probe", away)
+        assert kept.upkeep.refuses()
+    assert not kept.upkeep.refuses()
+    assert kept._writer.refused_at is None
+
+
+def away() -> None:
+    raise Unavailable("WAL_UNAVAILABLE", "the log cannot be reached: FullError")

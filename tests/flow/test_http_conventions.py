@@ -21,6 +21,7 @@ from lamina.kernel.time import SECOND_US
 from lamina.observe.logs import JsonLines
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.upkeep import Compaction
+from lamina.store.ports.writes import Inquiry, Writes
 from streaming import request_of
 
 ALICE = "org:acme/user:alice"
@@ -312,6 +313,33 @@ def test_health_names_what_fails_behind_the_calls(world: Any) -> None:
     report = world.get("/v1/admin/health")
     assert report["status"] == "degraded"
     assert "the outbox fails and is tried again: builtins.KeyError" in report["problems"]
+
+
+def test_health_says_what_an_operator_can_do_about_a_model_that_turns_everything_away(world: Any) -> None:
+    world.store.upkeep.note_failing({"the language model": "MODEL_MISCONFIGURED"})
+    (told,) = [each for each in world.get("/v1/admin/health")["problems"] if "language model" in each]
+    assert "MODEL_MISCONFIGURED (check LAMINA_LLM_URL" in told
+
+
+def test_health_counts_what_failed_for_good_behind_the_calls_of_sessions(world: Any) -> None:
+    event = world.event()
+    (job,) = world._claim(Stage.EXTRACTED)
+    asked = Inquiry(
+        tenant_id=event.tenant_id,
+        event_id=event.id,
+        task="loops/1",
+        scope=event.scope,
+        position=event.position,
+        created_at=event.recorded_at,
+    )
+    world.store.jobs.finish([(job, Writes(inquiries=[asked]))])
+    (held,) = world.store.inquiries.claim(limit=1, lease_until=0, now=0)
+    world.store.inquiries.put_off(held, "no", retry_at=None)
+    report = world.get("/v1/admin/health")
+    assert (report["worker"]["inquiries_failed"], report["worker"]["outbox_failed"]) == (1, 0)
+    (told,) = [each for each in report["problems"] if "failed for good" in each]
+    assert told.startswith("questions to the language model failed for good (1)")
+    assert "/internal/outbox/revive" in told
 
 
 def test_health_is_unavailable_when_the_log_cannot_be_written(

@@ -12,12 +12,14 @@ import pytest
 
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append
 from lamina import limits
+from lamina.errors import Unavailable
 from lamina.kernel.events import Context, Directives, Party
 from lamina.kernel.records import Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.language.temporal import find_times
 from lamina.models.generator import OpenAiGenerator
+from lamina.observe.rounds import Failures
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
@@ -215,7 +217,7 @@ def test_a_habit_is_not_done_and_nobody_elses_loop_is_reached(talk):
 
 def test_a_turn_opens_three_at_most_whoever_finds_them(talk):
     names = ["boiler", "roof", "cellar", "garden"]
-    answer = found(*({"text": f"Look after the {name}", "quote": f"the {name}"} for name in names))
+    answer = found(*({"text": f"Deal with the {name}", "quote": f"the {name}"} for name in names))
     says(talk, boiler=answer)
     talk.hear("I need to eat. Also the boiler, the roof, the cellar and the garden are on my mind.")
     assert len(talk.open()) == 3
@@ -347,11 +349,40 @@ def test_a_model_that_comes_back_is_asked_again_in_order(talk):
     assert talk.open() == ["Sort out the dentist thing"]
 
 
-def test_a_model_that_refuses_is_not_asked_again(talk):
-    talk.model.status = 401
-    talk.hear(MEANT)
-    (held,) = talk.store.inquiries.unsettled(TENANT, None, 9)
-    assert (held.state, held.attempts, held.last_error.split(":")[0]) == ("failed", 1, "MODEL_REFUSED")
+def test_a_model_that_refuses_a_question_is_asked_again_and_in_the_end_not(talk):
+    talk.model.status = 400
+    talk.say(MEANT)
+    for attempts in range(1, 6):
+        assert talk.inquirer.step() == 1
+        (held,) = talk.store.inquiries.unsettled(TENANT, None, 9)
+        assert (held.attempts, held.last_error.split(":")[0]) == (attempts, "MODEL_REFUSED")
+        talk.clock.at = max(talk.clock.at, held.next_attempt_at or 0)
+    assert held.state == "failed"
+    assert talk.store.upkeep.state().inquiries_failed == 1
+
+
+@pytest.mark.parametrize("status", [302, 401, 403, 404])
+def test_a_model_that_turns_everything_away_costs_nobody_an_attempt_until_somebody_acts(talk, status):
+    failures = Failures()
+    talk.inquirer = Inquirer(talk.store, talk.clock, talk.generator, failures=failures)
+    says(talk, dentist=found(BOOK))
+    talk.model.status = status
+    talk.say(MEANT)
+    talk.say("What lovely weather we have.", who="user:bob", scope=BOB)
+    for _ in range(3600):
+        assert talk.inquirer.step() == 0
+        talk.clock.at += SECOND_US
+    assert 100 < len(talk.model.requests) < 130
+    held = talk.store.inquiries.unsettled(TENANT, None, 9)
+    assert [(inquiry.state, inquiry.attempts) for inquiry in held] == [("pending", 0)] * 2
+    assert failures.standing() == {"the language model": "MODEL_MISCONFIGURED"}
+    talk.model.status = 200
+    talk.clock.at += 31 * SECOND_US
+    talk.ask()
+    assert failures.standing() == {}
+    assert talk.model.turns() == [MEANT, "What lovely weather we have."]
+    assert talk.open() == ["Sort out the dentist thing"]
+    talk.replays()
 
 
 def test_a_slow_model_is_given_up_in_time_and_asked_again(talk):
@@ -399,6 +430,23 @@ def test_an_answer_that_cannot_be_kept_is_an_attempt_and_stops_nobody(talk, monk
     assert MEANT not in caplog.text
     talk.clock.at += 6 * SECOND_US
     talk.ask()
+    assert talk.open() == ["Sort out the dentist thing"]
+
+
+def test_a_store_that_is_away_when_an_answer_takes_effect_loses_no_answer(talk, monkeypatch):
+    says(talk, dentist=found(BOOK))
+    talk.say(MEANT)
+    talk.inquirer.step()
+
+    def away(*args: Any) -> bool:
+        raise Unavailable("WAL_UNAVAILABLE", "the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(talk.store.inquiries, "apply", away)
+        with pytest.raises(Unavailable):
+            talk.worker.drain()
+    assert (talk.states(), talk.open()) == ({"answered": 1}, [])
+    talk.worker.drain()
     assert talk.open() == ["Sort out the dentist thing"]
 
 

@@ -289,6 +289,12 @@ def test_health_is_open_and_names_the_newest_commit(world: Any) -> None:
     assert world.call("GET", "/health").json()["latest_commit"] == written.commit.sha
 
 
+def test_health_tells_that_the_disk_refuses_writes(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world.store.upkeep, "refuses", lambda: True)
+    shown = world.call("GET", "/health")
+    assert (shown.status_code, shown.json()["ok"], shown.json()["status"]) == (200, False, "degraded")
+
+
 def test_the_first_start_of_dev_local_makes_the_owner_a_token_once(tmp_path: Path) -> None:
     server = build_server(Settings(data=tmp_path), store=MemoryStore())
     text = server.first_token()

@@ -28,7 +28,7 @@ from lamina.store.sqlite import SqliteStore
 
 PRINCIPAL = Principal("lamina", "service:app", "http")
 SECRET = "Maya is ill"  # as an error may quote it
-HALF = b'{"choices":[{"message":{"content":"Ann wants the dentist \\ud83d"}}]}'
+HALF = b'{"choices":[{"message":{"content":"Ann has to do some numbers \\ud83d"}}]}'
 
 
 class World:
@@ -99,7 +99,7 @@ def test_half_an_emoji_from_a_model_stops_nobody(world: World) -> None:
     drain = Drain(world.store, world.clock, folder=GeneratingFolder(model))
     drain.drain()
     assert world.store.sessions.outbox("lamina", None, 10) == []
-    assert world.summary("ann") == "Ann wants the dentist ?"
+    assert world.summary("ann") == "Ann has to do some numbers ?"
 
 
 class Folding:

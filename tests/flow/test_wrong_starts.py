@@ -25,6 +25,15 @@ def test_a_folder_that_cannot_be_is_one_line(tmp_path: Path, command: str) -> No
     assert len(ended.stderr.splitlines()) == 1
 
 
+def test_a_folder_in_which_the_lock_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "worker.lock"
+    in_the_way.mkdir()
+    ended = CliRunner().invoke(app, ["serve", "--data", str(tmp_path), "--port", "0"])
+    assert ended.exit_code == 6
+    assert ended.stderr.startswith(f"lamina: CANNOT_OPEN_STORE: {in_the_way} cannot be used: ")
+    assert len(ended.stderr.splitlines()) == 1
+
+
 def test_a_second_server_on_one_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lamina.cli.work._HANDOVER_S", 0.2)
     with (tmp_path / "worker.lock").open("w") as lock:

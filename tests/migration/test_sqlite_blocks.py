@@ -57,6 +57,8 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "put_off_inquiry": "a row number that the inquirer holds by its lease",
     "drop_inquiry": "a row number that the inquirer holds by its lease",
     "answered_inquiries": "a worker serves every tenant; each row names its own",
+    "count_failed_outbox": "a count for operators; no content is read",
+    "count_failed_inquiries": "a count for operators; no content is read",
     "release_inquiry_leases": "a worker that is alone frees what the dead held, of every tenant",
     "insert_terms": "the full-text table has row numbers only; the row was written with its tenant just before",
     "delete_terms": "the full-text table has row numbers only; the number was found under its tenant just before",

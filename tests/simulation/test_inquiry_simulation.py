@@ -64,6 +64,8 @@ class Oracle:
             raise Unavailable("MODEL_UNAVAILABLE", "down")
         if self.status == "refuses":
             raise Invalid("MODEL_REFUSED", "no")
+        if self.status == "turns all away":
+            raise Invalid("MODEL_MISCONFIGURED", "no")
         told = json.loads(messages[-1].text)
         chance = random.Random(f"{self.seed} {messages[-1].text}")
         return Generated(self._answer(told, chance))
@@ -150,7 +152,7 @@ class Simulation:
             assert dropped[0] == dropped[1]
 
     def fail(self) -> None:
-        self.oracle.status = self.random.choice(["up", "up", "down", "refuses"])
+        self.oracle.status = self.random.choice(["up", "up", "down", "refuses", "turns all away"])
 
     def die(self) -> None:
         """Somebody leased what is due, and is gone; sometimes another worker knows that."""

@@ -44,6 +44,46 @@ def test_words_of_the_turns_before_may_word_a_loop():
 
 
 @pytest.mark.parametrize(
+    ("turn", "quote", "wording"),
+    [
+        ("The landlord thing is hanging over me.", "landlord thing", "Sort out the landlord thing"),
+        ("The landlord thing is hanging over me.", "landlord thing", "Deal with the landlord thing"),
+        ("Ugh, taxes. They're due in May and I haven't done any of it.", "taxes", "Do the taxes"),
+        ("I booked nothing yet for the trip to Rome.", "nothing yet for the trip", "Book the trip to Rome"),
+        ("I've been applying for the job at Siemens.", "applying for the job", "Application for the Siemens job"),
+        ("My back hurts whenever I run.", "My back hurts", "Back hurting when running"),
+        ("Every morning I'm swimming in the lake.", "Every morning", "Swims in the lake"),
+        ("We've chosen Postgres over Mongo.", "chosen Postgres", "Chose Postgres over Mongo"),
+        ("I'm waiting on the plumber's quote.", "plumber's quote", "Waiting to hear back about the plumber's quote"),
+        ("Ich muss den Zahnarzt anrufen.", "den Zahnarzt anrufen", "Zahnarzt anrufen"),
+    ],
+)  # fmt: skip
+def test_an_honest_wording_is_taken(turn, quote, wording):
+    assert wordings(found({"text": wording, "quote": quote}), turn) == [wording]
+
+
+@pytest.mark.parametrize(
+    ("turn", "quote", "wording"),
+    [
+        ("I love my garden very much.", "I love my garden", "water my garden"),
+        ("I love my garden very much.", "I love my garden", "Sell my garden"),
+        ("I love my garden very much.", "I love my garden", "Sort out and tidy my garden"),
+        ("I love my garden very much.", "I love my garden", "Deal with it"),
+        ("My boss Karen is nice.", "My boss Karen", "Quit and tell Karen"),
+        ("My insulin is in the fridge.", "My insulin", "Stop my insulin"),
+        ("My insulin is in the fridge.", "My insulin", "Start my insulin"),
+        ("Tom got a divorce.", "Tom got a divorce", "Divorce Anna"),
+        ("I watch the river.", "I watch the river", "Water the river"),
+        ("My account is at Nordea.", "My account", "Transfer 500 from my account"),
+        ("The contact was nice.", "The contact", "Deal with the contract"),
+        ("明日までに歯医者を予約しないと。", "歯医者を予約", "銀行に送金する"),
+    ],
+)  # fmt: skip
+def test_a_wording_with_a_deed_that_nobody_spoke_of_is_not_taken(turn, quote, wording):
+    assert wordings(found({"text": wording, "quote": quote}), turn) == []
+
+
+@pytest.mark.parametrize(
     "wrong",
     [
         {"quote": "I will deal with the boiler"},

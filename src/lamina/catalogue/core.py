@@ -363,11 +363,20 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "A file of the embedding model is missing or is not the one that Lamina was measured with. "
         "Install the package again.",
     ),
+    "MODEL_MISCONFIGURED": ErrorCode(
+        "Invalid",
+        SERVER,
+        "The language model of `LAMINA_LLM_URL` turns everything away (a redirect, 401, 403, 404 ...): key, model or address "
+        "are wrong. Callers never see this: summaries are worded by rules then, questions about loops wait, and "
+        "`GET /v1/admin/health` and `lamina doctor` say so.",
+        hint="check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY",
+    ),
     "MODEL_REFUSED": ErrorCode(
         "Invalid",
         SERVER,
-        "The language model of `LAMINA_LLM_URL` refuses requests; key, model or address are wrong. Callers never see this: "
-        "summaries are worded by rules then, and the outbox shows it.",
+        "The language model of `LAMINA_LLM_URL` refuses a request (400, 413, 422 ...): it may be too long, or the model takes "
+        "no JSON schema as `response_format`. Callers never see this: a summary is worded by rules then, a question about loops "
+        "is asked five times, and the outbox shows it.",
     ),
     "PRESET_NEEDS_KEYS": ErrorCode(
         "Unsupported",

@@ -37,6 +37,9 @@ FSYNC_MS_SLOW: Final = 20.0
 BACKLOG_LONG: Final = 5000
 _FSYNCS = 10
 _ELSEWHERE: Final = "the server that answers keeps its memory in another folder: name that with --data"
+_WHAT_FAILS: Final = (
+    "the page of the code says what helps: docs/reference/errors.md; it is tried again by itself"
+)
 _STYLE = {"ok": "green", "note": "yellow", "fail": "bold red"}
 
 
@@ -210,7 +213,13 @@ def _taken(host: str, port: int) -> bool:
 
 
 def _worker(folder: Path, *, served: Callable[[], bool]) -> Check:
+    from lamina.store.sqlite import failing_of
+
     if _worker_lives(folder):
+        failing = sorted(failing_of(folder).items())
+        if failing:
+            told = ", ".join(f"{part} fails ({error})" for part, error in failing)
+            return Check("worker", "note", f"alive, in {folder}; {told}", _WHAT_FAILS)
         return Check("worker", "ok", f"alive, in {folder}")
     if served() and not _has_memory(folder):
         return Check("worker", "note", f"none for {folder}", _ELSEWHERE)
@@ -231,7 +240,7 @@ def _worker_lives(folder: Path) -> bool:
 
 
 def _backlog(folder: Path, *, served: Callable[[], bool]) -> Check:
-    from lamina.store.sqlite import backlog_of
+    from lamina.store.sqlite import backlog_of, failed_behind_of
 
     if not _has_memory(folder):
         return Check("backlog", "ok", f"nothing stored in {folder}, nothing to derive")
@@ -248,6 +257,15 @@ def _backlog(folder: Path, *, served: Callable[[], bool]) -> Check:
         )
     if jobs["failed"]:
         return Check("backlog", "note", found, "the worker's log names them; lamina retry tries them again")
+    behind = failed_behind_of(folder / "lamina.db")
+    if any(behind.values()):
+        turns, questions = behind["outbox_failed"], behind["inquiries_failed"]
+        return Check(
+            "backlog",
+            "note",
+            f"{found}; of sessions {turns} turns and {questions} questions to the language model failed for good",
+            "POST /internal/outbox/revive tries them again",
+        )
     if waiting > BACKLOG_LONG:
         return Check(
             "backlog", "note", found, "recall lacks what waits; the worker is behind, or is not there"

@@ -7,6 +7,8 @@ import contextlib
 import signal
 import socket
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -17,7 +19,7 @@ from lamina.cli.process import collect_seldom, share_heaps, use_one_core_a_produ
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.cli.work import require_no_worker
-from lamina.errors import Invalid
+from lamina.errors import Invalid, Unavailable
 from lamina.observe.logs import set_up_logging
 from lamina.settings import Settings
 
@@ -36,9 +38,10 @@ def run_server(settings: Settings) -> None:
 
 
 def _serve(settings: Settings, listener: socket.socket) -> None:
-    if settings.workers > 0:
-        require_no_worker(settings.data)
-    server = build_server(settings)
+    with _usable(settings.data):
+        if settings.workers > 0:
+            require_no_worker(settings.data)
+        server = build_server(settings)
     host, port = listener.getsockname()[:2]
     print(f"lamina serves http://{host}:{port} from {settings.data}", file=sys.stderr, flush=True)
     server.store.documents.recover()
@@ -96,6 +99,19 @@ class _Uvicorn(uvicorn.Server):
         for connection in list(self.server_state.connections):
             if connection.transport.get_write_buffer_size() > 0:
                 connection.transport.abort()
+
+
+@contextlib.contextmanager
+def _usable(folder: Path) -> Iterator[None]:
+    """A block in which the folder is put to use: what cannot be read or made there is one line, as it is for the database."""
+    try:
+        yield
+    except OSError as error:
+        raise Unavailable(
+            "CANNOT_OPEN_STORE",
+            f"{error.filename or folder} cannot be used: {error.strerror or type(error).__name__}",
+            hint="name with --data a folder that you may write to",
+        ) from error
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -188,7 +188,7 @@ class AsyncClient:
 
     async def _send(self, asked: Ask[ResultT]) -> ResultT:
         steps = self._session.exchange(asked)
-        got: httpx.Response | httpx.TransportError | None = None
+        got: httpx.Response | httpx.RequestError | None = None
         while True:
             try:
                 step = steps.send(got)
@@ -197,13 +197,13 @@ class AsyncClient:
                 return result
             got = await self._sent(step)
 
-    async def _sent(self, step: Send | Wait) -> httpx.Response | httpx.TransportError | None:
+    async def _sent(self, step: Send | Wait) -> httpx.Response | httpx.RequestError | None:
         if isinstance(step, Wait):
             await asyncio.sleep(step.seconds)
             return None
         try:
             return await self._http.send(await self._signed(step.request))
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return error
 
     async def _signed(self, request: httpx.Request) -> httpx.Request:
@@ -215,7 +215,7 @@ class AsyncClient:
     async def _events(self, steps: Stream[EventT]) -> AsyncGenerator[EventT, None]:
         response: httpx.Response | None = None
         data: AsyncIterator[bytes] | None = None
-        got: httpx.Response | httpx.TransportError | bytes | None = None
+        got: httpx.Response | httpx.RequestError | bytes | None = None
         try:
             while True:
                 try:
@@ -239,18 +239,18 @@ class AsyncClient:
             if response is not None:
                 await response.aclose()
 
-    async def _opened(self, request: httpx.Request) -> httpx.Response | httpx.TransportError:
+    async def _opened(self, request: httpx.Request) -> httpx.Response | httpx.RequestError:
         try:
             response = await self._http.send(await self._signed(request), stream=True)
             if not response.is_success:
                 await response.aread()
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return error
         return response
 
 
-async def _next(data: AsyncIterator[bytes]) -> bytes | httpx.TransportError | None:
+async def _next(data: AsyncIterator[bytes]) -> bytes | httpx.RequestError | None:
     try:
         return await anext(data, None)
-    except httpx.TransportError as error:
+    except httpx.RequestError as error:
         return error

@@ -19,9 +19,10 @@ from lamina.errors import (
     Unsupported,
 )
 
-__all__ = ["Failure", "failure_of", "lost", "result_of", "typed"]
+__all__ = ["Failure", "failure_of", "lost", "no_stream", "result_of", "typed"]
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
+_PLACE_CHARS_MAX: Final = 200
 _CLASSES: Final = {outcome.status: kind for kind, outcome in STATUS.items()} | {
     405: Unsupported,
     502: Unavailable,
@@ -44,7 +45,8 @@ def result_of(asked: Ask[ResultT], response: httpx.Response) -> ResultT:
         data = from_json(response.content)
     except ValueError as error:
         raise _unreadable(response, "it is not JSON") from error
-    if response.headers.get("x-cortex-replay") == "true" and "replayed" in asked.result.model_fields:
+    replayed = response.headers.get("x-cortex-replay") == "true"
+    if replayed and "replayed" in asked.result.model_fields and isinstance(data, dict):
         data["replayed"] = True
     return typed(asked.result, data, response)
 
@@ -82,17 +84,32 @@ def failure_of(response: httpx.Response) -> Failure:
         details = dict(sent.get("details") or _problems(sent.get("detail")))
         hint = details.pop("hint", None) or sent.get("hint")
         message = sent["message"] if "message" in sent else _detail(sent["detail"])
+        if not isinstance(message, str):
+            raise TypeError
         error = kind(sent["error_code"], message, hint=hint, details=details)
         error.request_id = sent.get("request_id")
         retriable = bool(sent.get("retriable", kind.retriable))
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        error = kind(
-            "UNEXPECTED_STATUS",
-            f"{response.request.url.path} answered {response.status_code} without an error envelope",
-            hint="check that the address is a Lamina server's",
-        )
+        error = _without_envelope(response, kind)
         retriable = kind.retriable
     return Failure(_stamped(error, response), retriable, retry_after_s)
+
+
+def _without_envelope(response: httpx.Response, kind: type[LaminaError]) -> LaminaError:
+    answered = f"{response.request.url.path} answered {response.status_code}"
+    if response.has_redirect_location:
+        # No query: whoever redirects to a sign-in puts secrets there.
+        place = str(response.headers["location"]).partition("?")[0][:_PLACE_CHARS_MAX]
+        return kind(
+            "UNEXPECTED_STATUS",
+            f"{answered}, a redirect to {place}, and redirects are not followed",
+            hint="give the address of the Lamina server itself",
+        )
+    return kind(
+        "UNEXPECTED_STATUS",
+        f"{answered} without an error envelope",
+        hint="check that the address is a Lamina server's",
+    )
 
 
 def _detail(detail: Any) -> str:  # Any: what stands there is whatever the server sent
@@ -115,7 +132,9 @@ def _field(problem: Any) -> str:  # Any: as in ``_detail``
 
 
 def _class_of(status: int) -> type[LaminaError]:
-    return _CLASSES.get(status) or (Invalid if 400 <= status < 500 else Fault)
+    if status < 400:
+        return Unsupported  # not followed, and the same again
+    return _CLASSES.get(status) or (Invalid if status < 500 else Fault)
 
 
 def _seconds(text: str | None) -> float | None:
@@ -123,8 +142,30 @@ def _seconds(text: str | None) -> float | None:
     return float(text) if text is not None and text.isascii() and text.isdigit() else None
 
 
-def lost(error: httpx.TransportError, base_url: str) -> Failure:
-    """What it means that no answer came; the cause is kept."""
+def no_stream(response: httpx.Response) -> Failure | None:
+    """What is wrong with a response of success that should be a stream of events; None when it is one."""
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "text/event-stream":
+        return None
+    error = Unsupported(
+        "UNREADABLE_RESPONSE",
+        f"{response.request.url.path} answered with {kind[:_PLACE_CHARS_MAX] or 'no content type'} in place of events",
+        hint="check that the address is a Lamina server's",
+    )
+    return Failure(_stamped(error, response), retriable=True)
+
+
+def lost(error: httpx.RequestError, base_url: str) -> Failure:
+    """What it means that no answer came, or none that can be decoded; the cause is kept."""
+    if isinstance(error, httpx.DecodingError):
+        undecoded = Unsupported(
+            "UNREADABLE_RESPONSE",
+            f"the answer of {base_url} is not encoded as it says",
+            hint="see what stands between here and the server",
+            details={"url": base_url},
+        )
+        undecoded.__cause__ = error
+        return Failure(undecoded, retriable=True)
     unavailable = Unavailable(
         "SERVER_UNREACHABLE",
         f"{base_url} did not answer: {str(error) or type(error).__name__}",

@@ -85,7 +85,7 @@ class Retries:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send the request. What comes back is its response, read to the end, or the transport's error."""
+    """Send the request. What comes back is its response, read to the end, or what kept it from coming or from being decoded."""
 
     request: httpx.Request
 
@@ -97,7 +97,7 @@ class Wait:
     seconds: float
 
 
-Exchange = Generator[Send | Wait, httpx.Response | httpx.TransportError | None, ResultT]
+Exchange = Generator[Send | Wait, httpx.Response | httpx.RequestError | None, ResultT]
 
 
 @dataclass(slots=True)
@@ -166,11 +166,11 @@ class Session:
             yield Wait(wait_s)
             attempt += 1
 
-    def failure(self, got: httpx.Response | httpx.TransportError | None) -> Failure:
+    def failure(self, got: httpx.Response | httpx.RequestError | None) -> Failure:
         """What went wrong: an answer that is none of success, or none at all."""
         if isinstance(got, httpx.Response):
             return failure_of(got)
-        assert isinstance(got, httpx.TransportError), "a step of sending comes back with one or the other"
+        assert isinstance(got, httpx.RequestError), "a step of sending comes back with one or the other"
         return lost(got, self.base_url)
 
     def note(self, asked: Ask[Any], response: httpx.Response) -> None:

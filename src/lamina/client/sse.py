@@ -34,6 +34,8 @@ class EventReader:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._fields: dict[str, str] = {}
+        self.signs = 0
+        """How many events and comments there were: signs of life of a server that speaks this protocol."""
 
     def feed(self, data: bytes) -> list[Received]:
         """The events that end in ``data``; comments and empty events give nothing."""
@@ -45,11 +47,12 @@ class EventReader:
             self._buffer += rest
         if len(self._buffer) > BUFFER_BYTES_MAX:
             raise TooLarge("RESPONSE_TOO_LARGE", f"an event has more than {BUFFER_BYTES_MAX} bytes")
-        found = (self._line(line.removesuffix(b"\r").decode()) for line in lines)
+        found = (self._line(_decoded(line)) for line in lines)
         return [event for event in found if event is not None]
 
     def _line(self, line: str) -> Received | None:
         if line:
+            self.signs += line.startswith(":")
             name, _, value = line.partition(":")
             value = value.removeprefix(" ")
             if name == "data" and "data" in self._fields:
@@ -63,4 +66,12 @@ class EventReader:
             data = from_json(fields["data"])
         except ValueError as error:
             raise Unsupported("UNREADABLE_RESPONSE", "an event of the stream is not JSON") from error
+        self.signs += 1
         return Received(fields.get("event", "message"), data, fields.get("id"))
+
+
+def _decoded(line: bytes) -> str:
+    try:
+        return line.removesuffix(b"\r").decode()
+    except UnicodeDecodeError as error:
+        raise Unsupported("UNREADABLE_RESPONSE", "a line of the stream is not UTF-8") from error

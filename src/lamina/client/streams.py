@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import httpx
 from pydantic import ValidationError
 
 from lamina.client.asks import Ask
 from lamina.client.reads import resumed
-from lamina.client.responses import Failure, failure_of, lost, typed
+from lamina.client.responses import Failure, lost, no_stream, typed
 from lamina.client.results import Chunk, LifecycleEvent, chunk_of
 from lamina.client.session import Session, Wait
 from lamina.client.sse import EventReader, Received
@@ -46,7 +46,7 @@ class Emit(Generic[EventT]):
 
 
 Stream = Generator[
-    Open | Read | Wait | Emit[EventT], httpx.Response | httpx.TransportError | bytes | None, None
+    Open | Read | Wait | Emit[EventT], httpx.Response | httpx.RequestError | bytes | None, None
 ]
 
 
@@ -76,22 +76,23 @@ def _chunk(received: Received) -> Chunk:
 
 
 def _cut(session: Session, got: object) -> Exception:
-    if isinstance(got, httpx.TransportError):
+    if isinstance(got, httpx.RequestError):
         return lost(got, session.base_url).error
     return Unavailable("STREAM_CUT", "the stream ended before it was done", hint="ask again")
 
 
 def _opened(
     session: Session, asked: Ask[Pack]
-) -> Generator[Open | Wait, httpx.Response | httpx.TransportError | bytes | None, None]:
+) -> Generator[Open | Wait, httpx.Response | httpx.RequestError | bytes | None, None]:
     attempt = 0
     while True:
         got = yield Open(session.request(asked, stream=True))
-        if isinstance(got, httpx.Response) and got.is_success:
+        assert not isinstance(got, bytes), "opening comes back with a response or an error"
+        failure = _not_opened(session, got)
+        if failure is None:
+            assert isinstance(got, httpx.Response), "what is no failure is a response"
             session.note(asked, got)
             return
-        assert not isinstance(got, bytes), "opening comes back with a response or an error"
-        failure = session.failure(got)
         wait_s = session.retries.wait_s(attempt, failure)
         if wait_s is None:
             raise failure.error
@@ -103,19 +104,23 @@ def follow(session: Session, asked: Ask[LifecycleEvent]) -> Stream[LifecycleEven
     """What happens, without an end: a stream that breaks, lags or whose token ended is opened again behind the last
     event seen, with the token that the provider gives by then.
 
-    Raises what opening it again says once the retries in a row are used up; any sign of life counts them anew.
+    Raises what opening it again says once the retries in a row are used up; an event or a heartbeat counts them anew.
     """
     last_id: str | None = None
     attempt = 0
     while True:
         response = yield Open(session.request(resumed(asked, last_id), stream=True))
-        failure: Failure
-        if isinstance(response, httpx.Response) and response.is_success:
+        assert not isinstance(response, bytes), "opening comes back with a response or an error"
+        failure = _not_opened(session, response)
+        if failure is None:
+            assert isinstance(response, httpx.Response), "what is no failure is a response"
             session.note(asked, response)
             reader = EventReader()
             while isinstance(got := (yield Read()), bytes):
-                attempt = 0
-                for received in reader.feed(got):
+                events = reader.feed(got)
+                if reader.signs:
+                    attempt = 0
+                for received in events:
                     if received.event == "policy_revoked" and not _token_ended(received):
                         raise _revoked(received, response)
                     if received.event in ("policy_revoked", "lagging"):
@@ -123,8 +128,6 @@ def follow(session: Session, asked: Ask[LifecycleEvent]) -> Stream[LifecycleEven
                     last_id = received.id or last_id
                     yield Emit(_event(received, response))
             failure = _ended(session, got)
-        else:
-            failure = _not_opened(session, response)
         wait_s = session.retries.wait_s(attempt, failure)
         if wait_s is None:
             raise failure.error
@@ -132,25 +135,33 @@ def follow(session: Session, asked: Ask[LifecycleEvent]) -> Stream[LifecycleEven
         attempt += 1
 
 
-def _not_opened(session: Session, got: object) -> Failure:
-    if isinstance(got, httpx.Response):
-        return failure_of(got)
-    assert isinstance(got, httpx.TransportError), "opening comes back with a response or an error"
-    return lost(got, session.base_url)
+def _not_opened(session: Session, got: httpx.Response | httpx.RequestError | None) -> Failure | None:
+    """What kept a stream from being opened; None when nothing did."""
+    if isinstance(got, httpx.Response) and got.is_success:
+        return no_stream(got)
+    return session.failure(got)
 
 
 def _ended(session: Session, got: object) -> Failure:
-    if isinstance(got, httpx.TransportError):
+    if isinstance(got, httpx.RequestError):
         return lost(got, session.base_url)
     return Failure(Unavailable("STREAM_CUT", "the server ended the stream", hint="ask again"), retriable=True)
 
 
 def _event(received: Received, response: httpx.Response) -> LifecycleEvent:
-    return typed(LifecycleEvent, {**received.data, "id": received.id, "name": received.event}, response)
+    return typed(
+        LifecycleEvent, {**_object_of(received), "id": received.id, "name": received.event}, response
+    )
 
 
 def _token_ended(received: Received) -> bool:
-    return str(received.data.get("reason", "")).startswith(_TOKEN_ENDED)
+    return str(_object_of(received).get("reason", "")).startswith(_TOKEN_ENDED)
+
+
+def _object_of(received: Received) -> dict[str, Any]:
+    if isinstance(received.data, dict):
+        return received.data
+    raise Unsupported("UNREADABLE_RESPONSE", f"the event {received.event!r} of the stream is no object")
 
 
 def _revoked(received: Received, response: httpx.Response) -> Forbidden:

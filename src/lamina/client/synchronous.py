@@ -213,7 +213,7 @@ class Client:
 
     def _send(self, asked: Ask[ResultT]) -> ResultT:
         steps = self._session.exchange(asked)
-        got: httpx.Response | httpx.TransportError | None = None
+        got: httpx.Response | httpx.RequestError | None = None
         while True:
             try:
                 step = steps.send(got)
@@ -222,13 +222,13 @@ class Client:
                 return result
             got = self._sent(step)
 
-    def _sent(self, step: Send | Wait) -> httpx.Response | httpx.TransportError | None:
+    def _sent(self, step: Send | Wait) -> httpx.Response | httpx.RequestError | None:
         if isinstance(step, Wait):
             time.sleep(step.seconds)
             return None
         try:
             return self._http.send(self._signed(step.request))
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return error
 
     def _signed(self, request: httpx.Request) -> httpx.Request:
@@ -242,7 +242,7 @@ class Client:
     def _events(self, steps: Stream[EventT]) -> Generator[EventT, None, None]:
         response: httpx.Response | None = None
         data: Iterator[bytes] = iter(())
-        got: httpx.Response | httpx.TransportError | bytes | None = None
+        got: httpx.Response | httpx.RequestError | bytes | None = None
         try:
             while True:
                 try:
@@ -266,18 +266,18 @@ class Client:
             if response is not None:
                 response.close()
 
-    def _opened(self, request: httpx.Request) -> httpx.Response | httpx.TransportError:
+    def _opened(self, request: httpx.Request) -> httpx.Response | httpx.RequestError:
         try:
             response = self._http.send(self._signed(request), stream=True)
             if not response.is_success:
                 response.read()
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return error
         return response
 
 
-def _next(data: Iterator[bytes]) -> bytes | httpx.TransportError | None:
+def _next(data: Iterator[bytes]) -> bytes | httpx.RequestError | None:
     try:
         return next(data, None)
-    except httpx.TransportError as error:
+    except httpx.RequestError as error:
         return error

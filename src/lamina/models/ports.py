@@ -137,11 +137,12 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What the model wrote, with the tokens that it counted; 0 where it did not say."""
+    """What the model wrote, with the tokens that it counted; 0 where it did not say. ``cut_off`` when it was not done."""
 
     text: str
     tokens_in: int = 0
     tokens_out: int = 0
+    cut_off: bool = False
 
 
 class Generator(Protocol):
@@ -155,7 +156,8 @@ class Generator(Protocol):
     ) -> Generated:
         """The model's answer, JSON of the ``schema`` where one is given.
 
-        Raises ``Unavailable`` (MODEL_UNAVAILABLE) when it may answer later, ``Invalid`` (MODEL_REFUSED) when it will not.
+        Raises ``Unavailable`` (MODEL_UNAVAILABLE) when it may answer later, ``Invalid`` when it will not: to this
+        (MODEL_REFUSED), or to anything until an operator acts (MODEL_MISCONFIGURED).
         """
         ...
 

@@ -25,6 +25,10 @@ from lamina.store.watch import Watch
 __all__ = ["Operating", "operator_operations"]
 
 _LOOK_S = 0.05
+_HELP = {
+    "MODEL_MISCONFIGURED": " (check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY; questions wait)"
+}
+"""What an operator can do about an error that he alone can end."""
 
 
 class HealthRequest(Request):
@@ -74,7 +78,18 @@ class Operating:
         if jobs["failed"]:
             problems.append("events could not be derived and are found by their words alone: lamina retry")
         failing = {**state.failing, **self._failures.standing()}
-        problems += [f"{part} fails and is tried again: {error}" for part, error in sorted(failing.items())]
+        problems += [
+            f"{part} fails and is tried again: {error}{_HELP.get(error, '')}"
+            for part, error in sorted(failing.items())
+        ]
+        problems += [
+            f"{what} failed for good ({count}): POST /internal/outbox/revive tries them again"
+            for count, what in (
+                (state.outbox_failed, "turns of the outbox"),
+                (state.inquiries_failed, "questions to the language model"),
+            )
+            if count
+        ]
         problems += [f"the {name} is missing" for name, present in models.items() if not present]
         if state.disk_free_bytes is not None and state.disk_free_bytes < limits.DISK_FREE_BYTES_MIN:
             problems.append("the disk is nearly full")
@@ -95,6 +110,8 @@ class Operating:
                 running=jobs["running"],
                 failed=jobs["failed"],
                 oldest_pending_age_s=None if age_us is None else age_us / SECOND_US,
+                outbox_failed=state.outbox_failed,
+                inquiries_failed=state.inquiries_failed,
             ),
             models=models,
             versions={

@@ -8,7 +8,7 @@ from lamina import __version__
 from lamina.kernel.operations import Answer, Call, Effect, Operation, Tier
 from lamina.kernel.time import rfc3339
 from lamina.kernel.wire import Request, Result
-from lamina.store.ports.documents import Documents
+from lamina.store.ports.store import Store
 
 __all__ = ["RELAY_CONTRACT", "relay_health_operations"]
 
@@ -20,7 +20,10 @@ class RelayHealthRequest(Request):
 
 
 class RelayHealth(Result):
-    """That the server answers. ``latest_commit`` is null before the first, and where callers have tenants of their own."""
+    """That the server answers. ``ok`` is false and ``status`` "degraded" while the disk refuses writes.
+
+    ``latest_commit`` is null before the first, and where callers have tenants of their own.
+    """
 
     ok: bool
     status: str
@@ -33,15 +36,16 @@ class RelayHealth(Result):
     time: str
 
 
-def relay_health_operations(documents: Documents, tenant_id: str | None) -> list[Operation[Any]]:
+def relay_health_operations(store: Store, tenant_id: str | None) -> list[Operation[Any]]:
     """The open operation. ``tenant_id`` is the one tenant of the deployment; None where a commit would tell on one."""
 
     def health(request: RelayHealthRequest, call: Call) -> Answer:  # noqa: ARG001 - the port's shape
-        head = None if tenant_id is None else documents.head(tenant_id)
+        head = None if tenant_id is None else store.documents.head(tenant_id)
+        writes = not store.upkeep.refuses()
         return Answer(
             RelayHealth(
-                ok=True,
-                status="healthy",
+                ok=writes,
+                status="healthy" if writes else "degraded",
                 service="lamina",
                 version=__version__,
                 contract_version=RELAY_CONTRACT,

@@ -15,13 +15,19 @@ __all__ = [
 
 
 class WorkerHealth(Result):
-    """Derivation: whether a worker runs (null where the store cannot tell), and what waits for it, of all tenants."""
+    """Derivation: whether a worker runs (null where the store cannot tell), and what waits for it, of all tenants.
+
+    ``outbox_failed`` turns could not be folded or delivered, and ``inquiries_failed`` questions to a language model were
+    not answered, for good.
+    """
 
     alive: bool | None
     pending: int
     running: int
     failed: int
     oldest_pending_age_s: float | None
+    outbox_failed: int = 0
+    inquiries_failed: int = 0
 
 
 class StoreHealth(Result):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from lamina import limits
-from lamina.errors import LaminaError
+from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.time import SECOND_US, Clock, doubling_us
 from lamina.models.ports import Embedder
@@ -180,6 +180,8 @@ class Worker:
                 self._store.inquiries.drop(ready.inquiry)
                 return False
             return self._store.inquiries.apply(ready, applies_at(ready.after), writes)
+        except Unavailable:
+            raise  # the store is away, and the answer is kept
         except Exception as error:
             name = class_of(error)
             _LOG.error(

@@ -22,6 +22,7 @@ SUMMARY_CHARS_MAX: Final = 800
 _LINE_CHARS_MAX: Final = 200
 _SENTENCES_PER_TURN: Final = 2
 _WORTH_FROM: Final = 1.0
+_SPEAKERS: Final = ("User: ", "Assistant: ")
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
 _INTENT = re.compile(
     r"\b(?:need|have to|must|should|will|i'll|we'll|going to|plan|decided?|want|remind|promise|prefer|love|hate|"
@@ -53,7 +54,7 @@ def fold_turn(summary: str, turn: Said) -> str:
     >>> fold_turn("", Said("user", "Hi there! I need to book the dentist before Friday."))
     'User: I need to book the dentist before Friday.'
     """
-    held = [line for line in summary.split("\n") if line]
+    held = _held(summary)
     known = {_words(line) for line in held}
     lines = held + [line for line in _lines(turn) if _words(line) not in known]
     while len(lines) > 1 and sum(map(len, lines)) + len(lines) - 1 > SUMMARY_CHARS_MAX:
@@ -67,6 +68,17 @@ def bridge_text(summary: str, turns: Iterable[Said]) -> str:
     for turn in turns:
         summary = fold_turn(summary, turn)
     return f"Last session:\n{summary}" if summary else ""
+
+
+def _held(summary: str) -> list[str]:
+    """The lines of a summary. What a language model wrote has one for each sentence, so that it is not dropped as a whole."""
+    lines: list[str] = []
+    for line in summary.split("\n"):
+        if line.startswith(_SPEAKERS):
+            lines.append(line)
+        else:
+            lines += [sentence.text for sentence in split_sentences(line, count_max=60)]
+    return lines
 
 
 def _lines(turn: Said) -> list[str]:
@@ -88,6 +100,8 @@ def _words(line: str) -> str:
 
 
 def _worth_of_line(line: str) -> float:
+    if not line.startswith(_SPEAKERS):
+        return _worth("user", line)
     role, _, sentence = line.partition(": ")
     return _worth(role.lower(), sentence)
 

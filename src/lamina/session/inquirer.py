@@ -1,7 +1,8 @@
 """Asking a language model what a turn leaves open, behind the turn: nobody waits for it, and nothing depends on it.
 
 A model that is down or answers what is none costs the turn attempts, as in the outbox; after the fifth it stays as the rules
-read it, and the inquiry visible as failed. An answer is recorded before anything is made of it.
+read it, and the inquiry visible as failed. One that turns everything away costs nobody an attempt: inquiries wait until an
+operator has acted, and health says so. An answer is recorded before anything is made of it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.pipeline.loops.answer import is_usable
 from lamina.pipeline.loops.applying import EXTRACTOR
 from lamina.pipeline.loops.question import BEFORE_READ, TASK, Question, plain, question_about
-from lamina.session.drain import backoff_us, is_permanent
+from lamina.session.drain import backoff_us
+from lamina.session.folders import MODEL_PART, turns_all_away
 from lamina.session.loops import open_loops
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.store import Store
@@ -49,6 +51,7 @@ class Inquirer:
         self._clock = clock
         self._generator = generator
         self._sleep = sleep
+        self._asks_at = 0
 
     def run(self, stopping: Callable[[], bool]) -> None:
         """Work until told to stop. A round that fails is logged, and comes again."""
@@ -62,32 +65,47 @@ class Inquirer:
         )
 
     def step(self) -> int:
-        """The next inquiry that is due; how many there were."""
+        """The next inquiry that is due; how many there were. None while the model turns everything away."""
         now = self._clock.now()
+        if now < self._asks_at:
+            return 0
         claimed = self._store.inquiries.claim(
             limit=1,
             lease_until=now + int(limits.OUTBOX_LEASE_S * SECOND_US),
             now=now,
         )
         for inquiry in claimed:
-            self._settle(inquiry)
+            if not self._settle(inquiry):
+                return 0
         return len(claimed)
 
-    def _settle(self, inquiry: Inquiry) -> None:
+    def _settle(self, inquiry: Inquiry) -> bool:
+        """Settle an inquiry, or put it off; False when nobody needs to be asked for now."""
         try:
             question = self._question(inquiry)
             if question is None:
                 self._store.inquiries.drop(inquiry)
-                return
+                return True
             known = self._store.model_outputs.find(inquiry.tenant_id, question.input_hash)
             output = known or self._ask(inquiry, question)
             self._store.inquiries.answer(inquiry, output, question.sources)
         except LaminaError as error:
-            self._put_off(inquiry, f"{error.code}: {error.message}", final=is_permanent(error))
+            if turns_all_away(error):
+                self._pause(error)
+                return False
+            self._put_off(inquiry, f"{error.code}: {error.message}")
         except Exception as error:
             name = class_of(error)
             _LOG.error("asking about %s failed: %s\n%s", inquiry.event_id, name, frames_of(error))
-            self._put_off(inquiry, name, final=False)
+            self._put_off(inquiry, name)
+        return True
+
+    def _pause(self, error: LaminaError) -> None:
+        """Ask nothing for a while, longer each time. The lease goes back: whoever asks is alone."""
+        _LOG.error("%s; questions wait", error.message)
+        wait_s = self._failures.note(MODEL_PART, error)
+        self._asks_at = self._clock.now() + int(wait_s * SECOND_US)
+        self._store.inquiries.release()
 
     def _question(self, inquiry: Inquiry) -> Question | None:
         """What to ask, with the loops that are open by now; None when the turn is gone or was cancelled."""
@@ -117,6 +135,7 @@ class Inquirer:
         answer = self._generator.complete(
             question.messages, tokens_max=question.tokens_max, schema=question.schema
         )
+        self._failures.over(MODEL_PART)
         if not is_usable(answer.text):
             raise Unavailable(
                 "MODEL_UNAVAILABLE", "the language model gave no answer: it is not of the shape asked for"
@@ -132,8 +151,8 @@ class Inquirer:
             recorded_at=self._clock.now(),
         )
 
-    def _put_off(self, inquiry: Inquiry, error: str, *, final: bool) -> None:
+    def _put_off(self, inquiry: Inquiry, error: str) -> None:
         attempts = inquiry.attempts + 1
-        again = not final and attempts < limits.OUTBOX_ATTEMPTS_MAX
+        again = attempts < limits.OUTBOX_ATTEMPTS_MAX
         retry_at = self._clock.now() + backoff_us(attempts) if again else None
         self._store.inquiries.put_off(inquiry, error, retry_at=retry_at)

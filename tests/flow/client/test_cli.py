@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -13,11 +14,12 @@ import sys
 import time
 from pathlib import Path
 
+import apsw
 import pytest
 from typer.testing import CliRunner, Result
 
 from issuing import claims, paseto
-from lamina.cli.doctor import _documents
+from lamina.cli.doctor import _backlog, _documents, _worker
 from lamina.cli.main import app
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore
@@ -263,6 +265,39 @@ def test_the_doctor_fails_when_a_server_takes_what_nobody_derives(live, client, 
         assert (backlog["state"], backlog["hint"]) == (state, f"lamina worker --data {data}")
         assert backlog["found"].endswith("and no worker runs")
         assert result.exit_code == code
+
+
+def test_the_doctor_tells_what_the_worker_says_that_fails(tmp_path, monkeypatch):
+    monkeypatch.setattr("lamina.cli.doctor._worker_lives", lambda folder: True)
+    store = SqliteStore(tmp_path, durable=False)
+    assert _worker(tmp_path, served=lambda: False).state == "ok"
+    store.upkeep.note_failing({"the language model": "MODEL_MISCONFIGURED"})
+    store.close()
+    found = _worker(tmp_path, served=lambda: False)
+    assert found.state == "note"
+    assert found.found.endswith("the language model fails (MODEL_MISCONFIGURED)")
+
+
+def test_the_doctor_counts_what_failed_for_good_behind_sessions(tmp_path, monkeypatch):
+    SqliteStore(tmp_path, durable=False).close()
+    assert _backlog(tmp_path, served=lambda: False).state == "ok"
+    with contextlib.closing(apsw.Connection(str(tmp_path / "lamina.db"))) as connection:
+        for number in (1, 2):
+            connection.execute(
+                "INSERT INTO inquiry (tenant_id, event_id, task, scope, position, state, attempts, created_at) "
+                "VALUES ('acme', ?1, 'loops/1', 'user:a', 1, 'failed', 5, 0)",
+                (str(number),),
+            )
+    found = _backlog(tmp_path, served=lambda: False)
+    assert found.state == "note"
+    assert found.found.endswith("0 turns and 2 questions to the language model failed for good")
+
+
+def test_the_doctor_looks_at_a_folder_of_a_version_without_inquiries(tmp_path):
+    SqliteStore(tmp_path, durable=False).close()
+    with contextlib.closing(apsw.Connection(str(tmp_path / "lamina.db"))) as connection:
+        connection.execute("DROP TABLE inquiry")
+    assert _backlog(tmp_path, served=lambda: False).state == "ok"
 
 
 def test_the_doctor_names_a_repository_that_lost_something(tmp_path):

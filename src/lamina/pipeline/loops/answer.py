@@ -2,7 +2,7 @@
 
 An answer is text from outside: it may be anything. It is read item by item; what does not fit the shape is left out, and so is
 what quotes words that are not in the turn. It can only name one of five types, point at loops of the same scope, and word a
-loop in words that the conversation has. When something is due is for our own reader of dates to say.
+loop in words that the conversation has, but for one verb that adds nothing. When something is due is for our own reader of dates to say.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lamina import limits
 from lamina.kernel.records import LoopType
-from lamina.pipeline.loops.matching import key_terms, overlap
+from lamina.pipeline.loops.matching import key_terms
 from lamina.pipeline.loops.reading import FindMoments, draft_of, due_of, shortened
 from lamina.pipeline.loops.values import LoopDraft, LoopReading, Pointer
 
@@ -25,7 +26,10 @@ __all__ = ["SCHEMA", "is_usable", "read_answer"]
 
 _CONFIDENCE: Final = 0.7
 _ENDED_FROM: Final = 0.85
-_GROUNDED_FROM: Final = 0.5
+_PAIRS_FROM: Final = 0.5
+_STEM_CHARS_FROM: Final = 5
+_STEM_SHARE_FROM: Final = 0.7
+_CJK_FROM: Final = "\u3000"
 _QUOTE_CHARS_FROM: Final = 4
 _ITEMS_READ_MAX: Final = 20
 _FENCE = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$", re.IGNORECASE)
@@ -33,6 +37,12 @@ _FOLDED = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
 _EDGES = " .,;:!?…\"'-–—"
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+_CARES = frozenset(
+    key_terms("do") | key_terms("sort") | key_terms("deal handle tackle resolve address manage attend")
+)
+"""Verbs that say no more of a matter than that it is open."""
 
 
 class _Item(BaseModel):
@@ -110,7 +120,7 @@ def _draft(
 ) -> LoopDraft | None:
     wording = shortened(_clean(item.text))[: limits.LOOP_CHARS_MAX].strip(_EDGES)
     terms = key_terms(wording)
-    if not terms or overlap(terms, known) < _GROUNDED_FROM:
+    if not _is_worded_in(terms, known):
         return None
     due = None
     if item.when is not None and _is_quoted(item.when, said, characters=1):
@@ -118,6 +128,26 @@ def _draft(
         due = min((moment for moment in coming if moment is not None), default=None)
     salience = 2 if item.type == "habit" else 3
     return draft_of(LoopType(item.type), wording, _CONFIDENCE, salience, _clean(item.quote), due, said_at)
+
+
+def _is_worded_in(terms: frozenset[str], known: frozenset[str]) -> bool:
+    """Whether a wording is one of the conversation's: each of its key terms was said, but for one verb that adds nothing. Of a
+    script without blanks, whose pairs run across endings, half of them were."""
+    pairs = frozenset(term for term in terms if term >= _CJK_FROM)
+    new = [term for term in terms - pairs if not _was_said(term, known)]
+    if len(pairs & known) < _PAIRS_FROM * len(pairs):
+        return False
+    return len(new) < len(terms) and (not new or (len(new) == 1 and new[0] in _CARES))
+
+
+def _was_said(term: str, known: frozenset[str]) -> bool:
+    return term in known or any(_is_one_stem(term, other) for other in known)
+
+
+def _is_one_stem(one: str, other: str) -> bool:
+    """Whether two words are forms of one, such as "apply" and "application", as far as their beginnings tell."""
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return shared >= max(_STEM_CHARS_FROM, _STEM_SHARE_FROM * max(len(one), len(other)))
 
 
 def _quoted(found: Mapping[str, Any], name: str, shape: type[_Pointing], said: str) -> list[_Pointing]:

@@ -20,11 +20,24 @@ class MemoryUpkeep:
     def probe(self) -> None:
         """Mirrors ``Upkeep.probe``."""
 
+    def refuses(self) -> bool:
+        """Mirrors ``Upkeep.refuses``."""
+        return False
+
     def state(self) -> StoreState:
         """Mirrors ``Upkeep.state``."""
-        jobs = self._memory.tables.jobs.values()
-        waiting = [row.event.recorded_at for row in jobs if row.state != "failed"]
-        return StoreState("memory", "1", min(waiting, default=None), None, None, self._failing)
+        tables = self._memory.tables
+        waiting = [row.event.recorded_at for row in tables.jobs.values() if row.state != "failed"]
+        return StoreState(
+            engine="memory",
+            version="1",
+            oldest_pending_at=min(waiting, default=None),
+            worker_alive=None,
+            disk_free_bytes=None,
+            failing=self._failing,
+            outbox_failed=sum(row.state == "failed" for row in tables.outbox.values()),
+            inquiries_failed=sum(inquiry.state == "failed" for inquiry in tables.inquiries.values()),
+        )
 
     def note_failing(self, parts: Mapping[str, str]) -> None:
         """Mirrors ``Upkeep.note_failing``."""

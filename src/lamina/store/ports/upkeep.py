@@ -25,7 +25,8 @@ class StoreState:
 
     ``oldest_pending_at`` is when the oldest event that still waits for derivation was recorded. ``failing`` is what behind
     the calls fails just now and is tried again, of the engine and of the worker: part to class or code of its error.
-    ``repositories_behind`` is how many tenants' repositories lack something of their documents' rows.
+    ``repositories_behind`` is how many tenants' repositories lack something of their documents' rows, ``outbox_failed`` and
+    ``inquiries_failed`` how many of these failed for good, of every tenant.
     """
 
     engine: str
@@ -35,6 +36,8 @@ class StoreState:
     disk_free_bytes: int | None
     failing: Mapping[str, str] = field(default_factory=dict)
     repositories_behind: int = 0
+    outbox_failed: int = 0
+    inquiries_failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,10 @@ class Upkeep(Protocol):
 
     def probe(self) -> None:
         """Nothing when a write reaches the disk; raises ``Unavailable`` (WAL_UNAVAILABLE)."""
+        ...
+
+    def refuses(self) -> bool:
+        """Whether the disk refused the newest write; for whoever asks often: it writes nothing unless that was a while ago."""
         ...
 
     def state(self) -> StoreState:

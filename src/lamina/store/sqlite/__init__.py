@@ -2,5 +2,6 @@
 
 from lamina.store.sqlite.engine import SqliteStore, make_folder, require_store
 from lamina.store.sqlite.jobs import backlog_of
+from lamina.store.sqlite.upkeep import failed_behind_of, failing_of
 
-__all__ = ["SqliteStore", "backlog_of", "make_folder", "require_store"]
+__all__ = ["SqliteStore", "backlog_of", "failed_behind_of", "failing_of", "make_folder", "require_store"]

@@ -136,6 +136,8 @@ class Writer:
         self._arrived = threading.Condition(self._lock)
         self._taken = threading.Condition(self._lock)
         self._closed = False
+        self.refused_at: float | None = None
+        """When the disk last refused a write (``time.monotonic``); None once one has landed."""
         self._thread = threading.Thread(target=self._run, name="lamina-writer", daemon=True)
         self._thread.start()
 
@@ -277,6 +279,7 @@ class Writer:
                 with contextlib.suppress(apsw.Error):
                     self._connection.execute("ROLLBACK")
             failure = _translated(error)
+            self._note_refusals([failure])
             try:
                 self._riders.ended(landed=False)
             finally:
@@ -285,12 +288,19 @@ class Writer:
             if not group:
                 _LOG.error("queued audit rows could not be written and stay queued: %s", _shown(failure))
             return False
+        self._note_refusals([failed for _, _, failed in outcomes])
         try:
             self._riders.ended(landed=True)
         finally:
             for future, result, failed in outcomes:
                 _settle(future, result, failed)
         return True
+
+    def _note_refusals(self, failures: Sequence[BaseException | None]) -> None:
+        refused = any(
+            isinstance(each, Unavailable) and isinstance(each.__cause__, apsw.Error) for each in failures
+        )
+        self.refused_at = time.monotonic() if refused else None
 
     def _joined(self, together: _Together, writes: Sequence[_Write]) -> list[_Outcome] | None:
         """Writes of one kind as one; None when that fails, and then each has to be tried by itself."""

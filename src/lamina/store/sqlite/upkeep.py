@@ -6,21 +6,25 @@ import contextlib
 import fcntl
 import json
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypedDict
 
 import apsw
 
 from lamina import limits
+from lamina.errors import Fault, Unavailable
 from lamina.observe.rounds import Failures
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
 from lamina.store.sqlite.codec import ALL_STAGES
 from lamina.store.sqlite.connection import Readers, Writer, open_connection, translated
 
-__all__ = ["SqliteUpkeep"]
+__all__ = ["FailedBehind", "SqliteUpkeep", "failed_behind_of", "failing_of"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_LOOK_AGAIN_S = 15.0
 _WORKER_LOCK = "worker.lock"
 _WORKER_FAILING = "worker.failing"
 
@@ -47,6 +51,17 @@ class SqliteUpkeep:
 
         self._writer.write(work)
 
+    def refuses(self) -> bool:
+        """Mirrors ``Upkeep.refuses``. Without the second look nobody would write again where health decides who is asked."""
+        refused_at = self._writer.refused_at
+        if refused_at is None or time.monotonic() - refused_at < _LOOK_AGAIN_S:
+            return refused_at is not None
+        try:
+            self.probe()
+        except Unavailable:
+            return True
+        return False
+
     def state(self) -> StoreState:
         """Mirrors ``Upkeep.state``."""
         row = self._readers.row(_SQL["oldest_pending"], (ALL_STAGES,))
@@ -57,8 +72,9 @@ class SqliteUpkeep:
             oldest_pending_at=row[0],
             worker_alive=_is_locked(self._path.parent / _WORKER_LOCK),
             disk_free_bytes=shutil.disk_usage(self._path.parent).free,
-            failing={**_told(self._path.parent / _WORKER_FAILING), **self._failures.standing()},
+            failing={**failing_of(self._path.parent), **self._failures.standing()},
             repositories_behind=self._behind(),
+            **_failed_behind(self._readers),
         )
 
     def note_failing(self, parts: Mapping[str, str]) -> None:
@@ -88,6 +104,30 @@ class SqliteUpkeep:
         return Compaction(max(0, moved), complete=logged == moved, index_merges=merges)
 
 
+class FailedBehind(TypedDict):
+    """What failed for good behind the calls of sessions, of every tenant."""
+
+    outbox_failed: int
+    inquiries_failed: int
+
+
+def failed_behind_of(path: Path) -> FailedBehind:
+    """How much that is in a database file, only read; nothing where an older version wrote it and had no such rows."""
+    readers = Readers(path)
+    try:
+        return _failed_behind(readers)
+    except Fault:
+        return FailedBehind(outbox_failed=0, inquiries_failed=0)
+    finally:
+        readers.close()
+
+
+def _failed_behind(readers: Readers) -> FailedBehind:
+    (outbox,) = readers.row(_SQL["count_failed_outbox"]) or (0,)
+    (inquiries,) = readers.row(_SQL["count_failed_inquiries"]) or (0,)
+    return FailedBehind(outbox_failed=outbox, inquiries_failed=inquiries)
+
+
 def _merge(connection: apsw.Connection) -> bool:
     before = connection.total_changes()
     connection.execute(_SQL["merge_terms"], (limits.COMPACT_PAGES,))
@@ -95,10 +135,10 @@ def _merge(connection: apsw.Connection) -> bool:
     return connection.total_changes() - before > 1
 
 
-def _told(path: Path) -> dict[str, str]:
+def failing_of(folder: Path) -> dict[str, str]:
     """What a worker says that fails; nothing where the file is none of ours."""
     with contextlib.suppress(OSError, ValueError):
-        told = json.loads(path.read_text())
+        told = json.loads((folder / _WORKER_FAILING).read_text())
         if isinstance(told, dict):
             return {str(part): str(error) for part, error in told.items()}
     return {}

@@ -95,6 +95,11 @@ ORDER BY id DESC LIMIT ?5;
 -- How many stand in each state, of a tenant or of all.
 SELECT state, count(*) FROM inquiry WHERE ?1 IS NULL OR tenant_id = ?1 GROUP BY state;
 
+-- name: count_failed_inquiries
+-- How many failed for good.
+SELECT count(*) FROM inquiry INDEXED BY inquiry_unsettled
+WHERE state IN ('pending', 'answered', 'failed') AND state = 'failed';
+
 -- name: forget_inquiries
 -- Delete the inquiries about any of these events: ?2 is a JSON list.
 DELETE FROM inquiry WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM json_each(?2));

@@ -133,3 +133,7 @@ WHERE tenant_id = ?1 AND state = 'failed' AND (scope = ?2 OR (scope >= ?3 AND sc
 SELECT * FROM outbox
 WHERE tenant_id = ?1 AND state <> 'sent' AND (?2 IS NULL OR scope = ?2 OR (scope >= ?3 AND scope < ?4))
 ORDER BY id DESC LIMIT ?5;
+
+-- name: count_failed_outbox
+-- How many rows failed for good.
+SELECT count(*) FROM outbox INDEXED BY outbox_left WHERE state <> 'sent' AND state = 'failed';

@@ -1,0 +1,114 @@
+"""A model that sends a byte now and then keeps nobody longer than one that says nothing: one deadline for the whole exchange."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from lamina.errors import Unavailable
+from lamina.models.generator import OpenAiGenerator
+from lamina.models.ports import Generated, Message
+
+TIMEOUT_S = 0.4
+SAID = json.dumps({"choices": [{"message": {"content": "hello"}}]}).encode()
+WHOLE = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(SAID), SAID)
+
+
+class Dripping:
+    """A server that sends the parts that it is told to, with a pause after each; ``connections`` counts."""
+
+    def __init__(self, parts: Callable[[], Iterator[bytes]], pause_s: float) -> None:
+        self.parts, self.pause_s = parts, pause_s
+        self.connections = 0
+        self.over = threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/v1"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.listener.accept()
+                self.connections += 1
+                threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection:
+            while connection.recv(65536):
+                for part in self.parts():
+                    connection.sendall(part)
+                    if self.over.wait(self.pause_s):
+                        return
+
+    def stop(self) -> None:
+        self.over.set()
+        self.listener.close()
+
+
+def headers() -> Iterator[bytes]:
+    yield b"HTTP/1.1 200 OK\r\n"
+    for number in itertools.count():
+        yield b"x-a%d: b\r\n" % number
+
+
+def body() -> Iterator[bytes]:
+    yield b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n"
+    yield from itertools.repeat(b" ")
+
+
+def interim() -> Iterator[bytes]:
+    yield from itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+def chunks() -> Iterator[bytes]:
+    yield b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+    yield from itertools.repeat(b"1\r\n \r\n")
+
+
+def silence() -> Iterator[bytes]:
+    yield from itertools.repeat(b"")
+
+
+def ask(url: str) -> Generated:
+    generator = OpenAiGenerator(url, "small", timeout_s=TIMEOUT_S)
+    try:
+        return generator.complete([Message("user", "hi")], tokens_max=9)
+    finally:
+        generator.close()
+
+
+@pytest.mark.parametrize("parts", [headers, body, interim, chunks, silence])
+def test_who_drips_is_given_up_when_the_time_is_up(parts: Callable[[], Iterator[bytes]]) -> None:
+    server = Dripping(parts, 0.05)
+    began = time.monotonic()
+    with pytest.raises(Unavailable) as caught:
+        ask(server.url)
+    took_s = time.monotonic() - began
+    server.stop()
+    assert caught.value.message.endswith("ReadTimeout")
+    assert TIMEOUT_S <= took_s < 5 * TIMEOUT_S
+
+
+def test_who_answers_in_time_is_heard_and_asked_again_over_the_same_connection() -> None:
+    server = Dripping(lambda: iter([WHOLE[:20], WHOLE[20:60], WHOLE[60:]]), 0.01)
+    generator = OpenAiGenerator(server.url, "small", timeout_s=5)
+    for _ in range(3):
+        assert generator.complete([Message("user", "hi" * 50_000)], tokens_max=9).text == "hello"
+    generator.close()
+    server.stop()
+    assert server.connections == 1
+
+
+def test_nobody_there_is_unavailable_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+    with pytest.raises(Unavailable) as caught:
+        ask(url)
+    assert caught.value.message.endswith("ConnectError")
