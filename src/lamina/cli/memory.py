@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from lamina.cli.group import Commands
 from lamina.cli.options import DEFAULT_URL, Actor, AsJson, Scope, Url
 from lamina.errors import Forbidden, Invalid, Unavailable
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from lamina.client import Client
 
 __all__ = ["add_memory_commands"]
+
+_WORKER_STARTS_S = 3.0
+_LOOK_S = 0.2
 
 
 def add_memory_commands(app: typer.Typer) -> None:
@@ -28,7 +32,7 @@ def add_memory_commands(app: typer.Typer) -> None:
     app.command()(demo)
 
 
-_imports = typer.Typer(help="Bring memories in from files.", no_args_is_help=True)
+_imports = typer.Typer(cls=Commands, help="Bring memories in from files.", no_args_is_help=True)
 
 
 def remember(
@@ -56,9 +60,10 @@ def remember(
     options = cast("ExperienceOptions", {name: value for name, value in given.items() if value})
     said = sys.stdin.read() if text == "-" else text
     stage = show.stage(wait)
-    began = time.monotonic()
     with connected(url, actor, scope) as client:
-        stored = client.experience(said, wait=stage, **options)
+        derives = stage in (None, "captured") or _somebody_derives(client)
+        began = time.monotonic()
+        stored = client.experience(said, wait=stage if derives else None, **options)
         waited_s = time.monotonic() - began
         if as_json:
             show.json(stored)
@@ -67,16 +72,40 @@ def remember(
     if stage not in (None, "captured") and stored.status != stage:
         raise Unavailable(
             "DERIVATION_WAITS",
-            f"{stored.event_id} is stored, and not {stage} after {waited_s:.0f} s",
-            hint="is a worker running? lamina doctor looks for it",
+            f"{stored.event_id} is stored, and not {stage}"
+            + (f" after {waited_s:.0f} s" if derives else ": no worker runs"),
+            hint="is a worker running? lamina doctor looks for it"
+            if derives
+            else "lamina worker --data FOLDER derives beside a server with --workers 0",
         )
+
+
+def _somebody_derives(client: Client) -> bool:
+    """False once no worker has been there for as long as one takes to start; a server need not say."""
+    until = time.monotonic() + _WORKER_STARTS_S
+    try:
+        while client.health().worker.alive is False:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_LOOK_S)
+    except (Forbidden, Unavailable):
+        return True
+    return True
 
 
 def _day_or_time(at: str | None) -> str | None:
     """When something happened, as the wire takes it: a bare day is its midnight, as it is for ``--as-of``."""
     from lamina.kernel.time import day_or_instant, rfc3339
 
-    return None if at is None else rfc3339(day_or_instant(at, field="observed_at"))
+    try:
+        return None if at is None else rfc3339(day_or_instant(at, field="observed_at"))
+    except Invalid as error:
+        raise Invalid(
+            error.code,
+            error.message,
+            hint="a day or a time such as 2026-04-02T18:00:00Z; words of time are for recall --when",
+            details=error.details,
+        ) from error
 
 
 def recall(
