@@ -44,7 +44,7 @@ def remembered(brief: Brief, *, begins: bool) -> list[str]:
     """What memory holds, for the terminal alone: whoever says it as a turn has it remembered a second time."""
     name = brief.identity.name
     told = [f"you are {name}"] if name and begins else []
-    told += [f"last time: {brief.episode_bridge}"] if brief.episode_bridge else []
+    told += [" ".join(brief.episode_bridge.split())] if brief.episode_bridge else []
     told += [f"still open: {loop.text}" for loop in brief.active_loops[:3]]
     return told + [f"said before: {item.text}" for item in brief.semantic_context[:2]]
 

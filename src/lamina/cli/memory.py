@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_memory_commands"]
 
-_WORKER_STARTS_S = 3.0
-_LOOK_S = 0.2
-
 
 def add_memory_commands(app: typer.Typer) -> None:
     """Put them beside the commands that run the server."""
@@ -29,6 +26,7 @@ def add_memory_commands(app: typer.Typer) -> None:
     app.add_typer(_imports, name="import")
     app.command()(why)
     app.command()(tail)
+    app.command()(cancel)
     app.command()(demo)
 
 
@@ -81,16 +79,12 @@ def remember(
 
 
 def _somebody_derives(client: Client) -> bool:
-    """False once no worker has been there for as long as one takes to start; a server need not say."""
-    until = time.monotonic() + _WORKER_STARTS_S
+    """False where no worker runs and the server keeps none. A server need not say."""
     try:
-        while client.health().worker.alive is False:
-            if time.monotonic() >= until:
-                return False
-            time.sleep(_LOOK_S)
+        worker = client.health().worker
     except (Forbidden, Unavailable):
         return True
-    return True
+    return worker.kept or worker.alive is not False
 
 
 def _day_or_time(at: str | None) -> str | None:
@@ -246,6 +240,25 @@ def tail(
                 show.json(event)
             else:
                 show.lifecycle_event(event)
+
+
+def cancel(
+    event_id: Annotated[str, typer.Argument(help="What was said, evt_….")],
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Stop deriving from what was said, and keep it and what rests on it alone out of recall. It stays in the log."""
+    from lamina.cli import show
+    from lamina.cli.remote import connected
+
+    with connected(url, actor, None) as client:
+        cancelled = client.cancel(event_id)
+    if as_json:
+        return show.json(cancelled)
+    stopped = ", ".join(cancelled.stages_cancelled)
+    left = f"; what was left of its derivation is dropped: {stopped}" if stopped else ""
+    return typer.echo(f"{cancelled.event_id} is kept out of recall, with what rests on it alone{left}")
 
 
 def demo(

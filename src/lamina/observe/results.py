@@ -15,9 +15,13 @@ __all__ = [
 
 
 class WorkerHealth(Result):
-    """Derivation: whether a worker runs (null where the store cannot tell), and what waits for it, of all tenants."""
+    """Derivation: whether a worker runs (null where the store cannot tell), and what waits for it, of all tenants.
+
+    ``kept`` says that the server keeps one running itself: one that is not alive is on its way.
+    """
 
     alive: bool | None
+    kept: bool = False
     pending: int
     running: int
     failed: int

@@ -235,8 +235,7 @@ def test_why_says_which_ids_it_takes(run, record_id):
     assert "fact_…" in result.stderr
 
 
-def test_a_wait_is_over_at_once_where_no_worker_runs(run, client, monkeypatch):
-    monkeypatch.setattr("lamina.cli.memory._WORKER_STARTS_S", 0.3)
+def test_a_wait_is_over_at_once_where_no_worker_runs(run, client):
     began = time.monotonic()
     result = run("remember", "I moved to Lisbon", "--wait", "consolidated")
     assert time.monotonic() - began < limits.WAIT_S_MAX / 3
@@ -257,6 +256,26 @@ def test_a_wait_that_nobody_ends_fails_and_says_that_it_is_stored(run, client, w
         result.stderr,
     )
     assert run("remember", "again", "--wait", "captured").exit_code == 0
+
+
+@pytest.mark.model
+def test_what_is_cancelled_is_out_of_recall(run, live, client):
+    kept, taken = tell(live, client, "I adopted a cat called Biscuit.", "My cat is called Toffee.")
+    result = run("cancel", taken)
+    assert (result.exit_code, result.stdout) == (
+        0,
+        f"{taken} is kept out of recall, with what rests on it alone\n",
+    )
+    assert [event.id for event in client.events.iterate()] == [kept]
+    assert json.loads(run("cancel", taken, "--json").stdout)["excluded_from_recall"] is True
+
+
+def test_what_is_cancelled_before_its_turn_is_not_derived(run, client):
+    stored = client.experience("My cat is called Toffee.")
+    said = run("cancel", stored.event_id).stdout
+    assert said.endswith("is dropped: extracted, indexed, consolidated, compressed\n")
+    refused = run("cancel", "belief_01a201da-0675-7347-af43-563b403313d7")
+    assert refused.exit_code == 2
 
 
 def test_a_demo_that_nobody_derives_stores_nothing(run, client):
