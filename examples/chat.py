@@ -3,8 +3,8 @@
     python examples/chat.py --user maya
     python examples/chat.py --user maya --model-url http://127.0.0.1:11434/v1 --model llama3.2
 
-Start ``lamina serve`` first. Without a model the assistant only says what it remembers, which shows what a model would
-be given. The key of a model is read from OPENAI_API_KEY. End with Ctrl-D.
+Start ``lamina serve`` first. Without a model the terminal shows what is remembered, which is what a model would be given,
+and the assistant says no more than that it listens: what it remembered is not said again as something new. The key of a model is read from OPENAI_API_KEY. End with Ctrl-D.
 """
 
 from __future__ import annotations
@@ -40,15 +40,19 @@ def prompt(brief: Brief) -> str:
     )
 
 
+def remembered(brief: Brief, *, begins: bool) -> list[str]:
+    """What memory holds, for the terminal alone: whoever says it as a turn has it remembered a second time."""
+    name = brief.identity.name
+    told = [f"you are {name}"] if name and begins else []
+    told += [" ".join(brief.episode_bridge.split())] if brief.episode_bridge else []
+    told += [f"still open: {loop.text}" for loop in brief.active_loops[:3]]
+    return told + [f"said before: {item.text}" for item in brief.semantic_context[:2]]
+
+
 def answer(brief: Brief, said: str, model_url: str | None, model: str) -> str:
-    """The model's reply, or without one what it would have been told."""
+    """The model's reply, or without one that somebody listens."""
     if model_url is None:
-        name = brief.identity.name
-        told = [f"You are {name}."] if name else []
-        told += [f"Still open: {loop.text}." for loop in brief.active_loops[:3]]
-        told += [f"I remember: {item.text}" for item in brief.semantic_context[:2]]
-        told += [brief.episode_bridge] if brief.episode_bridge else []
-        return "\n".join(told) or "I am listening."
+        return "I am listening."
     messages = [{"role": "system", "content": prompt(brief)}]
     messages += [{"role": turn.role, "content": turn.text} for turn in brief.working_memory]
     messages.append({"role": "user", "content": said})
@@ -75,6 +79,9 @@ def talk(memory: Client, who: dict[str, str], model_url: str | None, model: str)
         if not said:
             continue
         brief = memory.brief(said, mode=mode, **who)
+        if model_url is None:
+            for line in remembered(brief, begins=mode == "session_start"):
+                print(f"  ({line})")
         replied = answer(brief, said, model_url, model)
         print(f"assistant: {replied}", flush=True)
         memory.ingest("user", said, **who)

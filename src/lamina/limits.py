@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-# Scope paths (seed 002, Appendix B).
+# Scope paths, as the Cortex contract has them.
 SCOPE_SEGMENTS_MAX: Final = 32
 SCOPE_LENGTH_MAX: Final = 4096
 SCOPE_TYPE_LENGTH_MAX: Final = 32
 SCOPE_ID_LENGTH_MAX: Final = 128
 
-# The experience envelope. The seed bounds only the idempotency key; the rest keep one event small enough to be
+# The experience envelope. The contract bounds only the idempotency key; the rest keep one event small enough to be
 # derived, indexed and shown without special cases. Larger documents are uploaded as blobs or split by the caller.
 IDEMPOTENCY_KEY_LENGTH_MAX: Final = 64
 ACTOR_LENGTH_MAX: Final = 256
@@ -36,8 +36,8 @@ PRUNE_CANDIDATES_MAX: Final = 1000  # how many a dry run shows; it counts all
 # Requests.
 BODY_BYTES_MAX: Final = 2 * 1024 * 1024
 BULK_BODY_BYTES_MAX: Final = 64 * 1024 * 1024
-BULK_ITEMS_MAX: Final = 1000  # seed 002, 8.2
-PAGE_LIMIT_DEFAULT: Final = 50  # seed 002, 6.4
+BULK_ITEMS_MAX: Final = 1000  # of the Cortex contract
+PAGE_LIMIT_DEFAULT: Final = 50  # of the Cortex contract
 PAGE_LIMIT_MAX: Final = 1000
 CURSOR_LENGTH_MAX: Final = 2048
 REQUEST_ID_LENGTH_MAX: Final = 128
@@ -46,7 +46,7 @@ REQUEST_ID_LENGTH_MAX: Final = 128
 RATE_BUCKETS_MAX: Final = 10_000
 RATE_UNLIMITED: Final = 1_000_000_000  # what X-RateLimit-Limit says where nothing limits
 
-# Tokens (seed 002, 4.2, 4.3 and 4.5).
+# Tokens. Their times are those of the Cortex contract.
 TOKEN_LENGTH_MAX: Final = 8192  # a header line that every proxy still passes
 TOKEN_ID_LENGTH_MAX: Final = 256
 TENANT_LENGTH_MAX: Final = 128
@@ -67,7 +67,7 @@ JWKS_RENEW_S: Final = 300.0  # from here on they are renewed beside the requests
 JWKS_INTERVAL_S: Final = 15.0  # how often an issuer is asked at most, whatever tokens arrive
 JWKS_WAIT_S: Final = 5.0
 
-# Idempotency and packs (seed 002, 6.3 and 8.3).
+# Idempotency and packs, as the Cortex contract has them.
 IDEMPOTENCY_TTL_S: Final = 24 * 3600
 KEYS_PRUNED_MAX: Final = 2000  # in one transaction
 PACK_TTL_S: Final = 60
@@ -86,7 +86,7 @@ WAITS_MAX: Final = (
     32  # at once: each holds a thread, of 96 that serve calls; who comes then is answered at once
 )
 
-# Jobs: 5, 10, 20, 40 s, then failed and visible (DESIGN section 5).
+# Jobs: 5, 10, 20, 40 s, then failed and visible.
 JOB_ATTEMPTS_MAX: Final = 5
 JOB_BACKOFF_BASE_S: Final = 5.0
 JOB_LEASE_S: Final = 60.0
@@ -164,7 +164,7 @@ CONCEPT_DEPTH_MAX: Final = 3
 COVERAGE_CONCEPTS_MAX: Final = 10_000
 SUMMARY_LENGTH_MAX: Final = 200
 
-# Reminders (seed 000, Schedule Reminders). The bytes are those of canonical JSON.
+# Reminders, as the Relay contract has them. The bytes are those of canonical JSON.
 SCHEDULE_TITLE_LENGTH_MAX: Final = 160
 SCHEDULE_NOTE_LENGTH_MAX: Final = 1000
 SCHEDULE_LINK_LENGTH_MAX: Final = 200
@@ -176,7 +176,7 @@ SCHEDULE_OFFSET_MAX: Final = 10_000
 SCHEDULE_CONTEXT_ITEMS_MAX: Final = 100
 SCHEDULE_WINDOW_HOURS_MAX: Final = 720
 
-# Lifecycle streaming (seed 002, 10.4 and 10.5).
+# Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600
 LIFECYCLE_LAG_S_MAX: Final = 30.0
 LIFECYCLE_STREAMS_MAX: Final = 512  # of one process, each some 100 kB with its connection
@@ -222,7 +222,7 @@ SNAPSHOT_DOCUMENTS_MAX: Final = (
     2000  # that are read for a snapshot of an earlier state, where nothing is indexed
 )
 SNAPSHOT_BYTES_MAX: Final = 64 * 1024 * 1024  # of all of them; one is in memory at a time
-# Sessions (seed 003 and the mechanics behind it).
+# Sessions, as clients of the Synapse contract expect them.
 SESSION_WINDOW_TURNS: Final = 12
 SESSION_GAP_S: Final = 30 * 60
 SESSION_TURN_AHEAD_S: Final = 366 * 86_400  # a turn dated later than that counts as said when it was recorded

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from lamina import limits
 from lamina.errors import Invalid
 
-__all__ = ["PRESETS", "Settings", "load_settings"]
+__all__ = ["PRESETS", "Settings", "load_settings", "load_token"]
 
 _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
 _ELSEWHERE = ("LAMINA_URL", "LAMINA_AUTH_FOLDER")
@@ -197,18 +198,10 @@ def load_settings(environment: Mapping[str, str], **given: Any) -> Settings:
 
     Raises ``Invalid`` (UNKNOWN_SETTING, INVALID_SETTING) naming the key and the accepted values.
     """
-    known = {item.name: item for item in fields(Settings)}
-    accepted = {f"LAMINA_{name.upper()}" for name in known}
-    named = [name for name in environment if name.startswith("LAMINA_") and name not in _ELSEWHERE]
-    for name in [*named, *(f"LAMINA_{key.upper()}" for key in given)]:
-        if name not in accepted:
-            raise Invalid(
-                "UNKNOWN_SETTING",
-                f"{name} is not a setting of Lamina",
-                hint="known: " + ", ".join(f"LAMINA_{key.upper()}" for key in known),
-            )
+    _refuse_unknown([*environment, *(f"LAMINA_{key.upper()}" for key in given)])
     chosen: dict[str, Any] = {}
-    for name, item in known.items():
+    for item in fields(Settings):
+        name = item.name
         value = given.get(name)
         for key in (f"LAMINA_{name.upper()}", *item.metadata["names"]):
             if value is None and key in environment:
@@ -216,6 +209,28 @@ def load_settings(environment: Mapping[str, str], **given: Any) -> Settings:
         if value is not None:
             chosen[name] = _parsed(name, value, item.type)
     return Settings(**chosen)
+
+
+def load_token(environment: Mapping[str, str]) -> str:
+    """The token alone, for commands that need no other setting: a wrong one of the server is nothing to them.
+
+    Raises ``Invalid`` (UNKNOWN_SETTING) as ``load_settings`` does.
+    """
+    _refuse_unknown(environment)
+    return environment.get("LAMINA_TOKEN", "")
+
+
+def _refuse_unknown(names: Iterable[str]) -> None:
+    own = [item.name for item in fields(Settings)]
+    known = [f"LAMINA_{each.upper()}" for each in own]
+    for name in names:
+        if name.startswith("LAMINA_") and name not in (*known, *_ELSEWHERE):
+            near = difflib.get_close_matches(name.removeprefix("LAMINA_").lower(), own, n=1)
+            raise Invalid(
+                "UNKNOWN_SETTING",
+                f"{name} is not a setting of Lamina",
+                hint=f"did you mean LAMINA_{near[0].upper()}?" if near else "known: " + ", ".join(known),
+            )
 
 
 def _parsed(name: str, value: Any, kind: object) -> Any:
@@ -231,4 +246,6 @@ def _parsed(name: str, value: Any, kind: object) -> Any:
         if value.lower() not in words:
             raise Invalid("INVALID_SETTING", f"{_names_of(name)} is {value!r}; accepted: 1 or 0")
         return words[value.lower()]
+    if kind == "Path | None" and value == "":
+        return None
     return Path(value) if kind in ("Path", "Path | None") else value

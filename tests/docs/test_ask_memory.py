@@ -19,7 +19,7 @@ from lamina.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "ask-memory.md").read_text(encoding="utf-8")
-CALLS = [json.loads(body) for body in re.findall(r"-d '(\{.*?\n\})'", PAGE, re.DOTALL)]
+CALLS: list[dict[str, Any]] = [json.loads(body) for body in re.findall(r"-d '(\{.*?\n\})'", PAGE, re.DOTALL)]
 HEADERS = {"X-Cortex-Actor": "user:maya"}
 
 
@@ -44,9 +44,18 @@ def packs(http: TestClient) -> list[dict[str, Any]]:
 
 
 @pytest.mark.model
+def test_what_was_corrected_is_marked_and_stands_behind(http: TestClient) -> None:
+    asked = {name: value for name, value in CALLS[0].items() if name != "budgets"}
+    assert (
+        "(superseded 2026-03-22)"
+        in http.post("/v1/recall", json=asked, headers=HEADERS).json()["context_block"]
+    )
+
+
+@pytest.mark.model
 def test_every_call_of_the_page_finds_what_it_is_about(packs: list[dict[str, Any]]) -> None:
     plain, below, then, filtered, small = packs
-    assert "(superseded 2026-03-22)" in plain["context_block"]
+    assert plain["layers"]["facts"][0]["text"] == "Maya is allergic to cashews"
     assert {name for name, items in below["layers"].items() if items} == {"facts", "events"}
     assert "Leipzig" in then["context_block"]
     assert "Understanding:" not in then["context_block"]

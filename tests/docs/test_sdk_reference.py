@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lamina import Client
 from lamina.client import layers, options
+from lamina.recall.requests import Pack, RankedBelief, RankedConcept, RankedEpisode, RankedEvent, RankedFact
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference" / "sdk.md").read_text(encoding="utf-8")
@@ -45,3 +46,22 @@ def test_examples_are_python():
         assert blocks
         for block in blocks:
             compile(block, str(page), "exec")
+
+
+def test_the_fields_that_the_page_shows_are_those_of_the_results():
+    kinds = {
+        "a pack": Pack,
+        "an event": RankedEvent,
+        "a fact": RankedFact,
+        "a belief": RankedBelief,
+        "an episode": RankedEpisode,
+        "a concept": RankedConcept,
+    }
+    for name, kind in kinds.items():
+        (row,) = re.findall(rf"^\| {name} \| (.+) \|$", PAGE, re.MULTILINE)
+        for path in re.findall(r"`([\w.]+)[`\[]", row):
+            found = kind
+            for part in path.split("."):
+                assert part in found.model_fields, f"{name} has no {path}"
+                found = found.model_fields[part].annotation
+        assert kind is Pack or "score" in kind.model_fields

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 from house import ROOT, report, text_of, tracked_files
 
 _ABSOLUTE = re.compile(r"(?<![\w.~$}/:])/(?:home|root|Users|work|workspace|mnt)/[\w.-]+")
+_SEED = re.compile(r"\bseed 00\d")
+_ELSEWHERE = re.compile(r"\b(?:DESIGN|STYLE|RETRIEVAL)(?:\.md)?,? section \d+")
+_FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _BYTES_MAX = 5_000_000
 _LARGE = {"src/lamina/models/data/minilm-l6-v2-int8.onnx"}
 """The default embedder must work after one offline install, and no registry carries this export of it."""
@@ -39,3 +43,23 @@ def test_scripts_can_be_run(files):
     scripts = [path for path in files if text_of(path).startswith("#!")]
     found = [str(path.relative_to(ROOT)) for path in scripts if not os.access(path, os.X_OK)]
     assert not found, report("Make these executable with chmod +x:", found)
+
+
+def test_nothing_points_to_a_text_that_is_not_here(files):
+    """Docstrings name sections of the contracts; docs/explanation/contracts.md says what these are."""
+    bare = [path for path in files if path.suffix in (".yaml", ".toml") or path.name == "limits.py"]
+    found = [f"{path.relative_to(ROOT)}: {word}" for path in bare for word in _SEED.findall(text_of(path))]
+    for path in files:
+        if path != Path(__file__):
+            found += [f"{path.relative_to(ROOT)}: {word}" for word in _ELSEWHERE.findall(text_of(path))]
+    assert not found, report("Say it here, or name the contract:", found)
+
+
+def test_prose_has_lines_that_an_editor_shows(files):
+    found = []
+    for path in files:
+        if path.suffix == ".md" and not path.is_relative_to(ROOT / "docs" / "reference" / "errors"):
+            lines = _FENCED.sub("", text_of(path)).splitlines()
+            long = [line[:60] for line in lines if len(line) > 250 and not line.startswith("|")]
+            found += [f"{path.relative_to(ROOT)}: {line} …" for line in long]
+    assert not found, report("Break these lines:", found)

@@ -10,7 +10,7 @@ from lamina.client.asks import ask, query_text
 from lamina.client.identity import Identity
 from lamina.client.layer_asks import event, events, timeline, why
 from lamina.client.reads import follow_ask, recall_ask, resumed
-from lamina.client.writes import bulk_ask, cancel_ask, experience_ask
+from lamina.client.writes import bulk_ask, cancel_ask, experience_ask, last_key
 from lamina.errors import Invalid
 from lamina.observe.results import Version
 from lamina.pipeline.envelope import Envelope
@@ -117,6 +117,17 @@ def test_a_batch_takes_texts_short_items_and_whole_ones():
     assert [item.content["text"] for item in request.items] == ["one", "two", "three"]
     assert [item.idempotency_key for item in request.items] == ["k", "k", "k-3"]
     assert request.idempotency_key == "k"
+
+
+@pytest.mark.parametrize(("ordering", "last"), [("batch_throughput", "new"), ("strict_temporal", "late")])
+def test_a_batch_waits_for_what_is_derived_last(ordering, last):
+    times = {
+        "early": "2026-05-01T10:00:00Z",
+        "late": "2026-05-01T09:00:00-07:00",
+        "new": "2026-05-01T12:00:00Z",
+    }
+    items = [{"text": name, "observed_at": time, "idempotency_key": name} for name, time in times.items()]
+    assert last_key(bulk_ask(MAYA, items, {"ordering": ordering}, now=NOW, new_key=lambda: "k")) == last
 
 
 def test_a_session_in_a_batch_is_not_given_to_the_wrong_speaker():

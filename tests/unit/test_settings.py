@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 
 import pytest
 
 from lamina.errors import Invalid
-from lamina.settings import Settings, load_settings
+from lamina.settings import Settings, load_settings, load_token
 
 
 def test_an_empty_environment_gives_the_defaults() -> None:
@@ -33,13 +34,31 @@ def test_the_name_of_a_seed_is_known_and_ours_goes_first() -> None:
     assert load_settings({**seeds, "LAMINA_PRESET": "dev_local"}).preset == "dev_local"
 
 
-@pytest.mark.parametrize("name", ["LAMINA_PROT", "LAMINA_", "LAMINA_port"])
-def test_an_unknown_name_is_refused_with_the_known_ones(name: str) -> None:
+@pytest.mark.parametrize("load", [load_settings, load_token])
+@pytest.mark.parametrize("name", ["LAMINA_PROT", "LAMINA_port"])
+def test_an_unknown_name_is_refused_with_the_one_that_was_meant(
+    name: str, load: Callable[[Mapping[str, str]], object]
+) -> None:
     with pytest.raises(Invalid) as caught:
-        load_settings({name: "1"})
+        load({name: "1"})
     assert caught.value.code == "UNKNOWN_SETTING"
     assert name in caught.value.message
-    assert "LAMINA_PORT" in (caught.value.hint or "")
+    assert caught.value.hint == "did you mean LAMINA_PORT?"
+
+
+def test_an_unknown_name_that_is_near_none_is_refused_with_all() -> None:
+    with pytest.raises(Invalid) as caught:
+        load_settings({"LAMINA_XYZZY": "1"})
+    assert (caught.value.hint or "").count("LAMINA_") == len(fields(Settings))
+
+
+def test_a_token_is_read_without_the_settings_of_a_server() -> None:
+    assert load_token({"LAMINA_TOKEN": "t", "LAMINA_PRESET": "prod"}) == "t"
+    assert load_token({}) == ""
+
+
+def test_an_empty_name_of_a_file_is_none() -> None:
+    assert load_settings({"LAMINA_ISSUERS": ""}).issuers is None
 
 
 def test_an_unknown_name_in_the_call_is_refused_too() -> None:

@@ -349,7 +349,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         SERVER,
         "A setting has a value that is not accepted; the message lists those that are.",
-        hint="docs/reference/settings.md has every setting with what it accepts",
+        hint="change the setting that is named, or leave it out: `lamina serve --help` shows defaults",
     ),
     "MIGRATION_REFUSED": ErrorCode(
         "Fault",

@@ -62,7 +62,9 @@ PHRASES: Final[Mapping[str, str]] = {
     "send X-Cortex-Actor with exactly the sub of the token": "name with --actor exactly whom the token names",
     "X-Cortex-Actor": "--actor",
     "wait as Retry-After says, then send it again": "wait a little, then run it again",
-    "pass scope= to the call or to the client": "name it with --scope",
+    "pass actor= to the client, exactly as the token names it, or scope= to the call": (
+        "name it with --actor, exactly as the token does, or set LAMINA_ACTOR"
+    ),
     "pass observed_actor=": "name them with --actor",
     "compare client.version() with the version of this package": "lamina doctor compares the versions",
     "POST /v1/continuity/history": "lamina capsule history",

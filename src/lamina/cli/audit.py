@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.given import text_of
-from lamina.cli.options import Data
+from lamina.cli.group import Commands
+from lamina.cli.options import Data, chosen_settings
 from lamina.errors import Invalid
-from lamina.settings import Settings, load_settings
+from lamina.settings import Settings
 
 if TYPE_CHECKING:
     from lamina.kernel.audit import Head
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["audit_commands"]
 
-audit_commands = typer.Typer(help="Check the audit log.", no_args_is_help=True)
+audit_commands = typer.Typer(cls=Commands, help="Check the audit log.", no_args_is_help=True)
 
 _Tenant = Annotated[str | None, typer.Option(help="One tenant; without it, all of them.")]
 _HeadFile = Annotated[
@@ -32,7 +32,7 @@ _HeadFile = Annotated[
 @audit_commands.command()
 def head(data: Data = None, tenant: _Tenant = None) -> None:
     """Print the newest row of each chain as a line of JSON. Kept elsewhere, it proves what came before."""
-    with _store(load_settings(os.environ, data=data)) as store:
+    with _store(chosen_settings(data=data)) as store:
         heads = [item for item in store.audit.heads() if tenant in (None, item.tenant_id)]
     for item in heads:
         line = {"tenant_id": item.tenant_id, "number": item.number, "hash": item.hash}
@@ -48,7 +48,7 @@ def verify(data: Data = None, tenant: _Tenant = None, head: _HeadFile = None) ->
 
     heads = {} if head is None else _read_heads(head)
     broken = False
-    with _store(load_settings(os.environ, data=data)) as store:
+    with _store(chosen_settings(data=data)) as store:
         chains = check_chains(store.audit, heads, tenant)
     if not chains:
         typer.echo("no chains")
@@ -79,7 +79,7 @@ def prune(data: Data = None) -> None:
     from lamina.kernel.ids import RandomIds
     from lamina.kernel.time import SystemClock
 
-    settings = load_settings(os.environ, data=data)
+    settings = chosen_settings(data=data)
     preset = overruled(load_preset(settings.preset), settings_defaults(settings))
     with _store(settings) as store:
         rules = TieredPolicy(preset, store.registry).audit_rules

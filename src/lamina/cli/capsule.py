@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lamina.cli.given import text_of
+from lamina.cli.group import Commands
 from lamina.cli.options import DEFAULT_URL, Actor, AsJson, Url
 from lamina.errors import Invalid, Malformed
 
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["capsule_commands"]
 
 capsule_commands = typer.Typer(
-    help="Read and write what an agent keeps across its resets.", no_args_is_help=True
+    cls=Commands, help="Read and write what an agent keeps across its resets.", no_args_is_help=True
 )
 
 _Kind = Annotated[str, typer.Argument(help="user, peer, thread or task.")]
 _Id = Annotated[str, typer.Argument(help="The subject's id.")]
 _File = Annotated[str, typer.Argument(help="A file with the JSON, or - to read it from standard input.")]
-_Reason = Annotated[str, typer.Option(help="Why, for whoever looks for it later.")]
+_Reason = Annotated[str, typer.Option(help="Why, for whoever looks for it later: 3 to 240 characters.")]
 _Message = Annotated[str | None, typer.Option("--message", help="The subject line of the commit.")]
 
 

@@ -59,7 +59,8 @@ def _require_derivation(client: Client) -> None:
         health = client.health()
     except Forbidden:
         return
-    if health.worker.alive is False or not all(health.models.values()):
+    nobody = health.worker.alive is False and not health.worker.kept
+    if nobody or not all(health.models.values()):
         raise Unavailable(
             "DERIVATION_WAITS",
             f"nothing was stored: {'; '.join(health.problems)}",

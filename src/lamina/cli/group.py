@@ -1,4 +1,4 @@
-"""How every command ends: an expected error is one line and its exit code, Ctrl-C is silent."""
+"""What all commands have in common: an expected error is one line and its exit code, Ctrl-C is silent, and flags take no value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INTERRUPTED = 130
 
 
 class Commands(TyperGroup):
-    """The group of all commands."""
+    """A group of commands."""
 
     def invoke(self, ctx: Any) -> Any:  # Any: Typer's own copy of click is private
         """Run the command; ``lamina.errors`` end it with their message on stderr and their exit code."""
@@ -29,3 +29,21 @@ class Commands(TyperGroup):
             raise typer.Exit(outcome_of(error).exit_code) from error
         except KeyboardInterrupt as interrupt:
             raise typer.Exit(INTERRUPTED) from interrupt
+
+    def get_params(self, ctx: Any) -> Any:
+        """Mirrors ``TyperGroup.get_params``."""
+        return _flags_without_a_type(super().get_params(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command, in whose help a flag is not followed by ``<bool>``, as if it took a value."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _flags_without_a_type(command.get_params(ctx))
+        return command
+
+
+def _flags_without_a_type(parameters: Any) -> Any:
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters

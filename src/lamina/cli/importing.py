@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -92,7 +93,7 @@ class _Lines:
         except LaminaError as error:
             self.report.refuse(number, error.message)
         except (ValueError, TypeError, AttributeError) as error:
-            self.report.refuse(number, str(error))
+            self.report.refuse(number, re.sub(r" at line 1 (column \d+)$", r" at \1", str(error)))
         return None
 
     def _key(self, given: dict[str, Any], scope: str | None) -> str:

@@ -6,6 +6,7 @@ Commands import what they need when they run, so that ``lamina --help`` answers 
 from __future__ import annotations
 
 import os
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -17,8 +18,8 @@ from lamina.cli.audit import audit_commands
 from lamina.cli.capsule import capsule_commands
 from lamina.cli.group import Commands
 from lamina.cli.memory import add_memory_commands
-from lamina.cli.options import AsJson, Data, setting_default
-from lamina.settings import PRESETS, load_settings
+from lamina.cli.options import AsJson, Data, chosen_settings, setting_default
+from lamina.settings import PRESETS
 
 __all__ = ["app", "main"]
 
@@ -76,9 +77,11 @@ def serve(
     ] = None,
 ) -> None:
     """Start the server and its worker. Everything is kept in one folder."""
+    if sys.stderr.isatty():
+        typer.echo("starting ...", err=True)  # loading takes seconds, and a person wonders
     from lamina.cli.serve import run_server
 
-    run_server(load_settings(os.environ, port=port, data=data, preset=preset, host=host, workers=workers))
+    run_server(chosen_settings(port=port, data=data, preset=preset, host=host, workers=workers))
 
 
 @app.command()
@@ -86,7 +89,7 @@ def worker(data: Data = None, parent: Annotated[int | None, typer.Option(hidden=
     """Derive what is queued, beside a server that was started with --workers 0."""
     from lamina.cli.work import run_worker
 
-    run_worker(load_settings(os.environ, data=data), parent)
+    run_worker(chosen_settings(data=data), parent)
 
 
 @app.command()
@@ -94,7 +97,7 @@ def retry(data: Data = None) -> None:
     """Try again to derive what failed for good. A server may run; what came after was derived without it, until a replay."""
     from lamina.cli.work import run_retry
 
-    stages = run_retry(load_settings(os.environ, data=data))
+    stages = run_retry(chosen_settings(data=data))
     typer.echo(f"{stages} stages are tried again")
 
 
@@ -103,7 +106,7 @@ def replay(data: Data = None) -> None:
     """Drop every derived layer and rebuild it from the log. The server must not run."""
     from lamina.cli.replay import run_replay
 
-    replayed = run_replay(load_settings(os.environ, data=data), partial(typer.echo, err=True))
+    replayed = run_replay(chosen_settings(data=data), partial(typer.echo, err=True))
     typer.echo(f"replayed {replayed.events} events")
     if replayed.failed:
         typer.echo(
@@ -125,7 +128,7 @@ def restore(
     """Restore documents, with their history, from a clone of their repository. The server must not run."""
     from lamina.cli.restore import run_restore
 
-    settings = load_settings(os.environ, data=data)
+    settings = chosen_settings(data=data)
     commits, same = run_restore(settings, clone, tenant or settings.tenant)
     hashes = (
         "with the hashes that they had" if same else "with other hashes, since another program wrote them"
@@ -145,7 +148,7 @@ def doctor(
     """Check this machine, the data folder and the server, and say what to do about what is wrong."""
     from lamina.cli.doctor import run_doctor
 
-    settings = load_settings(os.environ, data=data)
+    settings = chosen_settings(data=data)
     if not run_doctor(settings, url, as_json=as_json):
         raise typer.Exit(6)
 

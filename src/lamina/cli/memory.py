@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from lamina.cli.group import Commands
 from lamina.cli.options import DEFAULT_URL, Actor, AsJson, Scope, Url
 from lamina.errors import Forbidden, Invalid, Unavailable
 
@@ -25,10 +26,11 @@ def add_memory_commands(app: typer.Typer) -> None:
     app.add_typer(_imports, name="import")
     app.command()(why)
     app.command()(tail)
+    app.command()(cancel)
     app.command()(demo)
 
 
-_imports = typer.Typer(help="Bring memories in from files.", no_args_is_help=True)
+_imports = typer.Typer(cls=Commands, help="Bring memories in from files.", no_args_is_help=True)
 
 
 def remember(
@@ -56,9 +58,10 @@ def remember(
     options = cast("ExperienceOptions", {name: value for name, value in given.items() if value})
     said = sys.stdin.read() if text == "-" else text
     stage = show.stage(wait)
-    began = time.monotonic()
     with connected(url, actor, scope) as client:
-        stored = client.experience(said, wait=stage, **options)
+        derives = stage in (None, "captured") or _somebody_derives(client)
+        began = time.monotonic()
+        stored = client.experience(said, wait=stage if derives else None, **options)
         waited_s = time.monotonic() - began
         if as_json:
             show.json(stored)
@@ -67,16 +70,36 @@ def remember(
     if stage not in (None, "captured") and stored.status != stage:
         raise Unavailable(
             "DERIVATION_WAITS",
-            f"{stored.event_id} is stored, and not {stage} after {waited_s:.0f} s",
-            hint="is a worker running? lamina doctor looks for it",
+            f"{stored.event_id} is stored, and not {stage}"
+            + (f" after {waited_s:.0f} s" if derives else ": no worker runs"),
+            hint="is a worker running? lamina doctor looks for it"
+            if derives
+            else "lamina worker --data FOLDER derives beside a server with --workers 0",
         )
+
+
+def _somebody_derives(client: Client) -> bool:
+    """False where no worker runs and the server keeps none. A server need not say."""
+    try:
+        worker = client.health().worker
+    except (Forbidden, Unavailable):
+        return True
+    return worker.kept or worker.alive is not False
 
 
 def _day_or_time(at: str | None) -> str | None:
     """When something happened, as the wire takes it: a bare day is its midnight, as it is for ``--as-of``."""
     from lamina.kernel.time import day_or_instant, rfc3339
 
-    return None if at is None else rfc3339(day_or_instant(at, field="observed_at"))
+    try:
+        return None if at is None else rfc3339(day_or_instant(at, field="observed_at"))
+    except Invalid as error:
+        raise Invalid(
+            error.code,
+            error.message,
+            hint="a day or a time such as 2026-04-02T18:00:00Z; words of time are for recall --when",
+            details=error.details,
+        ) from error
 
 
 def recall(
@@ -217,6 +240,25 @@ def tail(
                 show.json(event)
             else:
                 show.lifecycle_event(event)
+
+
+def cancel(
+    event_id: Annotated[str, typer.Argument(help="What was said, evt_….")],
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Stop deriving from what was said, and keep it and what rests on it alone out of recall. It stays in the log."""
+    from lamina.cli import show
+    from lamina.cli.remote import connected
+
+    with connected(url, actor, None) as client:
+        cancelled = client.cancel(event_id)
+    if as_json:
+        return show.json(cancelled)
+    stopped = ", ".join(cancelled.stages_cancelled)
+    left = f"; what was left of its derivation is dropped: {stopped}" if stopped else ""
+    return typer.echo(f"{cancelled.event_id} is kept out of recall, with what rests on it alone{left}")
 
 
 def demo(

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
-from lamina.settings import Settings
+from lamina.errors import Invalid
+from lamina.settings import Settings, load_settings
 
-__all__ = ["DEFAULT_URL", "Actor", "AsJson", "Data", "Scope", "Url", "setting_default"]
+__all__ = ["DEFAULT_URL", "Actor", "AsJson", "Data", "Scope", "Url", "chosen_settings", "setting_default"]
 
 
 def setting_default(name: str) -> str:
     """What a setting is where nobody says anything, and the variable that says otherwise: for help."""
     (default,) = [item.default for item in fields(Settings) if item.name == name]
     return f"LAMINA_{name.upper()}, or {default}"
+
+
+def chosen_settings(**given: Any) -> Settings:
+    """The settings of the environment and of a command's options; what is wrong with an option is said by its name."""
+    try:
+        return load_settings(os.environ, **given)
+    except Invalid as error:
+        name = str(error.details.get("setting", "")).removeprefix("LAMINA_").lower()
+        if given.get(name) is None:
+            raise
+        _, _, wrong = error.message.partition(" is ")
+        raise Invalid(error.code, f"--{name} is {wrong}", hint=error.hint) from error
 
 
 DEFAULT_URL: Final = "http://127.0.0.1:8700"

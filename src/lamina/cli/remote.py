@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from lamina.client import Client
-from lamina.settings import load_settings
+from lamina.settings import load_token
 
 __all__ = ["connected"]
 
@@ -15,6 +15,6 @@ def connected(url: str, actor: str | None, scope: str | None) -> Client:
 
     It signs in with the token of the settings: one that is an argument stands in every list of processes.
     """
-    token = load_settings(os.environ).token
+    token = load_token(os.environ)
     provider = (lambda: token) if token else None
     return Client(url, actor=actor, scope=scope, token_provider=provider).allow_unstable()

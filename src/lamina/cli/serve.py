@@ -64,6 +64,7 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
         retention.stop()
         workers.stop()
         server.close()
+        print("lamina stopped", file=sys.stderr, flush=True)
 
 
 def uvicorn_config(settings: Settings, application: ASGIApp) -> uvicorn.Config:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
@@ -11,6 +12,7 @@ from typing import Any, Literal, Self, TypeVar, Unpack
 import httpx
 from pydantic import BaseModel
 
+from lamina import limits
 from lamina.client import reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.async_layers import (
@@ -32,13 +34,13 @@ from lamina.client.options import (
     Stage,
     TurnOptions,
 )
-from lamina.client.results import Chunk, LifecycleEvent, Said, Stored
+from lamina.client.results import Chunk, LifecycleEvent, Said, Stored, StoredBatch
 from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, new_key
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.client.synchronous import DEFAULT_URL
 from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
 from lamina.observe.results import HealthReport, Version
-from lamina.pipeline.requests import BatchCaptured, StoredByKey
+from lamina.pipeline.requests import StoredByKey
 from lamina.recall.requests import Pack
 from lamina.session.requests import Brief, Closed, Ingested
 
@@ -111,13 +113,27 @@ class AsyncClient:
         return await self._send(asked)
 
     async def experience_bulk(
-        self, items: Sequence[str | Mapping[str, Any]], **options: Unpack[BulkOptions]
-    ) -> BatchCaptured:
+        self,
+        items: Sequence[str | Mapping[str, Any]],
+        *,
+        wait: Stage | None = None,
+        **options: Unpack[BulkOptions],
+    ) -> StoredBatch:
         """Mirrors ``Client.experience_bulk``."""
         asked = writes.bulk_ask(
             self._session.identity, items, options, now=datetime.now(UTC), new_key=new_key
         )
-        return await self._send(asked)
+        stored = await self._send(asked)
+        if wait in (None, "captured"):
+            return stored
+        event_id = (await self._send(writes.by_key_ask(writes.last_key(asked)))).event_id
+        until = time.monotonic() + limits.WAIT_S_MAX
+        while time.monotonic() < until:
+            state = await self._send(reads.state_ask(event_id))
+            if (come := writes.reached(stored, state, wait)) is not None:
+                return come
+            await asyncio.sleep(writes.LOOK_S)
+        return stored
 
     async def by_idempotency_key(self, key: str) -> StoredByKey:
         """Mirrors ``Client.by_idempotency_key``."""

@@ -28,16 +28,16 @@ class Identity:
         """The scope of a call: the one given, the client's, or the actor's own, such as ``user:maya``.
 
         Raises ``Invalid`` (INVALID_ACTOR) where the actor's name is no scope, and (INVALID_REQUEST) where a
-        signed caller named neither.
+        signed caller named neither: then the actor is what is missing, since a signed token wants to hear it said.
         """
         if given or self.scope:
             return given or self.scope or ""
         if self.actor is None and self.signed:
             raise Invalid(
                 "INVALID_REQUEST",
-                "no scope was named",
-                hint="pass scope= to the call or to the client",
-                details={"field": "scope"},
+                "no actor was named",
+                hint="pass actor= to the client, exactly as the token names it, or scope= to the call",
+                details={"field": "actor"},
             )
         actor = self.actor or LOCAL_ACTOR
         try:

@@ -27,6 +27,7 @@ __all__ = [
     "ProvenanceChunk",
     "Said",
     "Stored",
+    "StoredBatch",
     "chunk_of",
 ]
 
@@ -54,6 +55,15 @@ class Stored(Result):
     derives: list[str] = Field(default_factory=list)
     elapsed_ms: dict[str, int] = Field(default_factory=dict)
     replayed: bool = False
+
+
+class StoredBatch(Result):
+    """A batch that is on disk. ``status`` is the stage that was waited for, where all of it came in time."""
+
+    batch_id: str
+    accepted: int
+    lifecycle_stream: str
+    status: str = "captured"
 
 
 class LifecycleEvent(StreamedRow):

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, TypeVar, Unpack
 import httpx
 from pydantic import BaseModel
 
+from lamina import limits
 from lamina.client import reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.capsules import capsule_ask
@@ -26,13 +27,13 @@ from lamina.client.options import (
     Stage,
     TurnOptions,
 )
-from lamina.client.results import Chunk, LifecycleEvent, Said, Stored
+from lamina.client.results import Chunk, LifecycleEvent, Said, Stored, StoredBatch
 from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, new_key
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.errors import Invalid
 from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
 from lamina.observe.results import HealthReport, Version
-from lamina.pipeline.requests import BatchCaptured, StoredByKey
+from lamina.pipeline.requests import StoredByKey
 from lamina.recall.requests import Pack
 from lamina.session.requests import Brief, Closed, Ingested
 
@@ -119,16 +120,31 @@ class Client:
         return self._send(asked)
 
     def experience_bulk(
-        self, items: Sequence[str | Mapping[str, Any]], **options: Unpack[BulkOptions]
-    ) -> BatchCaptured:
+        self,
+        items: Sequence[str | Mapping[str, Any]],
+        *,
+        wait: Stage | None = None,
+        **options: Unpack[BulkOptions],
+    ) -> StoredBatch:
         """Store up to a thousand experiences of one scope, all or none.
 
-        An item is a text, the keywords of ``experience`` as a mapping, or an item of the wire.
+        An item is a text, the keywords of ``experience`` as a mapping, or an item of the wire. ``wait`` looks until that
+        stage of the last of them is done, or for 30 seconds; it takes the right to read the scope.
         """
         asked = writes.bulk_ask(
             self._session.identity, items, options, now=datetime.now(UTC), new_key=new_key
         )
-        return self._send(asked)
+        stored = self._send(asked)
+        if wait in (None, "captured"):
+            return stored
+        event_id = (self._send(writes.by_key_ask(writes.last_key(asked)))).event_id
+        until = time.monotonic() + limits.WAIT_S_MAX
+        while time.monotonic() < until:
+            state = self._send(reads.state_ask(event_id))
+            if (come := writes.reached(stored, state, wait)) is not None:
+                return come
+            time.sleep(writes.LOOK_S)
+        return stored
 
     def by_idempotency_key(self, key: str) -> StoredByKey:
         """The event that one of your keys of the last 24 hours led to; raises ``NotFound``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
 
@@ -12,13 +12,25 @@ from lamina import limits
 from lamina.client.asks import Ask, ask
 from lamina.client.identity import Identity
 from lamina.client.options import BulkOptions, ExperienceOptions, Stage
-from lamina.client.results import Stored
+from lamina.client.results import Stored, StoredBatch
 from lamina.errors import Invalid
-from lamina.lifecycle.requests import Cancelled
-from lamina.pipeline.requests import BatchCaptured, StoredByKey
+from lamina.kernel.time import instant
+from lamina.lifecycle.requests import Cancelled, MemoryEventState
+from lamina.pipeline.requests import StoredByKey
 
-__all__ = ["bulk_ask", "by_key_ask", "cancel_ask", "experience_ask", "item_of"]
+__all__ = [
+    "LOOK_S",
+    "bulk_ask",
+    "by_key_ask",
+    "cancel_ask",
+    "experience_ask",
+    "item_of",
+    "last_key",
+    "reached",
+]
 
+LOOK_S: Final = 0.1
+"""How long between two looks at how far a batch has come."""
 _CONVERSATION = "conversation"
 _PLACED_ELSEWHERE = {"text", "role", "observed_at", "labels", "session", "scope"}
 
@@ -117,7 +129,7 @@ def bulk_ask(
     *,
     now: datetime,
     new_key: Callable[[], str],
-) -> Ask[BatchCaptured]:
+) -> Ask[StoredBatch]:
     """Store up to a thousand experiences of one scope, all or none. Items may be texts, short or whole."""
     batch_actor = options.get("observed_actor")
     shaped = [
@@ -138,7 +150,23 @@ def bulk_ask(
     if isinstance(batch_actor, str):
         body["observed_actor"] = {"id": batch_actor}
     body.setdefault("idempotency_key", new_key())
-    return ask("POST", "/v1/experience/bulk", BatchCaptured, body=body)
+    return ask("POST", "/v1/experience/bulk", StoredBatch, body=body)
+
+
+def last_key(asked: Ask[StoredBatch]) -> str:
+    """The key of the item that is derived last: a scope's events are derived in the order in which they are stored."""
+    body = asked.body or {}
+    items: Sequence[Mapping[str, Any]] = body["items"]
+    if body.get("ordering") == "strict_temporal":
+        items = sorted(items, key=lambda item: instant(item["context"]["observed_at"]))
+    return str(items[-1]["idempotency_key"])
+
+
+def reached(stored: StoredBatch, state: MemoryEventState, stage: str) -> StoredBatch | None:
+    """The batch as it stands, by the state of its last event; None while the stage may still come."""
+    if stage in state.stages_completed:
+        return stored.model_copy(update={"status": stage})
+    return None if stage in state.stages_pending and not state.errors else stored
 
 
 def by_key_ask(key: str) -> Ask[StoredByKey]:

@@ -234,7 +234,8 @@ def from_validation(error: ValidationError, code: str) -> LaminaError:
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     first = problems[0]
     field = ".".join(str(part) for part in first["loc"]) or "body"
-    reason = first["msg"].removeprefix("Value error, ")
+    unknown = first["type"] == "extra_forbidden"
+    reason = "is not known here" if unknown else first["msg"].removeprefix("Value error, ")
     details = {
         "field": field,
         "reason": reason,
@@ -252,5 +253,6 @@ def from_validation(error: ValidationError, code: str) -> LaminaError:
         return Malformed("INVALID_BODY", f"the body is not JSON: {reason}", details=details)
     if known == "MISSING_REQUIRED_FIELD":
         return Malformed("MISSING_REQUIRED_FIELD", f"{field} is required", details=details)
-    hint = "the field is not known here; check its spelling" if first["type"] == "extra_forbidden" else None
-    return Invalid(code, f"{field}: {reason}", hint=hint, details=details)
+    if unknown:
+        return Invalid(code, f"{field} is not known here", hint="check its spelling", details=details)
+    return Invalid(code, f"{field}: {reason}", details=details)

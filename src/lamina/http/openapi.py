@@ -14,6 +14,7 @@ from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
 from lamina import __version__, limits
+from lamina.http.describing import Words, words
 from lamina.http.errors import Shown, error_response
 from lamina.http.routes import PARAMETER, Route
 from lamina.kernel.operations import Effect, Tier
@@ -33,6 +34,14 @@ _EVENT: Mapping[str, Any] = {
 }
 """One server-sent event; docs/reference/schemas/lifecycle_event.schema.json has what the lifecycle's data holds."""
 
+_SIGNED_OR_NOT: Sequence[Mapping[str, Any]] = (
+    {"bearer": [], "actor": []},
+    {"bearer": []},
+    {"actor": []},
+    {},
+)
+"""A signed token with its actor, the token of a Relay peer, and what dev_local believes."""
+
 _SAID: Mapping[int, str] = {
     200: "Done.",
     201: "It stands.",
@@ -50,41 +59,51 @@ def openapi_document(routes: Sequence[Route]) -> bytes:
     outputs: Sequence[Any] = [(model, "serialization") for model in models]
     ordered = sorted([*inputs, *outputs], key=lambda item: (item[0].__name__, item[1]))
     refs, found = models_json_schema(ordered, ref_template=_REF)
-    definitions = found.get("$defs", {})
+    definitions = copy.deepcopy(found.get("$defs", {}))  # parts of it are constants of the types
+    said = words()
+    said.describe(definitions, (refs[request, "validation"] for request in requests))
     paths: dict[str, dict[str, Any]] = {}
     known: set[str] = set()
     for route in routes:
         path = PARAMETER.sub(r"{\1}", route.path)
-        described = _described(route, refs, definitions)
+        described = _described(route, refs, definitions, said)
         if described["operationId"] in known:
             described["operationId"] += "_by_query"
         known.add(described["operationId"])
         paths.setdefault(path, {})[route.verb.lower()] = described
     document = {
         "openapi": "3.1.0",
-        "info": {"title": "Lamina", "version": __version__},
+        "info": {"title": "Lamina", "version": __version__, "description": said.about},
+        "servers": [{"url": "/", "description": "The server that gave this document."}],
+        "tags": said.tags(),
         "paths": paths,
         "components": {
             "schemas": definitions,
             "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer"},
-                "actor": {"type": "apiKey", "in": "header", "name": "X-Cortex-Actor"},
+                "bearer": {"type": "http", "scheme": "bearer", "description": said.security["bearer"]},
+                "actor": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "X-Cortex-Actor",
+                    "description": said.security["actor"],
+                },
             },
         },
     }
     return to_json(document)
 
 
-def _described(route: Route, refs: Any, definitions: Mapping[str, Any]) -> dict[str, Any]:
+def _described(route: Route, refs: Any, definitions: Mapping[str, Any], said: Words) -> dict[str, Any]:
     operation = route.operation
-    answers = {str(status): _answer(route, status, refs) for status in operation.answers}
+    answers = {str(status): _answer(route, status, refs, said) for status in operation.answers}
     described: dict[str, Any] = {
         "operationId": operation.name,
+        "tags": [said.tag(route.path)],
         "summary": operation.summary,
         "x-stability": operation.tier.value,
         "x-capability": str(operation.capability),
-        "security": [] if operation.open else [{"bearer": [], "actor": []}],
-        "parameters": [*_path_parameters(route), *_query(route), *_key(route)],
+        "security": [] if operation.open else _SIGNED_OR_NOT,
+        "parameters": [*_path_parameters(route, said), *_query(route, said), *_key(route)],
         "responses": answers | _failures(route, refs),
     }
     if route.has_body:
@@ -93,16 +112,18 @@ def _described(route: Route, refs: Any, definitions: Mapping[str, Any]) -> dict[
             "required": route.requires_a_body,
             "content": {_JSON: {"schema": schema}},
         }
+        if operation.name in said.examples:
+            described["requestBody"]["content"][_JSON]["example"] = said.examples[operation.name]
     return described
 
 
-def _answer(route: Route, status: int, refs: Any) -> dict[str, Any]:
+def _answer(route: Route, status: int, refs: Any, said: Words) -> dict[str, Any]:
     if status == 204:
         return {"description": _SAID[status]}
     schema = refs[route.operation.result, "serialization"]
     content = {} if route.operation.streams == "always" else {_JSON: {"schema": schema}}
     if route.operation.streams != "never":
-        content[_EVENTS] = {"schema": _EVENT}
+        content[_EVENTS] = {"schema": {**_EVENT, "description": said.streams[route.operation.name]}}
     return {"description": _SAID[status], "content": content}
 
 
@@ -161,16 +182,18 @@ def _codes(route: Route) -> Iterator[str]:
         yield "EXPERIMENTAL_DISABLED"
 
 
-def _path_parameters(route: Route) -> Iterator[dict[str, Any]]:
-    fields = route.operation.request.model_fields
+def _path_parameters(route: Route, said: Words) -> Iterator[dict[str, Any]]:
+    request = route.operation.request
+    fields = request.model_fields
     for name in PARAMETER.findall(route.path):
         info = fields.get(route.named.get(name, name))
         kind: Any = str if info is None else info.rebuild_annotation()
         schema = TypeAdapter(kind).json_schema(ref_template=_REF)
-        yield {"name": name, "in": "path", "required": True, "schema": {"type": "string", **schema}}
+        about = said.parameter(request.__name__, name)
+        yield {"name": name, "in": "path", "required": True, **about, "schema": {"type": "string", **schema}}
 
 
-def _query(route: Route) -> Iterator[dict[str, Any]]:
+def _query(route: Route, said: Words) -> Iterator[dict[str, Any]]:
     by_field = {name: header for header, name in route.headers.items()}
     whole = route.has_body and route.body_field is None
     for name, info in route.operation.request.model_fields.items():
@@ -183,6 +206,7 @@ def _query(route: Route) -> Iterator[dict[str, Any]]:
             "name": header or wire_name,
             "in": "header" if header else "query",
             "required": info.is_required(),
+            **said.parameter(route.operation.request.__name__, header or wire_name),
             "schema": TypeAdapter(kind).json_schema(ref_template=_REF),
         }
         if name in route.lists:

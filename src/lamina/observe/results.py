@@ -17,11 +17,12 @@ __all__ = [
 class WorkerHealth(Result):
     """Derivation: whether a worker runs (null where the store cannot tell), and what waits for it, of all tenants.
 
-    ``outbox_failed`` turns could not be folded or delivered, and ``inquiries_failed`` questions to a language model were
-    not answered, for good.
+    ``kept`` says that the server keeps one running itself: one that is not alive is on its way. ``outbox_failed`` turns could not
+    be folded or delivered, and ``inquiries_failed`` questions to a language model were not answered, for good.
     """
 
     alive: bool | None
+    kept: bool = False
     pending: int
     running: int
     failed: int

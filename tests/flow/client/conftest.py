@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +33,24 @@ class Live:
         """Derive everything that is queued."""
         build_worker(self.server.settings, self.server.store).drain()
 
+    @contextmanager
+    def draining(self) -> Iterator[None]:
+        """Derive what comes, until the block ends."""
+        over = threading.Event()
+
+        def drain() -> None:
+            while not over.is_set():
+                self.drain()
+                time.sleep(0.05)
+
+        thread = threading.Thread(target=drain)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
 
 @contextmanager
 def listening(server: Server) -> Iterator[Live]:
@@ -53,6 +73,14 @@ def listening(server: Server) -> Iterator[Live]:
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     with listening(build_server(Settings(data=tmp_path_factory.mktemp("live"), workers=0))) as live:
         yield live
+
+
+@pytest.fixture
+def worker_lives(live: Live) -> Iterator[None]:
+    """What a worker that runs holds; the server of the tests has none, and is drained by the tests."""
+    with (live.server.settings.data / "worker.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture

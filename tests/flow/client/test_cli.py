@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import re
@@ -47,14 +46,6 @@ def lines(tmp_path):
         return str(path)
 
     return write
-
-
-@pytest.fixture
-def worker_lives(live):
-    """What a worker that runs holds; the server of the tests has none, and is drained by the tests."""
-    with (live.server.settings.data / "worker.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def test_what_is_remembered_is_stored(run, client):
@@ -135,6 +126,7 @@ def test_lines_that_are_wrong_are_named_and_the_others_stored(run, client, lines
     result = run("import", "jsonl", file)
     assert result.exit_code == 2
     assert [line.split(": ")[1] for line in result.stderr.splitlines()] == ["line 3", "line 4", "line 5"]
+    assert "line 3: expected ident at column 2" in result.stderr
     assert [event.content["text"] for event in client.events.iterate()] == ["one"]
 
 

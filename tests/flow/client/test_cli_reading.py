@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import time
 
 import pytest
@@ -46,11 +45,9 @@ def test_the_environment_names_the_server_and_the_actor(run, client):
 
 
 @pytest.mark.model
-def test_what_was_learned_is_said_in_words(run, live, client):
-    draining = threading.Thread(target=_drain_until_derived, args=(live, client))
-    draining.start()
-    result = run("remember", "I live in Lisbon.", "--wait", "consolidated")
-    draining.join()
+def test_what_was_learned_is_said_in_words(run, live, worker_lives):
+    with live.draining():
+        result = run("remember", "I live in Lisbon.", "--wait", "consolidated")
     assert result.exit_code == 0, result.output
     learned = {line.split()[0]: line.split(maxsplit=1)[1] for line in result.stdout.splitlines()[1:]}
     kinds = {record_id.split("_")[0] for record_id in learned}
@@ -65,14 +62,6 @@ def test_a_belief_that_is_doubted_is_said_with_its_stance(live, client):
     assert words_of(client, [lisbon])[lisbon].endswith("lives in Lisbon")
     tell(live, client, "I live in Porto now.", observed_at="2026-03-09T10:00:00Z")
     assert words_of(client, [lisbon])[lisbon].endswith("lives in Lisbon (contradicted)")
-
-
-def _drain_until_derived(live, client):
-    for _ in range(400):
-        live.drain()
-        if client.facts.list().items:
-            return
-        time.sleep(0.05)
 
 
 def test_an_experience_may_have_happened_on_a_day(run, client):
@@ -246,7 +235,17 @@ def test_why_says_which_ids_it_takes(run, record_id):
     assert "fact_…" in result.stderr
 
 
-def test_a_wait_that_nobody_ends_fails_and_says_that_it_is_stored(run, client, monkeypatch):
+def test_a_wait_is_over_at_once_where_no_worker_runs(run, client):
+    began = time.monotonic()
+    result = run("remember", "I moved to Lisbon", "--wait", "consolidated")
+    assert time.monotonic() - began < limits.WAIT_S_MAX / 3
+    (event,) = client.events.list().items
+    assert (result.exit_code, result.stdout) == (6, f"{event.id} captured\n")
+    said = f"lamina: DERIVATION_WAITS: {event.id} is stored, and not consolidated: no worker runs (lamina worker "
+    assert result.stderr.startswith(said)
+
+
+def test_a_wait_that_nobody_ends_fails_and_says_that_it_is_stored(run, client, worker_lives, monkeypatch):
     monkeypatch.setattr(limits, "WAIT_S_MAX", 0.2)
     result = run("remember", "I moved to Lisbon", "--wait", "consolidated")
     (event,) = client.events.list().items
@@ -257,6 +256,26 @@ def test_a_wait_that_nobody_ends_fails_and_says_that_it_is_stored(run, client, m
         result.stderr,
     )
     assert run("remember", "again", "--wait", "captured").exit_code == 0
+
+
+@pytest.mark.model
+def test_what_is_cancelled_is_out_of_recall(run, live, client):
+    kept, taken = tell(live, client, "I adopted a cat called Biscuit.", "My cat is called Toffee.")
+    result = run("cancel", taken)
+    assert (result.exit_code, result.stdout) == (
+        0,
+        f"{taken} is kept out of recall, with what rests on it alone\n",
+    )
+    assert [event.id for event in client.events.iterate()] == [kept]
+    assert json.loads(run("cancel", taken, "--json").stdout)["excluded_from_recall"] is True
+
+
+def test_what_is_cancelled_before_its_turn_is_not_derived(run, client):
+    stored = client.experience("My cat is called Toffee.")
+    said = run("cancel", stored.event_id).stdout
+    assert said.endswith("is dropped: extracted, indexed, consolidated, compressed\n")
+    refused = run("cancel", "belief_01a201da-0675-7347-af43-563b403313d7")
+    assert refused.exit_code == 2
 
 
 def test_a_demo_that_nobody_derives_stores_nothing(run, client):

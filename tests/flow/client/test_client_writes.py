@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 
 import pytest
 
-from lamina import Client
+from lamina import AsyncClient, Client
 from lamina.errors import Conflict, Invalid, NotFound, Unauthenticated, Unavailable
 from lamina.kernel.time import to_datetime
 
@@ -33,6 +34,32 @@ def test_a_batch_of_which_the_answer_is_lost_is_stored_once(live, maya, losing):
     with Client(live.url, actor=maya, transport=losing(1)) as client:
         assert client.experience_bulk(["one", "two", "three"]).accepted == 3
         assert len(client.events.list().items) == 3
+
+
+@pytest.mark.model
+def test_a_batch_can_be_waited_for(client, live):
+    assert client.experience_bulk(["tea"]).status == "captured"
+    with live.draining():
+        stored = client.experience_bulk(["I live in Lisbon.", "I live in Porto now."], wait="consolidated")
+    assert (stored.accepted, stored.status) == (2, "consolidated")
+    (fact,) = client.facts.list(predicate="lives_in").items
+    assert fact.text.endswith("lives in Porto")
+
+
+@pytest.mark.model
+def test_a_batch_can_be_awaited(live, maya):
+    async def story() -> str:
+        async with AsyncClient(live.url, actor=maya) as client:
+            return (await client.experience_bulk(["one", "two"], wait="indexed")).status
+
+    with live.draining():
+        assert asyncio.run(story()) == "indexed"
+
+
+def test_a_batch_that_nobody_derives_is_stored_all_the_same(client, monkeypatch):
+    monkeypatch.setattr("lamina.limits.WAIT_S_MAX", 0.3)
+    stored = client.experience_bulk(["one", "two"], wait="indexed")
+    assert (stored.accepted, stored.status) == (2, "captured")
 
 
 def test_a_server_that_never_answers_is_unavailable(live, maya, losing):

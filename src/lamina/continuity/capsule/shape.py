@@ -98,19 +98,25 @@ def _texts(path: str) -> Any:
     return Field(max_length=items_max(path))
 
 
-class _RelationshipModel(_Part):
+class RelationshipModel(_Part):
+    """How to be with whom the capsule is about."""
+
     trust_level: Literal["low", "guarded", "normal", "high"] | None = None
     preferred_style: Annotated[list[Text], _texts("continuity.relationship_model.preferred_style")] = []
     sensitivity_notes: Annotated[list[Text], _texts("continuity.relationship_model.sensitivity_notes")] = []
 
 
-class _RetrievalHints(_Part):
+class RetrievalHints(_Part):
+    """What to load, and what not."""
+
     must_include: Annotated[list[Text], _texts("continuity.retrieval_hints.must_include")] = []
     avoid: Annotated[list[Text], _texts("continuity.retrieval_hints.avoid")] = []
     load_next: Annotated[list[Text], _texts("continuity.retrieval_hints.load_next")] = []
 
 
-class _State(_Part):
+class CapsuleState(_Part):
+    """Where the agent stands."""
+
     top_priorities: Annotated[list[Text], _texts("continuity.top_priorities")]
     active_concerns: Annotated[list[Text], _texts("continuity.active_concerns")]
     active_constraints: Annotated[list[Text], _texts("continuity.active_constraints")]
@@ -125,22 +131,28 @@ class _State(_Part):
     curiosity_queue: Annotated[list[Text], _texts("continuity.curiosity_queue")] = []
     rationale_entries: Annotated[list[RationaleEntry], _texts("continuity.rationale_entries")] = []
     related_documents: Any = None  # Any: `documents` has its rules, whose errors are not those of a type
-    relationship_model: _RelationshipModel | None = None
-    retrieval_hints: _RetrievalHints | None = None
+    relationship_model: RelationshipModel | None = None
+    retrieval_hints: RetrievalHints | None = None
 
 
-class _Source(_Part):
+class CapsuleSource(_Part):
+    """Who wrote the capsule, and why."""
+
     producer: Annotated[Text, Field(min_length=1, max_length=length_max("continuity.source.producer"))]
     update_reason: Literal["startup_refresh", "pre_compaction", "interaction_boundary", "manual", "migration"]
     inputs: Annotated[list[Text], _texts("continuity.source.inputs")] = []
 
 
-class _Confidence(_Part):
+class CapsuleConfidence(_Part):
+    """How sure the agent is, 0 to 1."""
+
     continuity: Annotated[float, Field(ge=0, le=1)]
     relationship_model: Annotated[float, Field(ge=0, le=1)]
 
 
-class _AttentionPolicy(_Part):
+class AttentionPolicy(_Part):
+    """What to load first, and what to weigh otherwise than usual."""
+
     early_load: Annotated[list[Text], _texts("continuity.attention_policy.early_load")] = []
     presence_bias_overrides: Annotated[
         list[Text], _texts("continuity.attention_policy.presence_bias_overrides")
@@ -150,7 +162,9 @@ class _AttentionPolicy(_Part):
 _STALE = "continuity.freshness.stale_after_seconds"
 
 
-class _Freshness(_Part):
+class CapsuleFreshness(_Part):
+    """How long the capsule can be relied on."""
+
     freshness_class: Literal["persistent", "durable", "situational", "ephemeral"] | None = None
     expires_at: Text | None = None
     stale_after_seconds: Annotated[int, Field(ge=lowest(_STALE), le=highest(_STALE))] | None = None
@@ -159,7 +173,9 @@ class _Freshness(_Part):
 _UPSERT = "continuity.upsert.capsule."
 
 
-class _VerificationState(_Part):
+class VerificationState(_Part):
+    """How far the capsule was verified; the server keeps it."""
+
     status: Literal[
         "unverified",
         "self_attested",
@@ -177,7 +193,9 @@ class _VerificationState(_Part):
     ) = None
 
 
-class _CapsuleHealth(_Part):
+class CapsuleHealth(_Part):
+    """What was found out about the capsule; the server keeps it."""
+
     status: Literal["healthy", "degraded", "conflicted"]
     reasons: Annotated[list[Text], _texts(f"{_UPSERT}capsule_health.reasons")] = []
     last_checked_at: Text
@@ -193,7 +211,9 @@ class IdentityAnchor(_Part):
 _DESCRIPTOR = "continuity.thread_descriptor."
 
 
-class _ThreadDescriptor(_Part):
+class ThreadDescriptor(_Part):
+    """What a thread is called, and how it is found."""
+
     label: Annotated[Text, Field(min_length=1, max_length=length_max(f"{_DESCRIPTOR}label"))]
     keywords: Annotated[list[Text], _texts(f"{_DESCRIPTOR}keywords")] = []
     scope_anchors: Annotated[list[Text], _texts(f"{_DESCRIPTOR}scope_anchors")] = []
@@ -212,18 +232,18 @@ class Capsule(_Part):
     subject_id: SubjectId
     updated_at: Text
     verified_at: Text
-    source: _Source
-    continuity: _State
-    confidence: _Confidence
+    source: CapsuleSource
+    continuity: CapsuleState
+    confidence: CapsuleConfidence
     verification_kind: SignalKind | None = None
-    attention_policy: _AttentionPolicy | None = None
-    freshness: _Freshness | None = None
+    attention_policy: AttentionPolicy | None = None
+    freshness: CapsuleFreshness | None = None
     canonical_sources: Annotated[list[Text], _texts("continuity.canonical_sources")] = []
     metadata: dict[Text, Any] = {}  # Any: scalars, which `validate` checks
-    verification_state: _VerificationState | None = None
-    capsule_health: _CapsuleHealth | None = None
+    verification_state: VerificationState | None = None
+    capsule_health: CapsuleHealth | None = None
     stable_preferences: Annotated[list[StablePreference], _texts(_PREFERENCES)] = []
-    thread_descriptor: _ThreadDescriptor | None = None
+    thread_descriptor: ThreadDescriptor | None = None
 
 
 class Signal(_Part):
