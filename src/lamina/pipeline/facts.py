@@ -16,6 +16,7 @@ from lamina.kernel.time import Instant, from_datetime, to_datetime
 from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
+from lamina.pipeline.hearsay import is_assistants, is_hearsay
 from lamina.pipeline.matters import denials_of, slot_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
@@ -185,8 +186,8 @@ class FactResolver:
 
 
 def _may_end(event: Event, held: Fact) -> bool:
-    """Whether an event's word may end a fact: what a tool or document says ends nobody's word."""
-    return held.external or event.origin.trust is not Trust.EXTERNAL
+    """Whether an event's word may end a fact: hearsay ends nobody's word."""
+    return held.external or not is_hearsay(event, held.kind, held.predicate)
 
 
 def _overlap(held: Fact, fact: Fact) -> bool:
@@ -259,7 +260,8 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         kind=triple.kind,
         negated=triple.negated,
         text=restate(triple, seen_at=to_datetime(event.context.observed_at)),
-        external=event.origin.trust is Trust.EXTERNAL,
+        external=is_hearsay(event, triple.kind, triple.predicate),
+        by_assistant=is_assistants(event, triple.kind, triple.predicate),
         extractor=extractor,
         slot=slot,
     )

@@ -76,7 +76,8 @@ class Utterance:
     """One text with what is needed to understand it.
 
     `speaker` is an opaque actor id. With `personal=False` (tool results, documents) the text has no first person:
-    "I" and "my" in it are nobody we know. `previous` is oldest first.
+    "I" and "my" in it are nobody we know. With `advises` it is an assistant that speaks to somebody: what it says of
+    them, and of whom it calls theirs, is not their word. `previous` is oldest first.
     """
 
     text: str
@@ -88,6 +89,7 @@ class Utterance:
     previous: tuple[Previous, ...] = ()
     participants: tuple[str, ...] = ()
     personal: bool = True
+    advises: bool = False
 
     @property
     def has_first_person(self) -> bool:
