@@ -144,7 +144,8 @@ class Triple:
     """One claim. `valid_from` None means from `observed_at` or unknown, `valid_to` None means open.
 
     `single_valued` says that a newer value of (subject, predicate) supersedes this one. `qualifiers` are further
-    (role, text) pairs of the same claim: ("over", "coffee"), ("with", "Max").
+    (role, text) pairs of the same claim: ("over", "coffee"), ("with", "Max"). `introduces` says that a name came with
+    the word of who is speaking ("Tom here"), as another than the one known may.
     """
 
     subject: EntityRef
@@ -160,6 +161,7 @@ class Triple:
     corrects: bool = False
     single_valued: bool = False
     qualifiers: tuple[tuple[str, str], ...] = ()
+    introduces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
