@@ -20,6 +20,7 @@ from lamina.pipeline.hearsay import is_assistants, is_hearsay
 from lamina.pipeline.matters import denials_of, slot_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
+from lamina.pipeline.speakers import given_to_speaker
 from lamina.pipeline.versions import put_version, support_of, supports_of, vouched_for
 from lamina.pipeline.view import TAKEN_BACK_BY, View
 from lamina.store.ports.writes import Writes
@@ -74,7 +75,9 @@ class FactResolver:
             _note_mentions(event, extraction, writes)
         if not event.directives.wants("facts"):
             return writes
-        claims = [_claim(event, triple) for triple in extraction.triples[:FACTS_PER_EVENT_MAX]]
+        person = entity_id(event.tenant_id, normalise_name(event.observed_actor.display_name))
+        told = given_to_speaker(self._view, extraction.triples[:FACTS_PER_EVENT_MAX], person)
+        claims = [_claim(event, triple) for triple in told]
         self._namesakes = self._doubtful(claims)
         for ordinal, claim in enumerate(claims):
             if claim.confidence < event.directives.confidence_floor:
