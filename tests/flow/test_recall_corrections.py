@@ -247,3 +247,14 @@ def test_a_brief_tells_the_correction_first_and_marks_the_rest(own: Memory) -> N
     assert context.index(new) < context.index(old)
     assert "(superseded 2026-03-22)" in old
     assert "superseded" not in new
+
+
+@pytest.mark.parametrize(
+    ("question", "is_marked"), [("When is the maths test?", False), ("What is she called?", True)]
+)
+def test_a_new_name_puts_nothing_else_of_its_turn_behind(own: Memory, question: str, is_marked: bool) -> None:
+    event_id = own.told("mia", "2026-04-10T09:00:00Z", "My name is Mia. The maths test is on 12 May.")
+    own.told("jo", "2026-04-12T09:00:00Z", "My name is Jo.")
+    own.derive()
+    events = {each["id"]: each for each in own.ask(question)["layers"]["events"]}
+    assert (events[event_id]["superseded"] is not None) is is_marked

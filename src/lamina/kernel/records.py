@@ -151,7 +151,7 @@ class Record:
 class Claim(Record):
     """Something said of a subject: a fact that one event tells, or a belief that several bear on.
 
-    ``external`` where nobody but a tool or a document said it.
+    ``external`` where nobody but a tool, a document or an assistant said it; ``by_assistant`` where, of these, only an assistant did.
     """
 
     subject: Subject
@@ -159,6 +159,7 @@ class Claim(Record):
     object: ObjectValue
     negated: bool
     external: bool
+    by_assistant: bool = False
 
     @property
     def claim_key(self) -> str:

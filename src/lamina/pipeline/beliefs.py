@@ -3,7 +3,7 @@
 Evidence counts by distinct observed actor, not by repetition: of one actor's statements of a claim only the strongest
 counts, so saying a thing again (or hearing it recalled and agreeing) adds nothing. An orchestrator that speaks for several
 people brings each one's word: whoever may write for others is trusted with their voices. A later value of the same
-slot speaks against the claim that it replaced; that of a tool or document does not against anybody's word.
+slot speaks against the claim that it replaced; hearsay (``hearsay.py``) does not against anybody's word.
 """
 
 from __future__ import annotations
@@ -111,7 +111,11 @@ class BeliefReviser:
             _put(event, None, revised, writes)
         else:
             revised = _moved(belief, posterior, valid_to=fact.valid_to)
-            revised = replace(revised, external=belief.external and fact.external)
+            revised = replace(
+                revised,
+                external=belief.external and fact.external,
+                by_assistant=belief.by_assistant and fact.by_assistant,
+            )
             if not _differs(belief, revised):
                 writes.supports.append(support)
                 return
@@ -210,6 +214,7 @@ def _new_belief(event: Event, fact: Fact, belief_id: str, scope: Scope, posterio
         negated=fact.negated,
         stance=_stance(posterior),
         external=fact.external,
+        by_assistant=fact.by_assistant,
         alpha=posterior.alpha,
         beta=posterior.beta,
         lower=lower,
@@ -239,7 +244,7 @@ def _stance(posterior: Posterior) -> Stance:
 
 
 def _differs(one: Belief, other: Belief) -> bool:
-    parts = attrgetter("alpha", "beta", "valid_to", "contradicts", "external")
+    parts = attrgetter("alpha", "beta", "valid_to", "contradicts", "external", "by_assistant")
     return bool(parts(one) != parts(other))
 
 

@@ -16,9 +16,11 @@ from lamina.kernel.time import Instant, from_datetime, to_datetime
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
+from lamina.pipeline.hearsay import is_assistants, is_hearsay
 from lamina.pipeline.matters import denials_of, slot_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
+from lamina.pipeline.speakers import given_to_speaker
 from lamina.pipeline.versions import put_version, support_of, supports_of, vouched_for
 from lamina.pipeline.view import TAKEN_BACK_BY, View
 from lamina.store.ports.writes import Writes
@@ -68,7 +70,9 @@ class FactResolver:
             _note_mentions(event, extraction, writes)
         if not event.directives.wants("facts"):
             return writes
-        claims = [_claim(event, triple) for triple in extraction.triples[:FACTS_PER_EVENT_MAX]]
+        person = entity_id(event.tenant_id, normalise_name(event.observed_actor.display_name))
+        told = given_to_speaker(self._view, extraction.triples[:FACTS_PER_EVENT_MAX], person)
+        claims = [_claim(event, triple) for triple in told]
         self._namesakes = self._doubtful(claims)
         for ordinal, claim in enumerate(claims):
             if claim.confidence < event.directives.confidence_floor:
@@ -180,8 +184,8 @@ class FactResolver:
 
 
 def _may_end(event: Event, held: Fact) -> bool:
-    """Whether an event's word may end a fact: what a tool or document says ends nobody's word."""
-    return held.external or event.origin.trust is not Trust.EXTERNAL
+    """Whether an event's word may end a fact: hearsay ends nobody's word."""
+    return held.external or not is_hearsay(event, held.kind, held.predicate)
 
 
 def _overlap(held: Fact, fact: Fact) -> bool:
@@ -254,7 +258,8 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         kind=triple.kind,
         negated=triple.negated,
         text=restate(triple, seen_at=to_datetime(event.context.observed_at)),
-        external=event.origin.trust is Trust.EXTERNAL,
+        external=is_hearsay(event, triple.kind, triple.predicate),
+        by_assistant=is_assistants(event, triple.kind, triple.predicate),
         extractor=extractor,
         slot=slot,
     )

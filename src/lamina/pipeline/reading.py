@@ -16,6 +16,7 @@ PREVIOUS_READ = 2
 
 _STRUCTURED = frozenset(modality.value for modality in Modality)
 _WORDED = ("message", "text")
+_AGENT = "agent"
 
 
 def extracts(event: Event) -> bool:
@@ -34,6 +35,7 @@ def utterance_of(event: Event, previous: Sequence[Event]) -> Utterance:
     """What extraction reads; ``previous`` are the session's turns before it, oldest first."""
     speaker = event.observed_actor
     others = [turn.observed_actor for turn in previous if turn.observed_actor.id != speaker.id]
+    is_assistants = role_of(event) == "assistant" or speaker.type == _AGENT
     return Utterance(
         text=text_of(event.content),
         speaker=speaker.id,
@@ -44,4 +46,5 @@ def utterance_of(event: Event, previous: Sequence[Event]) -> Utterance:
         previous=tuple(Previous(turn.observed_actor.id, text_of(turn.content)) for turn in previous),
         participants=tuple(dict.fromkeys(turn.observed_actor.display_name for turn in previous)),
         personal=event.origin.trust is not Trust.EXTERNAL,
+        advises=is_assistants and bool(others) and others[-1].type != _AGENT,
     )

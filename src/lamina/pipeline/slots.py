@@ -10,10 +10,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 from lamina.index.rows import record_row
-from lamina.kernel.events import Event, Trust
+from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.time import Instant
+from lamina.pipeline.hearsay import is_assistants, is_hearsay
 from lamina.pipeline.matters import is_denial, value_of
 from lamina.pipeline.timeline import Ending, Period, Statement, timeline
 from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouched_for
@@ -59,7 +60,7 @@ class SlotPlacer:
                 put_version(event, last, vouched, writes)
             return True
         if fact.external and not last.external:
-            return False  # what a document says ends nobody's word
+            return False  # hearsay ends nobody's word
         if is_denial(fact) or self._said_after(said, fact.valid_from, writes):
             return False
         self._add(replace(fact, supersedes=last.id), writes)
@@ -103,6 +104,7 @@ class SlotPlacer:
                 continue
             order, held = by_id[support.record_id]
             source = events.get(support.source_id)
+            about = held.kind, held.predicate
             said = Statement(
                 value_of(held),
                 support.source_id,
@@ -111,8 +113,9 @@ class SlotPlacer:
                 support.ordinal if source is None else source.context.observed_at,
                 order,
                 is_denial(held),
-                held.external if source is None else source.origin.trust is Trust.EXTERNAL,
+                held.external if source is None else is_hearsay(source, *about),
                 support.weight,
+                held.by_assistant if source is None else is_assistants(source, *about),
             )
             found.setdefault((*said.said, said.source), said)
         if fact is not None:
@@ -127,6 +130,7 @@ class SlotPlacer:
                 is_denial(fact),
                 fact.external,
                 fact.confidence,
+                fact.by_assistant,
             )
             found[*said.said, own] = said
         return list(found.values())
@@ -225,12 +229,13 @@ def _says_when(statement: Statement) -> bool:
 
 
 def _trusted(fact: Fact, period: Period) -> Fact:
-    """The fact of a period with the trust of its statements: a document's where nobody else says so."""
+    """The fact of a period with the trust of its statements: hearsay where nobody else says so."""
     external = all(each.external for each in period.statements)
+    by_assistant = all(each.by_assistant for each in period.statements)
     if external == fact.external:
-        return fact
+        return fact if by_assistant == fact.by_assistant else replace(fact, by_assistant=by_assistant)
     sure = max(each.confidence for each in period.statements if each.external is external)
-    return replace(fact, external=external, confidence=sure)
+    return replace(fact, external=external, by_assistant=by_assistant, confidence=sure)
 
 
 def _put_links(

@@ -9,8 +9,9 @@ Five rules, in the order in which they apply:
 3. What was over when it was told interrupts. The value around it comes back where it was said to hold after that.
 4. A denial ends its own value and no other, until that begins again. What is said of a value and what denies it yield to
    each other as in rule 2, the denial with a date or without: "I quit Acme last week" is later than "I work at Acme".
-5. What a tool or document says fills the gaps that people's words leave, and moves none of their ends. Where it would begin
-   while another value holds by somebody's word it yields: it is put before the first of the values that follow each other there.
+5. What a tool or document says, or an assistant of people, fills the gaps that people's words leave, and moves none of their
+   ends. Where it would begin while another value holds by somebody's word it yields: it is put before the first of the values
+   that follow each other there.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _FOREVER: Instant = 1 << 62
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One event's word that a value holds, or with ``denies`` that it does not. ``order`` decides between those of one instant;
-    ``external`` is the word of a tool or document, ``confidence`` how sure the event was."""
+    ``external`` is hearsay (``hearsay.py``), ``by_assistant`` such of an assistant's, ``confidence`` how sure the event was."""
 
     value: str
     source: str
@@ -40,6 +41,7 @@ class Statement:
     denies: bool = False
     external: bool = False
     confidence: float = 1.0
+    by_assistant: bool = False
 
     @property
     def said(self) -> tuple[str, bool]:

@@ -42,9 +42,11 @@ def drop_fact(event: Event, held: Fact, into: str | None, writes: Writes) -> Non
 
 
 def vouched_for(held: Fact, said: Fact) -> Fact:
-    """A fact that is said again: what a tool or document said becomes the word of whoever says it too."""
+    """A fact that is said again: what was hearsay becomes the word of whoever says it too."""
     if held.external and not said.external:
-        return replace(held, external=False, confidence=said.confidence)
+        return replace(held, external=False, by_assistant=False, confidence=said.confidence)
+    if held.by_assistant and not said.by_assistant:
+        return replace(held, by_assistant=False)
     return held
 
 

@@ -159,6 +159,10 @@ class View:
         """The view of an event that comes directly after this one's, which derived ``writes``."""
         return View(self._store, event, self._pending.with_added(writes))
 
+    def whole(self) -> View:
+        """The view of everything that was told before the event."""
+        return self
+
     def record(self, record_id: str) -> Record | None:
         """The version that stood then."""
         event = self.event
@@ -282,6 +286,10 @@ class View:
 
 class Apart(View):
     """What earlier events would have derived had nothing else been told: only what is pending is there."""
+
+    def whole(self) -> View:
+        """Mirrors ``View.whole``."""
+        return View(self._store, self.event, Pending())
 
     def record(self, record_id: str) -> Record | None:
         """Mirrors ``View.record``."""

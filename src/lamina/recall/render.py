@@ -104,6 +104,8 @@ def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
 
 
 def _source(claim: Claim) -> str:
+    if claim.by_assistant:
+        return "; said by the assistant"
     return "; read in a tool result or document" if claim.external else ""
 
 

@@ -41,6 +41,8 @@ _SHORT_CHARS: Final = 200
 """A text of so many characters says what its claims say, and little else."""
 _HELD_MAX: Final = 4
 """So many of the versions that a slot holds are read; the newest knowledge comes first."""
+_NAMES: Final = frozenset({"name_is", "goes_by"})
+_NAMING: Final = frozenset(analyse("name names called call who"))
 _HOPS_MAX: Final = 3
 """How often what replaced a claim may have been replaced itself."""
 
@@ -128,7 +130,8 @@ def superseded_among(
         claims = [facts[i] for i in ids if i in facts and event_id not in enders.get(i, ())]
         about = [fact for fact in claims if words & _claimed(fact)]
         if not about:
-            about = claims
+            # A new name says nothing of what else was told in the turn.
+            about = [fact for fact in claims if fact.predicate not in _NAMES or words & _NAMING]
             unasked.add(event_id)
         if about and all(fact.id in ends for fact in about):
             found[event_id] = max((ends[fact.id] for fact in about), key=lambda end: (end.at, end.event))

@@ -79,7 +79,9 @@ def _claim_columns(record: Claim) -> dict[str, Any]:
 
 def _claim_body(record: Claim) -> dict[str, Any]:
     value = record.object
+    told = {"by_assistant": True} if record.by_assistant else {}
     return {
+        **told,
         "subject": [record.subject.name, record.subject.type],
         "object": [value.type, value.value, value.datatype, value.unit, value.id, value.name],
         "negated": record.negated,
@@ -227,6 +229,7 @@ def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[s
         "predicate": predicate,
         "object": ObjectValue(value_type, value, datatype, unit, value_id, value_name),
         "negated": said["negated"],
+        "by_assistant": said.get("by_assistant", False),
     }
 
 

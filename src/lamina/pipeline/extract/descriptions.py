@@ -9,6 +9,7 @@ from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.own_names import is_own_name
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, verb_value
 from lamina.pipeline.extract.references import entity, is_denied
 from lamina.pipeline.extract.syntax import Token
@@ -20,6 +21,7 @@ _PRAISE = word_set(
     "great good amazing awesome wonderful fantastic nice cool lovely incredible inspiring true real "
     "perfect best"
 )
+_WHOLE = word_set("full real actual legal proper new first given")
 _PLACE_NOUNS = word_set("place city country town spot park beach restaurant cafe destination")
 
 
@@ -118,8 +120,11 @@ class Descriptions(Emitter):
                 and value.type in ("person", "thing")
                 and target.is_name
                 and parse.child(target, "det") is None
+                and value.name in parse.text
+                and is_own_name(parse, value.name)
             ):
                 self._emit(clause, subject, "name_is", LiteralValue("string", value.name))
+                self.found[-1] = replace(self.found[-1], introduces=True)
             return
         if isinstance(value, LiteralValue):
             self._is_a(clause, subject, target, str(value.value))
@@ -170,7 +175,7 @@ class Descriptions(Emitter):
             self._emit(clause, owner, words.RELATIONS[noun][0], replace(value, type="person"))
         elif noun in words.PETS and isinstance(value, EntityRef):
             self._emit(clause, owner, "has_pet", value)
-        elif noun == "name" and target.text[:1].isupper():
+        elif noun == "name" and target.text[:1].isupper() and self._is_whole_name(token):
             self._named(clause, owner, token, value.name if isinstance(value, EntityRef) else target.text)
         elif noun == "job" and isinstance(value, LiteralValue):
             self._emit(clause, owner, "works_as", value)
@@ -184,6 +189,11 @@ class Descriptions(Emitter):
         else:
             return False
         return True
+
+    def _is_whole_name(self, token: Token) -> bool:
+        """Not a last name, a user name or a project's name."""
+        before = {t.lower for t in self.parse.children(token, "amod", "compound")}
+        return before <= _WHOLE
 
     def _named(self, clause: Clause, owner: EntityRef, token: Token, name: str) -> None:
         """ "My daughter's name is Lily" names a relative, "my name is Alice" the owner."""

@@ -20,9 +20,9 @@ from lamina.pipeline.extract.parsed import Reader
 from lamina.pipeline.extract.plain import is_english, plain_triples
 from lamina.pipeline.extract.references import References
 from lamina.pipeline.extract.syntax import Parse, Parser
+from lamina.pipeline.extract.telling import told_by
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.values import (
-    EntityRef,
     Extraction,
     FindTimes,
     Mention,
@@ -137,8 +137,7 @@ class RulesExtractor:
                 )
             mentions.extend(plain_mentions(sentence.text, refs, sentence.start))
             topic = following(topic, plain_topic(sentence.text))
-        told = (triple for triple in triples if _is_said_of_others(utterance, triple, refs.speaker))
-        distinct_triples = tuple(dict.fromkeys(told))
+        distinct_triples = tuple(dict.fromkeys(told_by(refs, triples)))
         return Extraction(
             distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth)
         )
@@ -188,15 +187,6 @@ def _prepare(utterance: Utterance) -> _Work:
 def without_annotations(text: str) -> str:
     """`text` with blanks for the parts that stand in square brackets by themselves: notes about what was said or sent."""
     return _ANNOTATION.sub(lambda match: " " * len(match[0]), text)
-
-
-def _is_said_of_others(utterance: Utterance, triple: Triple, speaker: EntityRef | None) -> bool:
-    """An assistant's own plans and suggestions are no memory of anybody else."""
-    if utterance.role != "assistant":
-        return True
-    return (
-        triple.subject != speaker and triple.object != speaker and triple.kind not in ("plan", "commitment")
-    )
 
 
 def _factor(utterance: Utterance) -> float:

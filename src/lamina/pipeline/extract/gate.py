@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from lamina.pipeline.extract.introductions import names_speaker
+from lamina.pipeline.extract.own_names import names_speaker
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _OPENER = re.compile(
@@ -51,7 +51,7 @@ _STANDING = re.compile(
 """Requests that are to hold from then on."""
 
 WORDS_MIN = 3
-_INTRODUCTION_WORDS_MAX = 8
+_INTRODUCTION_WORDS_MAX = 10
 
 
 def worth_parsing(sentence: str, *, personal: bool = True) -> bool:

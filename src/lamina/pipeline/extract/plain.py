@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from lamina.language.wordsets import word_set
+from lamina.pipeline.extract.own_names import NAME_RUN
 from lamina.pipeline.extract.phrases import VAGUE
 from lamina.pipeline.extract.places import is_tool_name
 from lamina.pipeline.extract.references import References, entity
@@ -38,9 +39,7 @@ def _rule(predicate: str, start: str, *, until: str = _UP_TO) -> Rule:
 
 
 _ENGLISH = (
-    _rule(
-        "name_is", r"\bmy name(?:'s| is)", until=r"(?P<object>[A-Z][\w'-]{1,30}(?: [A-Z][\w'-]{1,30}){0,2})"
-    ),
+    _rule("name_is", r"\bmy name(?:'s| is)", until=rf"(?P<object>{NAME_RUN})"),
     _rule("lives_in", _I + r"(?:'m|'ve been| am)? (?:currently )?(?:live|living|based) in"),
     _rule("from", _I + r"(?:'m| am| come) (?:originally )?from"),
     _rule("moved_to", _I + r"(?:'ve)? (?:just |recently )?(?:moved|relocated) to"),
@@ -147,6 +146,7 @@ _OTHER_WORDS = word_set(
 _ENGLISH_ONLY = _ENGLISH_WORDS - _OTHER_WORDS - {"in", "do", "was", "so", "as", "a", "an", "will"}
 _OTHER_ONLY = _OTHER_WORDS - _ENGLISH_WORDS - {"die", "per", "des", "pas", "los", "son", "con", "em"}
 _SPLIT = re.compile(r"[^\w'’]+")
+_NAME = re.compile(NAME_RUN)
 
 
 def is_english(sentence: str) -> bool:
@@ -159,10 +159,17 @@ def is_english(sentence: str) -> bool:
     letters = sum(1 for c in sample if c.isalpha())
     if letters and latin < 0.7 * letters:
         return False
+    english, other = _words_of(sample)
+    if english >= other:
+        return True
+    english, other = _words_of(_NAME.sub(" ", sample))  # "I'm Maria de la Cruz"
+    return english >= max(other, 1)
+
+
+def _words_of(sample: str) -> tuple[int, int]:
+    """How many words are English alone, and how many are another language's alone."""
     words = [w for w in _SPLIT.split(sample.casefold().replace("’", "'")) if w]
-    english = sum(1 for w in words if w in _ENGLISH_ONLY)
-    other = sum(1 for w in words if w in _OTHER_ONLY)
-    return english >= other
+    return sum(1 for w in words if w in _ENGLISH_ONLY), sum(1 for w in words if w in _OTHER_ONLY)
 
 
 def plain_triples(text: str, refs: References, times: Times, offset: int) -> list[Triple]:

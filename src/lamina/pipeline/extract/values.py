@@ -76,7 +76,8 @@ class Utterance:
     """One text with what is needed to understand it.
 
     `speaker` is an opaque actor id. With `personal=False` (tool results, documents) the text has no first person:
-    "I" and "my" in it are nobody we know. `previous` is oldest first.
+    "I" and "my" in it are nobody we know. With `advises` it is an assistant that speaks to somebody: what it says of
+    them, and of whom it calls theirs, is not their word. `previous` is oldest first.
     """
 
     text: str
@@ -88,6 +89,7 @@ class Utterance:
     previous: tuple[Previous, ...] = ()
     participants: tuple[str, ...] = ()
     personal: bool = True
+    advises: bool = False
 
     @property
     def has_first_person(self) -> bool:
@@ -142,7 +144,8 @@ class Triple:
     """One claim. `valid_from` None means from `observed_at` or unknown, `valid_to` None means open.
 
     `single_valued` says that a newer value of (subject, predicate) supersedes this one. `qualifiers` are further
-    (role, text) pairs of the same claim: ("over", "coffee"), ("with", "Max").
+    (role, text) pairs of the same claim: ("over", "coffee"), ("with", "Max"). `introduces` says that a name came with
+    the word of who is speaking ("Tom here"), as another than the one known may.
     """
 
     subject: EntityRef
@@ -158,6 +161,7 @@ class Triple:
     corrects: bool = False
     single_valued: bool = False
     qualifiers: tuple[tuple[str, str], ...] = ()
+    introduces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

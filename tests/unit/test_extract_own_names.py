@@ -1,0 +1,104 @@
+"""The names by which speakers introduce themselves, in whole, and what is no name though it has a capital."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from extraction_cases import find_times, say
+
+from lamina.pipeline.extract import RulesExtractor
+from lamina.pipeline.extract.own_names import names_speaker
+from lamina.pipeline.extract.syntax import Parser
+
+pytestmark = pytest.mark.model
+
+NAMES = [
+    "Ana Petrova", "Siobhan Byrne", "Nguyen Van Minh", "Oluwaseun Adeyemi", "Priya Raghunathan", "Jürgen Weiß", "Fatima El-Sayed", "Kwame Mensah",
+    "Wei Zhang", "Lena Hartmann", "Mateusz Kowalski", "Zuzanna Nowak", "João Silva", "Aoife Murphy", "Yuki Tanaka", "Carlos Mendoza Ruiz",
+    "Ngozi Okafor", "Björn Lindqvist", "Dilnoza Karimova", "Maria de la Cruz", "Ludwig van Beethoven", "Conor O'Brien", "Jean-Luc Picard",
+    "Samuel L. Jackson", "Łukasz Żak", "Khalid bin Walid",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def extractor(parser: Parser) -> RulesExtractor:
+    return RulesExtractor(find_times, parser=parser)
+
+
+def named(extractor: RulesExtractor, text: str) -> list[tuple[str, str, bool]]:
+    """The names that the speaker claims: by which predicate, and whether with the word of who is speaking."""
+    return [
+        (triple.predicate, str(getattr(triple.object, "value", triple.object)), triple.introduces)
+        for triple in extractor.extract([say(text)])[0].triples
+        if triple.subject.name == "Alice"
+        and triple.predicate in ("name_is", "goes_by")
+        and not triple.negated
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_the_whole_run_of_its_words(extractor: RulesExtractor, name: str) -> None:
+    assert named(extractor, f"My name is {name}.") == [("name_is", name, False)]
+    assert named(extractor, f"My name is {name} and I live in Freiburg.") == [("name_is", name, False)]
+    assert named(extractor, f"Hi, I'm {name}.") == [("name_is", name, True)]
+    assert named(extractor, f"Good morning, this is {name}.") == [("name_is", name, True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("I'm Ana Petrova.", [("name_is", "Ana Petrova", True)]),
+        ("I'm Mia.", [("name_is", "Mia", True)]),
+        ("im callum by the way", [("name_is", "Callum", True)]),
+        ("Tom here.", [("name_is", "Tom", True)]),
+        ("Lena Hartmann here!", [("name_is", "Lena Hartmann", True)]),
+        ("This is Tom speaking.", [("name_is", "Tom", True)]),
+        ("It's Tom here.", [("name_is", "Tom", True)]),
+        ("Actually my name is Bob Smith.", [("name_is", "Bob Smith", False)]),
+        ("I changed my name to Bob Smith.", [("name_is", "Bob Smith", False)]),
+        ("My full name is Ana Maria Petrova.", [("name_is", "Ana Maria Petrova", False)]),
+        ("My name is Dr. Emily Brown.", [("name_is", "Emily Brown", False)]),
+        ("my name is tom hartmann", [("name_is", "Tom Hartmann", False)]),
+        ("my name is tom", [("name_is", "Tom", False)]),
+        ("everybody calls me cal", [("goes_by", "Cal", False)]),
+        ("Everyone just calls me Cal.", [("goes_by", "Cal", False)]),
+        ("My name is Ana Petrova, but call me Ana.", [("name_is", "Ana Petrova", False)]),
+    ],
+)
+def test_ways_to_say_who_one_is(
+    extractor: RulesExtractor, text: str, claims: list[tuple[str, str, bool]]
+) -> None:
+    assert named(extractor, text) == claims
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm Portuguese.", "Hi, I'm Portuguese.", "I'm Mum now", "Hi, I'm Mum.", "I'm Team Blue", "I'm Done", "Hi, I'm Done.", "Hi, I'm Exhausted.",
+        "this is Ridiculous", "Hi, this is Ridiculous.", "I'm Catholic.", "I'm Irish Catholic.", "I'm Vegan", "Hello, I'm Vegan and I live in Leeds.",
+        "I'm INFJ.", "I'm Gen Z.", "I'm Pro Brexit.", "I'm Google Certified.", "I'm Type O.", "Hi, I'm Tom's wife.", "I'm Mia Hartmann's teacher.",
+        "I'm Team Lead at Bosch.", "I'm Chief Technology Officer at Bosch.", "My last name is Petrova.", "My middle name is Rose.",
+        "My project name is Apollo.", "My user name is ana99.", "My cat's name is Tom Hartmann.", "My company's name is Blue Ridge.", "My name is Irish.",
+        "My name is German for small.", "My name is not Bob.", "my name is very long", "my name is fine", "my name is pretty common", "This is Lena Hartmann.",
+        "Hi, this is Tom, my brother.", "Hi, this is Lena's phone.", "Hello, this is London calling", "It's Spring here.", "It's Saturday here.",
+        "This is where it's at here", "Good morning, this is important.", "they call me names", "everybody calls me late at night", "im tired by the way",
+        "im vegan btw", "im gluten-free btw", "im wfh btw", "Ridiculous here.", "Rainy here.",
+    ],
+)  # fmt: skip
+def test_what_is_no_name_of_the_speaker(extractor: RulesExtractor, text: str) -> None:
+    assert named(extractor, text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my name is " + "A" * 20_000, "my name is " + "Ab " * 7_000, "my name is " + "Ab de la " * 3_000, "hi " * 8_000 + "im x",
+        "Hi, this is " + "Ab-" * 7_000, "i'm " + "A.".join(" " for _ in range(9_000)), "ok, " * 5_000,
+    ],
+)  # fmt: skip
+def test_hostile_text_takes_no_time_that_grows_with_its_square(parser: Parser, text: str) -> None:
+    started = time.process_time()
+    names_speaker(text)
+    RulesExtractor(find_times, use_parser=False).extract([say(text)])
+    assert time.process_time() - started < 2
