@@ -14,7 +14,7 @@ import pytest
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append, claim, draft, finish_all, key
 from lamina import limits
 from lamina.errors import Conflict, NotFound, Unavailable
-from lamina.kernel.events import Context, Directives, Party, Stage
+from lamina.kernel.events import Context, Directives, Event, Party, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.store.ports.idempotency import Remembered
@@ -561,3 +561,29 @@ def test_the_change_mark_moves_with_each_commit_and_only_then(store: Store) -> N
     assert store.change_mark() == before
     append(store, "a")
     assert store.change_mark() != before
+
+
+@pytest.mark.parametrize("ascending", [False, True])
+def test_a_session_is_listed_page_by_page_in_either_order(store: Store, ascending: bool) -> None:
+    wanted = []
+    for number in range(5):
+        wanted += append(store, f"turn {number}", session="s-1", scope=BOB if number % 2 else ALICE)
+        append(store, f"beside {number}", session="s-2" if number % 2 else None)
+    wanted = wanted if ascending else wanted[::-1]
+    found: list[Event] = []
+    while True:
+        after = found[-1].position if found else None
+        page = store.log.query(
+            EventQuery(
+                tenant_id=TENANT,
+                scopes=[ALICE, BOB],
+                session="s-1",
+                ascending=ascending,
+                after=after,
+                limit=2,
+            )
+        )
+        if not page:
+            break
+        found += page
+    assert found == wanted

@@ -35,7 +35,7 @@ def test_a_folder_in_which_the_lock_cannot_be_made_is_one_line(tmp_path: Path) -
 
 
 def test_a_second_server_on_one_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lamina.cli.work._HANDOVER_S", 0.2)
+    monkeypatch.setattr("lamina.store.sqlite.worker_lock._HANDOVER_S", 0.2)
     with (tmp_path / "worker.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         ended = CliRunner().invoke(app, ["serve", "--data", str(tmp_path), "--port", "0"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import platform
 import socket
@@ -213,9 +212,9 @@ def _taken(host: str, port: int) -> bool:
 
 
 def _worker(folder: Path, *, served: Callable[[], bool]) -> Check:
-    from lamina.store.sqlite import failing_of
+    from lamina.store.sqlite import failing_of, worker_lives
 
-    if _worker_lives(folder):
+    if worker_lives(folder):
         failing = sorted(failing_of(folder).items())
         if failing:
             told = ", ".join(f"{part} fails ({error})" for part, error in failing)
@@ -226,28 +225,15 @@ def _worker(folder: Path, *, served: Callable[[], bool]) -> Check:
     return Check("worker", "note", f"none for {folder}", "lamina serve or lamina worker starts one")
 
 
-def _worker_lives(folder: Path) -> bool:
-    path = folder / "worker.lock"
-    if not path.is_file():
-        return False
-    with path.open("rb") as lock:
-        try:
-            # A shared lock, let go at once: it keeps nobody out for longer than this line.
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-    return False
-
-
 def _backlog(folder: Path, *, served: Callable[[], bool]) -> Check:
-    from lamina.store.sqlite import backlog_of, failed_behind_of
+    from lamina.store.sqlite import backlog_of, failed_behind_of, worker_lives
 
     if not _has_memory(folder):
         return Check("backlog", "ok", f"nothing stored in {folder}, nothing to derive")
     jobs = backlog_of(folder / "lamina.db")
     waiting = jobs["pending"] + jobs["running"]
     found = f"{waiting} stages wait, {jobs['failed']} failed for good"
-    if waiting and not _worker_lives(folder):
+    if waiting and not worker_lives(folder):
         # Without a server this is what a stop in the middle of the work leaves; the next one goes on with it.
         return Check(
             "backlog",

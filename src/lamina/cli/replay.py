@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lamina.app import build_worker
-from lamina.cli.work import alone
 from lamina.pipeline.worker import Worker
 from lamina.settings import Settings
 from lamina.store.ports.jobs import Jobs
-from lamina.store.sqlite import SqliteStore, require_store
+from lamina.store.sqlite import SqliteStore, alone, make_folder, require_store
 
 __all__ = ["Replayed", "derive_all", "run_replay"]
 
@@ -33,6 +32,7 @@ def run_replay(settings: Settings, tell: Callable[[str], None]) -> Replayed:
     When it is interrupted, what is left stays queued for the next worker.
     """
     require_store(settings.data)
+    make_folder(settings.data)
     with alone(settings.data):
         store = SqliteStore(settings.data, durable=False)
         try:

@@ -18,10 +18,10 @@ from lamina.app import Server, build_server
 from lamina.cli.process import collect_seldom, share_heaps, use_one_core_a_product
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
-from lamina.cli.work import require_no_worker
 from lamina.errors import Invalid, Unavailable
 from lamina.observe.logs import set_up_logging
 from lamina.settings import Settings
+from lamina.store.sqlite import require_no_worker
 
 __all__ = ["run_server", "uvicorn_config"]
 

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import IO
+from collections.abc import Callable, Sequence
 
 from lamina.app import build_drain, build_inquirer, build_worker
 from lamina.cli.process import collect_seldom, use_one_core_a_product
-from lamina.errors import Conflict, Fault
+from lamina.errors import Fault
 from lamina.kernel.time import SystemClock
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
-from lamina.store.sqlite import SqliteStore, make_folder, require_store
+from lamina.store.sqlite import SqliteStore, alone, make_folder, require_store
 
-__all__ = ["alone", "require_no_worker", "run_retry", "run_worker", "work_beside"]
+__all__ = ["run_retry", "run_worker", "work_beside"]
 
-_LOCK_TRIES = 5
-_HANDOVER_S = 10.0  # the worker of a server that was killed ends after the batch at hand
 _BEHIND_STOP_S = 5.0  # a row that a model or a graph is slow to take is tried again after its lease
 _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 
@@ -45,6 +39,7 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
     require_store(settings.data)
+    make_folder(settings.data)
     with alone(settings.data), contextlib.ExitStack() as held:
         store = SqliteStore(settings.data, durable=False)
         store.jobs.take_over(SystemClock().now())
@@ -106,49 +101,3 @@ def run_retry(settings: Settings) -> int:
         return store.jobs.retry_failed()
     finally:
         store.close()
-
-
-def require_no_worker(folder: Path) -> None:
-    """Nothing, or ``Conflict`` (WORKER_RUNNING) when another server's worker keeps the folder."""
-    make_folder(folder)
-    until = time.monotonic() + _HANDOVER_S
-    with (folder / "worker.lock").open("a") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                return
-            except OSError as error:
-                if time.monotonic() > until:
-                    raise _running(folder) from error
-                time.sleep(0.1)
-
-
-def _take(lock: IO[str]) -> None:
-    """Take the lock; somebody who only asks whether it is held has it for a moment."""
-    for _ in range(_LOCK_TRIES - 1):
-        with contextlib.suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        time.sleep(0.02)
-    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _running(folder: Path) -> Conflict:
-    return Conflict(
-        "WORKER_RUNNING",
-        f"another worker holds {folder}",
-        hint="stop the other lamina serve or lamina worker first; --workers 0 serves beside it",
-    )
-
-
-@contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Hold the folder's worker lock: with it, a lease that somebody else left is a lease of the dead."""
-    make_folder(folder)
-    with (folder / "worker.lock").open("w") as lock:
-        try:
-            _take(lock)
-        except OSError as error:
-            raise _running(folder) from error
-        yield
-    sys.stdout.flush()

@@ -30,7 +30,6 @@ __all__ = [
     "duration_us",
     "from_datetime",
     "instant",
-    "instant_or_none",
     "rfc3339",
     "rfc3339_or_none",
     "to_datetime",
@@ -140,11 +139,6 @@ def day_or_instant(text: str, *, field: str = "timestamp") -> Instant:
 _FIRST = from_datetime(datetime.min.replace(tzinfo=UTC))
 LAST_INSTANT: Final = from_datetime(datetime.max.replace(tzinfo=UTC))
 """The end of the year 9999: nothing later can be written."""
-
-
-def instant_or_none(text: str | None, *, field: str = "timestamp") -> Instant | None:
-    """``instant`` that passes None through."""
-    return None if text is None else instant(text, field=field)
 
 
 def doubling_us(base_s: float, failures: int, most_s: float = 86_400.0) -> int:

@@ -60,11 +60,10 @@ def write_grants(
 class Capturing:
     """Handlers of the write operations."""
 
-    def __init__(self, store: Store, watch: Watch, ids: IdSource, *, embed: str = "eager") -> None:
+    def __init__(self, store: Store, watch: Watch, ids: IdSource) -> None:
         self._store = store
         self._watch = watch
         self._ids = ids
-        self._embed = embed
 
     def experience(self, request: Experience, call: Call) -> Answer:
         """Store one experience; with ``wait``, answer when the stage is done."""

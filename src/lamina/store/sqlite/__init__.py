@@ -3,5 +3,16 @@
 from lamina.store.sqlite.engine import SqliteStore, make_folder, require_store
 from lamina.store.sqlite.jobs import backlog_of
 from lamina.store.sqlite.upkeep import failed_behind_of, failing_of
+from lamina.store.sqlite.worker_lock import alone, require_no_worker, worker_lives
 
-__all__ = ["SqliteStore", "backlog_of", "failed_behind_of", "failing_of", "make_folder", "require_store"]
+__all__ = [
+    "SqliteStore",
+    "alone",
+    "backlog_of",
+    "failed_behind_of",
+    "failing_of",
+    "make_folder",
+    "require_no_worker",
+    "require_store",
+    "worker_lives",
+]

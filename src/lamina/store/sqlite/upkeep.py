@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import shutil
 import time
@@ -20,12 +19,12 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
 from lamina.store.sqlite.codec import ALL_STAGES
 from lamina.store.sqlite.connection import Readers, Writer, open_connection, translated
+from lamina.store.sqlite.worker_lock import worker_lives
 
 __all__ = ["FailedBehind", "SqliteUpkeep", "failed_behind_of", "failing_of"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _LOOK_AGAIN_S = 15.0
-_WORKER_LOCK = "worker.lock"
 _WORKER_FAILING = "worker.failing"
 
 
@@ -70,7 +69,7 @@ class SqliteUpkeep:
             engine="sqlite",
             version=apsw.sqlite_lib_version(),
             oldest_pending_at=row[0],
-            worker_alive=_is_locked(self._path.parent / _WORKER_LOCK),
+            worker_alive=worker_lives(self._path.parent),
             disk_free_bytes=shutil.disk_usage(self._path.parent).free,
             failing={**failing_of(self._path.parent), **self._failures.standing()},
             repositories_behind=self._behind(),
@@ -142,13 +141,3 @@ def failing_of(folder: Path) -> dict[str, str]:
         if isinstance(told, dict):
             return {str(part): str(error) for part, error in told.items()}
     return {}
-
-
-def _is_locked(path: Path) -> bool:
-    """Whether somebody holds the lock of a worker. Asking takes a shared lock for a moment, never an exclusive one."""
-    with contextlib.suppress(FileNotFoundError), path.open("rb") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-    return False
