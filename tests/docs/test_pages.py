@@ -39,6 +39,9 @@ def test_what_differs_from_run_to_run_is_left_out_of_the_comparison() -> None:
     one = "  fact_01a203e2-9e9c-717f-8c44-1396e280b5d0  Ana works\n  fact_01a203e2-9e9c-717f-9701-da88553442c2  Ana lives\n"
     other = "  fact_01a203e2-cce2-73c7-b9d0-8088da4ef5c8  Ana lives\n  fact_01a203e2-cce2-73c7-9921-2e1da8a87119  Ana works\n"
     assert SCRIPT.plain(one) == SCRIPT.plain(other)
+    claims = "- Ana: Ana {}. Ana {}. [1]\n"
+    assert SCRIPT.plain(claims.format("moved", "lives")) == SCRIPT.plain(claims.format("lives", "moved"))
+    assert SCRIPT.plain(claims.format("moved", "lives")) != SCRIPT.plain(claims.format("lives", "works"))
     assert SCRIPT.plain("since 2026-11-22 15:31, 2.4 MB") == SCRIPT.plain("since 2027-01-02 05:00, 12 MB")
     assert SCRIPT.plain("Ana lives in Porto [1]") != SCRIPT.plain("Ana lives in Lisbon [1]")
     assert SCRIPT.plain("[1] fact 0.95") != SCRIPT.plain("[1] fact 0.62")
