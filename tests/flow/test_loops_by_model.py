@@ -376,6 +376,10 @@ def test_a_model_that_turns_everything_away_costs_nobody_an_attempt_until_somebo
     held = talk.store.inquiries.unsettled(TENANT, None, 9)
     assert [(inquiry.state, inquiry.attempts) for inquiry in held] == [("pending", 0)] * 2
     assert failures.standing() == {"the language model": "MODEL_MISCONFIGURED"}
+    talk.model.status = 503  # somebody has acted, and it is another trouble now
+    talk.clock.at += 31 * SECOND_US
+    assert talk.inquirer.step() == 1
+    assert failures.standing() == {}
     talk.model.status = 200
     talk.clock.at += 31 * SECOND_US
     talk.ask()

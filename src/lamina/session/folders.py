@@ -84,6 +84,8 @@ class GeneratingFolder:
         except LaminaError as error:
             if turns_all_away(error):
                 self._failures.note(MODEL_PART, error)
+            else:
+                self._failures.over(MODEL_PART)
             raise
         self._failures.over(MODEL_PART)
         return answer

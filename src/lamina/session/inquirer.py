@@ -132,9 +132,14 @@ class Inquirer:
         return [event.id for event in self._store.log.previous(opened, BEFORE_READ)]
 
     def _ask(self, inquiry: Inquiry, question: Question) -> ModelOutput:
-        answer = self._generator.complete(
-            question.messages, tokens_max=question.tokens_max, schema=question.schema
-        )
+        try:
+            answer = self._generator.complete(
+                question.messages, tokens_max=question.tokens_max, schema=question.schema
+            )
+        except LaminaError as error:
+            if not turns_all_away(error):
+                self._failures.over(MODEL_PART)
+            raise
         self._failures.over(MODEL_PART)
         if not is_usable(answer.text):
             raise Unavailable(
