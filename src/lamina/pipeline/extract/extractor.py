@@ -21,6 +21,7 @@ from lamina.pipeline.extract.plain import is_english, plain_triples
 from lamina.pipeline.extract.references import References
 from lamina.pipeline.extract.syntax import Parse, Parser
 from lamina.pipeline.extract.times import Times
+from lamina.pipeline.extract.told import told_apart
 from lamina.pipeline.extract.values import (
     EntityRef,
     Extraction,
@@ -180,9 +181,12 @@ def _prepare(utterance: Utterance) -> _Work:
         count_max=SENTENCES_MAX,
         length_max=SENTENCE_LENGTH_MAX,
     )
-    return _Work(
-        utterance, sentences, [worth_parsing(s.text, personal=utterance.has_first_person) for s in sentences]
-    )
+    if not utterance.has_first_person or utterance.role == "assistant":
+        worth = [worth_parsing(s.text, personal=utterance.has_first_person) for s in sentences]
+        return _Work(utterance, sentences, worth)
+    parts = list(told_apart(sentences))
+    worth = [not part.asked and worth_parsing(part.sentence.text) for part in parts]
+    return _Work(utterance, [part.sentence for part in parts], worth)
 
 
 def without_annotations(text: str) -> str:
