@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lamina.language.wordsets import word_set
+from lamina.pipeline.extract.joined import own_subject, second_subject
 from lamina.pipeline.extract.limits import CONJUNCTS_MAX
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.unreal import unreal_verbs
@@ -128,6 +129,8 @@ def conjuncts(parse: Parse, token: Token) -> list[Token]:
     """`token` and what "and", "or", "," join to it, without contrasted ones ("Lisbon, not Porto")."""
     found: list[Token] = []
     pending = [token]
+    other = second_subject(parse, token)
+    until = len(parse.tokens) if other is None else other.noun.i
     while pending and len(found) < CONJUNCTS_MAX:
         current = pending.pop(0)
         # In "Lisbon, not Porto" the parser hangs "not" on either of them; it denies what follows it.
@@ -136,7 +139,8 @@ def conjuncts(parse: Parse, token: Token) -> list[Token]:
         ):
             continue
         found.append(current)
-        pending.extend(t for t in parse.children(current, "conj") if t.is_verb == token.is_verb)
+        joined = parse.children(current, "conj")
+        pending.extend(t for t in joined if t.is_verb == token.is_verb and t.i < until)
     return found
 
 
@@ -178,6 +182,8 @@ def _find_subject(clause: Clause, *, elliptic: bool) -> None:
     subjects = parse.children(verb, "nsubj", "nsubjpass")
     # "My colleagues and I went" is sometimes parsed as two subjects; the speaker is the one we know best.
     subject = next((t for t in subjects if t.lower == "i"), subjects[0] if subjects else None)
+    if subject is None and verb.dep in ("conj", "advcl", "ccomp", "parataxis"):
+        subject = own_subject(parse, verb)
     if subject is None and verb.dep == "conj":
         subject = _shared_subject(parse, verb)
     if verb.dep == "relcl":

@@ -28,6 +28,7 @@ from lamina.pipeline.extract.values import (
     FindTimes,
     Mention,
     Span,
+    TakenBack,
     Triple,
     Utterance,
     no_times,
@@ -115,6 +116,7 @@ class RulesExtractor:
         refs = _references(utterance)
         mentions: list[Mention] = []
         triples: list[Triple] = confirmed(refs)
+        taken_back: list[TakenBack] = []
         topic, end = topic_before(utterance), 0
         for sentence, worth, parse in zip(work.sentences, work.worth, work.parses, strict=True):
             if _PARAGRAPH.search(utterance.text, end, sentence.start):
@@ -129,6 +131,7 @@ class RulesExtractor:
                     _factor(utterance), goes_on=topic == "other",
                 )  # fmt: skip
                 triples.extend(reader.read())
+                taken_back.extend(reader.taken_back)
                 mentions.extend(parsed_mentions(parse, refs, sentence.start))
                 topic = following(topic, parsed_topic(parse))
                 continue
@@ -141,8 +144,9 @@ class RulesExtractor:
         told = (triple for triple in triples if _is_said_of_others(utterance, triple, refs.speaker))
         distinct_triples = tuple(dict.fromkeys(told))
         return Extraction(
-            distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth)
-        )
+            distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth),
+            taken_back=() if utterance.role == "assistant" else tuple(dict.fromkeys(taken_back)),
+        )  # fmt: skip
 
     def _put_right(self, said: Meant, work: _Work, sentence: Sentence, triples: list[Triple]) -> bool:
         """Change what the utterance claimed, or claim anew what the speaker's turn before did; whether there was such a claim."""
