@@ -218,7 +218,7 @@ class Actions(Emitter):
             "located_in",
         ):
             if isinstance(value, EntityRef):
-                return value.type not in ("person", "animal") or target.is_name
+                return not self._is_somebody(value, target)
             return (
                 predicate in ("works_at", "lives_in", "grew_up_in", "studies_at")
                 and target.is_noun
@@ -260,6 +260,13 @@ class Actions(Emitter):
         if predicate == "drives":
             return subject.type == "person" and not (isinstance(value, EntityRef) and value.type == "person")
         return value not in (self.refs.addressee,)
+
+    def _is_somebody(self, value: EntityRef, target: Token) -> bool:
+        """Whether a place or employer would be a person: one that is known, or a name behind another that is no place."""
+        if value.type not in ("person", "animal"):
+            return False
+        known = any(p.ref.key == value.key and p.gender != "n" for p in self.refs.people)
+        return known or not target.is_name or target.dep == "conj"
 
     def _born(self, clause: Clause, subject: EntityRef) -> None:
         for match in self.times.of_clause(self.parse, clause.verb):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lamina.language.wordsets import word_set
+from lamina.pipeline.extract.joined import own_subject, second_subject
 from lamina.pipeline.extract.limits import CONJUNCTS_MAX
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.unreal import unreal_verbs
@@ -33,6 +34,11 @@ _GIVING = word_set(
     "give buy sell get order send lend loan owe make bring show tell teach offer pay cook bake build find leave pass hand read "
     "write promise fetch grab save book knit draw pour gift mail post cost deny wish serve sing play"
 )
+_KEEPING = word_set("remember know note keep")
+_DENYING = word_set("true right correct so sure")
+_BESIDE = frozenset((",", ";", ":", "-", "–", "—"))
+_JUDGING = word_set("know doubt wonder hope wish bet see")
+_LASTING = word_set("be have live work")
 _HEDGES = word_set("maybe perhaps probably possibly might apparently supposedly likely seemingly presumably")
 _NEVER = frozenset(("never", "no", "hardly", "rarely"))
 _UNREAL_MODALS = word_set("would could should 'd must can shall")
@@ -123,6 +129,8 @@ def conjuncts(parse: Parse, token: Token) -> list[Token]:
     """`token` and what "and", "or", "," join to it, without contrasted ones ("Lisbon, not Porto")."""
     found: list[Token] = []
     pending = [token]
+    other = second_subject(parse, token)
+    until = len(parse.tokens) if other is None else other.noun.i
     while pending and len(found) < CONJUNCTS_MAX:
         current = pending.pop(0)
         # In "Lisbon, not Porto" the parser hangs "not" on either of them; it denies what follows it.
@@ -131,7 +139,8 @@ def conjuncts(parse: Parse, token: Token) -> list[Token]:
         ):
             continue
         found.append(current)
-        pending.extend(t for t in parse.children(current, "conj") if t.is_verb == token.is_verb)
+        joined = parse.children(current, "conj")
+        pending.extend(t for t in joined if t.is_verb == token.is_verb and t.i < until)
     return found
 
 
@@ -173,6 +182,8 @@ def _find_subject(clause: Clause, *, elliptic: bool) -> None:
     subjects = parse.children(verb, "nsubj", "nsubjpass")
     # "My colleagues and I went" is sometimes parsed as two subjects; the speaker is the one we know best.
     subject = next((t for t in subjects if t.lower == "i"), subjects[0] if subjects else None)
+    if subject is None and verb.dep in ("conj", "advcl", "ccomp", "parataxis"):
+        subject = own_subject(parse, verb)
     if subject is None and verb.dep == "conj":
         subject = _shared_subject(parse, verb)
     if verb.dep == "relcl":
@@ -240,8 +251,16 @@ def _is_unreal(clause: Clause) -> bool:
 
 def _is_condition(parse: Parse, verb: Token) -> bool:
     if verb.dep == "advcl" or verb.dep == "ccomp":
-        return any(t.lower in _CONDITION for t in parse.children(verb, "mark", "advmod") if t.i < verb.i)
+        marks = [t for t in parse.children(verb, "mark", "advmod") if t.i < verb.i]
+        return any(t.lower in _CONDITION and not _is_reason(parse, t, verb) for t in marks)
     return False
+
+
+def _is_reason(parse: Parse, mark: Token, verb: Token) -> bool:
+    """ "As I'm allergic to nuts, I ...": said of what is; not "as long as I live", "as I lived in Leeds"."""
+    before = parse.tokens[mark.i - 1] if mark.i else None
+    opens = before is None or before.tag in (",", ":", "UH", "CC")
+    return mark.lower == "as" and opens and verb.lemma in _LASTING and verb.tag in ("VBP", "VBZ")
 
 
 def _governed_unreal(clause: Clause, governor: Token) -> bool:
@@ -254,15 +273,33 @@ def _governed_unreal(clause: Clause, governor: Token) -> bool:
         return True
     if inner is not None and inner.tag in ("WP", "WDT", "WRB"):
         return True
-    if parse.children(governor, "neg"):
+    denied, yours = bool(parse.children(governor, "neg")), subject is not None and subject.lower == "you"
+    if not after and _stands_beside(clause, governor):
+        return False
+    if lemma == "forget" and after:
+        return not denied and governor.lower == "forget" and (yours or subject is None)
+    if denied:
         return True
+    if lemma in _KEEPING and after and yours:
+        return False
     if lemma in _THINK:
         clause.hedged = True
     elif lemma in _SAY:
         clause.reported = True
-        if subject is not None and subject.lower in ("you",):
+        if yours:
             return True
-    return subject is not None and subject.lower == "you" and after
+    return lemma == "doubt" or (yours and after)
+
+
+def _stands_beside(clause: Clause, governor: Token) -> bool:
+    """ "I live in Leeds, so don't book London": what the parser puts under a verb behind it is said by itself."""
+    parse = clause.parse
+    between = parse.tokens[clause.verb.i + 1 : governor.i]
+    below = {t.lower for t in parse.children(governor, "acomp", "attr", "advmod") if t.i > governor.i}
+    if any(t.lower == "so" for t in between):
+        return True
+    about_it = governor.lemma in _THINK | _SAY | _JUDGING and parse.child(governor, "nsubj") is not None
+    return any(t.text in _BESIDE for t in between) and not about_it and not below & _DENYING
 
 
 def _read_auxiliaries(clause: Clause) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from lamina.language.wordsets import word_set
 
-__all__ = ["CONDITIONS", "DRINKS", "FOODS", "MEATS", "MEDICINES", "SUFFERING", "diets_without"]
+__all__ = ["CONDITIONS", "DRINKS", "FOODS", "MEATS", "MEDICINES", "SUFFERING", "diets_without", "is_medicine"]
 
 DRINKS: Final = word_set(
     "coffee tea espresso latte cappuccino decaf matcha water juice soda cola lemonade milk beer wine cider kombucha cocoa "
@@ -33,6 +33,22 @@ FOODS: Final = (
 MEDICINES: Final = word_set(
     "penicillin amoxicillin ibuprofen aspirin paracetamol codeine morphine antibiotics nsaids sulfa latex iodine"
 )
+_DRUGS: Final = (MEDICINES - {"latex", "iodine"}) | word_set(
+    "insulin warfarin heparin antibiotic statin statins painkiller painkillers steroid steroids antidepressant antidepressants antihistamine "
+    "antihistamines antacids anticoagulants diuretics immunosuppressants chemo tylenol advil nurofen calpol ventolin prozac zoloft lexapro "
+    "xanax valium ritalin adderall concerta eliquis xarelto plavix lipitor nexium ozempic wegovy mounjaro viagra humira eltroxin euthyrox synthroid "
+    "prednisone tramadol methadone lithium melatonin methotrexate digoxin amiodarone levodopa lamotrigine gabapentin pregabalin "
+    "topiramate valproate carbamazepine phenytoin levetiracetam clopidogrel furosemide spironolactone bupropion "
+    "mirtazapine venlafaxine duloxetine trazodone methylphenidate lisdexamfetamine salbutamol albuterol beclometasone loratadine cetirizine "
+    "fexofenadine naproxen diclofenac paracetamol acetaminophen allopurinol colchicine hydroxychloroquine sulfasalazine "
+    "mesalazine tamoxifen letrozole anastrozole finasteride tamsulosin sildenafil levothyroxine thyroxine carbimazole"
+)
+_DRUG_ENDINGS: Final = (
+    "statin", "sartan", "olol", "prazole", "nazole", "cillin", "mycin", "oxacin", "oxetine", "alopram", "traline", "dipine", "gliptin", "glutide",
+    "gliflozin", "formin", "xaban", "thiazide", "semide", "solone", "metasone", "tidine", "triptan", "lukast", "iclovir", "zepam", "zolam",
+    "pril", "triptyline", "pramine", "tiapine", "zapine", "peridone", "profen", "coxib", "codone", "thyroxine", "umab", "dronate", "setron",
+)  # fmt: skip
+_DRUG_LENGTH_MIN: Final = 7
 CONDITIONS: Final = {
     **dict.fromkeys(("asthma", "diabetes", "epilepsy", "eczema", "psoriasis", "arthritis", "hypertension", "anaemia")),
     **dict.fromkeys(("anemia", "ibs", "adhd", "autism", "dyslexia", "dementia", "haemophilia", "hemophilia", "parkinson's")),
@@ -47,6 +63,13 @@ SUFFERING: Final = {
     "diabetic": "diabetes", "asthmatic": "asthma", "epileptic": "epilepsy", "dyslexic": "dyslexia",
     "autistic": "autism", "anaemic": "anaemia", "anemic": "anaemia", "haemophiliac": "haemophilia",
 }  # fmt: skip
+
+
+def is_medicine(word: str) -> bool:
+    """Whether a word in lower case names a medicine: by itself, or by the ending that its kind has ("atorvastatin", "ramipril")."""
+    if word in _DRUGS:
+        return True
+    return len(word) >= _DRUG_LENGTH_MIN and word.endswith(_DRUG_ENDINGS)
 
 
 def diets_without(food: str) -> tuple[str, ...]:

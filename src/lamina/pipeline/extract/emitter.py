@@ -18,7 +18,7 @@ from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
 from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL, SECOND, References, entity
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.times import Times, Validity
-from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, Triple
+from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, TakenBack, Triple
 
 _ALWAYS_DEFINITE = word_set(
     "ocean sea beach mountain outdoors rain snow sun forest countryside gym city aisle window"
@@ -30,7 +30,7 @@ _LEARNERS = word_set("student pupil undergraduate undergrad postgraduate")
 
 @dataclass
 class Emitter:
-    """One parsed sentence being read; `offset` is its place in the utterance, `found` what it has given so far.
+    """One parsed sentence being read; `offset` is its place in the utterance, `found` and `taken_back` what it has given so far.
 
     With `goes_on` the sentences before it were about somebody else, who may be the subject that it leaves out.
     """
@@ -43,6 +43,7 @@ class Emitter:
     factor: float = 1.0
     goes_on: bool = False
     found: list[Triple] = field(default_factory=list)
+    taken_back: list[TakenBack] = field(default_factory=list)
 
     def _subject(self, clause: Clause) -> EntityRef | None:
         token = clause.subject
@@ -68,11 +69,20 @@ class Emitter:
         if len(str(value.value).split()) > 5 or (owner is not None and owner == self.refs.addressee):
             return None
         if owner is not None:
-            return entity(f"{owner.name}'s {value.value}", "thing")
+            return entity(f"{owner.name}'s {self._without_owner(token, str(value.value))}", "thing")
         definite = self.parse.child(token, "det")
         if definite is not None and definite.lower in ("the", "each", "every"):
             return entity(str(value.value), "thing")
         return None
+
+    def _without_owner(self, token: Token, text: str) -> str:
+        """ "House" of "my mum's house", which is the mum's."""
+        possessor = self.parse.child(token, "poss")
+        if possessor is None or possessor.tag == "PRP$":
+            return text
+        case = self.parse.child(possessor, "case")
+        until = (case or possessor).i + 1
+        return self.parse.words(self.parse.tokens[until : token.i + 1])
 
     def _is_deictic(self, target: Token) -> bool:
         determiner = self.parse.child(target, "det")
@@ -209,7 +219,7 @@ class Emitter:
         known = (
             predicate in words.PREDICATES
             or predicate.startswith("favourite_")
-            or predicate.endswith("_count")
+            or predicate.endswith(("_count", "_dose"))
         )
         return value * (1.0 if known else 0.8)
 

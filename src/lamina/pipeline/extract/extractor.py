@@ -22,11 +22,13 @@ from lamina.pipeline.extract.references import References
 from lamina.pipeline.extract.syntax import Parse, Parser
 from lamina.pipeline.extract.telling import told_by
 from lamina.pipeline.extract.times import Times
+from lamina.pipeline.extract.told import told_apart
 from lamina.pipeline.extract.values import (
     Extraction,
     FindTimes,
     Mention,
     Span,
+    TakenBack,
     Triple,
     Utterance,
     no_times,
@@ -114,6 +116,7 @@ class RulesExtractor:
         refs = _references(utterance)
         mentions: list[Mention] = []
         triples: list[Triple] = confirmed(refs)
+        taken_back: list[TakenBack] = []
         topic, end = topic_before(utterance), 0
         for sentence, worth, parse in zip(work.sentences, work.worth, work.parses, strict=True):
             if _PARAGRAPH.search(utterance.text, end, sentence.start):
@@ -128,6 +131,7 @@ class RulesExtractor:
                     _factor(utterance), goes_on=topic == "other",
                 )  # fmt: skip
                 triples.extend(reader.read())
+                taken_back.extend(reader.taken_back)
                 mentions.extend(parsed_mentions(parse, refs, sentence.start))
                 topic = following(topic, parsed_topic(parse))
                 continue
@@ -139,8 +143,9 @@ class RulesExtractor:
             topic = following(topic, plain_topic(sentence.text))
         distinct_triples = tuple(dict.fromkeys(told_by(refs, triples)))
         return Extraction(
-            distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth)
-        )
+            distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth),
+            taken_back=() if utterance.role == "assistant" else tuple(dict.fromkeys(taken_back)),
+        )  # fmt: skip
 
     def _put_right(self, said: Meant, work: _Work, sentence: Sentence, triples: list[Triple]) -> bool:
         """Change what the utterance claimed, or claim anew what the speaker's turn before did; whether there was such a claim."""
@@ -179,9 +184,12 @@ def _prepare(utterance: Utterance) -> _Work:
         count_max=SENTENCES_MAX,
         length_max=SENTENCE_LENGTH_MAX,
     )
-    return _Work(
-        utterance, sentences, [worth_parsing(s.text, personal=utterance.has_first_person) for s in sentences]
-    )
+    if not utterance.has_first_person or utterance.role == "assistant":
+        worth = [worth_parsing(s.text, personal=utterance.has_first_person) for s in sentences]
+        return _Work(utterance, sentences, worth)
+    parts = list(told_apart(sentences))
+    worth = [not part.asked and worth_parsing(part.sentence.text) for part in parts]
+    return _Work(utterance, [part.sentence for part in parts], worth)
 
 
 def without_annotations(text: str) -> str:

@@ -19,6 +19,7 @@ from lamina.pipeline.extract.homes import Homes
 from lamina.pipeline.extract.intentions import Intentions, is_coming
 from lamina.pipeline.extract.introductions import Introductions
 from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
+from lamina.pipeline.extract.medicines import DOSE_CHANGES, Medicines
 from lamina.pipeline.extract.quantities import Quantities
 from lamina.pipeline.extract.roles import Roles
 from lamina.pipeline.extract.values import EntityRef, Triple
@@ -36,6 +37,7 @@ class Reader(
     Employment,
     Quantities,
     Habits,
+    Medicines,
     Health,
     Actions,
     Doings,
@@ -58,7 +60,7 @@ class Reader(
             if self.personal:
                 self._introduced()
         swapped = corrected(self.parse.text, self.refs, self.offset)
-        found = [*self._mark_corrections(), *swapped]
+        found = [*_one_of_each_slot(self._mark_corrections()), *swapped]
         found += [] if swapped else denied(self.parse.text, found)
         return list(dict.fromkeys(found))[:TRIPLES_PER_SENTENCE_MAX]
 
@@ -67,9 +69,12 @@ class Reader(
         if subject is None:
             self._corrected_quantity(clause)
             self._favourite_of(clause)
+            self._medication(clause, None)
             return
         before = len(self.found)
-        self._said(clause, subject)
+        self._medication(clause, subject)
+        if len(self.found) == before or clause.lemma not in DOSE_CHANGES:
+            self._said(clause, subject)
         self._ended(clause, subject)
         self._dismissed(clause, subject)
         self._for_all(clause, subject, before)
@@ -107,3 +112,18 @@ class Reader(
     def _rounded(self, triples: list[Triple], *, corrects: bool) -> Iterator[Triple]:
         for triple in triples:
             yield replace(triple, confidence=round(min(triple.confidence, 1.0), 3), corrects=corrects)
+
+
+def _one_of_each_slot(triples: Iterable[Triple]) -> Iterator[Triple]:
+    """Without what a list has beside the first value of a predicate that has one at a time: "I live in Leeds and York"."""
+    triples = list(triples)
+    happened = {(t.subject.key, t.object) for t in triples if t.kind == "event"}
+    first: dict[tuple[object, ...], Triple] = {}
+    for triple in triples:
+        slot = (triple.subject.key, triple.predicate, triple.valid_from, triple.valid_to)
+        lasting = (
+            triple.single_valued and not triple.negated and not triple.corrects and triple.valid_to is None
+        )
+        told_of = (triple.subject.key, triple.object) in happened
+        if not lasting or told_of or first.setdefault(slot, triple).object == triple.object:
+            yield triple

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from lamina.language.entities import normalise_name, possessive
 from lamina.language.wordsets import word_set
+from lamina.pipeline.extract.joined import second_subject
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import EntityRef, EntityType, Utterance
 from lamina.pipeline.extract.vocabulary import OWN_KIN, PETS, RELATIONS
@@ -175,7 +176,7 @@ class References:
             return self.kin(parse, token)
         for start, end, label in parse.entities:
             if start <= token.i < end and label in NER_TYPES:
-                return self._named_entity(parse, parse.tokens[start:end], NER_TYPES[label])
+                return self._named_entity(parse, _one(parse, token, start, end), NER_TYPES[label])
         if not token.is_name or not any(c.isalpha() for c in token.text):
             return None
         parts = [t for t in parse.children(token, "compound", "nmod") if t.is_name or t.text[:1].isupper()]
@@ -201,6 +202,16 @@ class References:
         ref = known or entity(name, entity_type)
         self.note(ref)
         return ref
+
+
+def _one(parse: Parse, token: Token, start: int, end: int) -> list[Token]:
+    """The name that `token` is of, where "married to Tom and Eva is" was taken for one of both."""
+    inside = parse.tokens[start:end]
+    for first in inside:
+        joint = parse.child(first, "cc")
+        if joint is not None and joint.i < end and second_subject(parse, first) is not None:
+            return [t for t in inside if (t.i < joint.i if token.i < joint.i else t.i > joint.i)]
+    return inside
 
 
 def is_denied(parse: Parse, token: Token) -> bool:

@@ -1,6 +1,7 @@
-"""Repairs of a parse: nouns that the tagger takes for verbs, as in "allergic to shellfish" and "can't eat gluten".
+"""Repairs of a parse: nouns taken for verbs, as in "allergic to shellfish" and "can't eat gluten", and whose kin it is.
 
-Only words that English has as no verb are taken for nouns, and only where an adjective or a verb asks for one.
+Only words that English has as no verb are taken for nouns, and only where an adjective or a verb asks for one. "My mums birthday"
+is the mum's, and the daughter of "my sister Eva's daughter" is Eva's.
 """
 
 from __future__ import annotations
@@ -8,19 +9,39 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from lamina.language.wordsets import word_set
+from lamina.pipeline.extract.consumed import CONDITIONS
 from lamina.pipeline.extract.syntax import Token
+from lamina.pipeline.extract.vocabulary import PETS, RELATIONS
 
 __all__ = ["mend"]
 
 _SICK = word_set("allergic intolerant")
 _CONSUMING = word_set("eat drink have take tolerate")
 _JOINING = word_set(", and or nor / &")
+_KIN = PETS | frozenset(RELATIONS)
+_OWNING = {f"{noun}s": noun for noun in _KIN if not noun.endswith("s")}
+"""Kin as it is written without the apostrophe: "mums" for "mum's"."""
+_SEVERAL = word_set(
+    "parents kids friends children grandparents siblings neighbours neighbors colleagues relatives"
+)
 
 
 def mend(tokens: Sequence[Token], is_verb: Callable[[str], bool]) -> None:
-    """Put right what is wrong behind words of allergies and of eating, in place; other sentences stay as they are."""
+    """Put right in place what is wrong behind words of allergies, eating and kin; other sentences stay as they are."""
     words = {token.lower for token in tokens}
-    if not words & (_SICK | _CONSUMING):
+    if not words.isdisjoint(_OWNING):
+        for token in tokens:
+            if token.lower in _OWNING:
+                _owned_by_kin(tokens, token)
+    if any(token.tag == "POS" for token in tokens):
+        for token in tokens:
+            if token.lemma in _KIN:
+                _owned_by_name(tokens, token)
+    if not words.isdisjoint(CONDITIONS):
+        for token in tokens:
+            if token.lower in CONDITIONS:
+                _suffered(tokens, token)
+    if words.isdisjoint(_SICK | _CONSUMING):
         return
     for token in tokens:
         if token.lower in _SICK:
@@ -28,6 +49,59 @@ def mend(tokens: Sequence[Token], is_verb: Callable[[str], bool]) -> None:
             _listed(tokens, token, is_verb)
         elif token.lower in _CONSUMING:
             _eaten(tokens, token, is_verb)
+
+
+def _owned_by_kin(tokens: Sequence[Token], kin: Token) -> None:
+    """ "My mums birthday", where the parser has "my" and "mums" beside each other before the birthday."""
+    thing = tokens[kin.head]
+    while not thing.is_noun and thing.head != thing.i and thing.i > kin.i:
+        thing = tokens[thing.head]
+    owner = next((t for t in tokens[: kin.i] if t.head == thing.i and t.tag == "PRP$"), None)
+    besides = kin.dep in ("compound", "npadvmod", "nmod") and thing.is_noun and thing.i > kin.i
+    if not besides or owner is None or thing.lower == "day":
+        return
+    for token in tokens[owner.i : kin.i]:
+        if token.head == thing.i:
+            token.head = kin.i
+    kin.head, kin.dep = thing.i, "poss"
+    if kin.lower not in _SEVERAL:
+        kin.tag, kin.lower, kin.lemma = "NN", _OWNING[kin.lower], _OWNING[kin.lower]
+
+
+def _owned_by_name(tokens: Sequence[Token], kin: Token) -> None:
+    """ "My sister Eva's daughter is", with the sister for the one who is and the daughter beside her."""
+    end = kin.i + 1
+    while end < len(tokens) and tokens[end].is_name:
+        end += 1
+    if (
+        kin.dep not in ("nsubj", "nsubjpass")
+        or end == kin.i + 1
+        or end >= len(tokens)
+        or tokens[end].tag != "POS"
+    ):
+        return
+    name = tokens[end - 1]
+    owned = next((t for t in tokens[end + 1 :] if t.head == kin.i and t.dep == "appos" and t.is_noun), None)
+    if owned is None or any(t.is_verb for t in tokens[end : owned.i]):
+        return
+    owned.head, owned.dep = (owned.i, "ROOT") if kin.head == kin.i else (kin.head, kin.dep)
+    name.head, name.dep = owned.i, "poss"
+    tokens[end].head = name.i
+    kin.head, kin.dep = name.i, "compound"
+
+
+def _suffered(tokens: Sequence[Token], condition: Token) -> None:
+    """ "My mother has diabetes and takes", with "has" for an auxiliary of the diabetes."""
+    has = next((t for t in tokens[: condition.i] if t.head == condition.i and t.dep == "aux"), None)
+    if has is None or has.lower not in ("has", "have", "had") or condition.tag.startswith("VB"):
+        return
+    has.head, has.dep = (has.i, "ROOT") if condition.head == condition.i else (condition.head, condition.dep)
+    for token in tokens:
+        if token.head == condition.i and token not in (has, condition):
+            verbal = token.dep in ("conj", "advcl") and token.tag.startswith("VB")
+            if token.i < has.i or verbal or token.dep in ("cc", "punct", "neg"):
+                token.head = has.i
+    condition.head, condition.dep = has.i, "dobj"
 
 
 def _intolerant(tokens: Sequence[Token], adjective: Token, is_verb: Callable[[str], bool]) -> None:

@@ -2,7 +2,7 @@
 
 A predicate in `PREDICATES` has a fixed kind and says whether a newer value supersedes an older one. Everything else
 is the verb's lemma with particle and preposition ("sign_up_for"), kind event when past and attribute otherwise.
-Open families: `favourite_<noun>` and `<noun>_count`, both single-valued.
+Open families: `favourite_<noun>`, `<noun>_count` and `<medicine>_dose`, all single-valued.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "diet": _P("identity", phrase="'s diet is"),
     "allergic_to": _P("identity", phrase="is allergic to"),
     "has_condition": _P("identity", phrase="has"),
+    "takes_medication": _P("identity", phrase="takes"),
     # role
     "works_as": _P("role", True, phrase="works as"),
     "works_at": _P("role", True, "organisation", "works at"),
@@ -351,7 +352,7 @@ MUTUAL: Final = frozenset(name for name, known in PREDICATES.items() if known.ki
 STATIVE: Final = word_set(
     "lives_in works_as works_at works_in works_on works_with studies studies_at owns has has_pet drives "
     "speaks status located_in member_of volunteers_at married_to price wants prefers "
-    "manager drinks good_at"
+    "manager drinks good_at takes_medication"
 )
 """States: in the past tense they have ended by `observed_at`."""
 
@@ -379,6 +380,8 @@ def describe(predicate: str, *, past: bool) -> Predicate:
         return Predicate("attribute", phrase=f"'s {words} is")
     if predicate.startswith("favourite_"):
         return Predicate("preference", True, phrase=f"'s {words} is")
+    if predicate.endswith("_dose"):
+        return Predicate("quantity", True, phrase=f"'s {words} is")
     if predicate.endswith("_count"):
         return Predicate("quantity", True, phrase=f"has {{}} {plural(words.removesuffix(' count'))}")
     return Predicate("event" if past else "attribute")
