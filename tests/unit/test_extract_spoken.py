@@ -27,7 +27,10 @@ def read(extractor: RulesExtractor, text: str) -> list[str]:
         ("um so im uh allergic to penicillin", ["Alice allergic_to penicillin"]),
         ("ive moved to york", ["Alice moved_to York", "Alice lives_in York"]),
         ("im a nurse", ["Alice works_as nurse"]),
-        ("my sister is Ana and shes allergic to nuts", ["Alice sibling_of Ana", "Alice's sister allergic_to nuts"]),
+        (
+            "my sister is Ana and shes allergic to nuts",
+            ["Alice sibling_of Ana", "Alice's sister allergic_to nuts"],
+        ),
         ("i dont eat meat", ["Alice not eats meat"]),
         ("i live in like leeds", ["Alice lives_in Leeds"]),
         ("I live in York, I mean Leeds.", ["Alice lives_in Leeds"]),

@@ -61,6 +61,10 @@ FILLERS = [
     ("she is having a baby in january you know so exciting", "she is having a baby in january so exciting"),
     ("I moved, you know, to York.", "I moved to York."),
     ("It was late, you know.", "It was late."),
+    (
+        "we're flying to porto on the twentieth of november me and hattie",
+        "we're flying to porto on the twentieth of november",
+    ),
 ]
 REPAIRS = [
     ("i need to call the bank no wait the insurance", "i need to call the insurance"),
@@ -122,6 +126,7 @@ UNTOUCHED = [
     "I said no actually.", "the answer is no sorry", "I have no meetings on Friday", "I have two kids no dogs", "by friday no later",
     "Are you coming or not? No.", "yes or no", "no no boston spa", "I am well", "I waited well over two hours", "I sold it for well over two pounds",
     "I would rather go.", "rather nice", "hold on a minute", "I had to wait, no problem", "the error correction works",
+    "we asked him to call me and hattie", "we moved in May and he told me and Ana", "he told me and Ana we move in May",
     "I told him I would call. No wait.", "I can wait no longer", "she said no wait for me",
 ]  # fmt: skip
 

@@ -9,7 +9,7 @@ import re
 
 from lamina.language.english import is_english
 from lamina.language.spoken.contractions import FORMS, with_apostrophes
-from lamina.language.spoken.fillers import FILLERS, without_fillers
+from lamina.language.spoken.fillers import BOTH, FILLERS, without_fillers
 from lamina.language.spoken.repairs import may_repair, repaired
 from lamina.language.spoken.writing import Written
 
@@ -23,7 +23,7 @@ def as_written(text: str) -> Written:
     lower = text.lower()
     words = set(_WORDS.findall(lower))
     said = written = Written(text)
-    if not words.isdisjoint(FILLERS):
+    if not words.isdisjoint(FILLERS) or words >= BOTH:
         written = written.edited(without_fillers(written.text, words))
     if not words.isdisjoint(FORMS):
         written = written.edited(with_apostrophes(written.text))

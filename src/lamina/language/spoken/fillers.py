@@ -9,7 +9,7 @@ from typing import Final
 from lamina.language.spoken.writing import Edit
 from lamina.language.wordsets import word_set
 
-__all__ = ["FILLERS", "without_fillers"]
+__all__ = ["BOTH", "FILLERS", "without_fillers"]
 
 _PAUSES: Final = word_set("um umm ummm ummmm uh uhh uhhh uhm uhmm erm ermm ermmm er")
 FILLERS: Final = _PAUSES | {"like", "know"}
@@ -50,6 +50,15 @@ _STAYS = re.compile(
     r"\b(?:would|should|must|might|may|will|can|could|did|do|does|to|don['’]?t|let) *$", re.IGNORECASE
 )
 
+BOTH: Final = word_set("we me and")
+"""All of these are in a text that tells afterwards who "we" are."""
+_AFTERTHOUGHT = re.compile(
+    r"\bwe(?:['’](?:re|ve|ll))? [^.!?;\n]{3,120}? (?:[a-z]{3,}(?:day|uary|ch|il|une|uly|ust|ber)|may|tomorrow|today|tonight|weekend|week|month|year|together)"
+    r"(,? (?:just )?me and (?:my )?[\w'’-]{2,20})(?= *$| *[.!?\n])",
+    re.IGNORECASE,
+)
+"""Who "we" are, behind a time at the end: "we're flying in May me and Ana"."""
+
 
 def without_fillers(text: str, words: Set[str]) -> Iterator[Edit]:
     """What is to be left out, in order; ``words`` are those of the text, in small letters."""
@@ -71,4 +80,6 @@ def without_fillers(text: str, words: Set[str]) -> Iterator[Edit]:
             for match in pattern.finditer(text)
             if not _STAYS.search(text[max(0, match.start() - 12) : match.start()])
         ]
+    if words >= BOTH:
+        found += [(*match.span(1), "") for match in _AFTERTHOUGHT.finditer(text)]
     yield from sorted(found)

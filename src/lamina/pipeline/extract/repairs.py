@@ -1,4 +1,4 @@
-"""Repairs of a parse: nouns that the tagger takes for verbs, as in "allergic to shellfish" and "can't eat gluten".
+"""Repairs of a parse: "have got" for a perfect, and nouns that the tagger takes for verbs, as in "allergic to shellfish" and "can't eat gluten".
 
 Only words that English has as no verb are taken for nouns, and only where an adjective or a verb asks for one.
 """
@@ -14,12 +14,16 @@ __all__ = ["mend"]
 
 _SICK = word_set("allergic intolerant")
 _CONSUMING = word_set("eat drink have take tolerate")
+_GAINED = word_set("job position role offer promotion raise degree")
+_HAVING = word_set("have has 've 's")
 _JOINING = word_set(", and or nor / &")
 
 
 def mend(tokens: Sequence[Token], is_verb: Callable[[str], bool]) -> None:
     """Put right what is wrong behind words of allergies and of eating, in place; other sentences stay as they are."""
     words = {token.lower for token in tokens}
+    if "got" in words:
+        _has_got(tokens)
     if not words & (_SICK | _CONSUMING):
         return
     for token in tokens:
@@ -28,6 +32,17 @@ def mend(tokens: Sequence[Token], is_verb: Callable[[str], bool]) -> None:
             _listed(tokens, token, is_verb)
         elif token.lower in _CONSUMING:
             _eaten(tokens, token, is_verb)
+
+
+def _has_got(tokens: Sequence[Token]) -> None:
+    """ "I've got an appointment on Friday" is a present; "I've just got a job" tells what happened."""
+    for token in tokens:
+        below = [t for t in tokens if t.head == token.i and t is not token] if token.lower == "got" else []
+        having = [t for t in below if t.dep == "aux" and t.lower in _HAVING]
+        things = any(t.dep == "dobj" and t.is_noun and t.lower not in _GAINED for t in below)
+        if having and things and not any(t.dep in ("advmod", "prt", "xcomp", "ccomp") for t in below):
+            token.lemma, token.tag = "have", "VBZ" if having[0].lower in ("has", "'s") else "VBP"
+            having[0].dep = "dep"
 
 
 def _intolerant(tokens: Sequence[Token], adjective: Token, is_verb: Callable[[str], bool]) -> None:
