@@ -31,6 +31,10 @@ def read(extractor: RulesExtractor, text: str) -> list[str]:
             "my sister is Ana and shes allergic to nuts",
             ["Alice sibling_of Ana", "Alice's sister allergic_to nuts"],
         ),
+        (
+            "hattie is my girlfriend and shes vegan",
+            ["Alice partner_of Hattie", "Alice's girlfriend diet vegan"],
+        ),
         ("i dont eat meat", ["Alice not eats meat"]),
         ("i live in like leeds", ["Alice lives_in Leeds"]),
         ("I live in York, I mean Leeds.", ["Alice lives_in Leeds"]),

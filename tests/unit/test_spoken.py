@@ -43,6 +43,13 @@ CONTRACTIONS = [
     ("wed like a table for two", "we'd like a table for two"),
     ("lets go hiking on saturday", "let's go hiking on saturday"),
 ]
+NAMES = [
+    (
+        "hattie is my girlfriend and shes allergic to nuts",
+        "Hattie is my girlfriend and she's allergic to nuts",
+    ),
+    ("so biscuit is my dog", "so Biscuit is my dog"),
+]
 FILLERS = [
     ("hey um good morning", "hey good morning"),
     ("i need to um call uh the bank", "i need to call the bank"),
@@ -93,7 +100,7 @@ REPAIRS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("said", "written"), [*CONTRACTIONS, *FILLERS, *REPAIRS])
+@pytest.mark.parametrize(("said", "written"), [*CONTRACTIONS, *NAMES, *FILLERS, *REPAIRS])
 def test_speech_is_read_as_it_would_be_written(said: str, written: str) -> None:
     assert as_written(said).text == written
 
@@ -109,6 +116,8 @@ UNTOUCHED = [
     "We wed in May.", "on wed like last time", "The shed is green.", "I bought a shed", "a shell script", "what the hell", "hell no",
     "She lets me drive.", "He lets go of it", "as is her wont", "Jony Ive left Apple.", "send me an IM", "user_id and im2col", "e-id card",
     "visit im.example.com", "don.t", "the @im handle",
+    "this is my sister", "who is my boss", "Ana is my sister", "mum is my best friend", "running is my friend", "her name is my mum's", "red is my favourite",
+    "everyone i know is my friend", "my cousin is my boss",
     # other languages
     "Ich wohne im Haus und ich arbeite im Garten.", "um die Ecke ist ein Park", "les gens dont je parle sont ici", "eu moro em um apartamento",
     "Treffen im Park",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from lamina.language.english import is_english
+from lamina.language.spoken.capitals import TOLD, with_capitals
 from lamina.language.spoken.contractions import FORMS, with_apostrophes
 from lamina.language.spoken.fillers import BOTH, FILLERS, without_fillers
 from lamina.language.spoken.repairs import may_repair, repaired
@@ -27,6 +28,8 @@ def as_written(text: str) -> Written:
         written = written.edited(without_fillers(written.text, words))
     if not words.isdisjoint(FORMS):
         written = written.edited(with_apostrophes(written.text))
+    if words >= TOLD:
+        written = written.edited(with_capitals(written.text))
     if may_repair(words, lower):
         written = repaired(written)
     return said if written is said or not is_english(written.text) else written
