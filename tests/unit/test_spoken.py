@@ -13,10 +13,7 @@ CONTRACTIONS = [
     ("im allergic to penicillin", "i'm allergic to penicillin"),
     ("Im a nurse", "I'm a nurse"),
     ("ive moved to york", "i've moved to york"),
-    (
-        "hattie is my girlfriend and shes allergic to nuts",
-        "hattie is my girlfriend and she's allergic to nuts",
-    ),
+    ("thats my friend and shes allergic to nuts", "that's my friend and she's allergic to nuts"),
     ("dont let me forget the milk", "don't let me forget the milk"),
     ("I DONT EAT MEAT", "I DON'T EAT MEAT"),
     ("hes three and theyre both vegan", "he's three and they're both vegan"),
