@@ -53,3 +53,14 @@ def test_names_are_found_behind_other_words(question: str, names: set[str]) -> N
 )
 def test_a_question_may_ask_for_all_that_is_known_of_somebody(question: str, all_of_it: bool) -> None:
     assert planned(question).asks_for_all is all_of_it
+
+
+def test_a_question_without_apostrophes_is_the_same_question() -> None:
+    def plan(question: str) -> tuple[str, tuple[str, ...], str | None]:
+        request = Recall.model_validate({"scope": ALICE, "query": question})
+        caller = Principal(tenant_id=TENANT, actor="user:alice", channel="http")
+        found = plan_recall(request, caller, [ALICE], NOON)
+        return found.kind, found.terms, found.asker
+
+    assert plan("wheres um the passport that ive ordered") == plan("where's the passport that I've ordered")
+    assert plan("what was my id") == plan("what was my ID")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Final
 
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.language.wordsets import word_set
@@ -18,6 +19,13 @@ _LEADING = word_set(
 )
 _COMPANY = word_set("inc incorporated ltd limited llc llp corp corporation co gmbh ag plc sa bv nv oy ab kg")
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])(?=\s|$)")
+_CAPITALS = "".join(letter for letter in map(chr, range(0x41, 0x530)) if letter.isupper())
+_CAPITALISED = rf"(?!I['’])[{_CAPITALS}](?:\.|[\w'’-]{{1,30}})"
+_PARTICLE = (
+    r"(?:de|da|do|dos|das|di|del|della|der|den|van|von|zu|zum|zur|ten|ter|la|le|el|al|bin|bint|ibn|y|e|af|av)"
+)
+NAME_RUN: Final = rf"(?-i:{_CAPITALISED}(?: (?:{_PARTICLE} ){{0,2}}{_CAPITALISED}){{0,4}})"
+"""The words of a name with capitals."""
 _EDGE = " \t\"'“”‘’`.,;:!?()[]{}<>*_#~"
 
 

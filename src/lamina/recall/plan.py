@@ -20,6 +20,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant, Interval, from_datetime, to_datetime
 from lamina.language.entities import normalise_name
 from lamina.language.questions import asks_assistant, speaks_of_self
+from lamina.language.spoken import as_written
 from lamina.language.temporal import UnparseableTemporal, parse_window, question_window
 from lamina.language.tokens import analyse, content_terms
 from lamina.recall.filters import Filter, parse_filter
@@ -166,7 +167,8 @@ def plan_recall(
         warnings.append("valid_during_ignored_for_view_raw")
     seen_at = now if temporal.as_of is None else min(temporal.as_of, now)
     asked_at = temporal.reference_date if temporal.reference_date is not None else seen_at
-    window = question_window(request.query, to_datetime(asked_at)) if during is None else None
+    question = as_written(request.query).text
+    window = question_window(question, to_datetime(asked_at)) if during is None else None
     named = None if window is None else Interval(_instant(window.valid_from), _instant(window.valid_to))
     # "Where did she live in March?" is about what held then, not about what holds now.
     valid = during or named
@@ -178,12 +180,12 @@ def plan_recall(
     )
     return Plan(
         tenant_id=principal.tenant_id,
-        question=request.query,
-        kind=_classify(request.query),
-        terms=tuple(dict.fromkeys(content_terms(analyse(request.query)))),
-        all_terms=tuple(analyse(request.query)),
-        asks_assistant=asks_assistant(request.query),
-        asker=Party.of(principal.actor).display_name if speaks_of_self(request.query) else None,
+        question=question,
+        kind=_classify(question),
+        terms=tuple(dict.fromkeys(content_terms(analyse(question)))),
+        all_terms=tuple(analyse(question)),
+        asks_assistant=asks_assistant(question),
+        asker=Party.of(principal.actor).display_name if speaks_of_self(question) else None,
         scopes=tuple(scopes),
         layers=_layers(request),
         axes=axes,

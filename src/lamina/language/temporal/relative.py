@@ -406,6 +406,8 @@ def day_of_container(r: Reading, i: int) -> Node | None:
         return None
     if node := day_of_month(r, i):
         month = _container(r, r.skip(node.stop, "of"))
+        if month and month.partial and month.partial.year is None:
+            return None  # "the 5th of May" is a date that names itself, past or coming
         if month and month.grain == "month" and node.partial and node.partial.day and month.span[0]:
             return fixed(month.stop, "day", day_span(month.span[0].replace(day=node.partial.day).date()))
     return None

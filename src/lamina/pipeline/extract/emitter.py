@@ -18,7 +18,7 @@ from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
 from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL, SECOND, References, entity
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.times import Times, Validity
-from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, TakenBack, Triple
+from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, TakenBack, TimeMatch, Triple
 
 _ALWAYS_DEFINITE = word_set(
     "ocean sea beach mountain outdoors rain snow sun forest countryside gym city aisle window"
@@ -144,8 +144,7 @@ class Emitter:
     def _validity(self, clause: Clause, inner: Token, kind: Kind) -> Validity:
         matches = self.times.of_clause(self.parse, clause.verb)
         if not matches:
-            low, high = inner.start, max(t.end for t in self.parse.subtree(inner))
-            matches = [m for m in self.times.all() if low <= m.start < high]
+            matches = self.times.within(self.parse, inner)
         return self.times.validity(matches, kind)
 
     def _emit(
@@ -178,7 +177,10 @@ class Emitter:
         if isinstance(value, EntityRef) and known.object_type is not None and value.actor is None:
             value = replace(value, type=known.object_type)
         if validity is None:
-            validity = self.times.validity(self.times.of_clause(self.parse, clause.verb), kind)
+            matches = self.times.of_clause(self.parse, clause.verb)
+            put_to = self._put_to(clause, matches)
+            validity = Validity() if put_to else self.times.validity(matches, kind)
+            qualifiers = (*qualifiers, *put_to)
         valid_from, valid_to = validity.valid_from, validity.valid_to
         if valid_from is not None and valid_to is None and kind in ("event",):
             valid_to = None
@@ -209,6 +211,12 @@ class Emitter:
                 qualifiers=qualifiers,
             )
         )
+
+    def _put_to(self, clause: Clause, matches: list[TimeMatch]) -> tuple[tuple[str, str], ...]:
+        """What was booked or put off is so from now on; the day that it is for lies ahead."""
+        past = clause.past or clause.passive or clause.verb.tag == "VBN"
+        days = [day for match in matches if past and (day := self.times.put_to(match)) is not None]
+        return (("for", days[0].isoformat()),) if days else ()
 
     def _confidence(self, clause: Clause, subject: EntityRef, predicate: str) -> float:
         value = clause.weight * self.factor

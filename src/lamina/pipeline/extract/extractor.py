@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from lamina.language.english import is_english
 from lamina.language.own_words import own_words
 from lamina.language.sentences import Sentence, split_sentences
+from lamina.language.spoken import Written, as_written
 from lamina.pipeline.extract.answers import confirmed
 from lamina.pipeline.extract.ellipsis import following, parsed_topic, plain_topic, topic_before
 from lamina.pipeline.extract.gate import worth_parsing
@@ -17,7 +19,7 @@ from lamina.pipeline.extract.limits import SENTENCE_LENGTH_MAX, SENTENCES_MAX, T
 from lamina.pipeline.extract.meant import Meant, meant, put_in_place, put_right
 from lamina.pipeline.extract.mentions import distinct, note_kin, parsed_mentions, plain_mentions
 from lamina.pipeline.extract.parsed import Reader
-from lamina.pipeline.extract.plain import is_english, plain_triples
+from lamina.pipeline.extract.plain import plain_triples
 from lamina.pipeline.extract.references import References
 from lamina.pipeline.extract.syntax import Parse, Parser
 from lamina.pipeline.extract.telling import told_by
@@ -56,9 +58,13 @@ class ParsesSentences(Protocol):
 
 @dataclass(slots=True)
 class _Work:
-    """An utterance between the gate and the reading; `parses` holds one entry for each sentence, None when not parsed."""
+    """An utterance between the gate and the reading; `parses` holds one entry for each sentence, None when not parsed.
+
+    The text of `utterance` is what is read; `written` leads from its places to those of what was said.
+    """
 
     utterance: Utterance
+    written: Written
     sentences: list[Sentence]
     worth: list[bool]
     parses: list[Parse | None] = field(default_factory=list)
@@ -142,6 +148,11 @@ class RulesExtractor:
             mentions.extend(plain_mentions(sentence.text, refs, sentence.start))
             topic = following(topic, plain_topic(sentence.text))
         distinct_triples = tuple(dict.fromkeys(told_by(refs, triples)))
+        if work.written.origins is not None:
+            mentions = [replace(each, span=_said_at(work.written, each.span)) for each in mentions]
+            distinct_triples = tuple(
+                replace(each, evidence=_said_at(work.written, each.evidence)) for each in distinct_triples
+            )
         return Extraction(
             distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth),
             taken_back=() if utterance.role == "assistant" else tuple(dict.fromkeys(taken_back)),
@@ -179,17 +190,27 @@ def _prepare(utterance: Utterance) -> _Work:
     # "Moved to Leeds 📦": the tagger takes the box for a noun.
     text = _PICTURES.sub(lambda match: " " * len(match[0]), utterance.text[:TEXT_LENGTH_MAX])
     text = without_annotations(text)
-    sentences = split_sentences(
-        own_words(text) if utterance.has_first_person else text,
-        count_max=SENTENCES_MAX,
-        length_max=SENTENCE_LENGTH_MAX,
-    )
+    written = Written(text)
+    if utterance.has_first_person:
+        written = as_written(own_words(text))
+        utterance = _as_written(utterance, written)
+    sentences = split_sentences(written.text, count_max=SENTENCES_MAX, length_max=SENTENCE_LENGTH_MAX)
     if not utterance.has_first_person or utterance.role == "assistant":
         worth = [worth_parsing(s.text, personal=utterance.has_first_person) for s in sentences]
-        return _Work(utterance, sentences, worth)
+        return _Work(utterance, written, sentences, worth)
     parts = list(told_apart(sentences))
     worth = [not part.asked and worth_parsing(part.sentence.text) for part in parts]
-    return _Work(utterance, [part.sentence for part in parts], worth)
+    return _Work(utterance, written, [part.sentence for part in parts], worth)
+
+
+def _as_written(utterance: Utterance, written: Written) -> Utterance:
+    text = utterance.text if written.origins is None else written.text
+    previous = tuple(replace(each, text=as_written(each.text).text) for each in utterance.previous)
+    return replace(utterance, text=text, previous=previous)
+
+
+def _said_at(written: Written, span: Span) -> Span:
+    return Span(*written.span(span.start, span.end))
 
 
 def without_annotations(text: str) -> str:

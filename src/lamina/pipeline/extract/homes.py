@@ -130,6 +130,8 @@ class Homes(Emitter):
 
     def _name(self, target: Token) -> str:
         """The name that `target` heads, also where the tagger takes it for a common word: "Bath", "Reading"."""
+        if target.is_name and target.text.islower() and is_place_name(target.text):
+            return target.text.title()  # "i moved to york"; "bath" and "reading" are common words here
         if not target.text[:1].isupper() or self.times.covers(target):
             return target.text if is_tool_name(target.text) and target.text[1:2].isupper() else ""
         alone = entity(target.text, "place")

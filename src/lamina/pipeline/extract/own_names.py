@@ -11,21 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from lamina.language.entities import NAME_RUN
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.consumed import CONDITIONS
 from lamina.pipeline.extract.phrases import is_time_word
 from lamina.pipeline.extract.syntax import Parse
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_ATTRIBUTES
 
-__all__ = ["NAME_RUN", "OPEN", "OwnName", "is_own_name", "names_speaker", "own_names"]
-
-_CAPITALS = "".join(letter for letter in map(chr, range(0x41, 0x530)) if letter.isupper())
-_WORD = rf"(?!I['’])[{_CAPITALS}](?:\.|[\w'’-]{{1,30}})"
-_PARTICLE = (
-    r"(?:de|da|do|dos|das|di|del|della|der|den|van|von|zu|zum|zur|ten|ter|la|le|el|al|bin|bint|ibn|y|e|af|av)"
-)
-NAME_RUN: Final = rf"(?-i:{_WORD}(?: (?:{_PARTICLE} ){{0,2}}{_WORD}){{0,4}})"
-"""The words of a name with capitals."""
+__all__ = ["OPEN", "OwnName", "is_own_name", "names_speaker", "own_names"]
 
 _ANY_WORD = r"[^\W\d_][\w'’-]{0,30}"
 _TWO_WORDS = r"(?-i:[a-zß-ÿ-]{2,20} [a-zß-ÿ-]{3,30})"

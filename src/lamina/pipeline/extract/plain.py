@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from lamina.language.wordsets import word_set
-from lamina.pipeline.extract.own_names import NAME_RUN
+from lamina.language.english import is_english
+from lamina.language.entities import NAME_RUN
 from lamina.pipeline.extract.phrases import VAGUE
 from lamina.pipeline.extract.places import is_tool_name
 from lamina.pipeline.extract.references import References, entity
@@ -133,43 +133,6 @@ _NOT_BEFORE = re.compile(r"\b(?:no|não|nao|non|nunca|tampoco|nie)\s+$", re.IGNO
 _NOT_AFTER = re.compile(r"\s(?:nicht(?: mehr)?|gar nicht|non più)$", re.IGNORECASE)
 _NO_WORD = re.compile(r"^(?:nicht|kein\w*|pas|plus|più|nada)\b", re.IGNORECASE)
 _OTHER_RULES = tuple(Rule(p, re.compile(start + _O, re.IGNORECASE)) for p, start in _OTHERS)
-_ENGLISH_WORDS = word_set(
-    "the a an and i you is are was were my to of in it that for on with have this but not be at we they "
-    "he she so do did i'm it's can will just your me as has had by from or his her our their been about"
-)
-_OTHER_WORDS = word_set(
-    "der die das und ich nicht ist ein eine mit wir le la les et je ne pas est un une des el los y que es "
-    "por con il di che non sono per um uma não de em mi me da een het van niet en ahora vivo soy estoy tengo moro "
-    "seit bei mehr j'habite n'habite chez depuis trabajo"
-)
-# Words of both sides ("in", "me", "a") tell nothing.
-_ENGLISH_ONLY = _ENGLISH_WORDS - _OTHER_WORDS - {"in", "do", "was", "so", "as", "a", "an", "will"}
-_OTHER_ONLY = _OTHER_WORDS - _ENGLISH_WORDS - {"die", "per", "des", "pas", "los", "son", "con", "em"}
-_SPLIT = re.compile(r"[^\w'’]+")
-_NAME = re.compile(NAME_RUN)
-
-
-def is_english(sentence: str) -> bool:
-    """Whether the English parser may be trusted: by function words, for Latin script.
-
-    Decides "not English" only when other languages' words outnumber English ones, so short sentences pass.
-    """
-    sample = sentence[:400]
-    latin = sum(1 for c in sample if c.isalpha() and c < "\u0250")
-    letters = sum(1 for c in sample if c.isalpha())
-    if letters and latin < 0.7 * letters:
-        return False
-    english, other = _words_of(sample)
-    if english >= other:
-        return True
-    english, other = _words_of(_NAME.sub(" ", sample))  # "I'm Maria de la Cruz"
-    return english >= max(other, 1)
-
-
-def _words_of(sample: str) -> tuple[int, int]:
-    """How many words are English alone, and how many are another language's alone."""
-    words = [w for w in _SPLIT.split(sample.casefold().replace("’", "'")) if w]
-    return sum(1 for w in words if w in _ENGLISH_ONLY), sum(1 for w in words if w in _OTHER_ONLY)
 
 
 def plain_triples(text: str, refs: References, times: Times, offset: int) -> list[Triple]:

@@ -176,7 +176,9 @@ class References:
             return self.kin(parse, token)
         for start, end, label in parse.entities:
             if start <= token.i < end and label in NER_TYPES:
-                return self._named_entity(parse, _one(parse, token, start, end), NER_TYPES[label])
+                inside = _one(parse, token, start, end)
+                tokens = [*inside, *_numbered(parse, inside[-1])]
+                return self._named_entity(parse, tokens, NER_TYPES[label])
         if not token.is_name or not any(c.isalpha() for c in token.text):
             return None
         parts = [t for t in parse.children(token, "compound", "nmod") if t.is_name or t.text[:1].isupper()]
@@ -228,6 +230,10 @@ _TELLING = word_set(
 )
 
 
+_CALENDAR = word_set(
+    "january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec "
+    "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun am pm"
+)
 _JOINTS = frozenset(("-", "&", "/", "'", "."))
 
 
@@ -238,7 +244,17 @@ def _continued(parse: Parse, token: Token) -> list[Token]:
         length = 3 if after[1].lower == "the" else 2
         if len(after) >= length and after[length - 1].is_name and after[length - 1].text[:1].isupper():
             return after[:length]
-    return []
+    return _numbered(parse, token)
+
+
+def _numbered(parse: Parse, token: Token) -> list[Token]:
+    """A number behind a name is part of it: "iPhone 15", "Windows 11"."""
+    after, beyond = parse.tokens[token.i + 1 : token.i + 2], parse.tokens[token.i + 2 : token.i + 3]
+    if beyond and beyond[0].is_noun:
+        return []  # "met Max 2 times"
+    named = token.is_name and token.text[:1].isalpha() and any(c.isupper() for c in token.text)
+    number = named and after and after[0].tag == "CD" and after[0].head == token.i and after[0].text.isdigit()
+    return after if number and token.lower.rstrip(".") not in _CALENDAR else []
 
 
 def _name_text(parse: Parse, token: Token) -> str:

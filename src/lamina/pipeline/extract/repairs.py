@@ -1,4 +1,5 @@
-"""Repairs of a parse: nouns taken for verbs, as in "allergic to shellfish" and "can't eat gluten", and whose kin it is.
+"""Repairs of a parse: "have got" for a perfect, nouns taken for verbs, as in "allergic to shellfish" and "can't eat gluten", and whose
+kin it is.
 
 Only words that English has as no verb are taken for nouns, and only where an adjective or a verb asks for one. "My mums birthday"
 is the mum's, and the daughter of "my sister Eva's daughter" is Eva's.
@@ -17,6 +18,8 @@ __all__ = ["mend"]
 
 _SICK = word_set("allergic intolerant")
 _CONSUMING = word_set("eat drink have take tolerate")
+_GAINED = word_set("job position role offer promotion raise degree")
+_HAVING = word_set("have has 've 's")
 _JOINING = word_set(", and or nor / &")
 _KIN = PETS | frozenset(RELATIONS)
 _OWNING = {f"{noun}s": noun for noun in _KIN if not noun.endswith("s")}
@@ -41,6 +44,8 @@ def mend(tokens: Sequence[Token], is_verb: Callable[[str], bool]) -> None:
         for token in tokens:
             if token.lower in CONDITIONS:
                 _suffered(tokens, token)
+    if "got" in words:
+        _has_got(tokens)
     if words.isdisjoint(_SICK | _CONSUMING):
         return
     for token in tokens:
@@ -102,6 +107,17 @@ def _suffered(tokens: Sequence[Token], condition: Token) -> None:
             if token.i < has.i or verbal or token.dep in ("cc", "punct", "neg"):
                 token.head = has.i
     condition.head, condition.dep = has.i, "dobj"
+
+
+def _has_got(tokens: Sequence[Token]) -> None:
+    """ "I've got an appointment on Friday" is a present; "I've just got a job" tells what happened."""
+    for token in tokens:
+        below = [t for t in tokens if t.head == token.i and t is not token] if token.lower == "got" else []
+        having = [t for t in below if t.dep == "aux" and t.lower in _HAVING]
+        things = any(t.dep == "dobj" and t.is_noun and t.lower not in _GAINED for t in below)
+        if having and things and not any(t.dep in ("advmod", "prt", "xcomp", "ccomp") for t in below):
+            token.lemma, token.tag = "have", "VBZ" if having[0].lower in ("has", "'s") else "VBP"
+            having[0].dep = "dep"
 
 
 def _intolerant(tokens: Sequence[Token], adjective: Token, is_verb: Callable[[str], bool]) -> None:

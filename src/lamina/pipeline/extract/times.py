@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import date, datetime, time, timedelta
 
 from lamina.language.temporal.calendar import day_after
 from lamina.pipeline.extract.clauses import WEIGHTS
@@ -46,10 +46,15 @@ class Times:
         self._text = text
         self._matches = list(matches)
         self._observed_at = observed_at
+        # "On the fifth of May": the finder leaves the article out, and without its day it is nothing.
+        self._covered = [
+            (m.start - 4 if text[: m.start].lower().endswith(" the ") else m.start, m.end)
+            for m in self._matches
+        ]
 
     def covers(self, token: Token) -> bool:
         """Whether `token` is part of a time expression."""
-        return any(match.start <= token.start < match.end for match in self._matches)
+        return any(start <= token.start < end for start, end in self._covered)
 
     def at(self, start: int, end: int) -> TimeMatch | None:
         """The first expression that overlaps the span."""
@@ -64,14 +69,45 @@ class Times:
                 found.append(match)
         return found
 
+    def within(self, parse: Parse, token: Token) -> list[TimeMatch]:
+        """The expressions below `token` that belong to it: not those of a relative clause ("the lamp I bought on Friday")."""
+        low, high = token.start, max(t.end for t in parse.subtree(token, _RELATIVE))
+        below = {t.i for t in parse.subtree(token, _RELATIVE)}
+        return [
+            match
+            for match in self._matches
+            if low <= match.start < high
+            and any(t.i in below for t in parse.tokens if match.start <= t.start < match.end)
+        ]
+
+    def is_of_noun(self, match: TimeMatch) -> bool:
+        """Whether it tells which thing is meant: "the invoice from 3 October"."""
+        before = self._text[max(0, match.start - 40) : match.start] + self._text[match.start : match.end]
+        return _OF_NOUN.search(before) is not None
+
+    def put_to(self, match: TimeMatch) -> date | None:
+        """The day ahead that something past was for: "booked a hotel for 5 December", "was postponed to Friday"."""
+        word = _LEAD.match(self._text, match.start)
+        before = self._text[max(0, match.start - 80) : match.start if word is None else word.end()]
+        if _PUT_TO.search(before) is None:
+            return None
+        starts = [
+            self.interval(match, future=True)[0],
+            *(each.valid_from or each.valid_to for each in match.readings),
+        ]
+        return next(
+            (start.date() for start in starts if start is not None and start > self._observed_at), None
+        )
+
     def all(self) -> list[TimeMatch]:
         return self._matches
 
     def validity(self, matches: Sequence[TimeMatch], kind: Kind) -> Validity:
         """An event or a plan lasts for the interval; a state begins with it, unless "until" says it ends."""
         for match in matches:
-            earliest, latest = self.interval(match, future=kind in ("plan", "commitment"))
-            if earliest is None and latest is None:
+            ahead = kind in ("plan", "commitment")
+            earliest, latest = self.interval(match, future=ahead)
+            if (earliest is None and latest is None) or (ahead and self.is_of_noun(match)):
                 continue
             word = self._preposition(match)
             if word in _BY:
@@ -91,12 +127,28 @@ class Times:
         return Validity()
 
     def interval(self, match: TimeMatch, *, future: bool) -> tuple[datetime | None, datetime | None]:
-        """The likeliest interval; with `future` the first that has not passed, where the words allow one."""
-        if future and match.latest is not None and match.latest <= self._observed_at:
-            for reading in match.readings:
-                if reading.valid_to is not None and reading.valid_to > self._observed_at:
-                    return reading.valid_from, reading.valid_to
-        return match.earliest, match.latest
+        """The likeliest interval; with `future` the first that has not passed, by day rather than at night, where the words allow one."""
+        if not future or match.latest is None:
+            return match.earliest, match.latest
+        ahead = [
+            (each.valid_from, each.valid_to)
+            for each in match.readings
+            if each.valid_from is not None and each.valid_to is not None and each.valid_to > self._observed_at
+        ]
+        if match.latest > self._observed_at and match.earliest is not None:
+            ahead.insert(0, (match.earliest, match.latest))
+        if not ahead:
+            return match.earliest, match.latest
+        first, _ = ahead[0]
+        by_day = [
+            (start, end)
+            for start, end in ahead
+            if start.date() == first.date()
+            and start.time() >= _DAY_BEGINS
+            and end - start < timedelta(hours=1)
+        ]
+        at_night = first.time() < _DAY_BEGINS and ahead[0][1] - first < timedelta(hours=1)
+        return by_day[0] if at_night and by_day else ahead[0]
 
     def _preposition(self, match: TimeMatch) -> str:
         words = self._text[match.start : match.end].casefold().split()
@@ -106,6 +158,22 @@ class Times:
         return before[-1] if before else ""
 
 
+_DAY_BEGINS = time(7)
+_RELATIVE = frozenset(("relcl",))
+_THINGS = (
+    r"(?:invoices?|bills?|receipts?|letters?|e-?mails?|mails?|messages?|texts?|reports?|photos?|pictures?|orders?|statements?|payslips?|meetings?|minutes|notes|calls?|sessions?|"
+    r"tickets?|deliver(?:y|ies)|parcels?|articles?|episodes?|newsletters?|recordings?|videos?|papers?|results?|claims?|transactions?|payments?|purchases?|conversations?|chats?|"
+    r"posts?|leftovers|homework|lectures?|fines?|quotes?|contracts?|prescriptions?|exams?|trips?|parts?)"
+)
+_LEAD = re.compile(r"(?:for|to|until|till)\b", re.IGNORECASE)
+_OF_NOUN = re.compile(
+    rf"\b{_THINGS} (?:dated )?(?:from|of) (?:(?!to\b|until\b|till\b)[\w'’,-]+ ?){{1,6}}$", re.IGNORECASE
+)
+_PUT_TO = re.compile(
+    r"\b(?:(?:booked|ordered|bought|reserved|arranged|scheduled|planned|hired|rented)\b[^.!?;]{0,60}?\bfor"
+    r"|(?:postponed|moved|rescheduled|pushed(?: back)?|put (?:off|back)|delayed|shifted|brought forward|changed|extended)(?: [\w'’-]+){0,4}? (?:to|until|till|for)) *(?:the *)?$",
+    re.IGNORECASE,
+)
 _DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
 _RANGE = re.compile(r"\bfrom .+ (?:to|until|till|through) ", re.IGNORECASE)
 

@@ -34,7 +34,8 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _PREPOSITION = re.compile(
-    r"\s*\b(?:by|on|before|until|till|at|in|for|from|during|over|this|due|no later than)\s*$", re.IGNORECASE
+    r"\s*\b(?:by|on|before|until|till|at|in|for|from|during|over|this|due|no later than)(?:\s+the)?\s*$",
+    re.IGNORECASE,
 )
 _PRESENT = re.compile(
     r"(?:(?:right |just |by )?now|at the moment|at present|currently|nowadays)$", re.IGNORECASE
@@ -53,6 +54,28 @@ _BEHIND = re.compile(
     re.IGNORECASE,
 )
 _NAMED_LIMIT = re.compile(r"\b(?:deadline|due|expires?|runs out)\b", re.IGNORECASE)
+_NEAR: Final = 100
+_SURELY_AHEAD = re.compile(
+    r"\b(?:tomorrow|tonight|today|next|coming|later|(?:by|before|until|till|no later than) )\b|^(?:by|before|until|till|due)\b",
+    re.IGNORECASE,
+)
+_PASSED = (
+    r"(?:\w{2,}(?<!ne)(?<!fe)(?<!spe)ed|bought|got|made|wrote|sent|met|saw|took|had|did|left|lost|found|began|ran|gave|told|paid|built|sold|broke|read|heard|came|went|"
+    r"brought|kept|held|lent|chose|drew|ate|drank|rang|spoke|spent)"
+)
+_PAST_RELATIVE = re.compile(
+    r"(?i:\b(?:the|a|an|my|our|your|his|her|their|that|those|these|some))(?: [\w'-]+){1,4}? "
+    rf"(?:(?i:(?:that |which |who )?(?:i|we|you|he|she|they|it))|(?:that |which |who )?[A-Z][\w'-]+|that|which|who)(?:'d|'ve)?(?i:(?: (?:was|were|had|have|has|just|already|recently)){{0,2}} {_PASSED})"
+    r"(?: (?!(?:and|but|so|by|before|until|till|for|on)\b)[\w'-]+){0,3}(?: (?:on|in|at|from|of|during|over|around|about))? *$"
+)
+"""A thing, and what was done with it once: "the lamp that I bought on". """
+_OF_THING = re.compile(
+    r"\b(?:invoices?|bills?|receipts?|letters?|e-?mails?|mails?|messages?|texts?|reports?|photos?|pictures?|orders?|statements?|payslips?|meetings?|minutes|notes|calls?|sessions?|"
+    r"tickets?|deliver(?:y|ies)|parcels?|articles?|episodes?|newsletters?|recordings?|videos?|papers?|results?|claims?|transactions?|payments?|purchases?|conversations?|chats?|"
+    r"posts?|leftovers|homework|lectures?|fines?|quotes?|contracts?|prescriptions?) (?:dated )?(?:from|of)\s*$",
+    re.IGNORECASE,
+)
+"""Which one is meant: "the invoice from". """
 _CLOCKS: Final = ("time", "timerange")
 
 
@@ -133,4 +156,9 @@ def cut_end(words: str, start: int = 0) -> int:
 
 def _is_part(moment: TemporalMatch, sentence: str) -> bool:
     before, after = sentence[: moment.start], sentence[moment.end :]
+    if not _SURELY_AHEAD.search(moment.text):
+        near = sentence[max(0, moment.start - _NEAR) : moment.start]
+        led = f"{near}{moment.text.split(' ', 1)[0]}"
+        if _PAST_RELATIVE.search(near) or _OF_THING.search(near) or _OF_THING.search(led):
+            return True
     return bool(_INSIDE.search(before) or _GOES_ON.match(after) or _SPOKEN_ABOUT.search(before))

@@ -18,6 +18,7 @@ from lamina.kernel.records import LoopType
 from lamina.kernel.time import from_datetime
 from lamina.language.own_words import own_words
 from lamina.language.sentences import Sentence, split_sentences
+from lamina.language.spoken import as_written
 from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.loops import patterns as said_in
 from lamina.pipeline.loops.dues import (
@@ -126,7 +127,7 @@ def read_loops(
     text: str, observed_at: datetime, find_moments: FindMoments, before: Sequence[Heard] = ()
 ) -> LoopReading:
     """What a person's turn leaves open, ends and puts off, after the turns ``before`` it, oldest first."""
-    text = own_words(text[:TEXT_CHARS_MAX]).replace("’", "'")
+    text = as_written(own_words(text[:TEXT_CHARS_MAX])).text.replace("’", "'")
     drafts: list[LoopDraft] = []
     endings: list[Ending] = []
     moves: list[Move] = []
