@@ -62,8 +62,15 @@ _SPEAKS: Final = word_set(
 _NOT_TAKEN = word_set(
     "been had got was were did called named meant supposed used closed gone tired said thought"
 )
+_THEIRS = re.compile(
+    r"(?:paid|bought|booked|ordered|collected|fetched|picked|fixed|repaired|mended|cleaned|watered|fed|washed|cancell?ed|returned|renewed|posted|sold|"
+    r"transferred|reserved)(?: up)? (?:it|that|them|the|our|my)\b",
+    re.IGNORECASE,
+)
+"""Deeds that are done when anybody did them."""
 _LINKS = word_set(
-    "nobody no-one none that if when who which because think thinks says said hope until unless not never almost nearly half i we it this he she they you"
+    "nobody no-one none that if when who which because think thinks says said hope until unless not never almost nearly half i we it this he she they you "
+    "may might could should would must will can"
 )
 _ANAPHORA = re.compile(
     r"^(?:(?:all )?done|did it|did that|(?:i )?(?:just |already |finally )*(?:did|finished|sorted|handled) (?:it|that)|(?:it|that)(?:'s| is) (?:all )?(?:done|sorted|finished|handled)|"
@@ -98,6 +105,18 @@ _DROPPED_DEEDS: Final = tuple(
         rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) going to (?P<what>.+)",
         rf"\b{WE} won't (?P<what>.+?) (?:after all|any ?more)\b",
     )
+)
+_STOPPED: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{WE}(?:'ve| have)? (?:(?:just|now|already|finally) )*(?:stopped (?=the |my |our |\w+ing\b)|quit (?=\w+ing\b))(?P<what>.+)",
+        rf"\b{WE} (?:don't|do not) (?P<what>(?!need|have|want|plan|know|think|care|see|feel|believe|like|love|trust)\w+ .+?) (?:any ?more|any longer)$",
+        rf"\b{WE} no longer (?P<what>(?!need|have|want|plan|know|think|care|see|feel|believe|like|love|trust)\w+ .+)",
+    )
+)
+_FOR_NOW = re.compile(
+    r"\b(?:today|tonight|early|halfway|at|after|before|once|when|until|for (?:a|an|the|now|one|two|three|\d+)|this (?:morning|afternoon|evening|week))\b",
+    re.IGNORECASE,
 )
 _DROPPED_THINGS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -163,6 +182,13 @@ def _drops(plain: str) -> Iterator[Ending]:
         if match is not None and is_own(plain[: match.start()], plain[match.end() :]):
             yield Ending(match["what"], completed=False, confidence=0.9, way="dropped")
             return
+    for pattern in _STOPPED:
+        match = pattern.search(plain)
+        if match is not None and is_own(plain[: match.start()], plain[match.end() :]):
+            what = match["what"][: cut_end(match["what"])]
+            if not _FOR_NOW.search(what):
+                yield Ending(what, completed=False, confidence=0.9, way="stopped")
+                return
     for pattern in _DROPPED_THINGS:
         match = pattern.search(plain)
         if match is not None and is_own(plain[: match.start()]) and "n't" not in match["what"]:
@@ -206,6 +232,8 @@ def _reports(plain: str) -> Iterator[Ending]:
             yield Ending(did, completed=True, confidence=0.85)
         else:
             yield Ending(words, completed=True, confidence=0.85, way="other")
+            if _THEIRS.match(did):
+                yield Ending(did[: cut_end(did)], completed=True, confidence=0.85, way="theirs")
 
 
 def _other_deed(plain: str) -> str | None:

@@ -10,9 +10,10 @@ from lamina.kernel.time import Instant
 
 __all__ = ["Ending", "Heard", "LoopDraft", "LoopReading", "Move", "Pointer", "Way"]
 
-Way = Literal["did", "is", "other", "dropped", "thing", "off"]
-"""How words tell of an end: what the speaker ``did``, how a thing ``is`` now, what some ``other`` did; a deed that is ``dropped``, a
-``thing`` that is dropped with what was to be done about it, a meeting that is called ``off``."""
+Way = Literal["did", "is", "other", "theirs", "dropped", "stopped", "thing", "off"]
+"""How words tell of an end: what the speaker ``did``, how a thing ``is`` now, what some ``other`` did, or only the deed that was
+``theirs``; a deed that is ``dropped``, a habit that has ``stopped``, a ``thing`` that is dropped with what was to be done about it, a
+meeting that is called ``off``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,14 @@ class LoopDraft:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Words that may end a loop: of what was done, or of what was given up. Empty words speak of what was just asked."""
+    """Words that may end a loop: of what was done, or of what was given up. Empty words speak of what was just asked;
+    ``about`` is what was said before words whose object is a pronoun."""
 
     words: str
     completed: bool
     confidence: float
     way: Way = "did"
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
