@@ -38,7 +38,7 @@ _ABOUT_IT = re.compile(
 )
 """What is done with a thing, and no more to be done once that is: not what is bought for it."""
 _IT_ALONE = re.compile(
-    r"^\w+(?: up| off| out| in| down| back)? (?:it|that|them|both)(?: \w+){0,2}$", re.IGNORECASE
+    r"^\w+(?: up| off| out| in| down| back)? (?:it|that|them|both|me|us)(?: \w+){0,2}$", re.IGNORECASE
 )
 _HANDED_OVER = re.compile(r"^(?:get|ask|have|tell|remind|nag|chase|waiting for|make sure)\b", re.IGNORECASE)
 
@@ -64,6 +64,8 @@ def meant_by(ending: Ending, held: Sequence[Loop]) -> Loop | None:
     said = key_terms(ending.words)
     if ending.way == "stopped":
         return _only([loop for loop in ends if _is_habit_of(loop, said)])
+    if ending.way == "kept" or (ending.way == "unwanted" and _IT_ALONE.match(ending.words)):
+        return None
     if ending.way == "thing":
         named = [loop for loop in ends if is_about(loop, ending.words)]
         most = max((overlap(said, terms_of(loop)) for loop in named), default=0.0)
@@ -109,7 +111,7 @@ def _share(ending: Ending, loop: Loop, said: frozenset[str]) -> float:
     whole = object_of(_wording(loop))
     if ending.way == "is" and len(whole) >= _DONE_TERMS_FROM and whole <= said:
         return max(share, _NAMED_FROM)
-    if ending.way in ("is", "dropped"):
+    if ending.way in ("is", "dropped", "unwanted"):
         return share if share >= _NAMED_FROM and common else 0.0
     if ending.way == "other" and not _HANDED_OVER.match(_wording(loop)):
         return 0.0

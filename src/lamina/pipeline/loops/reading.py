@@ -84,6 +84,8 @@ _REQUEST = re.compile(
     r"^(?:(?:can|could|will|would) you )?(?:please )?(?:remind|nudge|ping|put|add|stick)\b", re.IGNORECASE
 )
 _QUOTING = re.compile(r"[#>|]")
+_GOES_ON: Final = ("stopped", "unwanted", "kept")
+"""Ends beside which a sentence may leave something open."""
 _ITEM_WORDS_MAX: Final = 15
 _ANSWER_CHARS: Final = 80
 
@@ -161,7 +163,7 @@ def read_loops(
         ended = list(endings_of(said.words, crossed_out=is_crossed_out(said.words)))
         endings += (replace(each, about=_said_before(text[: sentence.start], before)) for each in ended)
         stopped = any(ending.way == "stopped" for ending in ended)
-        if any(not ending.completed for ending in ended) and not stopped:
+        if any(not ending.completed and ending.way not in _GOES_ON for ending in ended):
             continue
         move = move_in(said.sentence, 0, said.moments, observed_at)
         if move is not None:
