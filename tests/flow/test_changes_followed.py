@@ -202,3 +202,11 @@ def test_a_day_comes_back_when_the_turn_that_moved_it_is_cancelled(talk):
     talk.store.log.cancel(TENANT, moved)
     talk.worker.drain()
     assert days(talk, "Mia") == ["2026-05-23T15:30"]
+
+
+def test_what_has_to_be_done_now_is_not_over_a_moment_later(talk):
+    talk.hear("Anna has to measure the kitchen now.", "I need to mow the lawn by tomorrow.", "Thanks.")
+    assert standing(talk, "measure") == ["Anna needs to measure the kitchen"]
+    talk.at += 3 * DAY
+    assert standing(talk, "measure")
+    assert standing(talk, "mow") == []

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 
 from lamina.language.temporal.calendar import day_after
 from lamina.pipeline.extract.clauses import WEIGHTS
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import Kind, TimeMatch
 
+_INSTANT = timedelta(seconds=1)
 _SINCE = frozenset(("since", "from", "starting"))
 _UNTIL = frozenset(("until", "till", "through", "til"))
 _BY = frozenset(("by", "before"))
@@ -73,6 +74,8 @@ class Times:
             earliest, latest = self.interval(match, future=kind in ("plan", "commitment"))
             if earliest is None and latest is None:
                 continue
+            if kind in ("plan", "commitment") and _is_instant(earliest, latest):
+                continue  # "now" is when it is said, and no day of the deed
             word = self._preposition(match)
             if word in _BY:
                 words = self._text[match.start : match.end]
@@ -108,6 +111,10 @@ class Times:
 
 _DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
 _RANGE = re.compile(r"\bfrom .+ (?:to|until|till|through) ", re.IGNORECASE)
+
+
+def _is_instant(earliest: datetime | None, latest: datetime | None) -> bool:
+    return earliest is not None and latest is not None and latest - earliest <= _INSTANT
 
 
 def _end_of_day(instant: datetime | None) -> datetime | None:
