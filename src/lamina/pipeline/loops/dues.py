@@ -29,8 +29,8 @@ __all__ = [
 FindMoments = Callable[[str, datetime], Sequence[TemporalMatch]]
 
 _END = re.compile(
-    r"\s+(?:because|so that|so|but|since|though|although|which|if|unless|and (?:then|i|we|also|he|she|they|it))\b"
-    r"|(?<!what)(?<!that)(?<!if)(?<!whether)(?<!know)(?<!sure)(?<!think)\s+it['’]?s (?:about|for)\b"
+    r"\s+(?:because|so that|so|but|since|though|although|which|if|unless|and (?:then|i|we|also|he|she|they|it)|"
+    r"i(?<!what i)(?<!that i)(?<!if i)(?<!whether i)(?<!know i)(?<!sure i)(?<!think i)t['’]?s (?:about|for))\b"
     r"|[,;:!?.—–]\s|\s[-–—]\s|[.!?…]+$",
     re.IGNORECASE,
 )

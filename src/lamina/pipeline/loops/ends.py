@@ -104,8 +104,8 @@ _DROPPED_DEEDS: Final = tuple(
         rf"\b{WE} (?:don't|do not|no longer) (?:need|have|want|plan) to (?P<what>.+?)(?: any ?more| any longer)?$",
         rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) going to (?P<what>.+)",
         rf"\b{WE} won't (?P<what>.+?) (?:after all|any ?more)\b",
-        rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) (?P<what>(?!going\b)\w+ing\b.*?)(?: after all| any ?more| any longer)$",
-        rf"\b{WE}(?:'m| am|'re| are) no longer (?P<what>(?!going\b)\w+ing .+)",
+        rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) (?P<what>(?!going\b|(?:getting|doing|buying|having|bothering with|taking) (?:the|my|our|that|those|these)\b)\w+ing\b.*?)(?: after all| any ?more| any longer)$",
+        rf"\b{WE}(?:'m| am|'re| are) no longer (?P<what>(?!going\b|(?:getting|doing|buying|having|bothering with|taking) (?:the|my|our|that|those|these)\b)\w+ing .+)",
     )
 )
 _UNWANTED: Final = (

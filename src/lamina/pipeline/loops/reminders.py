@@ -15,7 +15,7 @@ from lamina.pipeline.loops.own import is_own
 __all__ = ["Reminder", "asks_later", "is_taken_back", "reminder_in", "takes_back_reminder", "wants_reminder"]
 
 _WANTED = re.compile(r"\b(?:remind|nudge|ping) me\b", re.IGNORECASE)
-_PLEASE: Final = r"(?:(?:so|and|but|ok|please|can you|could you|will you|would you|just)[\s,]+)*"
+_PLEASE: Final = r"(?:(?:so|and|but|ok|please|can you|could you|will you|would you|just)[\s,]{1,3}){0,6}"
 _ME: Final = rf"{_PLEASE}(?:remind|nudge|ping) me(?: again| then| of (?:it|that)| about (?:it|that))?"
 _LEAD_TIME: Final = (
     r"(?:(?:the|a|an|one|1|two|2|three|3|four|4|five|5|six|6|seven|7|ten|10|14|couple(?: of)?|few) (?P<unit>day|night|evening|week|month)s?) "
