@@ -20,6 +20,11 @@ def talk(tmp_path: Path):
 BOOK = "I need to book the B&B in Tenby."
 CAMERA = "I need to order the bird camera by Friday."
 BANK = "I need to call the bank."
+DEPOSIT = "I have to pay the deposit for the new house by 21 November."
+NOTICE = "I need to give notice for the electricity."
+BILL = "I need to pay the electricity bill by Friday."
+TOOTH = "remind me to ring the dentist tomorrow its about my uh wisdom tooth"
+IBUPROFEN = "I take 400 mg of ibuprofen twice a day."
 DENTIST = "I have a dentist appointment on Friday."
 
 
@@ -65,6 +70,28 @@ DENTIST = "I have a dentist appointment on Friday."
             "We decided to use optimistic locking for carts.",
             "scratch optimistic locking for carts, too many retries",
         ),
+        (DEPOSIT, "Transferred the deposit today."),
+        (DEPOSIT, "the deposit's transferred"),
+        (NOTICE, "The electricity is done too, Tom phoned them."),
+        ("I need to sign the contract for the gym.", "The gym is sorted."),
+        (BILL, "Tom paid it."),
+        (BILL, "Tom paid the bill."),
+        (BILL, "I paid it."),
+        (BILL, "A: Is the electricity bill settled?", "My brother paid it."),
+        ("I need to buy milk.", "Tom bought the milk."),
+        ("I need to collect the kids.", "picked up the kids"),
+        ("I need to fetch the parcel.", "I collected the parcel"),
+        ("I need to fix the bike.", "repaired the bike"),
+        (TOOTH, "rang the dentist"),
+        (TOOTH, "I phoned the dentist."),
+        ("Remind me to call the bank about the mortgage for the new house in York.", "called the bank"),
+        (IBUPROFEN, "I stopped taking ibuprofen."),
+        (IBUPROFEN, "I don't take ibuprofen any more."),
+        (IBUPROFEN, "I've stopped the ibuprofen"),
+        ("I go running every morning.", "I stopped running."),
+        ("I go running every morning.", "I no longer go running every morning."),
+        ("I'm looking for a flat in York.", "I stopped looking for a flat"),
+        ("Remind me to buy milk.", "A: OK.", "No, actually, don't."),
     ],
     ids=lambda turns: " / ".join(turns),
 )
@@ -106,6 +133,31 @@ def test_it_is_over(talk, turns):
         (CAMERA, "Ana says forget the camera"),
         (CAMERA, "scratch what I said about the jumper"),
         ("I go running every morning.", "A: Did you go running?", "yes"),
+        (DEPOSIT, "Transferred the files today."),
+        (DEPOSIT, "The deposit was mentioned again."),
+        ("I need to buy tiles for the kitchen.", "The kitchen is done."),
+        ("I need to ask Tom about the car.", "The car is done."),
+        (NOTICE, "The gas is done."),
+        (NOTICE, "The electricity is back."),
+        (BILL, "Tom paid me."),
+        (BILL, "Tom paid for it."),
+        (BILL, "Tom might have paid it."),
+        (BILL, "Nobody paid it."),
+        (BILL, "A: How was dinner?", "Tom paid it."),
+        (BILL, "Dinner was great. Tom paid it."),
+        (BILL, "I bought it."),
+        ("I need to call mum.", "Tom called mum."),
+        ("I need to buy milk.", "Tom bought milk chocolate."),
+        ("I need to buy a ring.", "I called the bank"),
+        ("I need to ring the dentist.", "I bought the ring"),
+        ("I need to pick a name for the cat.", "I collected the kids"),
+        (IBUPROFEN, "I stopped taking aspirin."),
+        (IBUPROFEN, "I stopped taking ibuprofen after lunch."),
+        (IBUPROFEN, "Tom stopped taking ibuprofen."),
+        (IBUPROFEN, "Ana says I stopped taking ibuprofen."),
+        ("I go running every morning.", "I stopped running today because of my knee."),
+        ("I drink tea every morning.", "I stopped taking sugar in my tea."),
+        ("Remind me to buy milk.", "A: OK. Shall I add bread?", "No, don't."),
     ],
     ids=lambda turns: " / ".join(turns),
 )
@@ -115,6 +167,12 @@ def test_it_is_not_over(talk, turns):
     assert len(before) == 1
     talk.hear(*turns[1:])
     assert before[0] in talk.open()
+
+
+def test_a_pronoun_that_two_loops_may_be_meant_by_ends_neither(talk):
+    talk.hear(BILL, "I need to pay the rent.")
+    talk.hear("A: Hello.", "A: Hello again.", "Tom paid it.")
+    assert len(talk.open()) == 2
 
 
 def test_a_thing_that_two_loops_share_drops_neither(talk):

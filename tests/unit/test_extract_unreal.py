@@ -112,6 +112,35 @@ def test_a_change_that_is_coming_is_a_plan(extractor: RulesExtractor, text: str,
     assert [short(t) for t in read(extractor, text)] == [claim]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We decided not to move to Oslo",
+        "I've decided not to buy the boat",
+        "I promised not to sell the car",
+        "I hope not to move to Leeds",
+        "We agreed not to adopt a dog",
+    ],
+)
+def test_what_is_not_to_be_done_is_no_plan(extractor: RulesExtractor, text: str) -> None:
+    assert [t for t in read(extractor, text) if t.kind in ("plan", "commitment") and not t.negated] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("I drive Jonas to football.", []),
+        ("I drive Jonas to school every day.", []),
+        ("I drive Mia home.", []),
+        ("I drive a Golf.", ["Alice drives Golf"]),
+        ("I drive a Golf to work.", ["Alice drives Golf"]),
+        ("I drive a red van.", ["Alice drives red van"]),
+    ],
+)
+def test_who_is_driven_somewhere_is_no_car(extractor: RulesExtractor, text: str, claims: list[str]) -> None:
+    assert [short(t) for t in read(extractor, text) if t.predicate == "drives"] == claims
+
+
 def test_a_job_that_begins_on_a_day_holds_from_then_on(extractor: RulesExtractor) -> None:
     (triple,) = read(extractor, "I'm starting at Acme tomorrow")
     assert short(triple) == "Alice works_at Acme"

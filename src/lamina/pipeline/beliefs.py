@@ -39,6 +39,8 @@ CONTRADICTED_TO: Final = 0.4
 _PERIODS_MAX: Final = 100
 """So many times a claim may have come back."""
 
+_DATED = frozenset({"plan"})
+"""Kinds of which a belief has a day."""
 _UNBELIEVED_KINDS = frozenset({"event", "commitment"})
 
 
@@ -62,15 +64,24 @@ class BeliefReviser:
         return writes
 
     def end(self, facts: Sequence[Fact], writes: Writes) -> None:
-        """End the beliefs in facts that were taken back: what they were worth stays, that they hold does not."""
+        """End the beliefs in facts that were taken back: what they were worth stays, that they hold does not. What had a day
+        and was moved or given up holds when its fact does."""
         event = self._view.event
         if not event.directives.wants("beliefs"):
             return
         for fact in facts:
             for scope in dict.fromkeys([event.scope, event.directives.consolidate_into or event.scope]):
                 held = self._held(scope, fact, writes)
-                if held is not None and held.valid_to is None:
+                if held is None:
+                    continue
+                if held.valid_to is None:
                     _put(event, held, replace(held, valid_to=fact.valid_to), writes)
+                elif fact.kind in _DATED and (held.valid_from, held.valid_to) != (
+                    fact.valid_from,
+                    fact.valid_to,
+                ):
+                    changed = replace(held, valid_from=fact.valid_from, valid_to=fact.valid_to)
+                    _put(event, held, changed, writes)
 
     def _revise(self, event: Event, fact: Fact, scope: Scope, writes: Writes) -> None:
         belief = self._held(scope, fact, writes)

@@ -16,19 +16,20 @@ from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Support
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
-from lamina.pipeline.loops.doing import end_fact
+from lamina.pipeline.loops.doing import end_fact, move_fact
 from lamina.pipeline.matters import family_of, is_shared, words_of
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.view import (
     CANCELLED_BY,
     DONE_BY,
     EXTRACTED_FROM,
+    MOVED_BY,
+    MOVED_UNTIL,
     TAKEN_BACK_BY,
     TIES,
     Apart,
@@ -134,10 +135,10 @@ class Mender:
         ids = [fact.id for scope in scopes for fact in _facts(view, matter, scope)]
         supports = [each for found in view.supports_of(ids).values() for each in found]
         told = {each.source_id for each in supports if each.relation in TIES}
-        done: dict[str, set[Instant]] = {}
+        changes: dict[str, list[Support]] = {}
         for each in supports:
-            if each.relation == DONE_BY:
-                done.setdefault(each.source_id, set()).add(each.ordinal)
+            if each.relation in (DONE_BY, MOVED_BY, MOVED_UNTIL):
+                changes.setdefault(each.source_id, []).append(each)
         told -= {gone, *view.cancelled(told)}
         events = sorted(view.events(told).values(), key=lambda event: event.position)
         pending = Pending()
@@ -146,13 +147,11 @@ class Mender:
             writes = FactResolver(apart).resolve(extraction, self._extractor.name)
             pending.add(writes)
             ended = Writes()
-            for done_at in done.get(event.id, ()):
-                for fact in _facts(apart, matter, event.scope):
-                    end_fact(apart, fact, done_at, ended)
+            _change_again(apart, _facts(apart, matter, event.scope), changes.get(event.id, ()), ended)
             pending.add(ended)
             reviser = BeliefReviser(apart)
             revised = reviser.revise(_tied(apart, writes, EXTRACTED_FROM))
-            over = [*_tied(apart, writes, TAKEN_BACK_BY), *_tied(apart, ended, DONE_BY)]
+            over = [*_tied(apart, writes, TAKEN_BACK_BY), *_tied(apart, ended, DONE_BY, MOVED_BY)]
             reviser.end(over, revised)
             pending.add(revised)
         return Apart(self._store, view.event, pending)
@@ -171,9 +170,22 @@ def _told_by(view: View, event_id: str) -> list[Fact]:
     return [fact for fact in found if isinstance(fact, Fact) and not isinstance(fact, Loop)]
 
 
-def _tied(view: View, writes: Writes, relation: str) -> list[Fact]:
+def _change_again(view: View, facts: Sequence[Fact], ties: Sequence[Support], writes: Writes) -> None:
+    """End and move facts as an event did: those that it did it to, or where these are others now, all of the matter."""
+    until = {each.record_id: each.ordinal for each in ties if each.relation == MOVED_UNTIL}
+    done = {(each.record_id, each.ordinal) for each in ties if each.relation == DONE_BY}
+    for record_id, at in sorted(done):
+        for fact in [each for each in facts if each.id == record_id] or facts:
+            end_fact(view, fact, at, writes)
+    for each in ties:
+        if each.relation == MOVED_BY:
+            for fact in [held for held in facts if held.id == each.record_id] or facts:
+                move_fact(view, fact, each.ordinal, until[each.record_id], writes)
+
+
+def _tied(view: View, writes: Writes, *relations: str) -> list[Fact]:
     own = [each for each in writes.supports if each.source_id == view.event.id]
-    ids = {each.record_id for each in own if each.relation == relation}
+    ids = {each.record_id for each in own if each.relation in relations}
     found = [view.record(record_id) for record_id in sorted(ids)]
     return [fact for fact in found if isinstance(fact, Fact)]
 

@@ -28,6 +28,8 @@ __all__ = [
     "DONE_BY",
     "EXTRACTED_FROM",
     "HELD_UNTIL",
+    "MOVED_BY",
+    "MOVED_UNTIL",
     "TAKEN_BACK_BY",
     "TIES",
     "Apart",
@@ -42,9 +44,13 @@ HELD_UNTIL = "held_until"
 TAKEN_BACK_BY = "taken_back_by"
 DONE_BY = "done_by"
 """From a commitment to the event that told that it was done or given up; its ordinal is when."""
+MOVED_BY = "moved_by"
+"""From what has a day to the event that told of another one; its ordinal is when that begins."""
+MOVED_UNTIL = "moved_until"
+"""Beside ``moved_by``: its ordinal is when the other day ends."""
 CANCELLED_BY = "cancelled_by"
 """From a cancelled event to the entry of the log that cancelled it."""
-TIES = (EXTRACTED_FROM, TAKEN_BACK_BY, DONE_BY)
+TIES = (EXTRACTED_FROM, TAKEN_BACK_BY, DONE_BY, MOVED_BY)
 
 
 class Pending:
@@ -128,8 +134,8 @@ class FactsRead:
         return self._tied(event, EXTRACTED_FROM)
 
     def taken_back(self, event: Event) -> list[Fact]:
-        """The facts that an event took back or did, as they stood then, in the order of their ids."""
-        return self._tied(event, TAKEN_BACK_BY, DONE_BY)
+        """The facts that an event took back, did or moved, as they stood then, in the order of their ids."""
+        return self._tied(event, TAKEN_BACK_BY, DONE_BY, MOVED_BY)
 
     def _tied(self, event: Event, *relations: str) -> list[Fact]:
         supports = _before(event, self._supports.get((event.tenant_id, event.id), ()))

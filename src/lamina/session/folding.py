@@ -2,7 +2,8 @@
 
 Without a language model a summary is made of the conversation's own sentences, each on a line with who said it. A
 sentence stays while there is room, the more the more it says: plans, dates, names, numbers, and words of the user's
-before those of the assistant.
+before those of the assistant. What was done, stopped or changed is told however short it is, and what the user corrects
+at once is not.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _LINE_CHARS_MAX: Final = 200
 _SENTENCES_PER_TURN: Final = 2
 _WORTH_FROM: Final = 1.0
 _SPEAKERS: Final = ("User: ", "Assistant: ")
+_SAYS_MUCH: Final = 2.0
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
 _INTENT = re.compile(
     r"\b(?:need|have to|must|should|will|i'll|we'll|going to|plan|decided?|want|remind|promise|prefer|love|hate|"
@@ -31,6 +33,21 @@ _INTENT = re.compile(
 )
 _FIRST = re.compile(r"\b(?:i|i'm|i've|i'll|my|we|our|me)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][a-z]+")
+_CHANGED = re.compile(
+    r"\b(?:paid|repaid|transferred|sold|bought|booked|ordered|cancell?ed|sent|signed|submitted|returned|finished|fixed|sorted|done|stop(?:ped)?|quit|"
+    r"gave up|given up|moved|changed|switched|swapped|replaced|postponed|rescheduled|called off|dropped|deleted|died|passed away|born|broke up|split up|"
+    r"got (?:engaged|married|divorced|hired|fired)|resigned|retired|arrived|failed|passed|lost|won|broke|broken|picked up|dropped off|handed in|"
+    r"no longer|any ?more|after all|instead|doubled|halved|increased|reduced)\b|"
+    r"^(?:(?:i|we|i've|we've|and|so|ok|oh|yeah|yes|just)[\s,]+)*(?:rang|called|phoned|emailed|texted|told|packed|did|took)\b",
+    re.IGNORECASE,
+)
+_CORRECTS = re.compile(
+    r"^\W*(?:(?:oh|um|uh|er|sorry|wait|hang on|well|actually|hey)[\s,]+)*"
+    r"(?:(?:no+|nah|nope)\b[\s,.!;:–-]+(?=\w)(?!(?:thanks?|thx|problem|worries|need|rush|idea|doubt|way|one|more|please|not (?:yet|really|now|today)|nothing|never ?mind|"
+    r"don['’]?t|that['’]?s (?:all|it|fine|ok|okay|good)|it['’]?s (?:fine|ok|okay|all right|alright|good)|(?:we|he|she|they|you)\b|i(?!['’]?m\b| (?:said|meant|live|work)\b)\b)\b)|"
+    r"(?:no[\s,.!]+)?(?:that['’]?s|that is) (?:wrong|not right|not correct|incorrect)\b|i (?:said|meant)\b)",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"\d")
 
 
@@ -55,6 +72,8 @@ def fold_turn(summary: str, turn: Said) -> str:
     'User: I need to book the dentist before Friday.'
     """
     held = _held(summary)
+    if held and turn.role == "user" and _CORRECTS.match(turn.text) and _is_claim_of_assistant(held[-1]):
+        held.pop()
     known = {_words(line) for line in held}
     lines = held + [line for line in _lines(turn) if _words(line) not in known]
     while len(lines) > 1 and sum(map(len, lines)) + len(lines) - 1 > SUMMARY_CHARS_MAX:
@@ -81,9 +100,16 @@ def _held(summary: str) -> list[str]:
     return lines
 
 
+def _is_claim_of_assistant(line: str) -> bool:
+    return line.startswith("Assistant: ") and not line.endswith("?")
+
+
 def _lines(turn: Said) -> list[str]:
     sentences = [_SPACE.sub(" ", s.text).strip() for s in split_sentences(turn.text, count_max=60)]
     worth = {sentence: _worth(turn.role, sentence) for sentence in sentences if sentence}
+    if turn.role == "user" and _CORRECTS.match(turn.text):
+        right = next((sentence for sentence in worth if worth[sentence]), None)
+        worth |= {} if right is None else {right: max(worth[right], _SAYS_MUCH)}
     best = sorted(worth, key=lambda sentence: -worth[sentence])[:_SENTENCES_PER_TURN]
     told = [sentence for sentence in worth if sentence in best and worth[sentence] >= _WORTH_FROM]
     return [f"{turn.role.capitalize()}: {_cut(sentence)}" for sentence in told]
@@ -112,8 +138,11 @@ def _worth(role: str, sentence: str) -> float:
     if not terms:
         return 0.0
     worth = min(len(terms), 8) / 4
+    asks = sentence.endswith("?")
+    if role == "user" and not asks and (_CHANGED.search(sentence) or _CORRECTS.match(sentence)):
+        worth = max(worth, _SAYS_MUCH) + 1.5
     worth += 1.0 * bool(_INTENT.search(sentence)) + 0.5 * bool(_FIRST.search(sentence))
     worth += 0.5 * bool(_NAME.search(sentence)) + 0.5 * bool(_NUMBER.search(sentence))
-    if sentence.endswith("?"):
+    if asks:
         worth *= 0.5
     return worth if role == "user" else worth * 0.6

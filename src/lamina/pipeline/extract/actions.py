@@ -151,14 +151,26 @@ class Actions(Emitter):
         self._participles(clause, subject)
 
     def _read_elsewhere(self, clause: Clause, slot: str, predicate: str) -> bool:
-        """Tastes were refused by their own handler, past wishes are reasons, and "was married by" is no spouse."""
+        """Tastes were refused by their own handler, past wishes are reasons, "was married by" is no spouse, and who is driven to
+        football no car."""
         return (
             predicate in words.TASTES
             or (predicate in words.HABITUAL and not self._is_habitual(clause))
             or (clause.lemma == "want" and clause.past and not clause.perfect)
             or (predicate == "signed_up_for" and bool(self.parse.children(clause.verb, "dobj")))
             or (predicate == "married_to" and slot == "dobj" and clause.passive)
+            or (predicate == "drives" and self._takes_along(clause))
         )
+
+    def _takes_along(self, clause: Clause) -> bool:
+        """Whether a bare name is taken somewhere: of "I drive a Golf to work" the car has an article."""
+        goals = {slot for slot, _ in clause.prepositions()} & {"to", "from", "into", "over to"}
+        home = any(t.lower in ("home", "there", "around") for t in self.parse.children(clause.verb, "advmod"))
+        bare = any(
+            self.parse.child(t, "det", "poss", "nummod", "amod") is None for t in clause.objects("dobj")
+        )
+        home |= any(t.lower == "home" for t in clause.objects("dobj"))
+        return bare and (bool(goals) or home)
 
     def _is_habitual(self, clause: Clause) -> bool:
         """Whether it tells how a person is ("I play the violin"), not what they are at or did ("I'm playing a game")."""

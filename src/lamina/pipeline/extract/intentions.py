@@ -124,6 +124,8 @@ class Intentions(Emitter):
             return ("" if clause.negated else "committed_to" if first else "plans_to"), verb
         wishes = clause.modal in ("would", "'d") and clause.lemma in ("like", "love", "prefer")
         if inner is not None and inner.tag == "VB" and (not is_hypothetical(clause) or wishes):
+            if parse.child(inner, "neg") is not None:
+                return "", None  # what was decided not to be done
             if wishes:
                 return "wants_to", inner
             if clause.lemma in ("go", "gon") and verb.tag == "VBG":

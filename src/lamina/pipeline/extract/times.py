@@ -12,6 +12,7 @@ from lamina.pipeline.extract.clauses import WEIGHTS
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import Kind, TimeMatch
 
+_INSTANT = timedelta(seconds=1)
 _SINCE = frozenset(("since", "from", "starting"))
 _UNTIL = frozenset(("until", "till", "through", "til"))
 _BY = frozenset(("by", "before"))
@@ -109,6 +110,8 @@ class Times:
             earliest, latest = self.interval(match, future=ahead)
             if (earliest is None and latest is None) or (ahead and self.is_of_noun(match)):
                 continue
+            if kind in ("plan", "commitment") and _is_instant(earliest, latest):
+                continue  # "now" is when it is said, and no day of the deed
             word = self._preposition(match)
             if word in _BY:
                 words = self._text[match.start : match.end]
@@ -176,6 +179,10 @@ _PUT_TO = re.compile(
 )
 _DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
 _RANGE = re.compile(r"\bfrom .+ (?:to|until|till|through) ", re.IGNORECASE)
+
+
+def _is_instant(earliest: datetime | None, latest: datetime | None) -> bool:
+    return earliest is not None and latest is not None and latest - earliest <= _INSTANT
 
 
 def _end_of_day(instant: datetime | None) -> datetime | None:

@@ -1,4 +1,7 @@
-"""What the end of a loop ends beside it: the commitments and plans that the turns behind it stated."""
+"""How facts end or move by what a turn tells of loops: what the turns behind an ended loop stated ends with it.
+
+What lay ahead when it was given up never came: until then it stood as what was intended.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from lamina.kernel.records import Fact, Loop, Support
 from lamina.kernel.time import Instant
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.versions import put_version
-from lamina.pipeline.view import DONE_BY, EXTRACTED_FROM, View
+from lamina.pipeline.view import DONE_BY, EXTRACTED_FROM, MOVED_BY, MOVED_UNTIL, View
 from lamina.store.ports.writes import Writes
 
-__all__ = ["end_fact", "end_stated"]
+__all__ = ["end_fact", "end_stated", "move_fact"]
 
 _SAME_FROM: Final = 0.6
 _ENDS_WITH_LOOP: Final = frozenset({"commitment", "plan"})
@@ -42,22 +45,41 @@ def end_stated(view: View, loop: Loop, turns: Sequence[str], at: Instant, writes
 
 
 def end_fact(view: View, fact: Fact, at: Instant, writes: Writes) -> None:
-    """End a fact that holds at an instant, with the view's event as what tells of it."""
+    """End a fact that holds at an instant or lies ahead, with the view's event as what tells of it."""
     event = view.event
     over = fact.valid_to is not None and fact.valid_to <= at
-    if over or fact.valid_from >= at or (fact.recorded_to or event.recorded_at + 1) <= event.recorded_at:
+    if over or (fact.recorded_to or event.recorded_at + 1) <= event.recorded_at:
         return
-    put_version(event, fact, replace(fact, valid_to=at), writes)
-    writes.supports.append(
-        Support(
-            tenant_id=event.tenant_id,
-            record_id=fact.id,
-            source_id=event.id,
-            relation=DONE_BY,
-            weight=0.0,
-            polarity="against",
-            ordinal=at,
-            role=event.observed_actor.id,
-            recorded_at=event.recorded_at,
-        )
+    begins = fact.valid_from if fact.valid_from < at else _said_at(view, fact)
+    if begins is None or begins >= at:
+        return
+    put_version(event, fact, replace(fact, valid_from=begins, valid_to=at), writes)
+    writes.supports.append(_tie(view, fact, DONE_BY, at))
+
+
+def move_fact(view: View, fact: Fact, begins: Instant, ends: Instant, writes: Writes) -> None:
+    """Put a fact on another day, by the view's event."""
+    if (fact.valid_from, fact.valid_to) == (begins, ends):
+        return
+    put_version(view.event, fact, replace(fact, valid_from=begins, valid_to=ends), writes)
+    writes.supports += [_tie(view, fact, MOVED_BY, begins), _tie(view, fact, MOVED_UNTIL, ends)]
+
+
+def _said_at(view: View, fact: Fact) -> Instant | None:
+    told = view.events([fact.event_id]).get(fact.event_id)
+    return None if told is None else told.context.observed_at
+
+
+def _tie(view: View, fact: Fact, relation: str, ordinal: Instant) -> Support:
+    event = view.event
+    return Support(
+        tenant_id=event.tenant_id,
+        record_id=fact.id,
+        source_id=event.id,
+        relation=relation,
+        weight=0.0,
+        polarity="against",
+        ordinal=ordinal,
+        role=event.observed_actor.id,
+        recorded_at=event.recorded_at,
     )

@@ -29,7 +29,8 @@ __all__ = [
 FindMoments = Callable[[str, datetime], Sequence[TemporalMatch]]
 
 _END = re.compile(
-    r"\s+(?:because|so that|so|but|since|though|although|which|if|unless|and (?:then|i|we|also|he|she|they|it))\b"
+    r"\s+(?:because|so that|so|but|since|though|although|which|if|unless|and (?:then|i|we|also|he|she|they|it)|"
+    r"i(?<!what i)(?<!that i)(?<!if i)(?<!whether i)(?<!know i)(?<!sure i)(?<!think i)t['’]?s (?:about|for))\b"
     r"|[,;:!?.—–]\s|\s[-–—]\s|[.!?…]+$",
     re.IGNORECASE,
 )
@@ -53,6 +54,13 @@ _BEHIND = re.compile(
     r"^[\s,;:.!?—–-]*(?:(?:by|on|before|at|due|in|for|no later than|maybe|probably|hopefully|preferably|ideally|say|latest)\s+)*$",
     re.IGNORECASE,
 )
+_INSERTED = re.compile(
+    r"^,\s+(?=(?:about|around|roughly|some|all|only|just|the|an?|my|our|his|her|their|both|including|with|plus)\s|[£$€]?\d)"
+    r"(?:(?!\b(?:is|are|was|were|has|have|had|will|i|we|he|she|it|they|you|and|but|so|to)\b)(?:[^,;:.!?—–]|[,.](?=\d))){1,60}"
+    r",\s+(?=(?:by|before|on|until|till|at|due|no later than)\s)",
+    re.IGNORECASE,
+)
+"""What a sentence says more of a thing before it goes on: ", 4,200 euros, by Friday"."""
 _NAMED_LIMIT = re.compile(r"\b(?:deadline|due|expires?|runs out)\b", re.IGNORECASE)
 _NEAR: Final = 100
 _SURELY_AHEAD = re.compile(
@@ -112,13 +120,17 @@ def due_within(
     a limit, then the last."""
     end = cut_end(masked(sentence, moments), deed)
     rest = sentence[end:]
+    inserted = _INSERTED.match(rest)
+    goes_on = end if inserted is None else end + inserted.end()
     best: tuple[tuple[int, int, int], datetime] | None = None
     for moment in placed(moments, sentence):
-        before, behind = sentence[: moment.start], sentence[end : moment.start]
+        before, behind = sentence[: moment.start], sentence[goes_on : moment.start]
         stands = (
             _BETWEEN_LEAD.match(sentence[moment.end : begins])
             if moment.start < begins
-            else moment.start < end or _BEHIND.match(behind) or _NAMED_LIMIT.search(rest)
+            else moment.start < end
+            or (moment.start >= goes_on and _BEHIND.match(behind))
+            or _NAMED_LIMIT.search(rest)
         )
         due = due_of(moment, now) if stands else None
         if due is None:

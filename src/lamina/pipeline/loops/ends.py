@@ -11,7 +11,7 @@ from lamina.pipeline.loops.dues import cut_end
 from lamina.pipeline.loops.matching import is_past
 from lamina.pipeline.loops.own import is_own
 from lamina.pipeline.loops.patterns import WE
-from lamina.pipeline.loops.values import Ending
+from lamina.pipeline.loops.values import Ending, Way
 
 __all__ = ["answer_ends", "endings_of", "is_undone_by"]
 
@@ -62,8 +62,15 @@ _SPEAKS: Final = word_set(
 _NOT_TAKEN = word_set(
     "been had got was were did called named meant supposed used closed gone tired said thought"
 )
+_THEIRS = re.compile(
+    r"(?:paid|bought|booked|ordered|collected|fetched|picked|fixed|repaired|mended|cleaned|watered|fed|washed|cancell?ed|returned|renewed|posted|sold|"
+    r"transferred|reserved)(?: up)? (?:it|that|them|the|our|my)\b",
+    re.IGNORECASE,
+)
+"""Deeds that are done when anybody did them."""
 _LINKS = word_set(
-    "nobody no-one none that if when who which because think thinks says said hope until unless not never almost nearly half i we it this he she they you"
+    "nobody no-one none that if when who which because think thinks says said hope until unless not never almost nearly half i we it this he she they you "
+    "may might could should would must will can"
 )
 _ANAPHORA = re.compile(
     r"^(?:(?:all )?done|did it|did that|(?:i )?(?:just |already |finally )*(?:did|finished|sorted|handled) (?:it|that)|(?:it|that)(?:'s| is) (?:all )?(?:done|sorted|finished|handled)|"
@@ -97,7 +104,33 @@ _DROPPED_DEEDS: Final = tuple(
         rf"\b{WE} (?:don't|do not|no longer) (?:need|have|want|plan) to (?P<what>.+?)(?: any ?more| any longer)?$",
         rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) going to (?P<what>.+)",
         rf"\b{WE} won't (?P<what>.+?) (?:after all|any ?more)\b",
+        rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) (?P<what>(?!going\b|(?:getting|doing|buying|having|bothering with|taking) (?:the|my|our|that|those|these)\b)\w+ing\b.*?)(?: after all| any ?more| any longer)$",
+        rf"\b{WE}(?:'m| am|'re| are) no longer (?P<what>(?!going\b|(?:getting|doing|buying|having|bothering with|taking) (?:the|my|our|that|those|these)\b)\w+ing .+)",
     )
+)
+_UNWANTED: Final = (
+    re.compile(rf"\b{WE}(?:'ve| have)? decided not to (?P<what>.+)", re.IGNORECASE),
+    re.compile(
+        r"(?:^|[,;.]\s+|\b(?:so|and|please|actually) )(?:don't|do not) (?P<what>\w+ (?:me|us|it|that|them))(?: after all| any ?more| please| then| now| yet)*$",
+        re.IGNORECASE,
+    ),
+)
+_KEPT: Final = re.compile(
+    rf"\b{WE}(?:'d (?:like|rather|prefer)(?: to)?| would (?:like|rather|prefer)(?: to)?| want to|'ll| will|'m going to| am going to|"
+    rf"(?:'ve| have)? decided to) (?:just )?keep (?P<what>[^,;.]+?)(?: after all| for now| instead| then| now)*(?=$|[,;.])",
+    re.IGNORECASE,
+)
+_STOPPED: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{WE}(?:'ve| have)? (?:(?:just|now|already|finally) )*(?:stopped (?=the |my |our |\w+ing\b)|quit (?=\w+ing\b))(?P<what>.+)",
+        rf"\b{WE} (?:don't|do not) (?P<what>(?!need|have|want|plan|know|think|care|see|feel|believe|like|love|trust)\w+ .+?) (?:any ?more|any longer)$",
+        rf"\b{WE} no longer (?P<what>(?!need|have|want|plan|know|think|care|see|feel|believe|like|love|trust)\w+ .+)",
+    )
+)
+_FOR_NOW = re.compile(
+    r"\b(?:today|tonight|early|halfway|at|after|before|once|when|until|for (?:a|an|the|now|one|two|three|\d+)|this (?:morning|afternoon|evening|week))\b",
+    re.IGNORECASE,
 )
 _DROPPED_THINGS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -106,7 +139,7 @@ _DROPPED_THINGS: Final = tuple(
         rf"\b{WE}(?:'ve| have)? (?:gave up(?: on)?|given up(?: on)?|called off|changed my mind (?:about|on)|decided against|cancelled|canceled) (?P<what>.+)",
         rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) (?:getting|doing|buying|having|bothering with|going (?:with|for|to)|taking) {_NAMED}",
         rf"\b{WE} (?:don't|do not|no longer) (?:need|want) {_NAMED}",
-        r"^(?P<what>[^,;:.(!?]+?)(?: is| was| got| has been|'s)(?: now| been)? (?:cancelled|canceled|called off|scrapped)\b",
+        r"^(?P<what>(?:[^,;:.(!?]|(?<=\b[DM][rs])\.)+?)(?: is| was| got| has been|'s)(?: now| been)? (?:cancelled|canceled|called off|scrapped)\b",
     )
 )
 _CALLED_OFF: Final = tuple(
@@ -163,10 +196,27 @@ def _drops(plain: str) -> Iterator[Ending]:
         if match is not None and is_own(plain[: match.start()], plain[match.end() :]):
             yield Ending(match["what"], completed=False, confidence=0.9, way="dropped")
             return
+    undone = [
+        Ending(match["what"], completed=False, confidence=0.9, way=way)
+        for way, match in _unwanted(plain)
+        if is_own(plain[: match.start()], plain[match.end() :])
+    ]
+    if undone:
+        yield from undone
+        return
+    for pattern in _STOPPED:
+        match = pattern.search(plain)
+        if match is not None and is_own(plain[: match.start()], plain[match.end() :]):
+            what = match["what"][: cut_end(match["what"])]
+            if not _FOR_NOW.search(what):
+                yield Ending(what, completed=False, confidence=0.9, way="stopped")
+                return
     for pattern in _DROPPED_THINGS:
         match = pattern.search(plain)
         if match is not None and is_own(plain[: match.start()]) and "n't" not in match["what"]:
-            what = match["what"][: cut_end(match["what"])]
+            what = match["what"]
+            if pattern is not _DROPPED_THINGS[-1]:
+                what = what[: cut_end(what)]
             if _CANCELLED.search(match.group()) and pattern is _DROPPED_THINGS[1]:
                 # Who had to cancel something has done it.
                 yield Ending(f"cancelled {what}", completed=True, confidence=0.9)
@@ -177,6 +227,14 @@ def _drops(plain: str) -> Iterator[Ending]:
         if match is not None and not _has_link(match["what"]):
             yield Ending(match["what"], completed=False, confidence=0.85, way="off")
             return
+
+
+def _unwanted(plain: str) -> Iterator[tuple[Way, re.Match[str]]]:
+    for pattern in _UNWANTED:
+        if (match := pattern.search(plain)) is not None:
+            yield "unwanted", match
+    if (match := _KEPT.search(plain)) is not None:
+        yield "kept", match
 
 
 def _reports(plain: str) -> Iterator[Ending]:
@@ -206,6 +264,8 @@ def _reports(plain: str) -> Iterator[Ending]:
             yield Ending(did, completed=True, confidence=0.85)
         else:
             yield Ending(words, completed=True, confidence=0.85, way="other")
+            if _THEIRS.match(did):
+                yield Ending(did[: cut_end(did)], completed=True, confidence=0.85, way="theirs")
 
 
 def _other_deed(plain: str) -> str | None:

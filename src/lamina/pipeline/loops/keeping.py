@@ -26,6 +26,7 @@ from lamina.pipeline.loops.doing import end_stated
 from lamina.pipeline.loops.matching import core_of, key_terms, overlap
 from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, meant_by, terms_of
 from lamina.pipeline.loops.noted import is_appointment
+from lamina.pipeline.loops.stated import StatedKeeper
 from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Move, Pointer
 from lamina.pipeline.reading import role_of
@@ -80,8 +81,10 @@ class LoopKeeper:
         if not (reading.drafts or reading.endings or reading.moves):
             return
         held = self._open()
+        stated = StatedKeeper(self._view)
         for ending in reading.endings:
             self._end(ending, held, writes)
+            stated.end(ending, writes)
         opened = 0
         for draft in reading.drafts:
             known = next((loop for loop in held if _same(loop, draft)), None)
@@ -92,6 +95,7 @@ class LoopKeeper:
                 opened += 1
         for move in reading.moves:
             self._move(move, held, writes)
+            stated.move(move, writes)
 
     def keep_late(
         self, reading: LoopReading, later: Sequence[Event], endings: Sequence[Ending], writes: Writes

@@ -9,7 +9,18 @@ from lamina.language.tokens import analyse, content_terms
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.inflect import past_forms
 
-__all__ = ["aside_of", "core_of", "head_of", "is_past", "key_terms", "object_of", "overlap", "tells_of"]
+__all__ = [
+    "aside_of",
+    "core_of",
+    "deed_of",
+    "head_of",
+    "is_past",
+    "key_terms",
+    "object_of",
+    "overlap",
+    "specific",
+    "tells_of",
+]
 
 _BASE: Final = {
     **past_forms(),
@@ -36,6 +47,19 @@ _BASE: Final = {
         ]
     ),
 }
+_SAME_DEED: Final = {
+    form: deed
+    for deed, forms in {
+        "call": "ring rang rung phone phoned telephone telephoned dial dialled dialed",
+        "pay": "transfer transferred wire wired remit remitted",
+        "pick": "collect collected fetch fetched",
+        "fix": "repair repaired mend mended",
+        "book": "reserve reserved",
+        "buy": "purchase purchased",
+    }.items()
+    for form in forms.split()
+}
+"""Another verb for the same deed, where a wording begins with it or has it in the past."""
 _NOT_SAID: Final = frozenset(
     analyse("waiting hear yet remember back finally just already trouble struggling keep")
 )
@@ -65,9 +89,26 @@ _PRONOUNS = word_set("it them him her that this those these one")
 
 def key_terms(words: str) -> frozenset[str]:
     """The content terms of a wording, verbs in their base form."""
-    base = " ".join(_BASE.get(word, word) for word in _WORD.findall(words.casefold()))
+    said = _WORD.findall(words.casefold())
+    base = " ".join(_base_of(word, first=not place) for place, word in enumerate(said))
     terms = set(content_terms(analyse(base)))
     return frozenset(terms - _NOT_SAID or terms)
+
+
+def _base_of(word: str, *, first: bool) -> str:
+    if (first or word in _BASE or word.endswith("ed")) and word in _SAME_DEED:
+        return _SAME_DEED[word]
+    return _BASE.get(word, word)
+
+
+def specific(terms: frozenset[str]) -> frozenset[str]:
+    """The terms but for verbs that fit everything."""
+    return terms - _GENERIC
+
+
+def deed_of(words: str) -> frozenset[str]:
+    """The verb that words begin with, but for one that fits everything."""
+    return specific(key_terms(words.split(" ", 1)[0]))
 
 
 def overlap(loop: frozenset[str], said: frozenset[str], aside: frozenset[str] = frozenset()) -> float:

@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from lamina.kernel.records import Loop, LoopType
-from lamina.pipeline.loops.matching import aside_of, core_of, head_of, key_terms, object_of, overlap, tells_of
+from lamina.pipeline.loops.matching import (
+    aside_of,
+    core_of,
+    deed_of,
+    head_of,
+    key_terms,
+    object_of,
+    overlap,
+    specific,
+    tells_of,
+)
 from lamina.pipeline.loops.noted import is_appointment
 from lamina.pipeline.loops.values import Ending
 
@@ -17,6 +27,19 @@ ENDS_WHEN_DONE: Final = frozenset({LoopType.COMMITMENT.value, LoopType.THREAD.va
 _DONE_FROM: Final = 0.6
 _NAMED_FROM: Final = 0.5
 _DONE_TERMS_FROM: Final = 2
+_MORE_MAX: Final = 2
+_SETTLED = re.compile(
+    r"^(?P<what>.+?)(?: is| are| was|'s|'re| has been| have been| got)(?: now| finally| already| all)* (?:done|sorted|dealt with|handled|taken care of|out of the way)\b",
+    re.IGNORECASE,
+)
+_ABOUT_IT = re.compile(
+    r"^(?:give|cancel|sign|apply|register|sort|arrange|organi[sz]e|deal|see|take care|fill|submit|file|switch|change|set|renew)\b.* (?:for|with|to|off|on|of) ",
+    re.IGNORECASE,
+)
+"""What is done with a thing, and no more to be done once that is: not what is bought for it."""
+_IT_ALONE = re.compile(
+    r"^\w+(?: up| off| out| in| down| back)? (?:it|that|them|both|me|us)(?: \w+){0,2}$", re.IGNORECASE
+)
 _HANDED_OVER = re.compile(r"^(?:get|ask|have|tell|remind|nag|chase|waiting for|make sure)\b", re.IGNORECASE)
 
 
@@ -39,6 +62,10 @@ def meant_by(ending: Ending, held: Sequence[Loop]) -> Loop | None:
             [loop for loop in ends if is_about(loop, ending.words) and is_appointment(_wording(loop))]
         )
     said = key_terms(ending.words)
+    if ending.way == "stopped":
+        return _only([loop for loop in ends if _is_habit_of(loop, said)])
+    if ending.way == "kept" or (ending.way == "unwanted" and _IT_ALONE.match(ending.words)):
+        return None
     if ending.way == "thing":
         named = [loop for loop in ends if is_about(loop, ending.words)]
         most = max((overlap(said, terms_of(loop)) for loop in named), default=0.0)
@@ -48,7 +75,30 @@ def meant_by(ending: Ending, held: Sequence[Loop]) -> Loop | None:
         share = _share(ending, loop, said)
         if share > 0 and (best is None or share > best[0]):
             best = (share, loop)
-    return None if best is None else best[1]
+    return _unnamed(ending, ends) if best is None else best[1]
+
+
+def _is_habit_of(loop: Loop, said: frozenset[str]) -> bool:
+    """Whether a habit has all that is said to have stopped: more said is another thing, such as sugar in the tea."""
+    goes_on = loop.predicate in (LoopType.HABIT, LoopType.THREAD, LoopType.FRICTION)
+    return goes_on and bool(specific(said)) and said <= terms_of(loop)
+
+
+def _unnamed(ending: Ending, ends: Sequence[Loop]) -> Loop | None:
+    """The only loop that words can mean which do not name it: "Tom paid it", "the electricity is done"."""
+    open_deeds = [loop for loop in ends if loop.predicate == LoopType.COMMITMENT]
+    if ending.way in ("did", "theirs") and _IT_ALONE.match(ending.words):
+        deed, about = deed_of(ending.words), key_terms(ending.about)
+        same = [loop for loop in open_deeds if deed and deed_of(_wording(loop)) == deed]
+        if ending.about:
+            same = [loop for loop in same if overlap(object_of(_wording(loop)), about) >= _NAMED_FROM]
+        return _only(same)
+    settled = _SETTLED.match(ending.words) if ending.way == "is" else None
+    if settled is None:
+        return None
+    with_it = [loop for loop in ends if is_about(loop, settled["what"])]
+    only = _only(with_it)
+    return only if only is not None and _ABOUT_IT.match(_wording(only)) else None
 
 
 def _share(ending: Ending, loop: Loop, said: frozenset[str]) -> float:
@@ -61,10 +111,16 @@ def _share(ending: Ending, loop: Loop, said: frozenset[str]) -> float:
     whole = object_of(_wording(loop))
     if ending.way == "is" and len(whole) >= _DONE_TERMS_FROM and whole <= said:
         return max(share, _NAMED_FROM)
-    if ending.way in ("is", "dropped"):
+    if ending.way in ("is", "dropped", "unwanted"):
         return share if share >= _NAMED_FROM and common else 0.0
     if ending.way == "other" and not _HANDED_OVER.match(_wording(loop)):
         return 0.0
+    deed = deed_of(_wording(loop))
+    if ending.way == "theirs" and not (loop.predicate == LoopType.COMMITMENT and deed and deed <= said):
+        return 0.0
+    named = bool(deed and whole) and deed | whole <= said and len(said - terms) <= _MORE_MAX
+    if named and tells_of(_wording(loop), ending.words):
+        return max(share, _DONE_FROM)
     enough = share >= _DONE_FROM and common >= min(len(terms), _DONE_TERMS_FROM)
     return share if enough and tells_of(_wording(loop), ending.words) else 0.0
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from lamina.kernel.time import from_datetime
+from lamina.kernel.time import Instant, from_datetime
 from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.loops.dues import due_of, horizon_of
 from lamina.pipeline.loops.values import Move
@@ -22,19 +22,25 @@ _MEANT: Final = tuple(
         r"^(?:(?:sorry|oops|correction)[\s,.:!]*)+(?:(?:it's|its|that's|on|by)[\s,:]*)?$",
     )
 )
+_WHAT: Final = r"(?P<what>(?:[^,;:.(!?]|(?<=\b[DM][rs])\.)+?)"
 _MOVED: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"^(?P<what>[^,;:.(!?]+?)(?: has| have|'s| was| is| got| has been| had to be)?(?: now| been)? (?:moved|postponed|rescheduled|pushed(?: back| out)?|put (?:back|off)|brought forward|delayed|changed|shifted)(?: to| until| till)? ?(?:on |for )?$",
-        r"^(?P<what>[^,;:.(!?]+?) can wait(?: until| till)? ?$",
-        r"^(?P<what>[^,;:.(!?]+?)(?: is|'s) (?:now|actually|due) ?(?:on |by |due |at )*$",
-        r"^(?:they|we|he|she|i)(?:'ve| have)? (?:moved|postponed|rescheduled|pushed|shifted) (?P<what>[^,;:.(!?]+?)(?: back)? ?(?:to|until|till) ?$",
+        rf"^{_WHAT}(?: has| have|'s| was| is| got| has been| had to be)?(?: now| been)? (?:moved|postponed|rescheduled|pushed(?: back| out)?|put (?:back|off)|brought forward|delayed|changed|shifted)(?: to| until| till)? ?(?:on |for )?$",
+        rf"^{_WHAT} can wait(?: until| till)? ?$",
+        rf"^{_WHAT}(?: is|'s) (?:now|actually|due) ?(?:on |by |due |at )*$",
+        rf"^(?:they|we|he|she|i)(?:'ve| have)? (?:moved|postponed|rescheduled|pushed|shifted) {_WHAT}(?: back)? ?(?:to|until|till) ?$",
     )
 )
 _OTHERS = re.compile(
     r"\b(?:if|he|she|they|you|who|hasn't|not|never|might|may|could|would|should|was)\b|n't", re.IGNORECASE
 )
 _NOT_MEANT = re.compile(r"^\s*,?\s*(?:not|rather than|instead of)\b", re.IGNORECASE)
+_DAYS: Final = ("day", "part", "hour", "minute")
+_TOLD: Final = re.compile(
+    r"^(?:[^,:;.!?]|\.(?= [A-Z])){1,60}? (?:called|rang|phoned|texted|emailed|wrote|messaged|confirmed)(?: me| us| back)*(?:: |, )(?:(?:so|and|that) )?",
+    re.IGNORECASE,
+)
 _CLOCKS: Final = ("time", "timerange", "duration", "set")
 
 
@@ -42,6 +48,8 @@ def move_in(said: str, start: int, moments: Sequence[TemporalMatch], now: dateti
     """The new day that a sentence names, and for what; it is read from ``start`` on."""
     if said.rstrip().endswith("?"):
         return None
+    told = _TOLD.match(said, start)
+    start = start if told is None else told.end()
     for moment in moments:
         due = None if moment.kind in _CLOCKS or moment.start < start else due_of(moment, now)
         if due is None:
@@ -53,12 +61,22 @@ def move_in(said: str, start: int, moments: Sequence[TemporalMatch], now: dateti
             continue
         before = re.sub(r"\b(?:by|until|till)\s*$", "", f"{before}{_led(moment)}")
         if any(pattern.match(before) for pattern in _MEANT):
-            return Move("", from_datetime(due), horizon_of(due, now))
+            return Move("", from_datetime(due), horizon_of(due, now), _day(moment, due))
         for pattern in _MOVED:
             match = pattern.match(before)
             if match is not None and _OTHERS.search(match["what"]) is None:
-                return Move(match["what"], from_datetime(due), horizon_of(due, now))
+                return Move(match["what"], from_datetime(due), horizon_of(due, now), _day(moment, due))
     return None
+
+
+def _day(moment: TemporalMatch, due: datetime) -> tuple[Instant, Instant] | None:
+    spans = [(each.valid_from, each.valid_to) for each in moment.readings] + [
+        (moment.earliest, moment.latest)
+    ]
+    begun = next((begins for begins, ends in spans if ends == due and begins is not None), None)
+    if begun is None or _led(moment) in ("by ", "until ", "till ") or moment.grain not in _DAYS:
+        return None
+    return from_datetime(begun), from_datetime(due)
 
 
 def _led(moment: TemporalMatch) -> str:

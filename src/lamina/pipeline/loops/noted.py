@@ -35,7 +35,8 @@ _CROSSED = re.compile(r"^(?:✅|☑️?|✔️?|\[[xX]\])\s*(?P<what>\S.*)$")
 _ITEM_LEAD = re.compile(r"^(?:(?:i|we) )?(?:(?:need|have|remember|don't forget) to |to )", re.IGNORECASE)
 
 _VISITS: Final = (
-    r"(?:dentist|doctor|gp|physio|optician|vet|barber|hairdresser)(?:'s)?|haircut|hair cut|mot|(?:driving|blood|eye|hearing) test|"
+    r"(?:dentist|doctor|gp|physio|optician|vet|barber|hairdresser)(?:'s)?|haircut|hair cut|mot|(?:driving|blood|eye|hearing|theory|fitness|swimming|spelling|vocab(?:ulary)?|maths?|physics|chemistry|"
+    r"biology|science|history|geography|english|german|french|spanish|latin|school|covid|allergy|stress) test|quiz|parents['’]? evening|"
     r"scan|x-?ray|vaccination|jab|flight|lesson|rehearsal"
 )
 _MEETINGS: Final = (

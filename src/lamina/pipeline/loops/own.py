@@ -49,7 +49,9 @@ _TOLD_AFTER = re.compile(
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(
-    r"\b(?:probably not|nah|just kidding|only joking|jk|not really|or not)\W*$", re.IGNORECASE
+    r"\b(?:probably not|nah|just kidding|only joking|jk|not really|or not|"
+    r"no,? (?:wait,? |actually,? |sorry,? )*(?:do(?:n['’]?t| not)(?: bother| do (?:it|that))?|never ?mind|forget (?:it|that)|scrap that))\W*$",
+    re.IGNORECASE,
 )
 
 

@@ -43,6 +43,14 @@ from lamina.pipeline.loops.noted import (
 )
 from lamina.pipeline.loops.own import is_own
 from lamina.pipeline.loops.pronouns import resolved
+from lamina.pipeline.loops.reminders import (
+    asks_later,
+    is_taken_back,
+    reminder_in,
+    takes_back_reminder,
+    wants_reminder,
+)
+from lamina.pipeline.loops.several import further_deeds, two_deeds
 from lamina.pipeline.loops.values import Ending, Heard, LoopDraft, LoopReading, Move
 
 __all__ = ["FindMoments", "draft_of", "due_of", "read_loops", "shortened"]
@@ -76,13 +84,9 @@ _GOES_TO = re.compile(
 _REQUEST = re.compile(
     r"^(?:(?:can|could|will|would) you )?(?:please )?(?:remind|nudge|ping|put|add|stick)\b", re.IGNORECASE
 )
-_DEED = re.compile(
-    r"(?:book|call|ring|phone|pay|buy|get|e-?mail|text|write|send|cancel|find|ask|tell|renew|prepare|reschedule|arrange|order|fill|check|"
-    r"move|make|reply|open|close|pick|drop|clean|fix|take|finish|collect|sign|return|water|feed|walk|wash|sell|submit|print|bring|give|"
-    r"help|visit|update|apply|register|organi[sz]e|cook|bake|rotate|review|merge|deploy|test)\b \w",
-    re.IGNORECASE,
-)
 _QUOTING = re.compile(r"[#>|]")
+_GOES_ON: Final = ("stopped", "unwanted", "kept")
+"""Ends beside which a sentence may leave something open."""
 _ITEM_WORDS_MAX: Final = 15
 _ANSWER_CHARS: Final = 80
 
@@ -135,6 +139,9 @@ def read_loops(
         if answer_ends(text, before[-1].text):
             endings.append(Ending("", completed=True, confidence=0.85))
         drafts += _accepted(text, before[-1].text, observed_at, find_moments)
+    if before and takes_back_reminder(text):
+        endings += _asked_back(before, observed_at, find_moments)
+    told, opened = "", len(drafts)
     noted = {
         item.start: item for item in noted_lines(text, lambda when: bool(find_moments(when, observed_at)))
     }
@@ -149,17 +156,29 @@ def read_loops(
         said = _said(sentence, observed_at, find_moments)
         if not said.words or _HYPOTHETICAL.match(said.words):
             continue
+        if len(drafts) > opened and is_taken_back(said.sentence):
+            del drafts[opened:]
+            continue
         if endings and is_undone_by(said.words):
             endings.pop()
         ended = list(endings_of(said.words, crossed_out=is_crossed_out(said.words)))
-        endings += ended
-        if any(not ending.completed for ending in ended):
+        endings += (replace(each, about=_said_before(text[: sentence.start], before)) for each in ended)
+        stopped = any(ending.way == "stopped" for ending in ended)
+        if any(not ending.completed and ending.way not in _GOES_ON for ending in ended):
             continue
         move = move_in(said.sentence, 0, said.moments, observed_at)
         if move is not None:
             moves.append(move)
+        reminder = _reminded(said, told, find_moments)
+        if move is not None and reminder is None:
             continue
-        for draft in _drafts(said):
+        if (later := _put_on(said, drafts[opened:])) is not None:
+            drafts[opened:] = [later]
+            continue
+        told, opened = said.sentence, len(drafts)
+        for draft in [*_drafts(said)] if reminder is None else [reminder]:
+            if stopped and draft.type is LoopType.HABIT:
+                continue
             wording = resolved(draft.wording, said.sentence, text[: sentence.start], before)
             drafts.append(replace(draft, wording=wording))
     return LoopReading(tuple(drafts), tuple(endings), moves=tuple(moves))
@@ -182,25 +201,99 @@ def _drafts(said: _Said) -> Iterator[LoopDraft]:
             if _cut(words):
                 yield draft_of(LoopType.COMMITMENT, _cut(words), 0.85, 3, said.sentence, due, said.now)
         return
-    draft = _draft(said)
-    if draft is None:
+    found = _draft_asked_later(said) or _draft(said)
+    if found is None:
         return
-    for words in _deeds_in(draft):
+    draft, deed = found
+    if draft.type is not LoopType.COMMITMENT:
+        yield draft
+        return
+    for words in two_deeds(draft.wording):
         yield replace(draft, wording=words[:1].upper() + words[1:])
+    yield from _further(said, draft, deed)
 
 
-def _deeds_in(draft: LoopDraft) -> list[str]:
-    """ "Call the bank and email Marcus" are two deeds, "go and get milk" and "buy milk and eggs" are one."""
-    first, _, second = draft.wording.partition(" and ")
-    several = len(first.split()) >= 2 and _DEED.match(second) is not None
-    return [first, second] if several and draft.type is LoopType.COMMITMENT else [draft.wording]
+def _further(said: _Said, first: LoopDraft, deed: int) -> Iterator[LoopDraft]:
+    """The other deeds of a list; each has its own day, or the one that the sentence begins with."""
+    for start, end in further_deeds(said.sentence, deed, said.moments):
+        own = [moment for moment in said.moments if start <= moment.start < end]
+        due = due_within(own, said.sentence, start, start, said.now)
+        if due is None:
+            fronted = [moment for moment in said.moments if moment.start < deed]
+            due = due_within(fronted, said.sentence, deed, deed, said.now)
+        words = _cut(without_times(said.sentence[:end], start, said.moments))
+        if words:
+            yield draft_of(first.type, words, first.confidence, 3, said.sentence, due, said.now)
 
 
-def _draft(said: _Said) -> LoopDraft | None:
+def _draft_asked_later(said: _Said) -> tuple[LoopDraft, int] | None:
+    """ "I need to call the bank, can you remind me tomorrow?": the day of the reminder is the day of the deed."""
+    asked = asks_later(said.sentence) if wants_reminder(said.sentence) else None
+    due = None if asked is None else _day_of(said, asked)
+    if asked is None or due is None or not asked.start():
+        return None
+    before = [moment for moment in said.moments if moment.end <= asked.start()]
+    found = _draft(
+        replace(said, sentence=said.sentence[: asked.start()].rstrip(" ,.;:!?–—-"), moments=before)
+    )
+    if found is None or found[0].type is not LoopType.COMMITMENT:
+        return None
+    return _due_on(found[0], due, said.now), len(said.sentence)
+
+
+def _put_on(said: _Said, drafts: Sequence[LoopDraft]) -> LoopDraft | None:
+    """The one thing that the sentence before left open without a day, on that of "remind me tomorrow"."""
+    asked = asks_later(said.words) if wants_reminder(said.words) else None
+    if asked is None or asked.start() or len(drafts) != 1:
+        return None
+    (draft,) = drafts
+    due = _day_of(said, asks_later(said.sentence) or asked)
+    if due is None or draft.due_at is not None or draft.type is not LoopType.COMMITMENT:
+        return None
+    return _due_on(draft, due, said.now)
+
+
+def _day_of(said: _Said, asked: re.Match[str]) -> datetime | None:
+    moments = [each for each in placed(said.moments, said.sentence) if each.start >= asked.start("when")]
+    return next((day for each in moments if (day := due_of(each, said.now)) is not None), None)
+
+
+def _due_on(draft: LoopDraft, due: datetime, now: datetime) -> LoopDraft:
+    return replace(draft, due_at=from_datetime(due), horizon=horizon_of(due, now))
+
+
+def _reminded(said: _Said, told: str, find_moments: FindMoments) -> LoopDraft | None:
+    """What is to be remembered at a time alone, of this sentence or of the one ``told`` before."""
+    if not wants_reminder(said.words):
+        return None
+    for whole in (said.sentence, f"{told} {said.sentence}")[: 2 if told else 1]:
+        reminder = reminder_in(whole, find_moments(whole, said.now), said.now)
+        if reminder is not None and (words := _cut(reminder.words)):
+            return draft_of(LoopType.COMMITMENT, words, 0.9, 4, said.sentence, reminder.due, said.now)
+    return None
+
+
+def _said_before(earlier: str, before: Sequence[Heard]) -> str:
+    """What a pronoun may speak of: what the turn said before, else the turn before."""
+    return earlier.strip() or (before[-1].text if before else "")
+
+
+def _asked_back(before: Sequence[Heard], now: datetime, find_moments: FindMoments) -> Iterator[Ending]:
+    """The end of the one thing that the person's last turn left open, unless something else was asked since."""
+    own = next((at for at in reversed(range(len(before))) if before[at].own), None)
+    if own is None or any(heard.text.rstrip().endswith("?") for heard in before[own + 1 :]):
+        return
+    drafts = read_loops(before[own].text, now, find_moments).drafts
+    if len(drafts) == 1:
+        yield Ending(drafts[0].wording, completed=False, confidence=0.9, way="dropped")
+
+
+def _draft(said: _Said) -> tuple[LoopDraft, int] | None:
+    """What the sentence leaves open, and where its words begin."""
     asks = said.words.rstrip().endswith("?")
     recurring = any(moment.kind == "set" for moment in said.moments)
     if not asks and (habit := _habit(said, recurring=recurring)) is not None:
-        return draft_of(LoopType.HABIT, habit, 0.8, 2, said.sentence, None, said.now)
+        return draft_of(LoopType.HABIT, habit, 0.8, 2, said.sentence, None, said.now), said.start
     for opening in said_in.PATTERNS:
         match = opening.pattern.search(said.words)
         if match is None or (asks and _REQUEST.match(said.words) is None):
@@ -214,9 +307,9 @@ def _draft(said: _Said) -> LoopDraft | None:
             words = _gone_to(words, said.after(match), dated=due is not None)
         if words and not (opening.type is LoopType.THREAD and len(words.split()) < 2):
             wording = opening.form.format(words)
-            return draft_of(
-                opening.type, wording, opening.confidence, opening.salience, said.sentence, due, said.now
-            )
+            sure, matters = opening.confidence, opening.salience
+            draft = draft_of(opening.type, wording, sure, matters, said.sentence, due, said.now)
+            return draft, said.start + match.start(1)
     return None if asks else _promised(said) or _appointment(said)
 
 
@@ -229,7 +322,7 @@ def _gone_to(words: str, after: str, *, dated: bool) -> str:
     return f"Go to {words}" if dated else ""
 
 
-def _promised(said: _Said) -> LoopDraft | None:
+def _promised(said: _Said) -> tuple[LoopDraft, int] | None:
     """ "I'll send the report by Friday", "let's go hiking tomorrow", "I want to run on Saturday"."""
     for pattern in (said_in.WILL, said_in.LETS, said_in.WANT):
         match = pattern.search(said.words)
@@ -243,11 +336,12 @@ def _promised(said: _Said) -> LoopDraft | None:
         else:
             stands = due is not None and bool(words) and (first != "plan" or many)
         if stands and first not in said_in.NO_PROMISES:
-            return draft_of(LoopType.COMMITMENT, words, 0.85, 3, said.sentence, due, said.now)
+            draft = draft_of(LoopType.COMMITMENT, words, 0.85, 3, said.sentence, due, said.now)
+            return draft, said.start + match.start(1)
     return None
 
 
-def _appointment(said: _Said) -> LoopDraft | None:
+def _appointment(said: _Said) -> tuple[LoopDraft, int] | None:
     """ "Dentist on Thursday at 3pm", "my exam is on Friday"."""
     start = said.start if not said.moments or said.moments[0].start >= said.start else 0
     due = due_within(said.moments, said.sentence, start, start, said.now)
@@ -256,7 +350,10 @@ def _appointment(said: _Said) -> LoopDraft | None:
         return None
     words = _cut(without_times(said.sentence, start, said.moments).lstrip(" ,:-"))
     what = appointment_in(words)
-    return None if what is None else draft_of(LoopType.COMMITMENT, what, 0.8, 3, said.sentence, due, said.now)
+    if what is None:
+        return None
+    draft = draft_of(LoopType.COMMITMENT, what, 0.8, 3, said.sentence, due, said.now)
+    return draft, len(said.sentence)
 
 
 def _item(item: Noted, now: datetime, find_moments: FindMoments) -> Iterator[LoopDraft]:

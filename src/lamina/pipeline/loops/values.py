@@ -10,9 +10,10 @@ from lamina.kernel.time import Instant
 
 __all__ = ["Ending", "Heard", "LoopDraft", "LoopReading", "Move", "Pointer", "Way"]
 
-Way = Literal["did", "is", "other", "dropped", "thing", "off"]
-"""How words tell of an end: what the speaker ``did``, how a thing ``is`` now, what some ``other`` did; a deed that is ``dropped``, a
-``thing`` that is dropped with what was to be done about it, a meeting that is called ``off``."""
+Way = Literal["did", "is", "other", "theirs", "dropped", "unwanted", "kept", "stopped", "thing", "off"]
+"""How words tell of an end: what the speaker ``did``, how a thing ``is`` now, what some ``other`` did, or only the deed that was
+``theirs``; a deed that is ``dropped`` or ``unwanted``, a thing that is ``kept``, a habit that has ``stopped``, a ``thing`` that is dropped with what was to be done about it, a
+meeting that is called ``off``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +38,25 @@ class LoopDraft:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Words that may end a loop: of what was done, or of what was given up. Empty words speak of what was just asked."""
+    """Words that may end a loop: of what was done, or of what was given up. Empty words speak of what was just asked;
+    ``about`` is what was said before words whose object is a pronoun."""
 
     words: str
     completed: bool
     confidence: float
     way: Way = "did"
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Another day for something that is open. Empty words speak of what had a day last."""
+    """Another day for something that is open. Empty words speak of what had a day last. ``day`` is when it begins and ends,
+    None where it is only a limit."""
 
     words: str
     due_at: Instant
     horizon: Horizon
+    day: tuple[Instant, Instant] | None = None
 
 
 @dataclass(frozen=True, slots=True)

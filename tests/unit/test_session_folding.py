@@ -1,0 +1,141 @@
+"""What a summary and a bridge tell: short reports and corrections too, and not what was corrected at once."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from lamina.session.folding import SUMMARY_CHARS_MAX, Said, bridge_text, fold_turn
+
+
+def told(*turns):
+    said = [
+        Said("assistant" if turn.startswith("A: ") else "user", turn.removeprefix("A: ")) for turn in turns
+    ]
+    return bridge_text("", said).split("\n")[1:]
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "paid conor",
+        "He died in 2019.",
+        "he died in twenty nineteen",
+        "yeah and stop the ibuprofen",
+        "I stopped smoking.",
+        "sold the golf",
+        "cancelled the milk",
+        "Tom paid it.",
+        "rang the dentist",
+        "moved it to friday",
+        "We're not moving after all.",
+        "I no longer smoke.",
+    ],
+)
+def test_what_was_done_stopped_or_changed_is_told_however_short(turn):
+    assert told("A: Hello.", turn, "A: OK.") == [f"User: {turn}"]
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "yeah",
+        "ok cool",
+        "lol",
+        "Done?",
+        "A: paid",
+        "A: He died.",
+        "thanks",
+        "no",
+        "no thanks",
+        "a coffee",
+        "which one?",
+    ],
+)
+def test_other_short_words_are_not(turn):
+    assert told(turn) == []
+
+
+FLIGHT = "A: Your flight is at 9:00 from Manchester on the 20th."
+NURSE = "A: Got it, you live in Leeds and work as a nurse."
+
+
+@pytest.mark.parametrize(
+    ("claim", "turn"),
+    [
+        (FLIGHT, "no ten past ten"),
+        (FLIGHT, "No, ten past ten."),
+        (FLIGHT, "No. Ten past ten."),
+        (FLIGHT, "nah it's ten past ten"),
+        (FLIGHT, "oh no, 10:10"),
+        (FLIGHT, "That's wrong, it is ten past ten."),
+        (FLIGHT, "i said ten past ten"),
+        (NURSE, "no not a nurse a paramedic"),
+        (NURSE, "No, I'm a paramedic."),
+    ],
+)
+def test_a_correction_is_told_in_the_place_of_what_it_corrects(claim, turn):
+    lines = told("I need to plan the trip to Porto.", claim, turn)
+    assert lines[0] == "User: I need to plan the trip to Porto."
+    assert len(lines) == 2
+    assert lines[1].startswith("User: ")
+
+
+@pytest.mark.parametrize(
+    ("claim", "turn"),
+    [
+        (FLIGHT, "no thanks"),
+        (FLIGHT, "No problem."),
+        (FLIGHT, "no need, Hattie drives me there"),
+        (FLIGHT, "no worries"),
+        (FLIGHT, "No, I don't need a taxi."),
+        (FLIGHT, "no, that's all"),
+        (FLIGHT, "No, not yet."),
+        (FLIGHT, "Nobody told me."),
+        (FLIGHT, "Noted."),
+        (FLIGHT, "yes"),
+        (FLIGHT, "A: No, ten past ten."),
+        (NURSE, "Nope, they haven't."),
+    ],
+)
+def test_other_words_leave_the_assistants_line(claim, turn):
+    assert f"Assistant: {claim.removeprefix('A: ')}" in told(claim, turn)
+
+
+def test_only_the_line_directly_before_is_dropped():
+    lines = told(NURSE, "We moved to York in May.", "no ten past ten")
+    assert lines[0].startswith("Assistant: ")
+
+
+def test_in_a_long_session_what_was_done_stays():
+    chatter = [f"I think the weather in town number {n} was rather pleasant for a walk" for n in range(60)]
+    assert "User: paid conor" in told(*chatter[:20], "paid conor", *chatter[20:])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_summary_stays_in_its_bounds(seed):
+    random = Random(seed)
+    words = [
+        "no",
+        "paid",
+        "conor",
+        "ten",
+        "past",
+        "stopped",
+        "the",
+        "flight",
+        "9:00",
+        "A:",
+        "is",
+        ".",
+        ",",
+        "moved",
+        "x" * 300,
+    ]
+    summary = ""
+    for _ in range(200):
+        role = random.choice(["user", "assistant"])
+        summary = fold_turn(summary, Said(role, " ".join(random.choices(words, k=random.randint(0, 30)))))
+        assert len(summary) <= SUMMARY_CHARS_MAX
+        assert all(len(line) <= 211 for line in summary.split("\n"))
