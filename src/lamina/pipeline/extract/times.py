@@ -110,7 +110,7 @@ class Times:
             earliest, latest = self.interval(match, future=ahead)
             if (earliest is None and latest is None) or (ahead and self.is_of_noun(match)):
                 continue
-            if kind in ("plan", "commitment") and _is_instant(earliest, latest):
+            if ahead and _is_instant(earliest, latest):
                 continue  # "now" is when it is said, and no day of the deed
             word = self._preposition(match)
             if word in _BY:

@@ -24,7 +24,7 @@ from lamina.store.ports.writes import Inquiry, Writes
 
 __all__ = ["EXTRACTOR", "applies_at", "apply_answer"]
 
-EXTRACTOR: Final = "lamina-loops-model/1"
+EXTRACTOR: Final = "lamina-loops-model/2"
 _LATER_READ_MAX: Final = 50
 
 

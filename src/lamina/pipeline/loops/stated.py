@@ -12,9 +12,8 @@ from typing import Final
 
 from lamina.kernel.events import text_of
 from lamina.kernel.records import Fact, Layer
-from lamina.language.entities import normalise_name, possessive
+from lamina.language.entities import entity_id, normalise_name, possessive
 from lamina.pipeline.extract.vocabulary import PREDICATES
-from lamina.pipeline.facts import entity_id
 from lamina.pipeline.loops.doing import end_fact, move_fact
 from lamina.pipeline.loops.matching import deed_of, key_terms, overlap, specific
 from lamina.pipeline.loops.values import Ending, Move
