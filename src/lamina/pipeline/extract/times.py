@@ -107,7 +107,7 @@ class Times:
 
 
 _DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
-_RANGE = re.compile(r"\bfrom .+ (?:to|until|till|through) ", re.IGNORECASE)
+_RANGE = re.compile(r"\bfrom .{1,100} (?:to|until|till|through) ", re.IGNORECASE)
 
 
 def _end_of_day(instant: datetime | None) -> datetime | None:

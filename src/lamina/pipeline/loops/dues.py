@@ -29,12 +29,13 @@ __all__ = [
 FindMoments = Callable[[str, datetime], Sequence[TemporalMatch]]
 
 _END = re.compile(
-    r"\s+(?:because|so that|so|but|since|though|although|which|if|unless|and (?:then|i|we|also|he|she|they|it))\b"
-    r"|[,;:!?.—–]\s|\s[-–—]\s|[.!?…]+$",
+    r"\s(?:because|so that|so|but|since|though|although|which|if|unless|and (?:then|i|we|also|he|she|they|it))\b"
+    r"|[,;:!?.—–]\s|\s[-–—]\s|[.!?…]{1,8}$",
     re.IGNORECASE,
 )
 _PREPOSITION = re.compile(
-    r"\s*\b(?:by|on|before|until|till|at|in|for|from|during|over|this|due|no later than)\s*$", re.IGNORECASE
+    r"(?<!\s)\s*\b(?:by|on|before|until|till|at|in|for|from|during|over|this|due|no later than)\s*$",
+    re.IGNORECASE,
 )
 _PRESENT = re.compile(
     r"(?:(?:right |just |by )?now|at the moment|at present|currently|nowadays)$", re.IGNORECASE

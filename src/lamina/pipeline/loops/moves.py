@@ -34,7 +34,7 @@ _MOVED: Final = tuple(
 _OTHERS = re.compile(
     r"\b(?:if|he|she|they|you|who|hasn't|not|never|might|may|could|would|should|was)\b|n't", re.IGNORECASE
 )
-_NOT_MEANT = re.compile(r"^\s*,?\s*(?:not|rather than|instead of)\b", re.IGNORECASE)
+_NOT_MEANT = re.compile(r"^\s?,?\s?(?:not|rather than|instead of)\b", re.IGNORECASE)
 _CLOCKS: Final = ("time", "timerange", "duration", "set")
 
 
