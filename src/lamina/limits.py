@@ -91,6 +91,7 @@ JOB_ATTEMPTS_MAX: Final = 5
 JOB_BACKOFF_BASE_S: Final = 5.0
 JOB_LEASE_S: Final = 60.0
 JOB_BATCH_MAX: Final = 32
+JOB_SHARES: Final = 4  # of a batch: a scope takes one of them at most while others wait
 JOB_PAGE: Final = 64  # of the oldest jobs that are looked at for a batch
 JOB_PAGES_MAX: Final = 4  # before scopes are looked for that nothing holds back
 JOB_LAND_MAX: Final = 16

@@ -139,6 +139,42 @@ def test_scopes_that_wait_hide_no_other_however_much_is_in_them(
     assert later == 40
 
 
+def test_a_long_backlog_of_one_scope_leaves_room_for_the_others(store: Store) -> None:
+    bulk = append(store, *(f"{number}" for number in range(100)))
+    late = append(store, "a", "b", "c", scope=BOB) + append(store, "d", "e", tenant_id="other")
+    assert events_of(claim(store, limit=32)) == [*bulk[:8], *late]
+
+
+def test_a_scope_that_is_alone_takes_the_whole_batch(store: Store) -> None:
+    bulk = append(store, *(f"{number}" for number in range(100)))
+    assert events_of(claim(store, limit=32)) == bulk[:32]
+    assert claim(store) == []
+
+
+@pytest.mark.parametrize("name", ["a", "m", "zz"])
+def test_every_scope_has_its_turn_however_many_have_long_backlogs(store: Store, name: str) -> None:
+    for number in range(60):
+        append(store, *"abcdefghijkl", scope=Scope(f"ws:{number}"))
+    [late] = append(store, "late", scope=Scope(f"ws:{name}"))
+    for _ in range(6):
+        jobs = claim(store, limit=32)
+        assert len(jobs) == 32
+        if late in events_of(jobs):
+            return
+        store.jobs.finish([drop(job) for job in jobs])
+    pytest.fail("it waited for six batches")
+
+
+def test_a_job_whose_worker_went_away_has_its_turn_alone(store: Store) -> None:
+    bulk = append(store, *(f"{number}" for number in range(100)))
+    [lost] = append(store, "lost", scope=BOB)
+    jobs = claim(store, limit=32, owner="gone")
+    store.jobs.finish([drop(job) for job in jobs if job.event != lost])
+    more = {"limit": 32, "now": LEASE, "lease_until": 2 * LEASE}
+    assert events_of(claim(store, **more)) == [lost]
+    assert events_of(claim(store, **more)) == bulk[8:40]
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_whatever_waits_the_same_jobs_can_run_in_every_engine(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -49,7 +49,7 @@ _LOG_LINE = re.compile(
     re.MULTILINE,
 )  # fmt: skip
 _CODE_LINE = re.compile(
-    r"^[ \t]*(?:(?:def|class|import|from \w[\w.]* import|return|elif|raise|const|let|var|public|private|function|async|await|package|using|namespace|fn|func|struct|"
+    r"^[ \t]*+(?:(?:def|class|import|from \w[\w.]* import|return|elif|raise|const|let|var|public|private|function|async|await|package|using|namespace|fn|func|struct|"
     r"impl|pub|SELECT|INSERT INTO|CREATE TABLE|@\w+|#include|export|type|interface)\b.*[\w\"')\]};:,>]|(?:if|for|while|with|try|except|else|switch|catch)\b.*[:{]|.*[{}]|.*\);|"
     r"[\w.\[\]\"']+ ?(?:=|\+=|-=|:=) ?\S.*|[\w.]+\(.*\)|</?\w+[^>]*>.*)[ \t]*$",
     re.MULTILINE,
@@ -115,8 +115,8 @@ _RESUMED = re.compile(
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n|\Z")
 _LINE_END = re.compile(r"\n|\Z")
 _LISTED = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)]|\[[ x]?\])[ \t]+(?:\[[ x]?\][ \t]+)?\Z", re.MULTILINE)
-_OWN_LINE = re.compile(r"[ \t]*\n")
-_APART = re.compile(r"[ \t]*\n[ \t]*\n")
+_OWN_LINE = re.compile(r"^[ \t]*\n")
+_APART = re.compile(r"^[ \t]*\n[ \t]*\n")
 _QUOTATION = re.compile(r"(?<!\w)(?:\"[^\"\n]{6,400}\"|“[^”\n]{6,400}”|['‘][^\n]{6,400}?['’](?!\w))")
 _CLOSING = {'"': '"', "“": "”", "'": "'", "‘": "’"}
 

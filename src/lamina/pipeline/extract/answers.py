@@ -12,7 +12,8 @@ __all__ = ["confirmed"]
 
 CONFIDENCE = 0.8
 _YES = re.compile(
-    r"\s*(?:yes|yeah|yep|yup|right|correct|exactly|indeed|of course)\b(?![^.!?]{0,40}\bbut\b)", re.IGNORECASE
+    r"^\s*+(?:yes|yeah|yep|yup|right|correct|exactly|indeed|of course)\b(?![^.!?]{0,40}\bbut\b)",
+    re.IGNORECASE,
 )
 _NAME = r"(?P<name>[A-ZÀ-Þ][\w’'-]{1,30})"
 _ASKED = re.compile(

@@ -30,7 +30,7 @@ _ASKED = re.compile(
 _THIRD = word_set("he she they who")
 _IRREGULAR = "|".join(sorted(past_forms()))
 _PLAIN_OTHER = re.compile(
-    rf"(?:he|she|they|(?:[Mm]y|[Oo]ur|[Tt]he) (?:[a-z]+ ){{0,2}}(?P<noun>[a-z-]+?)s?(?: [A-Z][\w’'-]+)?|(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?))"
+    rf"^(?:he|she|they|(?:[Mm]y|[Oo]ur|[Tt]he) (?:[a-z]+ ){{0,2}}(?P<noun>[a-z-]+?)s?(?: [A-Z][\w’'-]+)?|(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?))"
     rf"(?:['’]s| (?:is|are|has|quit|rang|{_IRREGULAR}|\w{{2,}}ed))\b",
 )  # fmt: skip
 _PLAIN_SPEAKER = re.compile(r"(?:(?:and|but|so|then|yes|no|well),? )?(?:i|we)\b", re.IGNORECASE)

@@ -15,7 +15,13 @@ from lamina.pipeline.extract.answers import confirmed
 from lamina.pipeline.extract.ellipsis import following, parsed_topic, plain_topic, topic_before
 from lamina.pipeline.extract.gate import worth_parsing
 from lamina.pipeline.extract.keys import keys_of
-from lamina.pipeline.extract.limits import SENTENCE_LENGTH_MAX, SENTENCES_MAX, TEXT_LENGTH_MAX
+from lamina.pipeline.extract.limits import (
+    PARSED_LENGTH_MAX,
+    PARSED_SENTENCE_MIN,
+    SENTENCE_LENGTH_MAX,
+    SENTENCES_MAX,
+    TEXT_LENGTH_MAX,
+)
 from lamina.pipeline.extract.meant import Meant, meant, put_in_place, put_right
 from lamina.pipeline.extract.mentions import distinct, note_kin, parsed_mentions, plain_mentions
 from lamina.pipeline.extract.parsed import Reader
@@ -106,8 +112,10 @@ class RulesExtractor:
         places: list[tuple[_Work, int]] = []
         for work in works:
             work.parses = [None] * len(work.sentences)
+            room = PARSED_LENGTH_MAX
             for i, sentence in enumerate(work.sentences):
-                if self._use_parser and work.worth[i] and is_english(sentence.text):
+                if self._use_parser and room > 0 and work.worth[i] and is_english(sentence.text):
+                    room -= max(len(sentence.text), PARSED_SENTENCE_MIN)
                     wanted.append(_LONE_SURROGATE.sub("\ufffd", sentence.text.replace("’", "'")))
                     places.append((work, i))
         if not wanted:

@@ -35,7 +35,7 @@ _ANCHOR = re.compile(
 _NAME = re.compile(r"(?<=[\w,;:’'\")] )[A-ZÀ-ÖØ-ÞА-Я][\w’'-]*\w|[A-Z]{2,}")
 _DEFINITE_SUBJECT = re.compile(r"(?:the|our|my|this|each|every) \w+", re.IGNORECASE)
 _NAMED_SUBJECT = re.compile(
-    r"[A-ZÀ-ÞА-Я][\w.&'’-]* (?:[A-Z][\w.&'’-]* ){0,4}(?:is|was|are|were|has|had|\w+(?:ed|s)|can|\w+n['’]t|cannot|quit|left)\b"
+    r"^[A-ZÀ-ÞА-Я][\w.&'’-]* (?:[A-Z][\w.&'’-]* ){0,4}(?:is|was|are|were|has|had|\w+(?:ed|s)|can|\w+n['’]t|cannot|quit|left)\b"
 )
 _NON_LATIN = re.compile(r"[^\x00-\u024f\u2000-\u206f\U0001f000-\U0001ffff]")
 _YOU_START = re.compile(r"you(?:['’](?:re|ve|ll|d))?\b", re.IGNORECASE)
@@ -45,7 +45,7 @@ _SWAPS = re.compile(
 )  # "it's tea, not coffee"
 
 _STANDING = re.compile(
-    r"(?:please )?(?:always|never|don['’]?t ever|from now on)\b|please\b.*\b(?:always|never|from now on)\b",
+    r"^(?:please )?(?:always|never|don['’]?t ever|from now on)\b|^please\b.*\b(?:always|never|from now on)\b",
     re.IGNORECASE,
 )
 """Requests that are to hold from then on."""

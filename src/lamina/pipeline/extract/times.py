@@ -178,7 +178,7 @@ _PUT_TO = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
-_RANGE = re.compile(r"\bfrom .+ (?:to|until|till|through) ", re.IGNORECASE)
+_RANGE = re.compile(r"\bfrom .{1,100} (?:to|until|till|through) ", re.IGNORECASE)
 
 
 def _is_instant(earliest: datetime | None, latest: datetime | None) -> bool:

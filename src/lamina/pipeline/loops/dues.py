@@ -29,13 +29,13 @@ __all__ = [
 FindMoments = Callable[[str, datetime], Sequence[TemporalMatch]]
 
 _END = re.compile(
-    r"\s+(?:because|so that|so|but|since|though|although|which|if|unless|and (?:then|i|we|also|he|she|they|it)|"
+    r"\s(?:because|so that|so|but|since|though|although|which|if|unless|and (?:then|i|we|also|he|she|they|it)|"
     r"i(?<!what i)(?<!that i)(?<!if i)(?<!whether i)(?<!know i)(?<!sure i)(?<!think i)t['’]?s (?:about|for))\b"
-    r"|[,;:!?.—–]\s|\s[-–—]\s|[.!?…]+$",
+    r"|[,;:!?.—–]\s|\s[-–—]\s|[.!?…]{1,8}$",
     re.IGNORECASE,
 )
 _PREPOSITION = re.compile(
-    r"\s*\b(?:by|on|before|until|till|at|in|for|from|during|over|this|due|no later than)(?:\s+the)?\s*$",
+    r"(?<!\s)\s*\b(?:by|on|before|until|till|at|in|for|from|during|over|this|due|no later than)(?:\s{1,3}the)?\s*$",
     re.IGNORECASE,
 )
 _PRESENT = re.compile(

@@ -78,8 +78,8 @@ _ANAPHORA = re.compile(
     re.IGNORECASE,
 )
 _ASKED_DONE = re.compile(
-    r"\b(?:(?:did|have) you (?!ever\b|considered|consider\b|thought|think\b|want|heard|hear\b|know\b|like\b|mean\b)|is (?:the|your|that) [^?]+ (?:done|finished|sorted|booked|sent|paid|fixed)|"
-    r"(?:are|have) you (?:done|finished)|has (?:the|your) [^?]+ been )[^?.!]*\?",
+    r"\b(?:(?:did|have) you (?!ever\b|considered|consider\b|thought|think\b|want|heard|hear\b|know\b|like\b|mean\b)|is (?:the|your|that) [^?]{1,80} (?:done|finished|sorted|booked|sent|paid|fixed)|"
+    r"(?:are|have) you (?:done|finished)|has (?:the|your) [^?]{1,80} been )[^?.!]{0,200}\?",
     re.IGNORECASE,
 )
 _YES = re.compile(
@@ -103,7 +103,7 @@ _DROPPED_DEEDS: Final = tuple(
     for pattern in (
         rf"\b{WE} (?:don't|do not|no longer) (?:need|have|want|plan) to (?P<what>.+?)(?: any ?more| any longer)?$",
         rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) going to (?P<what>.+)",
-        rf"\b{WE} won't (?P<what>.+?) (?:after all|any ?more)\b",
+        rf"\b{WE} won't (?P<what>.{{1,200}}?) (?:after all|any ?more)\b",
         rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) (?P<what>(?!going\b|(?:getting|doing|buying|having|bothering with|taking) (?:the|my|our|that|those|these)\b)\w+ing\b.*?)(?: after all| any ?more| any longer)$",
         rf"\b{WE}(?:'m| am|'re| are) no longer (?P<what>(?!going\b|(?:getting|doing|buying|having|bothering with|taking) (?:the|my|our|that|those|these)\b)\w+ing .+)",
     )
@@ -150,7 +150,7 @@ _CALLED_OFF: Final = tuple(
     )
 )
 _CANCELLED = re.compile(r"\bcancell?ed\b", re.IGNORECASE)
-_PIECES = re.compile(r",\s+(?:and\s+)?|;\s+|\s+and\s+(?:also\s+|then\s+)?")
+_PIECES = re.compile(r",\s+(?:and\s+)?|;\s+|(?<!\s)\s+and\s+(?:also\s+|then\s+)?")
 
 
 def endings_of(said: str, *, crossed_out: str | None = None) -> Iterator[Ending]:

@@ -35,7 +35,7 @@ _MOVED: Final = tuple(
 _OTHERS = re.compile(
     r"\b(?:if|he|she|they|you|who|hasn't|not|never|might|may|could|would|should|was)\b|n't", re.IGNORECASE
 )
-_NOT_MEANT = re.compile(r"^\s*,?\s*(?:not|rather than|instead of)\b", re.IGNORECASE)
+_NOT_MEANT = re.compile(r"^\s?,?\s?(?:not|rather than|instead of)\b", re.IGNORECASE)
 _DAYS: Final = ("day", "part", "hour", "minute")
 _TOLD: Final = re.compile(
     r"^(?:[^,:;.!?]|\.(?= [A-Z])){1,60}? (?:called|rang|phoned|texted|emailed|wrote|messaged|confirmed)(?: me| us| back)*(?:: |, )(?:(?:so|and|that) )?",

@@ -18,7 +18,7 @@ __all__ = [
     "todo_items",
 ]
 
-_ITEM = re.compile(r"[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+(?P<box>\[[ xX]?\][ \t]*)?(?P<words>\S.*)")
+_ITEM = re.compile(r"^[ \t]*+(?:[-*•–]|\d{1,2}[.)])[ \t]+(?P<box>\[[ xX]?\][ \t]*)?(?P<words>\S.*)")
 _HEADER = re.compile(
     r"^[ \t]*(?:(?:here(?:'s| is| are)|so|ok|and|also|right|yes)[, ]+)*"
     r"(?P<what>(?:my |our |the )?to-?dos?(?: list)?|(?:my|our) (?:tasks|jobs|errands|chores|list)|"

@@ -57,6 +57,8 @@ __all__ = ["FindMoments", "draft_of", "due_of", "read_loops", "shortened"]
 
 TEXT_CHARS_MAX: Final = 4000
 SENTENCES_MAX: Final = 40
+HEARD_CHARS: Final = 1000
+"""What is read of a turn that came before: its end, where its question stands."""
 _WORDS_MAX: Final = 12
 
 _LEAD = re.compile(
@@ -68,14 +70,14 @@ _HYPOTHETICAL = re.compile(
     r"^(?:if|when|whenever|unless|suppose|imagine|in case|what if|had i)\b", re.IGNORECASE
 )
 _CLOSERS = re.compile(
-    r"(?:\s+(?:too|as well|please|again|anyway|though|soon|at some point|for sure|(?:right )?now))+$",
+    r"(?: (?:too|as well|please|again|anyway|though|soon|at some point|for sure|(?:right )?now)){1,8}$",
     re.IGNORECASE,
 )
 _URGENT = re.compile(
     r"\b(?:urgent(?:ly)?|asap|as soon as possible|important|deadline|really must|right away|critical)\b",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(r"[\s,]*(?:if|unless)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"[\s,]{0,8}(?:if|unless)\b", re.IGNORECASE)
 _ASKING_IF = re.compile(r"\b(?:see|ask|check|know|find out|decide|wonder|wondering)$", re.IGNORECASE)
 _TODAYS: Final = re.compile(r"^(?:today|this (?:morning|afternoon|evening))$", re.IGNORECASE)
 _GOES_TO = re.compile(
@@ -87,8 +89,11 @@ _REQUEST = re.compile(
 _QUOTING = re.compile(r"[#>|]")
 _GOES_ON: Final = ("stopped", "unwanted", "kept")
 """Ends beside which a sentence may leave something open."""
+_BLANKS = re.compile(r"[^\S\n]{2,}")
+_EMPTY_LINES = re.compile(r"\n(?: ?\n){2,}")
 _ITEM_WORDS_MAX: Final = 15
 _ANSWER_CHARS: Final = 80
+_OFFER_CHARS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +136,8 @@ def read_loops(
     text: str, observed_at: datetime, find_moments: FindMoments, before: Sequence[Heard] = ()
 ) -> LoopReading:
     """What a person's turn leaves open, ends and puts off, after the turns ``before`` it, oldest first."""
-    text = as_written(own_words(text[:TEXT_CHARS_MAX])).text.replace("’", "'")
+    text = _without_gaps(as_written(own_words(text[:TEXT_CHARS_MAX])).text.replace("’", "'"))
+    before = [replace(heard, text=heard.text[-HEARD_CHARS:]) for heard in before]
     drafts: list[LoopDraft] = []
     endings: list[Ending] = []
     moves: list[Move] = []
@@ -182,6 +188,11 @@ def read_loops(
             wording = resolved(draft.wording, said.sentence, text[: sentence.start], before)
             drafts.append(replace(draft, wording=wording))
     return LoopReading(tuple(drafts), tuple(endings), moves=tuple(moves))
+
+
+def _without_gaps(text: str) -> str:
+    """One blank for several, and one empty line: what nobody reads costs nothing."""
+    return _EMPTY_LINES.sub("\n\n", _BLANKS.sub(" ", text))
 
 
 def _said(sentence: Sentence, now: datetime, find_moments: FindMoments) -> _Said:
@@ -375,7 +386,7 @@ def _accepted(text: str, before: str, now: datetime, find_moments: FindMoments) 
     offer = offered_in(before)
     if offer is None or not agrees(text, offer[1]):
         return
-    about = offer[0]
+    about = offer[0][:_OFFER_CHARS]
     moments = find_moments(about, now)
     own = [due_of(moment, now) for moment in placed(find_moments(text[:_ANSWER_CHARS], now), text)]
     due = next((day for day in own if day is not None), None) or due_within(moments, about, 0, 0, now)

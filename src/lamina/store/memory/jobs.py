@@ -30,6 +30,7 @@ class MemoryJobs:
         self._memory = memory
         self._clock = clock
         self._ids = ids
+        self._last_turn = ("", "")
 
     def claim(self, stage: Stage, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Job]:
         """Mirrors ``Jobs.claim``."""
@@ -37,11 +38,38 @@ class MemoryJobs:
             for place, row in tables.jobs.items():
                 if row.stage is stage and _lease_ran_out(row, now):
                     tables.jobs[place] = _lost(row, now)
-            claimed = _batch(_claimable(tables, stage, now), limit)
+            due = list(_claimable(tables, stage, now))
+            shared = stage is Stage.EXTRACTED and limit >= limits.JOB_SHARES
+            claimed = _batch(iter(self._in_turn(due, limit) if shared else due), limit)
             for row in claimed:
                 place = (row.event.tenant_id, row.event.id)
                 tables.jobs[place] = replace(row, state="running", lease_until=lease_until, lease_owner=owner)
             return [Job(row.event, stage, row.attempts, row.last_error, owner) for row in claimed]
+
+    def _in_turn(self, due: Sequence[JobRow], limit: int) -> Sequence[JobRow]:
+        """No more of a scope than its share while others wait: half for the oldest, the rest for the scopes in turn."""
+        places: dict[tuple[str, str], list[JobRow]] = {}
+        for row in due:
+            places.setdefault((row.event.tenant_id, row.event.scope), []).append(row)
+        if len(places) < 2 or len(due) <= limit or due[0].last_error == LEASE_LOST:
+            return due
+        share = limit // limits.JOB_SHARES
+        orders = {row.event.id: order for order, row in enumerate(due)}
+        shares = [rows[:share] for rows in places.values() if rows[0].last_error != LEASE_LOST]
+        oldest = sorted(orders[row.event.id] for rows in shares for row in rows)[: limit // 2]
+        chosen = [due[order] for order in oldest]
+        taken = {(row.event.tenant_id, row.event.scope) for row in chosen}
+        others = sorted(places.keys() - taken, key=lambda place: (place <= self._last_turn, place))
+        waiting = others[: limit - len(chosen)]
+        for number, place in enumerate(waiting):
+            if places[place][0].last_error == LEASE_LOST:
+                if not number:
+                    self._last_turn = place
+                    return places[place][:1]
+                break
+            self._last_turn = place
+            chosen += places[place][: min(share, (limit - len(oldest)) // len(waiting))]
+        return sorted(chosen, key=lambda row: orders[row.event.id])
 
     def finish(self, results: Sequence[tuple[Job, Writes]]) -> int:
         """Mirrors ``Jobs.finish``."""

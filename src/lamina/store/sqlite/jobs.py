@@ -14,7 +14,7 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports.jobs import LEASE_LOST, Job, JobState, lost_wait_us
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
-from lamina.store.sqlite.claims import due_jobs
+from lamina.store.sqlite.claims import Turns, due_jobs
 from lamina.store.sqlite.codec import ALL_STAGES, STAGE_NUMBERS, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.exclusion import exclude_dependants
@@ -48,6 +48,7 @@ class SqliteJobs:
         self._writer = writer
         self._readers = readers
         self._lifecycle = lifecycle
+        self._turns = Turns()
 
     def claim(self, stage: Stage, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Job]:
         """Mirrors ``Jobs.claim``. Looks before it takes the write lock: nothing due costs no transaction."""
@@ -56,8 +57,10 @@ class SqliteJobs:
             self._readers.rows, number, 1, now
         ):
             return []
+        # Later stages follow the first: what one batch lets through is little.
+        turns = self._turns if number == 1 and limit >= limits.JOB_SHARES else None
         return self._writer.write(
-            lambda connection: _claim(connection, number, limit, lease_until, now, owner)
+            lambda connection: _claim(connection, number, limit, lease_until, now, owner, turns)
         )
 
     def finish(self, results: Sequence[tuple[Job, Writes]]) -> int:
@@ -150,11 +153,17 @@ class SqliteJobs:
 
 
 def _claim(
-    connection: apsw.Connection, stage: int, limit: int, lease_until: Instant, now: Instant, owner: str
+    connection: apsw.Connection,
+    stage: int,
+    limit: int,
+    lease_until: Instant,
+    now: Instant,
+    owner: str,
+    turns: Turns | None,
 ) -> list[Job]:
     _lose_leases(connection, stage, now)
     claimed = []
-    for due in due_jobs(connection.execute, stage, limit, now):
+    for due in due_jobs(connection.execute, stage, limit, now, turns):
         connection.execute(_SQL["lease_job"], (due.tenant_id, due.event_id, stage, lease_until, owner))
         event = find_event(connection, due.tenant_id, due.event_id)
         claimed.append(Job(event, stage_of(stage), due.attempts, due.last_error, owner))

@@ -19,10 +19,10 @@ SELECT min((SELECT position FROM job WHERE tenant_id = ?1 AND scope = ?2 AND sta
 FROM json_each(?3) AS earlier;
 
 -- name: free_scopes
--- Scopes whose first pending job of a stage is due and not held back: ?3 is as above. The index is skipped through from
--- scope to scope, so that a long backlog behind one that waits costs nothing.
+-- Scopes behind one, ?5 and ?6, whose first pending job of a stage is due and not held back: ?3 is as above. The index is skipped
+-- through from scope to scope, so that a long backlog behind one that waits costs nothing.
 WITH RECURSIVE place (tenant_id, scope) AS (
-  SELECT * FROM (SELECT tenant_id, scope FROM job INDEXED BY job_scope ORDER BY tenant_id, scope LIMIT 1)
+  SELECT ?5, ?6
   UNION ALL
   SELECT iif(EXISTS (SELECT 1 FROM job WHERE tenant_id = p.tenant_id AND scope > p.scope), p.tenant_id,
              (SELECT min(tenant_id) FROM job WHERE tenant_id > p.tenant_id)),
@@ -31,7 +31,8 @@ WITH RECURSIVE place (tenant_id, scope) AS (
   FROM place AS p WHERE p.tenant_id IS NOT NULL
 )
 SELECT p.tenant_id, p.scope FROM place AS p CROSS JOIN job AS j INDEXED BY job_scope
-WHERE j.tenant_id = p.tenant_id AND j.scope = p.scope AND j.stage = ?1 AND j.state = 'pending' AND j.next_attempt_at <= ?2
+WHERE (p.tenant_id <> ?5 OR p.scope <> ?6)
+  AND j.tenant_id = p.tenant_id AND j.scope = p.scope AND j.stage = ?1 AND j.state = 'pending' AND j.next_attempt_at <= ?2
   AND j.position = (SELECT position FROM job WHERE tenant_id = p.tenant_id AND scope = p.scope
                       AND stage = ?1 AND state = 'pending' ORDER BY position LIMIT 1)
   AND NOT EXISTS (
