@@ -85,10 +85,12 @@ class SlotPlacer:
         _put_links(self._event, facts, periods, {each.id: each for each in drawn}, writes)
         self._put_supports(facts, periods, drawn, fact, writes)
         kept = {each.id for each in facts}
+        standing: dict[tuple[str, bool], str] = {}
+        for each in facts:
+            standing.setdefault(_said(each), each.id)
         for gone in drawn:
             if gone.id not in kept:
-                same = [each.id for each in facts if _said(each) == _said(gone)]
-                drop_fact(self._event, gone, same[0] if same else None, writes)
+                drop_fact(self._event, gone, standing.get(_said(gone)), writes)
 
     def _statements(self, chain: Sequence[Fact], fact: Fact | None, writes: Writes) -> list[Statement]:
         """What was said of the slot, by this event too."""
@@ -146,23 +148,25 @@ class SlotPlacer:
     def _facts_of(self, periods: Sequence[Period], chain: Sequence[Fact], fact: Fact) -> list[Fact]:
         """The fact that stands for each period: one that is held, the new one, or one that is held a second time."""
         event = self._event
-        free = [*chain, fact]
+        free: dict[tuple[str, bool], list[Fact]] = {}
+        for each in [*chain, fact]:
+            free.setdefault(_said(each), []).append(each)
+        first_of = {said: facts[0] for said, facts in free.items()}
         found: list[Fact] = []
         for number, period in enumerate(periods):
             sources = {each.source for each in period.statements}
-            same = [each for each in free if _said(each) == period.said]
             best = min(
-                same,
+                free[period.said],
                 key=lambda each: (
                     each.event_id not in sources, each is fact, each.valid_from != period.holds_from,
                 ),
                 default=None,
             )  # fmt: skip
             if best is not None and best.event_id in sources:
-                free.remove(best)
+                free[period.said].remove(best)
                 found.append(best)
                 continue
-            base = next(each for each in [*chain, fact] if _said(each) == period.said)
+            base = first_of[period.said]
             first = min(period.statements, key=lambda each: (each.holds_from, each.source))
             found.append(
                 replace(

@@ -23,8 +23,8 @@ from lamina.kernel.records import (
 from lamina.kernel.time import Instant, rfc3339
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.loops.doing import end_stated
-from lamina.pipeline.loops.matching import core_of, key_terms, overlap
-from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, meant_by, terms_of
+from lamina.pipeline.loops.matching import key_terms, overlap
+from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, meant_by, terms_in, terms_of
 from lamina.pipeline.loops.noted import is_appointment
 from lamina.pipeline.loops.stated import StatedKeeper
 from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
@@ -316,7 +316,7 @@ class LoopKeeper:
 
 
 def _same(loop: Loop, draft: LoopDraft) -> bool:
-    one, other = terms_of(loop), key_terms(core_of(draft.wording))
+    one, other = terms_of(loop), terms_in(draft.wording)
     both = overlap(one, other), overlap(other, one)
     if loop.predicate != draft.type.value:
         # "I haven't set it up yet" says again what was promised.
@@ -327,7 +327,7 @@ def _same(loop: Loop, draft: LoopDraft) -> bool:
 
 def _alike(loop: Loop, draft: LoopDraft) -> bool:
     """Whether two readers of one turn, who may word and class it differently, mean the same."""
-    one, other = terms_of(loop), key_terms(core_of(draft.wording))
+    one, other = terms_of(loop), terms_in(draft.wording)
     return bool(one) and max(overlap(one, other), overlap(other, one)) >= _SAME_FROM
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from lamina.kernel.records import Loop, LoopType
@@ -21,7 +22,7 @@ from lamina.pipeline.loops.matching import (
 from lamina.pipeline.loops.noted import is_appointment
 from lamina.pipeline.loops.values import Ending
 
-__all__ = ["ENDS_WHEN_DONE", "is_about", "meant_by", "terms_of"]
+__all__ = ["ENDS_WHEN_DONE", "is_about", "meant_by", "terms_in", "terms_of"]
 
 ENDS_WHEN_DONE: Final = frozenset({LoopType.COMMITMENT.value, LoopType.THREAD.value, LoopType.FRICTION.value})
 _DONE_FROM: Final = 0.6
@@ -45,7 +46,13 @@ _HANDED_OVER = re.compile(r"^(?:get|ask|have|tell|remind|nag|chase|waiting for|m
 
 def terms_of(loop: Loop) -> frozenset[str]:
     """The content terms of a loop's own words."""
-    return key_terms(core_of(str(loop.object.value)))
+    return terms_in(str(loop.object.value))
+
+
+@lru_cache(maxsize=1024)
+def terms_in(wording: str) -> frozenset[str]:
+    """The content terms of the wording of a loop or of a draft; each turn is compared with the same open loops."""
+    return key_terms(core_of(wording))
 
 
 def is_about(loop: Loop, words: str) -> bool:

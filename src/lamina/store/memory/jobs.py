@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from lamina import limits
 from lamina.kernel.events import Stage
@@ -17,10 +18,27 @@ from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.ports.jobs import LEASE_LOST, Job, JobState, lost_wait_us
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
+from lamina.store.rules.batches import Place, Turns, shared_batch
 
 __all__ = ["MemoryJobs"]
 
 _ORDER = list(Stage)
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A job that can run now, and its place in the log."""
+
+    row: JobRow
+    order: int
+
+    @property
+    def place(self) -> Place:
+        return self.row.event.tenant_id, self.row.event.scope
+
+    @property
+    def alone(self) -> bool:
+        return self.row.last_error == LEASE_LOST
 
 
 class MemoryJobs:
@@ -30,7 +48,7 @@ class MemoryJobs:
         self._memory = memory
         self._clock = clock
         self._ids = ids
-        self._last_turn = ("", "")
+        self._turns = Turns()
 
     def claim(self, stage: Stage, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Job]:
         """Mirrors ``Jobs.claim``."""
@@ -38,38 +56,14 @@ class MemoryJobs:
             for place, row in tables.jobs.items():
                 if row.stage is stage and _lease_ran_out(row, now):
                     tables.jobs[place] = _lost(row, now)
-            due = list(_claimable(tables, stage, now))
-            shared = stage is Stage.EXTRACTED and limit >= limits.JOB_SHARES
-            claimed = _batch(iter(self._in_turn(due, limit) if shared else due), limit)
+            due = [_Due(row, order) for order, row in enumerate(_claimable(tables, stage, now))]
+            # Later stages follow the first: what one batch lets through is little.
+            turns = self._turns if stage is Stage.EXTRACTED and limit >= limits.JOB_SHARES else None
+            claimed = [each.row for each in _batch(due, limit, turns)]
             for row in claimed:
                 place = (row.event.tenant_id, row.event.id)
                 tables.jobs[place] = replace(row, state="running", lease_until=lease_until, lease_owner=owner)
             return [Job(row.event, stage, row.attempts, row.last_error, owner) for row in claimed]
-
-    def _in_turn(self, due: Sequence[JobRow], limit: int) -> Sequence[JobRow]:
-        """No more of a scope than its share while others wait: half for the oldest, the rest for the scopes in turn."""
-        places: dict[tuple[str, str], list[JobRow]] = {}
-        for row in due:
-            places.setdefault((row.event.tenant_id, row.event.scope), []).append(row)
-        if len(places) < 2 or len(due) <= limit or due[0].last_error == LEASE_LOST:
-            return due
-        share = limit // limits.JOB_SHARES
-        orders = {row.event.id: order for order, row in enumerate(due)}
-        shares = [rows[:share] for rows in places.values() if rows[0].last_error != LEASE_LOST]
-        oldest = sorted(orders[row.event.id] for rows in shares for row in rows)[: limit // 2]
-        chosen = [due[order] for order in oldest]
-        taken = {(row.event.tenant_id, row.event.scope) for row in chosen}
-        others = sorted(places.keys() - taken, key=lambda place: (place <= self._last_turn, place))
-        waiting = others[: limit - len(chosen)]
-        for number, place in enumerate(waiting):
-            if places[place][0].last_error == LEASE_LOST:
-                if not number:
-                    self._last_turn = place
-                    return places[place][:1]
-                break
-            self._last_turn = place
-            chosen += places[place][: min(share, (limit - len(oldest)) // len(waiting))]
-        return sorted(chosen, key=lambda row: orders[row.event.id])
 
     def finish(self, results: Sequence[tuple[Job, Writes]]) -> int:
         """Mirrors ``Jobs.finish``."""
@@ -185,17 +179,28 @@ def _claimable(tables: Tables, stage: Stage, now: Instant) -> Iterator[JobRow]:
             held_back.add(scope)
 
 
-def _batch(due: Iterator[JobRow], limit: int) -> list[JobRow]:
+def _batch(due: Sequence[_Due], limit: int, turns: Turns | None) -> list[_Due]:
+    """Those of what is due that go together, by turns where there are more."""
+    oldest = _together(due)
+    if turns is None or len(oldest) <= limit:
+        return oldest[:limit]
+    places: dict[Place, list[_Due]] = {}
+    for each in due:
+        places.setdefault(each.place, []).append(each)
+    return shared_batch(
+        oldest[:limit],
+        limit,
+        turns,
+        lambda behind, count: sorted(place for place in places if place > behind)[:count],
+        lambda place, count: _together(places[place][:count]),
+    )
+
+
+def _together(due: Sequence[_Due]) -> list[_Due]:
     """The first of what is due; a job whose worker went away is a batch of its own."""
-    batch: list[JobRow] = []
-    for row in due:
-        alone = row.last_error == LEASE_LOST
-        if alone and batch:
-            break
-        batch.append(row)
-        if alone or len(batch) == limit:
-            break
-    return batch
+    if due and due[0].alone:
+        return [due[0]]
+    return list(takewhile(lambda each: not each.alone, due))
 
 
 def _is_due(row: JobRow, now: Instant) -> bool:

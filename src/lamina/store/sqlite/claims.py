@@ -1,14 +1,13 @@
 """Which jobs can run now: those that nothing earlier in their scope holds back, in the order of the log.
 
 A scope is held back while an earlier event of it is still before or in the stage. The oldest jobs are looked at first.
-Where all of these are held back, the backlog behind them may be long, so the scopes are gone through instead: that
-costs by the number of scopes, not of jobs. So they are where one scope has more than its share of what is oldest.
+Where all of these are held back, or more can run than a batch holds, the backlog behind them may be long, so the scopes
+are gone through instead: that costs by the number of scopes, not of jobs.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
@@ -19,15 +18,14 @@ from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.jobs import LEASE_LOST
 from lamina.store.rows import Row
+from lamina.store.rules.batches import Place, Turns, shared_batch
 
-__all__ = ["Due", "Rows", "Turns", "due_jobs"]
+__all__ = ["Due", "Rows", "due_in_turn", "due_jobs"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _LAST: Final = 2**62
-_FIRST: Final = ("", "")
 
 Rows = Callable[[str, Row], Iterable[Row]]
-Place = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,36 +41,56 @@ class Due:
     next_attempt_at: Instant
     last_error: str | None
 
+    @property
+    def place(self) -> Place:
+        """Where its event lies."""
+        return self.tenant_id, self.scope
 
-@dataclass(slots=True)
-class Turns:
-    """Whose turn it was last: the next batch goes on with the scopes behind."""
+    @property
+    def order(self) -> int:
+        """Mirrors ``Queued.order``."""
+        return self.seq
 
-    last: Place = ("", "")
+    @property
+    def alone(self) -> bool:
+        """Mirrors ``Queued.alone``."""
+        return self.last_error == LEASE_LOST
 
 
-def due_jobs(rows: Rows, stage: int, limit: int, now: Instant, turns: Turns | None = None) -> list[Due]:
+def due_jobs(rows: Rows, stage: int, limit: int, now: Instant) -> list[Due]:
     """Up to ``limit`` jobs of a stage that can run now, in the order of the log; none only where there is none.
 
-    A job whose worker went away is a batch of its own. With ``turns`` a scope takes its share at most while others wait: one half
-    is for the oldest jobs, the rest for the scopes in turn.
+    A job whose worker went away is a batch of its own.
     """
-    chosen = _Chosen(rows, stage, limit, now, shared=turns is not None)
+    return _oldest(rows, stage, limit, now).jobs
+
+
+def due_in_turn(rows: Rows, stage: int, limit: int, now: Instant, turns: Turns) -> list[Due]:
+    """As ``due_jobs``; where there are more, a scope takes its share at most while others wait."""
+    chosen = _oldest(rows, stage, limit + 1, now)
+    if len(chosen.jobs) <= limit:
+        return chosen.jobs
+
+    def waiting(behind: Place, count: int) -> Iterable[Place]:
+        return rows(_SQL["free_scopes"], (stage, now, _earlier(stage), count, *behind))
+
+    def first_of(place: Place, count: int) -> list[Due]:
+        return chosen.runnable(Due(*row) for row in rows(_SQL["pending_of_scope"], (*place, stage, count)))
+
+    return shared_batch(chosen.jobs[:limit], limit, turns, waiting, first_of)
+
+
+def _oldest(rows: Rows, stage: int, limit: int, now: Instant) -> _Chosen:
+    chosen = _Chosen(rows, stage, limit, now)
     after, size = 0, limit  # nearly always, the first of them can run
     for _ in range(limits.JOB_PAGES_MAX):
         page = [Due(*row) for row in rows(_SQL["pending_jobs"], (stage, after, size))]
-        if not chosen.add(page):
-            return chosen.jobs
-        if len(page) < size:
-            return chosen.filled()
-        if chosen.spare:
-            break
+        if not chosen.add(page) or len(page) < size:
+            return chosen
         after, size = page[-1].seq, limits.JOB_PAGE
     if not chosen.jobs:
         chosen.add(_behind(rows, stage, limit, now))
-    elif turns is not None and chosen.spare:
-        _give_turns(chosen, rows, stage, now, turns)
-    return chosen.filled()
+    return chosen
 
 
 def _behind(rows: Rows, stage: int, limit: int, now: Instant) -> list[Due]:
@@ -80,26 +98,6 @@ def _behind(rows: Rows, stage: int, limit: int, now: Instant) -> list[Due]:
     places = list(rows(_SQL["free_scopes"], (stage, now, _earlier(stage), limit, "", "")))
     found = [Due(*row) for place in places for row in rows(_SQL["pending_of_scope"], (*place, stage, limit))]
     return sorted(found, key=attrgetter("seq"))
-
-
-def _give_turns(chosen: _Chosen, rows: Rows, stage: int, now: Instant, turns: Turns) -> None:
-    """Take the first jobs of the scopes whose turn it is."""
-    found: dict[Place, None] = {}
-    for start in dict.fromkeys((turns.last, _FIRST)):
-        if len(found) < chosen.seats:
-            free = rows(_SQL["free_scopes"], (stage, now, _earlier(stage), chosen.limit, *start))
-            found |= dict.fromkeys(place for place in free if place not in chosen.taken)
-    places = list(found)[: chosen.seats]
-    each = min(chosen.share, chosen.seats // max(1, len(places)))
-    for place in places:
-        jobs = [Due(*row) for row in rows(_SQL["pending_of_scope"], (*place, stage, each))]
-        if jobs[0].last_error == LEASE_LOST:
-            if place == places[0]:
-                turns.last = place
-                chosen.leave_all_for(jobs[0])
-            return  # otherwise it comes first next time
-        turns.last = place
-        chosen.add(jobs, up_to=chosen.limit)
 
 
 def _earlier(stage: int) -> str:
@@ -110,63 +108,44 @@ def _earlier(stage: int) -> str:
 class _Chosen:
     """A batch as it grows, from jobs that come in the order of the log."""
 
-    def __init__(self, rows: Rows, stage: int, limit: int, now: Instant, *, shared: bool) -> None:
+    def __init__(self, rows: Rows, stage: int, limit: int, now: Instant) -> None:
         self.jobs: list[Due] = []
-        self.spare: list[Due] = []
-        self.taken: Counter[Place] = Counter()
-        self.limit = limit
-        self.share = max(1, limit // limits.JOB_SHARES) if shared else limit
-        self._oldest = max(1, limit // 2) if shared else limit
         self._rows = rows
         self._stage = stage
         self._running: dict[Place, int] | None = None
+        self._limit = limit
         self._now = now
         self._free_to: dict[Place, int] = {}
 
-    @property
-    def seats(self) -> int:
-        """How many more there is room for."""
-        return self.limit - len(self.jobs)
-
-    def add(self, jobs: Iterable[Due], *, up_to: int | None = None) -> bool:
-        """Take those that can run, and put aside what is beyond a share; whether the batch can grow."""
+    def add(self, jobs: Iterable[Due]) -> bool:
+        """Take those that can run; whether there is room for more."""
         for job in jobs:
-            place = (job.tenant_id, job.scope)
-            if job.next_attempt_at > self._now:
-                self._free_to[place] = min(self._free_to.get(place, _LAST), job.position)
-            elif place not in self._free_to:
-                self._free_to[place] = self._held_from(place)
-            if job.position >= self._free_to[place]:
+            if not self._can_run(job):
                 continue
-            alone = job.last_error == LEASE_LOST
-            if alone and self.jobs:
+            if job.alone and self.jobs:
                 return False
-            if self.taken[place] >= self.share or len(self.jobs) >= (up_to or self._oldest):
-                self.spare.append(job)
-                continue
-            self._take(job)
-            if alone or not self.seats:
+            self.jobs.append(job)
+            if job.alone or len(self.jobs) == self._limit:
                 return False
         return True
 
-    def leave_all_for(self, job: Due) -> None:
-        """Have one job be the whole batch."""
-        self.jobs, self.spare = [job], []
+    def runnable(self, jobs: Iterable[Due]) -> list[Due]:
+        """Those of a scope that can run and can stand in a batch together."""
+        found: list[Due] = []
+        for job in jobs:
+            if not self._can_run(job) or (job.alone and found):
+                break
+            found.append(job)
+        return found
 
-    def filled(self) -> list[Due]:
-        """The batch in the order of the log, where there is room with what was put aside: all of it for a scope that is alone."""
-        share = self.limit if len(self.taken) == 1 else self.share
-        seqs = {job.seq for job in self.jobs}
-        for job in self.spare:
-            if job.seq not in seqs and self.seats and self.taken[job.tenant_id, job.scope] < share:
-                self._take(job)
-        return sorted(self.jobs, key=attrgetter("seq"))
+    def _can_run(self, job: Due) -> bool:
+        if job.next_attempt_at > self._now:
+            self._free_to[job.place] = min(self._free_to.get(job.place, _LAST), job.position)
+        elif job.place not in self._free_to:
+            self._free_to[job.place] = self._held_from(job.place)
+        return job.position < self._free_to[job.place]
 
-    def _take(self, job: Due) -> None:
-        self.jobs.append(job)
-        self.taken[job.tenant_id, job.scope] += 1
-
-    def _held_from(self, place: tuple[str, str]) -> int:
+    def _held_from(self, place: Place) -> int:
         """The first position of a scope that is not yet past the stage and is not waiting for it either."""
         if self._running is None:
             found = self._rows(_SQL["running_jobs"], (self._stage,))

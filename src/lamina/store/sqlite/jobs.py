@@ -14,7 +14,8 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports.jobs import LEASE_LOST, Job, JobState, lost_wait_us
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
-from lamina.store.sqlite.claims import Turns, due_jobs
+from lamina.store.rules.batches import Turns
+from lamina.store.sqlite.claims import due_in_turn, due_jobs
 from lamina.store.sqlite.codec import ALL_STAGES, STAGE_NUMBERS, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.exclusion import exclude_dependants
@@ -163,7 +164,11 @@ def _claim(
 ) -> list[Job]:
     _lose_leases(connection, stage, now)
     claimed = []
-    for due in due_jobs(connection.execute, stage, limit, now, turns):
+    rows = connection.execute
+    found = (
+        due_jobs(rows, stage, limit, now) if turns is None else due_in_turn(rows, stage, limit, now, turns)
+    )
+    for due in found:
         connection.execute(_SQL["lease_job"], (due.tenant_id, due.event_id, stage, lease_until, owner))
         event = find_event(connection, due.tenant_id, due.event_id)
         claimed.append(Job(event, stage_of(stage), due.attempts, due.last_error, owner))

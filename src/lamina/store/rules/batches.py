@@ -1,0 +1,82 @@
+"""Who has a part in a batch of jobs where more wait than it holds: none more than a share, and every scope in its turn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final, Protocol, TypeVar
+
+from lamina import limits
+
+__all__ = ["Place", "Queued", "Turns", "shared_batch"]
+
+Place = tuple[str, str]
+"""A tenant and a scope of it."""
+_FIRST: Final = ("", "")
+
+
+class Queued(Protocol):
+    """A job that can run now. ``order`` is that of the log, ``alone`` says that its worker went away: it is a batch of its own."""
+
+    @property
+    def place(self) -> Place: ...
+
+    @property
+    def order(self) -> int: ...
+
+    @property
+    def alone(self) -> bool: ...
+
+
+Job = TypeVar("Job", bound=Queued)
+
+
+@dataclass(slots=True)
+class Turns:
+    """Whose turn it was last: the next batch goes on with the scopes behind."""
+
+    last: Place = _FIRST
+
+
+def shared_batch(
+    oldest: Sequence[Job],
+    limit: int,
+    turns: Turns,
+    waiting: Callable[[Place, int], Iterable[Place]],
+    first_of: Callable[[Place, int], Sequence[Job]],
+) -> list[Job]:
+    """Up to ``limit`` jobs in the order of the log, of more that can run: half for the ``oldest``, the rest for the scopes in turn.
+
+    ``waiting`` gives so many scopes behind a place with jobs that can run, ``first_of`` so many of the first jobs of one. A scope
+    takes its share at most, or all of the batch where no other waits.
+    """
+    share = limit // limits.JOB_SHARES
+    chosen: dict[int, Job] = {}
+    taken: Counter[Place] = Counter()
+
+    def take(jobs: Iterable[Job], room: int, share: int) -> None:
+        for job in jobs:
+            if len(chosen) < room and taken[job.place] < share and job.order not in chosen:
+                chosen[job.order] = job
+                taken[job.place] += 1
+
+    take(oldest, limit // 2, share)
+    seats = limit - len(chosen)
+    found: dict[Place, None] = {}
+    for start in dict.fromkeys((turns.last, _FIRST)):
+        if len(found) < seats:
+            found |= dict.fromkeys(place for place in waiting(start, limit) if place not in taken)
+    places = list(found)[:seats]
+    for number, place in enumerate(places):
+        jobs = first_of(place, min(share, seats // len(places)))
+        assert jobs, "a scope that waits has a job that can run"
+        if jobs[0].alone and number:
+            break  # it comes first next time
+        turns.last = place
+        if jobs[0].alone:
+            return [jobs[0]]
+        take(jobs, limit, share)
+    take(oldest, limit, limit if len(taken) == 1 else share)
+    return sorted(chosen.values(), key=attrgetter("order"))
