@@ -35,11 +35,11 @@ _LEADS: Final = (
     r"(?:and|but|so|then|oh|yeah|yes|yep|ok|okay|well|no|nah|because|cause|cos|since|if|when|while|until|till|that|also|anyway|hey|hi|hello|"
     r"thinks?|thought|hopes?|guess|reckons?|bet|says?|said|wish|know|knows|sure|maybe|today|tomorrow|tonight|later|now|please|actually|honestly)"
 )
-_STARTS: Final = re.compile(rf"(?:^|[.!?,;:…\n]|\b{_LEADS}) *$", re.IGNORECASE)
+_STARTS: Final = re.compile(rf"(?:^|[.!?,;:…\n]|\b{_LEADS}) {{0,9}}$", re.IGNORECASE)
 _OPENS: Final = re.compile(
-    r"(?:^|[.!?…\n]|\b(?:oh|yeah|yes|ok|okay|well|no|nah|so|also|hey|hi|hello)) *$", re.IGNORECASE
+    r"(?:^|[.!?…\n]|\b(?:oh|yeah|yes|ok|okay|well|no|nah|so|also|hey|hi|hello)) {0,9}$", re.IGNORECASE
 )
-_WHILE: Final = re.compile(r"\b(?:while|because|cause|cos|since|when|until|till) *$", re.IGNORECASE)
+_WHILE: Final = re.compile(r"\b(?:while|because|cause|cos|since|when|until|till) {0,9}$", re.IGNORECASE)
 _DEEDS: Final = (
     r"(?:(?:also|just|probably|definitely|never|try and|have to|need to|be able to|go and) )?(?:call|ring|phone|text|e-?mail|message|ask|tell|go|come|be|have|do|get|take|make|"
     r"buy|bring|book|pay|send|write|need|see|meet|pick|drop|leave|stay|try|let|give|find|look|check|start|finish|move|sell|order|cancel|cook|"
@@ -47,7 +47,7 @@ _DEEDS: Final = (
     r"print|return|collect|water|feed|renew|arrange|cover|swap|handle|transfer|update|join|switch)\b"
 )
 _LIKING: Final = r"(?:like|love|rather|prefer|hate)\b"
-_END: Final = r"(?: *$| *[.,!?;]| (?:and|but|so|or|here|there|outside|today|tonight|tomorrow|to|that|for|at|when|if|tho|though|then|now|again|anyway|tbh)\b)"
+_END: Final = r"(?: {0,9}$| *[.,!?;]| (?:and|but|so|or|here|there|outside|today|tonight|tomorrow|to|that|for|at|when|if|tho|though|then|now|again|anyway|tbh)\b)"
 _NUMBERS: Final = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|twenty|thirty|forty|fifty)"
 
 _Places = tuple[int, re.Pattern[str] | None, str, str]
@@ -68,13 +68,13 @@ _BY_PLACE: Final[dict[str, list[_Places]]] = {
         (
             1,
             None,
-            r"\b(?:my|your|his|her|their|our|the|a|an|this|that|which|what|user|photo|face|apple|order|session|account|customer|product|ticket|booking|event|device|item|student|client|voter|fake|valid|no|by|of|with|and) *$",
+            r"\b(?:my|your|his|her|their|our|the|a|an|this|that|which|what|user|photo|face|apple|order|session|account|customer|product|ticket|booking|event|device|item|student|client|voter|fake|valid|no|by|of|with|and) {0,9}$",
             _LIKING,
         ),
         (
             1,
             None,
-            r"\b(?:my|your|his|her|their|our|the|a|an|this|which|what|\w*[^\W\d_](?:er|on|ct|nt|et|ce)|account|by|of|with|no|item|event|photo|apple) *$",
+            r"\b(?:my|your|his|her|their|our|the|a|an|this|which|what|\w*[^\W\d_](?:er|on|ct|nt|et|ce)|account|by|of|with|no|item|event|photo|apple) {0,9}$",
             r"(?:probably|definitely|better|never|been|be able|have to|say|want|need|take|go(?:ne)? (?!to the end)|known|forgotten|do it)\b",
         ),
     ],
@@ -83,7 +83,7 @@ _BY_PLACE: Final[dict[str, list[_Places]]] = {
             2,
             None,
             r"\b(?:am|is|was|were|are|be|been|being|feel|feels|feeling|felt|gets?|got|getting|falls?|fell|fallen|so|very|really|too|quite|seriously|critically|"
-            r"mentally|terminally|chronically|severely|my|your|his|her|their|our|the|an|i['’]?m|he['’]?s|she['’]?s|taken|looks?|became|become|speak|with|of) *$",
+            r"mentally|terminally|chronically|severely|my|your|his|her|their|our|the|an|i['’]?m|he['’]?s|she['’]?s|taken|looks?|became|become|speak|with|of) {0,9}$",
             _DEEDS,
         )
     ],
@@ -91,7 +91,7 @@ _BY_PLACE: Final[dict[str, list[_Places]]] = {
         (
             2,
             _STARTS,
-            r"(?:\b(?:as|might as|may as|very|oh|that) *$)",
+            r"(?:\b(?:as|might as|may as|very|oh|that) {0,9}$)",
             r"(?:(?:probably|definitely|both|all) (?!i\b|we\b|you\b)|be (?!honest|fair)|need to|have to|meet|fly|visit|move to|go (?:to|for|with|on (?:holiday|the))|drive)\b",
         )
     ],
@@ -107,7 +107,7 @@ _BY_PLACE: Final[dict[str, list[_Places]]] = {
     "wed": [(1, _STARTS, r"(?!)", _LIKING)],
     "shed": [(1, _STARTS, r"(?!)", r"(?:like|love|rather|prefer|been|never)\b")],
     "shell": [(2, _STARTS, r"(?!)", r"(?:be|have|call|need|come|get|go|take|never|probably|ring|love|hate|want|start|move)\b")],
-    "hell": [(2, _STARTS, r"\b(?:oh|the|like) *$", r"(?:be (?!damned)|need|call|ring|probably|start|move|have to|pick|bring)\b")],
+    "hell": [(2, _STARTS, r"\b(?:oh|the|like) {0,9}$", r"(?:be (?!damned)|need|call|ring|probably|start|move|have to|pick|bring)\b")],
     "lets": [
         (
             1,
@@ -118,7 +118,7 @@ _BY_PLACE: Final[dict[str, list[_Places]]] = {
     ],
 }  # fmt: skip
 _RULES: Final = {
-    form: [(length, lead, re.compile(never, re.IGNORECASE), re.compile(rf" +(?:{follows})", re.IGNORECASE)) for length, lead, never, follows in places]
+    form: [(length, lead, re.compile(never, re.IGNORECASE), re.compile(rf" {{1,9}}(?:{follows})", re.IGNORECASE)) for length, lead, never, follows in places]
     for form, places in _BY_PLACE.items()
 }  # fmt: skip
 FORMS: Final = frozenset(_LENGTHS) | frozenset(_RULES)
@@ -126,7 +126,7 @@ FORMS: Final = frozenset(_LENGTHS) | frozenset(_RULES)
 
 _WORD: Final = re.compile(r"[A-Za-z]{2,9}(?![\w'’@/&-]|\.\w)")
 _PART_OF_WORD: Final = re.compile(r"[\w'’.@/#&-]")
-_NO_PROMISE: Final = re.compile(r"\b(?:his|her|my|their|our|your|its|a) *$", re.IGNORECASE)
+_NO_PROMISE: Final = re.compile(r"\b(?:his|her|my|their|our|your|its|a) {0,9}$", re.IGNORECASE)
 _BEFORE: Final = 40
 
 

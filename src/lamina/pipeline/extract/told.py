@@ -43,7 +43,7 @@ _ASKED = re.compile(
 """Where a question begins behind something else."""
 
 _OPENING = (
-    r"\s*(?:(?:oh|hey|hi|hello|hiya|well|so|and|but|also|ok|okay|yes|yeah|no|now|then|btw|by the way|actually|just|please|pls|kindly|"
+    r"\s{0,9}(?:(?:oh|hey|hi|hello|hiya|well|so|and|but|also|ok|okay|yes|yeah|no|now|then|btw|by the way|actually|just|please|pls|kindly|"
     r"good (?:morning|evening|afternoon))\b[\s,.!:–-]{1,4}){0,5}(?:(?-i:[A-ZÀ-Þ][\w'’-]{1,20}),\s)?"
 )
 _NOT_TOLD = re.compile(

@@ -24,7 +24,7 @@ _LISTED: Final = re.compile(
 _NO_DEED = re.compile(
     r"\b(?:i|we|he|she|they|it's|you|me|us|is|are|was|were|will|would|can|could|if|when)\b|\?", re.IGNORECASE
 )
-_BETWEEN = re.compile(r",\s+(?:and\s+)?|\s+and\s+")
+_BETWEEN = re.compile(r",\s{1,9}(?:and\s{1,9})?|(?<!\s)\s{1,9}and\s{1,9}")
 _DEEDS_MAX: Final = 8
 
 
