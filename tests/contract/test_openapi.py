@@ -222,8 +222,12 @@ def test_no_answer_is_a_surprise(label: str, house: House) -> None:
         statuses.append(response.status_code)
 
     holds_for()
-    if label not in OTHERS:
-        assert any(status < 300 for status in statuses), f"no request of {len(statuses)} was served"
+    if label not in OTHERS and not any(status < 300 for status in statuses):
+        # Chance may have put no known id beside what fits it.
+        verb, path = label.split()
+        path = re.sub("{([a-z_]+)}", lambda name: str(house.known[name[1]]), path)
+        served = house.client.request(verb, path, headers=HEADERS)
+        assert served.status_code < 300, f"no request of {len(statuses)} was served, nor {served.text}"
 
 
 ODD = {

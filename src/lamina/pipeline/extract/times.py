@@ -110,8 +110,6 @@ class Times:
             earliest, latest = self.interval(match, future=ahead)
             if (earliest is None and latest is None) or (ahead and self.is_of_noun(match)):
                 continue
-            if ahead and _is_instant(earliest, latest):
-                continue  # "now" is when it is said, and no day of the deed
             word = self._preposition(match)
             if word in _BY:
                 words = self._text[match.start : match.end]
@@ -120,6 +118,8 @@ class Times:
                 )
             if word in _UNTIL:
                 return Validity(None, latest)
+            if ahead and _is_instant(earliest, latest):
+                continue  # "now" is when it is said, and no day of the deed
             if _RANGE.search(self._text, match.start, match.end) and kind not in _STATES:
                 return Validity(earliest, latest)
             if word in _SINCE or (latest is None and kind != "event"):
@@ -133,6 +133,9 @@ class Times:
         """The likeliest interval; with `future` the first that has not passed, by day rather than at night, where the words allow one."""
         if not future or match.latest is None:
             return match.earliest, match.latest
+        if match.earliest is None:  # "before Friday"
+            ends = (match.latest, *(each.valid_to for each in match.readings))
+            return None, next((end for end in ends if end and end > self._observed_at), match.latest)
         ahead = [
             (each.valid_from, each.valid_to)
             for each in match.readings
