@@ -15,6 +15,7 @@ from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Layer, Record
 from lamina.kernel.scopes import Scope
+from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
 from lamina.recall.derived import DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
@@ -164,7 +165,7 @@ class Recalling:
 
     def expect(self, question: str) -> None:
         """A question will be asked soon: the model reads it already."""
-        self._retriever.expect(question)
+        self._retriever.expect(as_written(question).text)  # as a plan reads it, or the model would read both
 
     def remembered(
         self, request: Recall, call: Call, breadth: Breadth, naming: Naming | None = None
