@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from lamina import limits
 from lamina.cli.main import app
 from lamina.cli.reasons import words_of
-from lamina.cli.show_pack import SHOWN_MAX, best
+from lamina.cli.show_pack import SHOWN_FLOOR, SHOWN_MAX, best
 from lamina.kernel.time import rfc3339
 
 ROW = re.compile(r"^\[\d+\] .* (\d\.\d\d) .* (\S+)$", re.MULTILINE)
@@ -142,8 +142,10 @@ def test_people_see_the_best_of_a_pack_and_all_of_it_when_they_ask(run, live, cl
     rows, every = ROW.findall(short), ROW.findall(long)
     scores = sorted((float(score) for score, _ in every), reverse=True)
     assert len(every) > SHOWN_MAX
-    assert len(rows) == SHOWN_MAX
-    assert sorted((float(score) for score, _ in rows), reverse=True) == scores[:SHOWN_MAX]
+    shown = sorted((float(score) for score, _ in rows), reverse=True)
+    assert shown == scores[: len(shown)]
+    # Turns so alike are told apart by little, so that the twelfth may fall below the floor; scores are printed to 0.01.
+    assert len(shown) == SHOWN_MAX or scores[len(shown)] <= SHOWN_FLOOR + 0.005
     assert f"{len(every) - len(rows)} more with --all\n" in short
     assert "more with --all" not in long
     context = short.split("source")[0]

@@ -104,7 +104,7 @@ _DROPPED_DEEDS: Final = tuple(
         rf"\b{WE} (?:don't|do not|no longer) (?:need|have|want|plan) to (?P<what>.+?)(?: any ?more| any longer)?$",
         rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) going to (?P<what>.+)",
         rf"\b{WE} won't (?P<what>.{{1,200}}?) (?:after all|any ?more)\b",
-        rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) (?P<what>(?!going\b|(?:getting|doing|buying|having|bothering with|taking) (?:the|my|our|that|those|these)\b)\w+ing\b.*?)(?: after all| any ?more| any longer)$",
+        rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) (?P<what>(?!going\b|(?:getting|doing|buying|having|bothering with|taking) (?:the|my|our|that|those|these)\b)\w+ing\b.{{0,200}}?)(?: after all| any ?more| any longer)$",
         rf"\b{WE}(?:'m| am|'re| are) no longer (?P<what>(?!going\b|(?:getting|doing|buying|having|bothering with|taking) (?:the|my|our|that|those|these)\b)\w+ing .+)",
     )
 )
@@ -124,7 +124,7 @@ _STOPPED: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"\b{WE}(?:'ve| have)? (?:(?:just|now|already|finally) )*(?:stopped (?=the |my |our |\w+ing\b)|quit (?=\w+ing\b))(?P<what>.+)",
-        rf"\b{WE} (?:don't|do not) (?P<what>(?!need|have|want|plan|know|think|care|see|feel|believe|like|love|trust)\w+ .+?) (?:any ?more|any longer)$",
+        rf"\b{WE} (?:don't|do not) (?P<what>(?!need|have|want|plan|know|think|care|see|feel|believe|like|love|trust)\w+ .{{1,200}}?) (?:any ?more|any longer)$",
         rf"\b{WE} no longer (?P<what>(?!need|have|want|plan|know|think|care|see|feel|believe|like|love|trust)\w+ .+)",
     )
 )
