@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
 
 import apsw
 import pytest
@@ -14,6 +16,7 @@ from lamina.store.blocks import load_blocks
 from lamina.store.rows import Row
 from lamina.store.sqlite.claims import due_jobs
 from lamina.store.sqlite.codec import ALL_STAGES
+from lamina.store.sqlite.connection import open_connection
 from lamina.store.sqlite.migrate import migrate
 
 PACKAGE = "lamina.store.sqlite"
@@ -219,6 +222,13 @@ HOT: Mapping[str, str] = {
 }
 
 
+def opened() -> apsw.Connection:
+    """An empty database of today's shape, with the settings of a store's own connections."""
+    connection = open_connection(Path(":memory:"), durable=False)
+    migrate(connection)
+    return connection
+
+
 def nothing(block: str) -> dict[str, None] | list[None]:
     """NULL for everything that a block binds."""
     names = set(re.findall(r":([a-z_]+)", bare(block)))
@@ -227,8 +237,7 @@ def nothing(block: str) -> dict[str, None] | list[None]:
 
 @pytest.mark.parametrize("block", HOT)
 def test_a_hot_statement_reads_by_its_index(block: str) -> None:
-    connection = apsw.Connection(":memory:")
-    migrate(connection)
+    connection = opened()
     plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {BLOCKS[block]}", nothing(block))]
     assert any(re.search(HOT[block], line) for line in plan), plan
     full = [
@@ -241,6 +250,32 @@ def test_a_hot_statement_reads_by_its_index(block: str) -> None:
         )
     ]
     assert [line for line in full if "USING" not in line] == []
+
+
+READS = [block for block in BLOCKS if bare(block).lstrip().startswith(("SELECT", "WITH"))]
+OF_ITS_OWN = "search_text"
+"""FTS5 makes statements of its own for each search."""
+
+
+@pytest.mark.parametrize("block", [block for block in READS if block != OF_ITS_OWN])
+def test_what_is_bound_makes_no_statement_be_planned_anew(block: str) -> None:
+    connection, asked = opened(), 0
+
+    def planned(*_: object) -> int:
+        nonlocal asked
+        asked += 1
+        return apsw.SQLITE_OK
+
+    connection.authorizer = planned  # is asked while a statement is read and planned
+    named = nothing(block)
+    for value in (1, 2):
+        asked = 0
+        bound = dict.fromkeys(named, value) if isinstance(named, dict) else [value] * len(named)
+        with contextlib.suppress(apsw.Error):  # a number is no path of JSON; by then the statement is planned
+            list(connection.execute(BLOCKS[block], bound))
+        if value == 1:
+            assert asked
+    assert not asked
 
 
 @pytest.mark.parametrize(
@@ -259,8 +294,7 @@ def test_a_hot_statement_reads_by_its_index(block: str) -> None:
     ],
 )
 def test_a_page_is_read_in_order_not_sorted(block: str) -> None:
-    connection = apsw.Connection(":memory:")
-    migrate(connection)
+    connection = opened()
     plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {BLOCKS[block]}", nothing(block))]
     assert not any("TEMP B-TREE" in line for line in plan), plan
 
@@ -284,8 +318,7 @@ def work(connection: apsw.Connection, block: str, bindings: Sequence[object]) ->
 
 
 def appended_to(times: int) -> apsw.Connection:
-    connection = apsw.Connection(":memory:")
-    migrate(connection)
+    connection = opened()
     connection.execute(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
         " INSERT INTO document_version (tenant_id, path, version, kind, base, size, number, recorded_at, content)"
@@ -307,8 +340,7 @@ def test_an_earlier_state_of_a_long_file_costs_by_its_length() -> None:
 
 def queued(jobs: int, *, state: str = "pending", scopes: int = 1, head_waits: bool = True) -> apsw.Connection:
     """Jobs of the first stage in scopes of equal length, the first of each put off."""
-    connection = apsw.Connection(":memory:")
-    migrate(connection)
+    connection = opened()
     connection.execute(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)"
         " INSERT INTO job (tenant_id, event_id, stage, scope, position, event_seq, state, next_attempt_at, lease_until)"

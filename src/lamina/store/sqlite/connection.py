@@ -55,6 +55,9 @@ def open_connection(path: Path, *, durable: bool, read_only: bool = False) -> ap
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(str(path), flags=flags, statementcachesize=256)
     connection.set_busy_handler(_wait_while_busy())
+    # A plan does not hang on what is bound: otherwise most statements are parsed and planned anew at each execution, which
+    # takes as long as a small one runs. What a plan must know stands in the statement.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     if not read_only:
         connection.execute("PRAGMA journal_mode = wal")
     connection.execute(f"PRAGMA synchronous = {'full' if durable else 'normal'}")
