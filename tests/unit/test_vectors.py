@@ -90,11 +90,12 @@ def large(rows: Float32Array, cuts: list[int] | None = None) -> VectorMatrix:
 
 
 @pytest.mark.usefixtures("soon_large")
-@pytest.mark.parametrize("width", [100, 192, 384])
+@pytest.mark.parametrize("width", [100, 192, 384, 640])
 def test_signs_choose_most_of_the_nearest(width: int) -> None:
     made, mask, found = large(told_apart(4700, width)), np.arange(4700) % 5 != 0, 0
+    behind = np.concatenate([np.zeros(3, np.bool_), mask])
     for query in told_apart(20, width, seed=8):
-        ((rows, cosines),) = made.nearest(query, [(mask, 20)])
+        ((rows, cosines),) = made.nearest(query, [(behind, 20)], np.arange(4700) + 3)
         exact = made.scan(query)
         assert mask[rows].all()
         assert cosines == pytest.approx(exact[rows], abs=1e-5)
@@ -108,7 +109,9 @@ def test_signs_choose_most_of_the_nearest(width: int) -> None:
 @pytest.mark.parametrize("cuts", [[1], [2047], [2048, 2049], [500, 500, 4600]])
 def test_the_nearest_are_the_same_however_rows_arrive(cuts: list[int]) -> None:
     rows, mask = told_apart(4700, 100), np.ones(4700, np.bool_)
-    apart, whole = (made.nearest(rows[5], [(mask, 30)]) for made in (large(rows, cuts), large(rows)))
+    apart, whole = (
+        made.nearest(rows[5], [(mask, 30)], np.arange(4700)) for made in (large(rows, cuts), large(rows))
+    )
     assert apart[0][0].tolist() == whole[0][0].tolist()
     assert whole[0][0][0] == 5
 
@@ -118,14 +121,14 @@ def test_each_mask_has_its_own_nearest() -> None:
     rows = told_apart(3000, 100)
     first, none = np.arange(3000) < 2100, np.zeros(3000, np.bool_)
     made = large(rows)
-    found = made.nearest(rows[2500], [(first, 7), (none, 7), (~first, 4000)])
+    found = made.nearest(rows[2500], [(first, 7), (none, 7), (~first, 4000)], np.arange(3000))
     assert [len(places) for places, _ in found] == [7, 0, 900]
-    assert found[0][0].tolist() == made.nearest(rows[2500], [(first, 7)])[0][0].tolist()
+    assert found[0][0].tolist() == made.nearest(rows[2500], [(first, 7)], np.arange(3000))[0][0].tolist()
     assert found[2][0][0] == 2500
 
 
 def test_the_nearest_of_few_rows_are_those_of_a_scan() -> None:
     made, query = matrix(unit(300)), unit(1, seed=9)[0]
-    ((rows, cosines),) = made.nearest(query, [(np.ones(300, np.bool_), 10)])
+    ((rows, cosines),) = made.nearest(query, [(np.ones(300, np.bool_), 10)], np.arange(300))
     assert rows.tolist() == np.argsort(-made.scan(query), kind="stable")[:10].tolist()
     assert cosines.tobytes() == made.scan(query)[rows].tobytes()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best", "closest"]
+__all__ = ["Distances", "best", "closest"]
+
+Distances = NDArray[np.unsignedinteger]
+"""How far apart, as small whole numbers."""
 
 _SAMPLED: Final = 16
 """Of so many scores one says how high the best of them lie."""
@@ -37,16 +41,22 @@ def _worst(scores: NDArray[np.float32], limit: int) -> np.float32:
     return worst
 
 
-def closest(distances: NDArray[np.int16], mask: NDArray[np.bool_], limit: int) -> NDArray[np.intp]:
-    """The rising places of about the ``limit`` smallest distances under the mask, half as many at least where so many are.
+def closest(
+    distances: Distances, shown: Callable[[NDArray[np.intp]], NDArray[np.bool_]], limit: int
+) -> NDArray[np.intp]:
+    """The rising places of about the ``limit`` smallest distances among those shown, half as many at least where so many are.
 
-    A sample says how far they reach: counting all distances takes three times as long.
+    A sample says how far they reach: counting all distances takes three times as long, and so does asking of every place
+    whether it is shown.
     """
-    sampled = distances[::_SAMPLED][mask[::_SAMPLED]]
+    sample = np.arange(0, len(distances), _SAMPLED)
+    sampled = distances[sample][shown(sample)]
     near = limit // _SAMPLED
     if len(sampled) > near > 0:
-        places = np.flatnonzero(mask & (distances <= np.partition(sampled, near)[near]))
+        places = np.flatnonzero(distances <= np.partition(sampled, near)[near])
+        places = places[shown(places)]
         if len(places) >= limit // 2:
             return places
-    reached = np.cumsum(np.bincount(distances[mask]))
-    return np.flatnonzero(mask & (distances <= np.searchsorted(reached, limit)))
+    places = np.flatnonzero(shown(np.arange(len(distances))))
+    reached = np.cumsum(np.bincount(distances[places]))
+    return places[distances[places] <= np.searchsorted(reached, limit)]

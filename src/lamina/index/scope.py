@@ -66,6 +66,7 @@ class ScopeIndex:
         self._flat_ends = array("q", [0])
         self._layers = array("B")
         self._recorded_at = array("q")
+        self._last_recorded_at = -_NEVER
         self._ended_at = array("q")
         self._observed_at = array("q")
         self._question_shares = array("d")
@@ -168,6 +169,7 @@ class ScopeIndex:
         self._flat_ends.append(len(self._flat))
         self._layers.append(_LAYER_NUMBERS[text.layer])
         self._recorded_at.append(text.recorded_at)
+        self._last_recorded_at = max(self._last_recorded_at, text.recorded_at)
         kept_to = _NEVER if older is None else self._ended_at[older]
         self._ended_at.append(self._ends.pop(text.record_id, kept_to))
         self._observed_at.append(text.observed_at)
@@ -338,7 +340,7 @@ class ScopeIndex:
         kept: BoolArray = (np.frombuffer(self._layers, np.uint8) == _LAYER_NUMBERS[layer]) & np.frombuffer(
             self._alive, np.bool_
         )
-        if recorded_to is not None:
+        if recorded_to is not None and recorded_to < self._last_recorded_at:
             kept &= np.frombuffer(self._recorded_at, np.int64) <= recorded_to
         if self._last_end:
             as_of = _NEVER - 1 if recorded_to is None else recorded_to
@@ -394,7 +396,7 @@ class ScopeIndex:
     ) -> list[tuple[Places, Float32Array]]:
         """For each mask with its limit the places of the highest cosines with the question under it, best first, and these."""
         places = self._embedded_places
-        found = self._vectors.nearest(query, [(mask.take(places), limit) for mask, limit in masks])
+        found = self._vectors.nearest(query, masks, places)
         return [(places[rows], cosines) for rows, cosines in found]
 
     @property

@@ -17,12 +17,12 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.index.best import best, closest
+from lamina.index.best import Distances, best, closest
 from lamina.models.ports import Float32Array, Int8Array, TokenMatrix, quantise
 
 __all__ = ["VectorMatrix", "pack", "unpack"]
 
-_BLOCK_ROWS: Final = 16_384
+_BLOCK_ROWS: Final = 8_192
 """Rows that lie together. Growing wastes less than half of a block, and copies no other; a column of the signs of
 as many stays in the processor's cache."""
 _CACHED_ROWS: Final = 2048
@@ -35,6 +35,7 @@ _REFINED: Final = 32
 _DECISIVE: Final = 0.6
 """The share of dimensions whose signs count for a question, those in which it is farthest from the mean."""
 _WORD_BITS: Final = 64
+_BYTE_MAX: Final = 255
 
 
 def pack(vectors: Float32Array) -> list[bytes]:
@@ -155,18 +156,21 @@ class _Signs:
             self._blocks[-1][:, spot : spot + len(some)] = some.T
         self.count += len(rows)
 
-    def distances(self, query: Float32Array) -> NDArray[np.int16]:
+    def distances(self, query: Float32Array) -> Distances:
         """(n,) lower for rows that share more signs with ``query`` of (d,); comparable for one query only."""
         ours, far = self._bits(query[None])[0], np.abs(query - self._mean)
         minor = round(len(far) * (1 - _DECISIVE))
-        decisive = _packed((far >= np.partition(far, minor)[minor])[None])[0]
-        found = np.empty((len(self._blocks), _BLOCK_ROWS), np.int16)
+        counts = far >= np.partition(far, minor)[minor]
+        decisive = _packed(counts[None])[0]
+        # So few can differ that a byte holds them all, and half of the memory goes through the processor.
+        kind = np.uint8 if np.count_nonzero(counts) <= _BYTE_MAX else np.uint16
+        found: Distances = np.empty((len(self._blocks), _BLOCK_ROWS), kind)
         differing = np.empty((self._words, _BLOCK_ROWS), np.uint64)
         counted = np.empty((self._words, _BLOCK_ROWS), np.uint8)
         for block, sums in zip(self._blocks, found, strict=True):
             np.bitwise_xor(block, ours[:, None], out=differing)
             np.bitwise_count(np.bitwise_and(differing, decisive[:, None], out=differing), out=counted)
-            counted.sum(axis=0, dtype=np.int16, out=sums)
+            counted.sum(axis=0, dtype=kind, out=sums)
         return found.ravel()[: self.count]
 
     def _bits(self, rows: Float32Array) -> NDArray[np.uint64]:
@@ -208,23 +212,29 @@ class VectorMatrix:
         return self._rows.dot(query)
 
     def nearest(
-        self, query: Float32Array, masks: Sequence[tuple[NDArray[np.bool_], int]]
+        self, query: Float32Array, masks: Sequence[tuple[NDArray[np.bool_], int]], places: NDArray[np.intp]
     ) -> list[tuple[NDArray[np.intp], Float32Array]]:
-        """For each mask of (n,) with its limit the rows of the highest cosines under it, best first, and these.
+        """For each mask with its limit the rows of the highest cosines under it, best first, and these; a row stands in the masks
+        where ``places`` of (n,) says.
 
         Exact in a small matrix; of a large one it compares the rows that share most signs with the query.
         """
         if self._signs is None:
             cosines = self.scan(query)
-            exact = [best(cosines, mask, limit) for mask, limit in masks]
+            exact = [best(cosines, mask[places], limit) for mask, limit in masks]
             return [(rows, cosines[rows]) for rows in exact]
         distances = self._signs.distances(query)
-        return [self._refined(query, distances, mask, limit) for mask, limit in masks]
+        return [self._refined(query, distances, mask, places, limit) for mask, limit in masks]
 
     def _refined(
-        self, query: Float32Array, distances: NDArray[np.int16], mask: NDArray[np.bool_], limit: int
+        self,
+        query: Float32Array,
+        distances: Distances,
+        mask: NDArray[np.bool_],
+        places: NDArray[np.intp],
+        limit: int,
     ) -> tuple[NDArray[np.intp], Float32Array]:
-        rows = closest(distances, mask, _REFINED * limit)
+        rows = closest(distances, lambda rows: mask[places[rows]], _REFINED * limit)
         cosines = self._rows.dot_at(rows, query)
         order = np.argsort(-cosines, kind="stable")[:limit]
         return rows[order], cosines[order]

@@ -168,6 +168,7 @@ def plan_recall(
     seen_at = now if temporal.as_of is None else min(temporal.as_of, now)
     asked_at = temporal.reference_date if temporal.reference_date is not None else seen_at
     question = as_written(request.query).text
+    terms = analyse(question)
     window = question_window(question, to_datetime(asked_at)) if during is None else None
     named = None if window is None else Interval(_instant(window.valid_from), _instant(window.valid_to))
     # "Where did she live in March?" is about what held then, not about what holds now.
@@ -182,8 +183,8 @@ def plan_recall(
         tenant_id=principal.tenant_id,
         question=question,
         kind=_classify(question),
-        terms=tuple(dict.fromkeys(content_terms(analyse(question)))),
-        all_terms=tuple(analyse(question)),
+        terms=tuple(dict.fromkeys(content_terms(terms))),
+        all_terms=tuple(terms),
         asks_assistant=asks_assistant(question),
         asker=Party.of(principal.actor).display_name if speaks_of_self(question) else None,
         scopes=tuple(scopes),
