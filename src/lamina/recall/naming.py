@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Final
 
 from lamina.kernel.events import Party
-from lamina.kernel.records import Fact, Layer, Record
+from lamina.kernel.records import Fact, Layer, Record, value_slot
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.language.entities import entity_id, normalise_name
@@ -90,7 +90,7 @@ class Names:
     def __call__(self, actor: str) -> str | None:
         """The name that an actor said is theirs."""
         entity = entity_id(self.tenant_id, normalise_name(Party.of(actor).display_name))
-        slots = [f"{entity}|{predicate}" for predicate in NAMES]
+        slots = [value_slot(entity, predicate) for predicate in NAMES]
         scopes = [scope for scope in self.scopes if actor in scope.segments]
         facts = [each for each in self._held(scopes, slots) if isinstance(each, Fact) and _holds(each)]
         said = self.records.statements(self.tenant_id, [fact.id for fact in facts]) if facts else {}
