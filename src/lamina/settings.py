@@ -13,12 +13,14 @@ from typing import Any
 from lamina import limits
 from lamina.errors import Invalid
 
-__all__ = ["PRESETS", "Settings", "load_settings", "load_token"]
+__all__ = ["LOCAL_ACTOR", "PRESETS", "Settings", "load_settings", "load_token"]
 
 _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
 _ELSEWHERE = ("LAMINA_URL", "LAMINA_AUTH_FOLDER")
 """Names that somebody else reads: the commands that speak to a server, and lamina-auth."""
 
+LOCAL_ACTOR = "user:local"
+"""Who calls without saying who they are, where the setting ``actor`` names nobody else."""
 PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")
 
 
@@ -45,7 +47,7 @@ class Settings:
         "", "addresses or networks of proxies whose X-Forwarded-For is believed, with commas between"
     )
     tenant: str = _setting("local", "the tenant of unsigned callers in dev_local")
-    actor: str = _setting("user:local", "the actor of calls without X-Cortex-Actor in dev_local")
+    actor: str = _setting(LOCAL_ACTOR, "the actor of calls without X-Cortex-Actor in dev_local")
     issuers: Path | None = _setting(
         None, "the YAML or JSON file of token issuers; every preset but dev_local needs it"
     )

@@ -28,7 +28,7 @@ from lamina.models.ports import Encoded
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction, Utterance
-from lamina.pipeline.worker import Worker, backoff_us
+from lamina.pipeline.worker import Worker
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.jobs import LEASE_LOST, Job
 from lamina.store.ports.lifecycle import LifecycleQuery
@@ -658,11 +658,6 @@ def test_a_round_that_fails_keeps_no_job(lamina: Derivation, monkeypatch: pytest
     assert lamina.store.jobs.backlog() == {"pending": 1, "running": 0, "failed": 0}
     lamina.derive()
     assert lamina.store.jobs.of_event(TENANT, event.id) == []
-
-
-@pytest.mark.parametrize(("failures", "seconds"), [(1, 5), (2, 10), (3, 20), (4, 40), (5, None)])
-def test_back_off_doubles_and_then_gives_up(failures: int, seconds: int | None) -> None:
-    assert backoff_us(failures) == (None if seconds is None else seconds * SECOND_US)
 
 
 def test_a_stated_triple_is_its_own_fact(lamina: Derivation) -> None:

@@ -25,12 +25,15 @@ def test_a_folder_that_cannot_be_is_one_line(tmp_path: Path, command: str) -> No
     assert len(ended.stderr.splitlines()) == 1
 
 
-def test_a_folder_in_which_the_lock_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["worker"], ["replay"]])
+def test_a_folder_in_which_the_lock_cannot_be_made_is_one_line(tmp_path: Path, command: list[str]) -> None:
+    SqliteStore(tmp_path).close()
     in_the_way = tmp_path / "worker.lock"
     in_the_way.mkdir()
-    ended = CliRunner().invoke(app, ["serve", "--data", str(tmp_path), "--port", "0"])
+    ended = CliRunner().invoke(app, [*command, "--data", str(tmp_path)])
     assert ended.exit_code == 6
     assert ended.stderr.startswith(f"lamina: CANNOT_OPEN_STORE: {in_the_way} cannot be used: ")
+    assert ended.stderr.endswith("(name with --data a folder that you may write to)\n")
     assert len(ended.stderr.splitlines()) == 1
 
 

@@ -28,6 +28,7 @@ def extractor(parser: Parser) -> RulesExtractor:
         ("I need to send back the shoes that I ordered on 3 October.", "Alice needs_to send back the shoes", None),
         ("I need to finish the report we started in September.", "Alice needs_to finish the report", None),
         ("Remind me to pay the invoice from 3 October.", "Alice asked_to_be_reminded_to pay the invoice", None),
+        ("I need to pack for the trip from 5 December.", "Alice needs_to pack for the trip", None),
         # what was booked or put off is for a day ahead
         ("I ordered a cake for Friday.", "Alice ordered cake", None),
         ("I booked a hotel for the 5th of December.", "Alice book hotel", None),
@@ -83,6 +84,7 @@ def test_the_day_that_something_was_put_to_goes_with_the_claim(extractor: RulesE
         ("I need to pick up the cake I ordered for Friday.", "Pick up the cake I ordered", "2026-11-20"),
         ("Remind me to pay the rent on the 5th of December.", "Pay the rent", "2026-12-05"),
         ("I need to be off from Friday.", "Be off", "2026-11-20"),
+        ("I need to pack for the trip from 5 December.", "Pack for the trip", "2026-12-05"),
         ("I need to feed the cat Anna needed help with on Friday.", "Feed the cat Anna needed help with on Friday", None),
     ],
 )  # fmt: skip

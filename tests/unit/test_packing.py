@@ -30,7 +30,7 @@ def candidates(draw: st.DrawFn) -> dict[Layer, list[Item]]:
     for layer, value in values:
         needs = draw(st.frozensets(st.sampled_from(ids), max_size=2)) - {value.id}
         score, tokens = draw(st.floats(0, 1)), draw(st.integers(1, 60))
-        found[layer].append(Item(layer, value, score, {}, "", tokens, needs=needs))
+        found[layer].append(Item(layer, "", tokens, value, score, {}, needs=needs))
     return {layer: sorted(items, key=lambda item: -item.score) for layer, items in found.items()}
 
 
@@ -60,7 +60,7 @@ def test_the_best_fact_comes_first_where_it_fits(items: dict[Layer, list[Item]],
 def items(layer: Layer, *sizes: tuple[float, int]) -> list[Item]:
     """Items of one layer with their scores and tokens; what they say does not matter."""
     return [
-        Item(layer, fact(f"{layer}-{at}"), score, {}, "", tokens) for at, (score, tokens) in enumerate(sizes)
+        Item(layer, "", tokens, fact(f"{layer}-{at}"), score, {}) for at, (score, tokens) in enumerate(sizes)
     ]
 
 

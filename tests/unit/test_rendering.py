@@ -66,7 +66,7 @@ def values(text: str) -> dict[Layer, Event | Record]:
 
 def block_of(text: str, mode: Any) -> Any:
     chosen = {
-        layer: [Item(layer, value, 1.0, {}, line_of(value, ()), 1)] for layer, value in values(text).items()
+        layer: [Item(layer, line_of(value, ()), 1, value, 1.0, {})] for layer, value in values(text).items()
     }
     return render_block(chosen, mode)
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from lamina.errors import Invalid
-from lamina.settings import Settings, load_settings
+from lamina.settings import LOCAL_ACTOR, Settings, load_settings
 
 __all__ = ["DEFAULT_URL", "Actor", "AsJson", "Data", "Scope", "Url", "chosen_settings", "setting_default"]
 
@@ -46,7 +46,7 @@ Actor = Annotated[
 ]
 Scope = Annotated[
     str | None,
-    typer.Option("--scope", help="Which memory is meant. By default the actor's own, or user:local."),
+    typer.Option("--scope", help=f"Which memory is meant. By default the actor's own, or {LOCAL_ACTOR}."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Data = Annotated[

@@ -7,8 +7,6 @@ import contextlib
 import signal
 import socket
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -18,10 +16,10 @@ from lamina.app import Server, build_server
 from lamina.cli.process import collect_seldom, share_heaps, use_one_core_a_product
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
-from lamina.errors import Invalid, Unavailable
+from lamina.errors import Invalid
 from lamina.observe.logs import set_up_logging
 from lamina.settings import Settings
-from lamina.store.sqlite import require_no_worker
+from lamina.store.sqlite import require_no_worker, usable
 
 __all__ = ["run_server", "uvicorn_config"]
 
@@ -38,7 +36,7 @@ def run_server(settings: Settings) -> None:
 
 
 def _serve(settings: Settings, listener: socket.socket) -> None:
-    with _usable(settings.data):
+    with usable(settings.data):
         if settings.workers > 0:
             require_no_worker(settings.data)
         server = build_server(settings)
@@ -100,19 +98,6 @@ class _Uvicorn(uvicorn.Server):
         for connection in list(self.server_state.connections):
             if connection.transport.get_write_buffer_size() > 0:
                 connection.transport.abort()
-
-
-@contextlib.contextmanager
-def _usable(folder: Path) -> Iterator[None]:
-    """A block in which the folder is put to use: what cannot be read or made there is one line, as it is for the database."""
-    try:
-        yield
-    except OSError as error:
-        raise Unavailable(
-            "CANNOT_OPEN_STORE",
-            f"{error.filename or folder} cannot be used: {error.strerror or type(error).__name__}",
-            hint="name with --data a folder that you may write to",
-        ) from error
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from lamina.errors import Invalid
 from lamina.kernel.scopes import Scope
+from lamina.settings import LOCAL_ACTOR
 
 __all__ = ["Identity"]
-
-LOCAL_ACTOR: Final = "user:local"
 
 
 @dataclass(frozen=True, slots=True)

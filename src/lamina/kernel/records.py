@@ -36,8 +36,10 @@ __all__ = [
     "Stance",
     "Subject",
     "Support",
+    "claim_key_of",
     "is_event",
     "layer_of",
+    "value_slot",
 ]
 
 
@@ -164,15 +166,15 @@ class Claim(Record):
     @property
     def claim_key(self) -> str:
         """Equal for those that say the same of the same subject."""
-        return f"{self.subject.id}|{self.predicate}|{self.object.key}|{int(self.negated)}"
+        return claim_key_of(self.subject.id, self.predicate, self.object.key, negated=self.negated)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact(Claim):
     """A triple with validity (seed 002, 7.3).
 
-    ``text`` says it in one sentence. ``slot`` is what conflicting facts compete for: the values of a single-valued predicate, or a value and its
-    denial. Facts of one slot supersede each other by valid time; None means that they stand beside each other.
+    ``text`` says it in one sentence. ``slot`` is what conflicting facts compete for: the values of a single-valued predicate
+    (``value_slot``), or a value and its denial. Facts of one slot supersede each other by valid time; None means that they stand beside each other.
     """
 
     layer: ClassVar[Layer] = Layer.FACTS
@@ -183,6 +185,20 @@ class Fact(Claim):
     extractor: str
     slot: str | None
     supersedes: str | None = None
+
+
+def claim_key_of(subject_id: str, predicate: str, value_key: str, *, negated: bool) -> str:
+    """The ``claim_key`` of claims that say this; ``value_key`` is the key of their object."""
+    return f"{subject_id}|{predicate}|{value_key}|{int(negated)}"
+
+
+def value_slot(subject_id: str, predicate: str) -> str:
+    """The ``slot`` of the facts that give a subject's value of a single-valued predicate.
+
+    >>> value_slot("ent_1", "lives_in")
+    'ent_1|lives_in'
+    """
+    return f"{subject_id}|{predicate}"
 
 
 class LoopType(StrEnum):

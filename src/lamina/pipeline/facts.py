@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
-from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject
+from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject, value_slot
 from lamina.kernel.time import Instant, from_datetime, to_datetime
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.extract.restating import restate
@@ -118,7 +118,7 @@ class FactResolver:
         if not claim.triple.single_valued:
             self._slots.place(self._held(writes, slot=slot), (), fact, writes)
             return
-        values = f"{claim.subject.id}|{fact.predicate}"
+        values = value_slot(claim.subject.id, fact.predicate)
         self._slots.place(
             self._held(writes, slot=values), self._held(writes, slot=denials_of(values)), fact, writes
         )
@@ -126,7 +126,7 @@ class FactResolver:
     def _take_back(self, event: Event, taken: TakenBack, writes: Writes) -> None:
         """End the value that holds when the event is observed; nothing takes its place."""
         at = event.context.observed_at
-        slot = f"{entity_id(event.tenant_id, _key_of(taken.subject))}|{taken.predicate}"
+        slot = value_slot(entity_id(event.tenant_id, _key_of(taken.subject)), taken.predicate)
         for held in self._held(writes, slot=slot):
             if held.valid_from <= at and _holds_at(held, at) and _may_end(event, held):
                 put_version(event, held, replace(held, valid_to=max(at, held.valid_from + 1)), writes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from lamina.kernel.records import Fact, ObjectValue
+from lamina.kernel.records import Fact, ObjectValue, value_slot
 from lamina.language.entities import normalise_name
 
 __all__ = ["denials_of", "family_of", "is_denial", "is_shared", "slot_of", "value_of", "words_of"]
@@ -35,7 +35,7 @@ def slot_of(
     """What a claim competes for; None for what happened and for plans."""
     # No predicate has a space in it, so that the three forms cannot be taken for each other.
     if single:
-        slot = f"{subject_id}|{predicate}"
+        slot = value_slot(subject_id, predicate)
         return denials_of(slot) if negated else slot
     return None if kind in _PASSING else f"{subject_id}|{family_of(predicate)[0]} {words_of(value)}"
 

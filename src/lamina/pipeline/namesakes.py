@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from lamina.kernel.records import Fact, Layer
+from lamina.kernel.records import Fact, Layer, claim_key_of
 from lamina.pipeline.extract.values import Triple
 from lamina.pipeline.view import View
 
@@ -41,7 +41,7 @@ def is_another(view: View, owner_id: str, person_id: str, predicates: Sequence[s
     for predicate, circle in _CIRCLES.items():
         if circle in own:
             continue
-        key = f"{owner_id}|{predicate}|{person_id}|0"
+        key = claim_key_of(owner_id, predicate, person_id, negated=False)
         held = view.query(Layer.FACTS, claim_key=key, limit=_HELD_MAX)
         if any(isinstance(fact, Fact) and fact.event_id != view.event.id for fact in held):
             return True

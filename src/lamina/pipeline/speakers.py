@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lamina.kernel.records import Fact, Layer
+from lamina.kernel.records import Fact, Layer, value_slot
 from lamina.language.entities import normalise_name, possessive
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Triple
 from lamina.pipeline.view import View
@@ -45,7 +45,7 @@ def _known(view: View, person_id: str) -> list[set[str]]:
     held = [
         each
         for predicate in _NAMES
-        for each in view.whole().query(Layer.FACTS, slot=f"{person_id}|{predicate}", limit=_HELD_MAX)
+        for each in view.whole().query(Layer.FACTS, slot=value_slot(person_id, predicate), limit=_HELD_MAX)
     ]
     return [
         set(normalise_name(each.object.text).split())

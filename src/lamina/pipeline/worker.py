@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from lamina import limits
 from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.events import Event, Stage
-from lamina.kernel.time import SECOND_US, Clock, doubling_us
+from lamina.kernel.time import SECOND_US, Clock
 from lamina.models.ports import Embedder
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.pipeline.deriver import Deriver
@@ -20,20 +20,14 @@ from lamina.store.ports.index import VectorRow
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import LEASE_LOST, Job
 from lamina.store.ports.store import Store
+from lamina.store.rules.attempts import JOBS
 
-__all__ = ["Worker", "backoff_us"]
+__all__ = ["Worker"]
 
 _LOG = logging.getLogger("lamina.worker")
 _STAGES = [stage for stage in Stage if stage is not Stage.CAPTURED]
 _IDLE_S = 0.02
 _PRUNE_EVERY_S = 600.0
-
-
-def backoff_us(attempts: int) -> int | None:
-    """How long a job waits after its ``attempts``-th failure: 5, 10, 20, 40 s; None after the fifth."""
-    if attempts >= limits.JOB_ATTEMPTS_MAX:
-        return None
-    return doubling_us(limits.JOB_BACKOFF_BASE_S, attempts)
 
 
 class Worker:
@@ -147,7 +141,7 @@ class Worker:
         jobs = self._store.jobs.claim(
             stage, limit=limits.JOB_BATCH_MAX, lease_until=lease_until, now=now, owner=self._owner
         )
-        spent = [job for job in jobs if job.attempts >= limits.JOB_ATTEMPTS_MAX]
+        spent = [job for job in jobs if JOBS.is_over(job.attempts)]
         for job in spent:
             self._give_up(job, LEASE_LOST)
         left = [job for job in jobs if job not in spent]
@@ -219,7 +213,6 @@ class Worker:
         return True
 
     def _fail(self, job: Job, error: Exception) -> None:
-        wait_us = backoff_us(job.attempts + 1)
         name = class_of(error)
         _LOG.error(
             "%s of %s failed, attempt %d: %s\n%s",
@@ -229,10 +222,11 @@ class Worker:
             name,
             frames_of(error),
         )
-        if wait_us is None:
+        retry_at = JOBS.retry_at(job.attempts + 1, self._clock.now())
+        if retry_at is None:
             self._give_up(job, name)
         else:
-            self._store.jobs.fail(job, name, retry_at=self._clock.now() + wait_us)
+            self._store.jobs.fail(job, name, retry_at=retry_at)
 
     def _give_up(self, job: Job, error: str) -> None:
         """What could not be derived is found by its words at least, and tried again when somebody asks for it."""

@@ -14,10 +14,11 @@ from itertools import chain
 from typing import Final
 
 from lamina.kernel.events import Party
-from lamina.kernel.records import Fact, Layer, Record
+from lamina.kernel.records import Fact, Layer, Record, value_slot
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.language.entities import entity_id, normalise_name
+from lamina.settings import LOCAL_ACTOR
 from lamina.store.ports.records import RecordQuery, Records
 
 __all__ = ["NAMES", "Called", "Names", "Naming", "called"]
@@ -29,8 +30,6 @@ Naming = Callable[[str], str | None]
 """Tells of an actor the name that they gave."""
 
 _NAMELESS: Final = "User"
-_LOCAL: Final = "user:local"
-"""Who calls without saying who they are."""
 _HELD_MAX: Final = 4
 
 
@@ -74,7 +73,7 @@ def called(scopes: Sequence[Scope], naming: Naming) -> Called | None:
     if actor is None:
         return None
     stored = Party.of(actor).display_name
-    return Called(stored, actor == _LOCAL or any(map(str.isdigit, stored)), lambda: naming(actor))
+    return Called(stored, actor == LOCAL_ACTOR or any(map(str.isdigit, stored)), lambda: naming(actor))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class Names:
     def __call__(self, actor: str) -> str | None:
         """The name that an actor said is theirs."""
         entity = entity_id(self.tenant_id, normalise_name(Party.of(actor).display_name))
-        slots = [f"{entity}|{predicate}" for predicate in NAMES]
+        slots = [value_slot(entity, predicate) for predicate in NAMES]
         scopes = [scope for scope in self.scopes if actor in scope.segments]
         facts = [each for each in self._held(scopes, slots) if isinstance(each, Fact) and _holds(each)]
         said = self.records.statements(self.tenant_id, [fact.id for fact in facts]) if facts else {}

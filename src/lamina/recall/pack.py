@@ -34,14 +34,15 @@ SHARES: Final[Mapping[Layer, float]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
-    """Something that may be packed: a value of a layer, its score, its line for the context block."""
+    """Something that may be packed: its layer, its line for the context block and what that costs; then what answers, with its
+    score, as it was found."""
 
     layer: Layer
+    line: str
+    tokens: int
     value: Event | Record
     score: float
     contributions: Mapping[str, float]
-    line: str
-    tokens: int
     superseded: Superseded | None = None
     needs: frozenset[str] = frozenset()
     """It is packed with one of these only; with anything where this is empty."""

@@ -277,16 +277,7 @@ class Recalling:
         counts = iter(self._counter.count([f"- {line} [99]\n" for line in chain(*lines.values())]))
         return {
             layer: [
-                Item(
-                    layer,
-                    each.value,
-                    each.score,
-                    each.contributions,
-                    line,
-                    next(counts),
-                    each.superseded,
-                    each.needs,
-                )
+                Item(layer, line, next(counts), *each)
                 for each, line in zip(values[layer], lines[layer], strict=True)
             ]
             for layer in values

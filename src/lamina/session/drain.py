@@ -16,14 +16,15 @@ from typing import Final, Protocol
 from lamina import limits
 from lamina.errors import Forbidden, Invalid, LaminaError, TooLarge, Unauthenticated, Unavailable, Unsupported
 from lamina.kernel.events import Event
-from lamina.kernel.time import SECOND_US, Clock, doubling_us
+from lamina.kernel.time import SECOND_US, Clock
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.session.folders import Folder, RulesFolder
 from lamina.session.folding import bridge_text, said_of
 from lamina.store.ports.sessions import Fold, OutboxRow, Sitting
 from lamina.store.ports.store import Store
+from lamina.store.rules.attempts import OUTBOX
 
-__all__ = ["Drain", "Drained", "Target", "backoff_us", "is_permanent"]
+__all__ = ["Drain", "Drained", "Target", "is_permanent"]
 
 _LOG = logging.getLogger("lamina.session")
 _IDLE_S: Final = 0.2
@@ -37,11 +38,6 @@ class Target(Protocol):
     def send(self, row: OutboxRow, event: Event) -> None:
         """Deliver a turn, the same one perhaps again; raises ``LaminaError`` when it was not taken."""
         ...
-
-
-def backoff_us(attempts: int) -> int:
-    """How long a row waits after its ``attempts``-th failure: 5, 10, 20, 40 s and so on, 300 s at most."""
-    return doubling_us(limits.OUTBOX_BACKOFF_BASE_S, attempts, limits.OUTBOX_BACKOFF_S_MAX)
 
 
 def is_permanent(error: Exception) -> bool:
@@ -148,7 +144,7 @@ class Drain:
     def _attempted(self, row: OutboxRow, error: Exception, deadline: float) -> Drained:
         """An attempt of a row ended in an error that nobody thought of. The last one is made by rules."""
         _log_unexpected(row, error)
-        last = row.attempts + 1 >= limits.OUTBOX_ATTEMPTS_MAX
+        last = OUTBOX.is_over(row.attempts + 1)
         if last and self._folder is not self._rules:
             batch = _Batch(self, [row], deadline, folder=self._rules)
             try:
@@ -159,7 +155,7 @@ class Drain:
                 _log_unexpected(row, again)
             else:
                 return batch.done
-        retry_at = self._clock.now() + backoff_us(row.attempts + 1)
+        retry_at = self._clock.now() + OUTBOX.wait_us(row.attempts + 1)
         self._store.sessions.put_off(row, _shown(error), retry_at=retry_at, failed=last)
         return Drained(failed=int(last))
 
@@ -273,7 +269,7 @@ class _Batch:
             return self._folder.fold(summary, turn)
         except Exception as error:
             _log_unexpected(row, error)
-            if row.attempts + 1 >= limits.OUTBOX_ATTEMPTS_MAX or is_permanent(error):
+            if OUTBOX.is_over(row.attempts + 1) or is_permanent(error):
                 return self._rules.fold(summary, turn)
             self._retry(row, error)
             return None
@@ -292,7 +288,7 @@ class _Batch:
                 _log_unexpected(row, error)
                 # What was folded just now counts its attempts anew.
                 attempts = row.attempts if row.folded_at is not None else 0
-                if is_permanent(error) or attempts + 1 >= limits.OUTBOX_ATTEMPTS_MAX:
+                if is_permanent(error) or OUTBOX.is_over(attempts + 1):
                     retry_at = None if is_permanent(error) else self._next(attempts + 1)
                     self._store.sessions.put_off(row, _shown(error), retry_at=retry_at, failed=True)
                     self.failed += 1
@@ -308,8 +304,8 @@ class _Batch:
         self._store.sessions.put_off(row, _shown(error), retry_at=self._next(count), failed=False)
         self._put_off.add(row.id)
 
-    def _next(self, attempts: int) -> int:
-        return self._clock.now() + backoff_us(attempts)
+    def _next(self, failures: int) -> int:
+        return self._clock.now() + OUTBOX.wait_us(failures)
 
 
 def _shown(error: Exception) -> str:

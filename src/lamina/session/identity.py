@@ -13,7 +13,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lamina.kernel.events import Party
-from lamina.kernel.records import Fact, Record
+from lamina.kernel.records import Fact, Record, value_slot
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import LAST_INSTANT, Axes, Instant
 from lamina.language.entities import entity_id, normalise_name
@@ -102,7 +102,7 @@ def places_after(
 
 def _slots(tenant_id: str, actor: str, predicates: Collection[str]) -> dict[str, str]:
     subject = entity_id(tenant_id, normalise_name(Party.of(actor).display_name))
-    return {predicate: f"{subject}|{predicate}" for predicate in predicates}
+    return {predicate: value_slot(subject, predicate) for predicate in predicates}
 
 
 def _chain(held: Iterable[Record]) -> list[Fact]:

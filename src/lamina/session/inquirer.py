@@ -21,12 +21,12 @@ from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.pipeline.loops.answer import is_usable
 from lamina.pipeline.loops.applying import EXTRACTOR
 from lamina.pipeline.loops.question import BEFORE_READ, TASK, Question, plain, question_about
-from lamina.session.drain import backoff_us
 from lamina.session.folders import MODEL_PART, turns_all_away
 from lamina.session.loops import open_loops
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Inquiry
+from lamina.store.rules.attempts import OUTBOX
 
 __all__ = ["Inquirer"]
 
@@ -157,7 +157,5 @@ class Inquirer:
         )
 
     def _put_off(self, inquiry: Inquiry, error: str) -> None:
-        attempts = inquiry.attempts + 1
-        again = attempts < limits.OUTBOX_ATTEMPTS_MAX
-        retry_at = self._clock.now() + backoff_us(attempts) if again else None
+        retry_at = OUTBOX.retry_at(inquiry.attempts + 1, self._clock.now())
         self._store.inquiries.put_off(inquiry, error, retry_at=retry_at)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
+from lamina.language.dated import DATED_THINGS, OF_A_DAY
 from lamina.language.temporal.calendar import day_after
 from lamina.pipeline.extract.clauses import WEIGHTS
 from lamina.pipeline.extract.syntax import Parse, Token
@@ -166,14 +167,12 @@ class Times:
 
 _DAY_BEGINS = time(7)
 _RELATIVE = frozenset(("relcl",))
-_THINGS = (
-    r"(?:invoices?|bills?|receipts?|letters?|e-?mails?|mails?|messages?|texts?|reports?|photos?|pictures?|orders?|statements?|payslips?|meetings?|minutes|notes|calls?|sessions?|"
-    r"tickets?|deliver(?:y|ies)|parcels?|articles?|episodes?|newsletters?|recordings?|videos?|papers?|results?|claims?|transactions?|payments?|purchases?|conversations?|chats?|"
-    r"posts?|leftovers|homework|lectures?|fines?|quotes?|contracts?|prescriptions?|exams?|trips?|parts?)"
-)
+_MORE_THINGS = r"exams?|trips?|parts?"
+"""Dated for a claim alone: a loop is due on the day of the trip or exam that it is about."""
 _LEAD = re.compile(r"(?:for|to|until|till)\b", re.IGNORECASE)
 _OF_NOUN = re.compile(
-    rf"\b{_THINGS} (?:dated )?(?:from|of) (?:(?!to\b|until\b|till\b)[\w'’,-]+ ?){{1,6}}$", re.IGNORECASE
+    rf"\b(?:{DATED_THINGS}|{_MORE_THINGS}){OF_A_DAY} (?:(?!to\b|until\b|till\b)[\w'’,-]+ ?){{1,6}}$",
+    re.IGNORECASE,
 )
 _PUT_TO = re.compile(
     r"\b(?:(?:booked|ordered|bought|reserved|arranged|scheduled|planned|hired|rented)\b[^.!?;]{0,60}?\bfor"

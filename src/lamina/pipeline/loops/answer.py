@@ -18,8 +18,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lamina import limits
 from lamina.kernel.records import LoopType
+from lamina.pipeline.loops.dues import FindMoments, due_of
 from lamina.pipeline.loops.matching import key_terms
-from lamina.pipeline.loops.reading import FindMoments, draft_of, due_of, shortened
+from lamina.pipeline.loops.said import draft_of, shortened
 from lamina.pipeline.loops.values import LoopDraft, LoopReading, Pointer
 
 __all__ = ["SCHEMA", "is_usable", "read_answer"]

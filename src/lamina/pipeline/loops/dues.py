@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from lamina.kernel.records import Horizon
+from lamina.language.dated import DATED_THINGS, OF_A_DAY
 from lamina.language.temporal import TemporalMatch
 from lamina.language.temporal.calendar import day_after
 
@@ -77,12 +78,7 @@ _PAST_RELATIVE = re.compile(
     r"(?: (?!(?:and|but|so|by|before|until|till|for|on)\b)[\w'-]+){0,3}(?: (?:on|in|at|from|of|during|over|around|about))? *$"
 )
 """A thing, and what was done with it once: "the lamp that I bought on". """
-_OF_THING = re.compile(
-    r"\b(?:invoices?|bills?|receipts?|letters?|e-?mails?|mails?|messages?|texts?|reports?|photos?|pictures?|orders?|statements?|payslips?|meetings?|minutes|notes|calls?|sessions?|"
-    r"tickets?|deliver(?:y|ies)|parcels?|articles?|episodes?|newsletters?|recordings?|videos?|papers?|results?|claims?|transactions?|payments?|purchases?|conversations?|chats?|"
-    r"posts?|leftovers|homework|lectures?|fines?|quotes?|contracts?|prescriptions?) (?:dated )?(?:from|of)\s*$",
-    re.IGNORECASE,
-)
+_OF_THING = re.compile(rf"\b(?:{DATED_THINGS}){OF_A_DAY}\s*$", re.IGNORECASE)
 """Which one is meant: "the invoice from". """
 _CLOCKS: Final = ("time", "timerange")
 

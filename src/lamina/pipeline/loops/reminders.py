@@ -1,18 +1,36 @@
-"""Reminders that are asked for by time alone: what they are about stands before, "the exam is on Friday, remind me the day before"."""
+"""Reminders that are asked for by time alone: what they are about stands before, "the exam is on Friday, remind me the day before",
+or was offered by somebody else. And what takes one back."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from lamina.kernel.records import LoopType
+from lamina.kernel.time import from_datetime
 from lamina.language.temporal import TemporalMatch
-from lamina.pipeline.loops.dues import due_of, placed
+from lamina.pipeline.loops.dues import FindMoments, due_of, due_within, horizon_of, placed, without_times
+from lamina.pipeline.loops.noted import agrees, offered_in
 from lamina.pipeline.loops.own import is_own
+from lamina.pipeline.loops.said import Said, cut, draft_of
+from lamina.pipeline.loops.values import LoopDraft
 
-__all__ = ["Reminder", "asks_later", "is_taken_back", "reminder_in", "takes_back_reminder", "wants_reminder"]
+__all__ = [
+    "Reminder",
+    "accepted",
+    "asks_later",
+    "day_asked_for",
+    "due_on",
+    "is_taken_back",
+    "put_on",
+    "reminded",
+    "reminder_in",
+    "takes_back_reminder",
+    "wants_reminder",
+]
 
 _WANTED = re.compile(r"\b(?:remind|nudge|ping) me\b", re.IGNORECASE)
 _PLEASE: Final = r"(?:(?:so|and|but|ok|please|can you|could you|will you|would you|just)[\s,]{1,3}){0,6}"
@@ -41,6 +59,8 @@ _LATER = re.compile(
     rf"(?:^|[,.;:!?–—-]\s+|\s){_ME} (?P<when>(?!(?:to|about|of|that|who|what|which|where|when|why|how)\b)(?:(?! to )[^,.;:!?]){{2,40}})[\s.!?]*$",
     re.IGNORECASE,
 )
+_ANSWER_CHARS: Final = 80
+_OFFER_CHARS: Final = 300
 _DAYS: Final = {"day": 1, "night": 1, "evening": 1, "week": 7, "month": 30}
 _MANY: Final = {
     "two": 2, "2": 2, "couple": 2, "three": 3, "few": 3, "3": 3, "four": 4, "4": 4, "five": 5, "5": 5, "six": 6, "6": 6,
@@ -72,6 +92,22 @@ def wants_reminder(said: str) -> bool:
     return _WANTED.search(said) is not None
 
 
+def asks_later(said: str) -> re.Match[str] | None:
+    """Where a sentence asks to be reminded of what it just said: "..., can you remind me tomorrow?"."""
+    return _LATER.search(said)
+
+
+def reminded(said: Said, told: str, find_moments: FindMoments) -> LoopDraft | None:
+    """What is to be remembered at a time alone, of this sentence or of the one ``told`` before."""
+    if not wants_reminder(said.words):
+        return None
+    for whole in (said.sentence, f"{told} {said.sentence}")[: 2 if told else 1]:
+        reminder = reminder_in(whole, find_moments(whole, said.now), said.now)
+        if reminder is not None and (words := cut(reminder.words)):
+            return draft_of(LoopType.COMMITMENT, words, 0.9, 4, said.sentence, reminder.due, said.now)
+    return None
+
+
 def reminder_in(said: str, moments: Sequence[TemporalMatch], now: datetime) -> Reminder | None:
     """What a sentence, or two, wants to have remembered by a time alone; None for any other.
 
@@ -84,9 +120,41 @@ def reminder_in(said: str, moments: Sequence[TemporalMatch], now: datetime) -> R
     return _before_a_day(said, moments, now) or _forgotten(said, moments, now)
 
 
-def asks_later(said: str) -> re.Match[str] | None:
-    """Where a sentence asks to be reminded of what it just said: "..., can you remind me tomorrow?"."""
-    return _LATER.search(said)
+def put_on(said: Said, drafts: Sequence[LoopDraft]) -> LoopDraft | None:
+    """The one thing that the sentence before left open without a day, on that of "remind me tomorrow"."""
+    asked = asks_later(said.words) if wants_reminder(said.words) else None
+    if asked is None or asked.start() or len(drafts) != 1:
+        return None
+    (draft,) = drafts
+    due = day_asked_for(said, asks_later(said.sentence) or asked)
+    if due is None or draft.due_at is not None or draft.type is not LoopType.COMMITMENT:
+        return None
+    return due_on(draft, due, said.now)
+
+
+def day_asked_for(said: Said, asked: re.Match[str]) -> datetime | None:
+    """The day for which a sentence asks to be reminded; ``asked`` is where it does (``asks_later``)."""
+    moments = [each for each in placed(said.moments, said.sentence) if each.start >= asked.start("when")]
+    return next((day for each in moments if (day := due_of(each, said.now)) is not None), None)
+
+
+def due_on(draft: LoopDraft, due: datetime, now: datetime) -> LoopDraft:
+    """The draft with that day."""
+    return replace(draft, due_at=from_datetime(due), horizon=horizon_of(due, now))
+
+
+def accepted(text: str, before: str, now: datetime, find_moments: FindMoments) -> Iterator[LoopDraft]:
+    """What somebody offered to remind the person of, when the person says yes; the person's own day counts first."""
+    offer = offered_in(before)
+    if offer is None or not agrees(text, offer[1]):
+        return
+    about = offer[0][:_OFFER_CHARS]
+    moments = find_moments(about, now)
+    own = [due_of(moment, now) for moment in placed(find_moments(text[:_ANSWER_CHARS], now), text)]
+    due = next((day for day in own if day is not None), None) or due_within(moments, about, 0, 0, now)
+    words = cut(without_times(about, 0, moments))
+    if words:
+        yield draft_of(LoopType.COMMITMENT, words, 0.85, 4, "", due, now)
 
 
 def is_taken_back(said: str) -> bool:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from lamina import limits
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -16,6 +15,7 @@ from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.writes import Inquiry, Writes
+from lamina.store.rules.attempts import kept_error
 
 __all__ = ["MemoryInquiries"]
 
@@ -69,7 +69,7 @@ class MemoryInquiries:
                     held,
                     state="failed" if retry_at is None else held.state,
                     attempts=held.attempts + 1,
-                    last_error=error[: limits.JOB_ERROR_LENGTH_MAX],
+                    last_error=kept_error(error),
                     next_attempt_at=retry_at,
                     lease_until=None,
                 )

@@ -15,9 +15,10 @@ from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.records import put_writes
 from lamina.store.memory.tables import JobRow, Memory, Tables
-from lamina.store.ports.jobs import LEASE_LOST, Job, JobState, lost_wait_us
+from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
+from lamina.store.rules.attempts import JOBS, kept_error, lost_wait_us
 from lamina.store.rules.batches import Place, Turns, shared_batch
 
 __all__ = ["MemoryJobs"]
@@ -104,9 +105,9 @@ class MemoryJobs:
                 event=row.event,
                 stage=row.stage,
                 state="failed" if retry_at is None else "pending",
-                attempts=min(row.attempts + 1, limits.JOB_ATTEMPTS_MAX),
+                attempts=min(row.attempts + 1, JOBS.attempts_max),
                 next_attempt_at=retry_at,
-                last_error=error[: limits.JOB_ERROR_LENGTH_MAX],
+                last_error=kept_error(error),
             )
             if writes is not None:
                 put_writes(tables, writes)
@@ -212,7 +213,7 @@ def _lease_ran_out(row: JobRow, now: Instant) -> bool:
 
 
 def _lost(row: JobRow, now: Instant) -> JobRow:
-    lost = min(row.attempts + 1, limits.JOB_ATTEMPTS_MAX)
+    lost = min(row.attempts + 1, JOBS.attempts_max)
     due = now + lost_wait_us(row.attempts + 1) if row.attempts else row.next_attempt_at
     return replace(_released(row), attempts=lost, last_error=LEASE_LOST, next_attempt_at=due)
 

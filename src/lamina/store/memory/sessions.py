@@ -14,6 +14,7 @@ from lamina.store.memory.log import MemoryLog
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Sitting
+from lamina.store.rules.attempts import kept_error
 from lamina.store.rules.sessions import advance, closed, ends
 
 __all__ = ["MemorySessions"]
@@ -128,7 +129,7 @@ class MemorySessions:
                 tables.outbox[held.id] = replace(
                     held,
                     attempts=held.attempts + 1,
-                    last_error=error[: limits.JOB_ERROR_LENGTH_MAX],
+                    last_error=kept_error(error),
                     next_attempt_at=retry_at,
                     lease_until=None,
                     state="failed" if failed else "pending",

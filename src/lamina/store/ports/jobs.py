@@ -6,20 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lamina import limits
 from lamina.kernel.events import Event, Stage
-from lamina.kernel.time import Instant, doubling_us
+from lamina.kernel.time import Instant
 from lamina.store.ports.writes import Writes
 
-__all__ = ["LEASE_LOST", "Job", "JobState", "Jobs", "lost_wait_us"]
+__all__ = ["LEASE_LOST", "Job", "JobState", "Jobs"]
 
 LEASE_LOST = "lease lost"
 """The ``last_error`` of a job whose worker went away in the middle of it."""
-
-
-def lost_wait_us(lost: int) -> int:
-    """How long a job waits after it lost its ``lost``-th lease: not at all, then 5, 10, 20 s."""
-    return 0 if lost < 2 else doubling_us(limits.JOB_BACKOFF_BASE_S, lost - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +50,7 @@ class Jobs(Protocol):
         A job is due when no earlier event of its scope is still before or in this stage. A lease that ran out
         is an attempt that failed (``LEASE_LOST``): its job is due again, by itself, since it may be what ended its
         worker and what was leased with it should not be blamed twice. From the second time on it waits before
-        (``lost_wait_us``): a worker that is restarted in quick succession has not tried anything.
+        (``store.rules.attempts.lost_wait_us``): a worker that is restarted in quick succession has not tried anything.
         """
         ...
 

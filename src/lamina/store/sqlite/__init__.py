@@ -3,7 +3,7 @@
 from lamina.store.sqlite.engine import SqliteStore, make_folder, require_store
 from lamina.store.sqlite.jobs import backlog_of
 from lamina.store.sqlite.upkeep import failed_behind_of, failing_of
-from lamina.store.sqlite.worker_lock import alone, require_no_worker, worker_lives
+from lamina.store.sqlite.worker_lock import alone, require_no_worker, usable, worker_lives
 
 __all__ = [
     "SqliteStore",
@@ -14,5 +14,6 @@ __all__ = [
     "make_folder",
     "require_no_worker",
     "require_store",
+    "usable",
     "worker_lives",
 ]

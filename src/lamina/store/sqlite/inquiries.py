@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import apsw
 
-from lamina import limits
 from lamina.kernel.events import Event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -16,6 +15,7 @@ from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.writes import Inquiry, Writes
 from lamina.store.rows import Row
+from lamina.store.rules.attempts import kept_error
 from lamina.store.sqlite.codec import json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.model_outputs import put_output
@@ -64,8 +64,7 @@ class SqliteInquiries:
 
     def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:
         """Mirrors ``Inquiries.put_off``."""
-        text = error[: limits.JOB_ERROR_LENGTH_MAX]
-        self._run("put_off_inquiry", (inquiry.id, text, retry_at, inquiry.lease_until))
+        self._run("put_off_inquiry", (inquiry.id, kept_error(error), retry_at, inquiry.lease_until))
 
     def drop(self, inquiry: Inquiry) -> None:
         """Mirrors ``Inquiries.drop``."""

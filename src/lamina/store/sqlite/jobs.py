@@ -11,9 +11,10 @@ from lamina import limits
 from lamina.kernel.events import Stage
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.jobs import LEASE_LOST, Job, JobState, lost_wait_us
+from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
+from lamina.store.rules.attempts import JOBS, kept_error, lost_wait_us
 from lamina.store.rules.batches import Turns
 from lamina.store.sqlite.claims import due_in_turn, due_jobs
 from lamina.store.sqlite.codec import ALL_STAGES, STAGE_NUMBERS, stage_of
@@ -96,10 +97,11 @@ class SqliteJobs:
     def fail(self, job: Job, error: str, *, retry_at: Instant | None, writes: Writes | None = None) -> None:
         """Mirrors ``Jobs.fail``."""
         place = (job.event.tenant_id, job.event.id, STAGE_NUMBERS[job.stage])
-        text = error[: limits.JOB_ERROR_LENGTH_MAX]
 
         def work(connection: apsw.Connection) -> None:
-            connection.execute(_SQL["fail_job"], (*place, retry_at, text, limits.JOB_ATTEMPTS_MAX, job.owner))
+            connection.execute(
+                _SQL["fail_job"], (*place, retry_at, kept_error(error), JOBS.attempts_max, job.owner)
+            )
             if writes is not None and connection.changes():
                 put_writes(connection, writes)
 
@@ -177,6 +179,6 @@ def _claim(
 
 def _lose_leases(connection: apsw.Connection, stage: int, now: Instant) -> int:
     """Count the leases that ran out as failed attempts; how many."""
-    bindings = (stage, now, limits.JOB_ATTEMPTS_MAX, LEASE_LOST, lost_wait_us(2))
+    bindings = (stage, now, JOBS.attempts_max, LEASE_LOST, lost_wait_us(2))
     connection.execute(_SQL["lost_leases"], bindings)
     return connection.changes()

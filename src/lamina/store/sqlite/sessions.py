@@ -17,6 +17,7 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Sitting
 from lamina.store.rows import Row
+from lamina.store.rules.attempts import kept_error
 from lamina.store.rules.sessions import advance, closed, ends
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.log import SqliteLog
@@ -118,8 +119,7 @@ class SqliteSessions:
 
     def put_off(self, row: OutboxRow, error: str, *, retry_at: Instant | None, failed: bool) -> None:
         """Mirrors ``Sessions.put_off``."""
-        text = error[: limits.JOB_ERROR_LENGTH_MAX]
-        self._run("put_off_outbox", (row.id, text, retry_at, failed, row.lease_until))
+        self._run("put_off_outbox", (row.id, kept_error(error), retry_at, failed, row.lease_until))
 
     def release(self, rows: Collection[OutboxRow] | None = None) -> None:
         """Mirrors ``Sessions.release``."""

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from lamina.errors import Conflict
+from lamina.errors import Conflict, Unavailable
 
-__all__ = ["alone", "require_no_worker", "worker_lives"]
+__all__ = ["alone", "require_no_worker", "usable", "worker_lives"]
 
 _NAME = "worker.lock"
 _TRIES = 5
@@ -22,14 +22,29 @@ _HANDOVER_S = 10.0  # the worker of a server that was killed ends after the batc
 def alone(folder: Path) -> Iterator[None]:
     """Hold a folder's lock: with it, a lease that somebody else left is a lease of the dead.
 
-    Raises ``Conflict`` (WORKER_RUNNING).
+    Raises ``Conflict`` (WORKER_RUNNING), and ``Unavailable`` (CANNOT_OPEN_STORE) where the lock cannot be made.
     """
-    with (folder / _NAME).open("w") as lock:
+    with usable(folder):
+        file = (folder / _NAME).open("w")
+    with file as lock:
         try:
             _take(lock)
         except OSError as error:
             raise _running(folder) from error
         yield
+
+
+@contextlib.contextmanager
+def usable(folder: Path) -> Iterator[None]:
+    """A block in which the folder is put to use: what cannot be read or made there is one line, as it is for the database."""
+    try:
+        yield
+    except OSError as error:
+        raise Unavailable(
+            "CANNOT_OPEN_STORE",
+            f"{error.filename or folder} cannot be used: {error.strerror or type(error).__name__}",
+            hint="name with --data a folder that you may write to",
+        ) from error
 
 
 def worker_lives(folder: Path) -> bool:

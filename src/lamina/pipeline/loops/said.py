@@ -1,0 +1,120 @@
+"""A sentence with its times, and the drafts that its words make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from lamina.kernel.records import LoopType
+from lamina.kernel.time import from_datetime
+from lamina.language.sentences import Sentence
+from lamina.language.temporal import TemporalMatch
+from lamina.pipeline.loops.dues import FindMoments, cut_end, due_within, horizon_of, without_times
+from lamina.pipeline.loops.values import LoopDraft
+
+__all__ = ["Said", "cut", "draft_of", "said_of", "shortened"]
+
+_WORDS_MAX: Final = 12
+_LEAD = re.compile(
+    r"^(?:(?:ok(?:ay)?|so|well|and|but|also|oh|ah|hmm|yeah|yes|yep|no(?=\s*[,.!;:]| (?:i|we)\b)|right|anyway|actually|honestly|please|hey|hi|listen|by the way|"
+    r"btw|plus|then|now|first|next|finally|unfortunately|apparently|today|tomorrow|tonight)\b[\s,.:;!-]*)+",
+    re.IGNORECASE,
+)
+_CLOSERS = re.compile(
+    r"(?: (?:too|as well|please|again|anyway|though|soon|at some point|for sure|(?:right )?now)){1,8}$",
+    re.IGNORECASE,
+)
+_URGENT = re.compile(
+    r"\b(?:urgent(?:ly)?|asap|as soon as possible|important|deadline|really must|right away|critical)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"[\s,]{0,8}(?:if|unless)\b", re.IGNORECASE)
+_ASKING_IF = re.compile(r"\b(?:see|ask|check|know|find out|decide|wonder|wondering)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence; what it says begins at ``start``, after words such as "so" and "well"."""
+
+    sentence: str
+    start: int
+    moments: Sequence[TemporalMatch]
+    now: datetime
+
+    @property
+    def words(self) -> str:
+        """What it says."""
+        return self.sentence[self.start :]
+
+    def before(self, match: re.Match[str]) -> str:
+        """The sentence up to a match in its words."""
+        return self.sentence[: self.start + match.start()]
+
+    def after(self, match: re.Match[str]) -> str:
+        """The sentence from a match in its words on."""
+        return self.sentence[self.start + match.start() :]
+
+    def is_conditional(self, match: re.Match[str]) -> bool:
+        """Whether the deed of a match hangs on an "if"."""
+        end = cut_end(self.sentence, self.start + match.start(1))
+        return (
+            _CONDITION.match(self.sentence, end) is not None
+            and _ASKING_IF.search(self.sentence[:end]) is None
+        )
+
+    def due(self, match: re.Match[str]) -> datetime | None:
+        """The day of the deed of a match."""
+        begins = self.start + match.start()
+        return due_within(self.moments, self.sentence, begins, self.start + match.start(1), self.now)
+
+    def deed(self, match: re.Match[str]) -> str:
+        """The deed of a match, without the time that it is due and what only goes with it."""
+        end = self.start + match.end(1)
+        return cut(without_times(self.sentence[:end], self.start + match.start(1), self.moments))
+
+
+def said_of(sentence: Sentence, now: datetime, find_moments: FindMoments) -> Said:
+    """A sentence of a turn, with the times in it."""
+    words = sentence.text.strip()
+    lead = _LEAD.match(words)
+    return Said(words, lead.end() if lead else 0, find_moments(words, now), now)
+
+
+def draft_of(
+    kind: LoopType,
+    words: str,
+    confidence: float,
+    salience: int,
+    sentence: str,
+    due: datetime | None,
+    now: datetime,
+) -> LoopDraft:
+    """A draft as its words and its day make it; ``sentence`` says how much it presses."""
+    if kind is not LoopType.COMMITMENT:
+        due = None
+    if due is not None:
+        salience += due - now <= timedelta(days=2)
+    salience += bool(_URGENT.search(sentence))
+    return LoopDraft(
+        kind,
+        words[:1].upper() + words[1:],
+        confidence,
+        min(5, salience),
+        horizon_of(due, now),
+        None if due is None else from_datetime(due),
+    )
+
+
+def cut(words: str) -> str:
+    """The words of a deed up to the end of its clause, without what only closes a sentence."""
+    words = words.strip()[: cut_end(words.strip())]
+    words = _CLOSERS.sub("", " ".join(words.split()).strip(" ,.;:!?-—–\"'"))
+    return shortened(words)
+
+
+def shortened(words: str) -> str:
+    """At most the words that a loop has room for."""
+    return " ".join(words.split()[:_WORDS_MAX])
