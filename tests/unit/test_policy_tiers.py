@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -198,12 +199,37 @@ def test_rates_are_the_tenants_own_or_the_deployments_and_an_actor_lowers_them()
     world = World("cloud_shared_saas")
 
     def rates() -> dict[str, str]:
-        return dict(world.policy.rate_rules(TENANT, "user:alice").shown())
+        return dict(world.policy.current().rate_rules(TENANT, "user:alice").shown())
 
     assert rates() == {"write": "100/s", "read": "500/s", "importer": "1000/s"}
     world.put("tenant", defaults={"rate_limit.write": "50/s", "rate_limit.importer": "60/m"})
     world.put("actor", "user:alice", defaults={"rate_limit.write": "99/s", "rate_limit.read": "10/s"})
     assert rates() == {"write": "50/s", "read": "10/s", "importer": "60/m"}
+
+
+def test_how_fast_calls_may_come_is_not_read_at_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, asked = World("cloud_shared_saas"), 0
+    version = world.store.registry.version
+
+    def counted() -> int:
+        nonlocal asked
+        asked += 1
+        return version()
+
+    monkeypatch.setattr(world.store.registry, "version", counted)
+
+    def writes() -> str:
+        return world.policy.rate_rules(TENANT, "user:alice").shown()["write"]
+
+    assert {writes() for _ in range(1000)} == {"100/s"}
+    assert asked < 100
+    world.put("tenant", defaults={"rate_limit.write": "50/s"})
+    assert world.tier("scope.write", HOME) is None  # who decides anything reads what stands now
+    assert writes() == "50/s"
+    world.put("tenant", defaults={"rate_limit.write": "40/s"})
+    until = time.monotonic() + 5
+    while writes() != "40/s":  # what another process put
+        assert time.monotonic() < until
 
 
 @pytest.mark.parametrize(

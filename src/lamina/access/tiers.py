@@ -6,6 +6,8 @@ the caller. Documents and members are read once and kept until the store's regis
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -37,6 +39,7 @@ T = TypeVar("T")
 _SILENT: Final = CompiledDocument()
 _RATES: Final = ("read", "write", "importer")
 _IMPORTER_FACTOR: Final = 10
+_RECENT_S: Final = 0.1
 _READS_ACROSS: Final = frozenset(
     {Capability.SCOPE_READ_LOCAL, Capability.SCOPE_READ_HOLISTIC, Capability.SCOPE_READ_DESCEND}
 )
@@ -63,6 +66,7 @@ class TieredPolicy:
         self._operators = frozenset(operators)
         self._token_allows = token_allows
         self._newest = self._snapshot(-1)
+        self._read_at = -math.inf
 
     def current(self) -> Snapshot:
         """Mirrors ``Policy.current``. While nobody changed a policy or a member it reads one row."""
@@ -71,15 +75,21 @@ class TieredPolicy:
         newest = self._newest
         if newest.version < version:
             newest = self._newest = self._snapshot(version)
+        self._read_at = time.monotonic()
         return newest
 
     def audit_rules(self, tenant_id: str) -> AuditRules:
-        """Mirrors ``Rules.audit_rules``."""
-        return self.current().audit_rules(tenant_id)
+        """Mirrors ``Rules.audit_rules``. They are those under which the call's permits were made, or newer."""
+        return self._recent().audit_rules(tenant_id)
 
     def rate_rules(self, tenant_id: str, actor: str) -> RateRules:
-        """Mirrors ``Rules.rate_rules``."""
-        return self.current().rate_rules(tenant_id, actor)
+        """Mirrors ``Rules.rate_rules``. Another process's change of a rate counts here a tenth of a second later at most."""
+        return self._recent().rate_rules(tenant_id, actor)
+
+    def _recent(self) -> Snapshot:
+        """Policy as it stood a moment ago, for what decides no grant: each call is asked of on the event loop, where nothing is
+        read from a disk if that can be helped."""
+        return self._newest if time.monotonic() - self._read_at < _RECENT_S else self.current()
 
     def _snapshot(self, version: int) -> Snapshot:
         return Snapshot(version, self._preset, self._registry, self._operators, self._token_allows)
