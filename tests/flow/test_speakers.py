@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from lamina.kernel.records import Fact, Layer
+from given import ALICE
+from lamina.kernel.events import Party
+from lamina.kernel.records import Fact, Layer, Loop
 from lamina.language.temporal import find_times
 from lamina.pipeline.extract.extractor import RulesExtractor
 from told import DAY, START, Memory
@@ -101,3 +103,54 @@ def test_another_speakers_word_outlives_that_a_like_one_is_cancelled(
     assert facts(memory) == ["Tom lives in Leeds"]
     live, again = memory.replayed()
     assert live == again
+
+
+@pytest.fixture
+def account(make_memory: Callable[..., Memory], extractor: RulesExtractor) -> Callable[..., list[str]]:
+    """What is open and what holds after turns of Ana's own account, a day apart."""
+
+    def told(*turns: str) -> list[str]:
+        memory = make_memory(extractor)
+        for day, turn in enumerate(("My name is Ana Petrova.", *turns)):
+            memory.tell(turn, START + day * DAY, who=Party(ALICE.rsplit("/", 1)[-1], "user", "Ana"))
+        memory.derive()
+        live, again = memory.replayed()
+        assert live == again
+        held = [each for each in memory.held(Layer.FACTS) if isinstance(each, Fact)]
+        return [
+            f"{each.object.text} {each.status.value}"
+            if isinstance(each, Loop)
+            else f"{each.text} to {each.valid_to}"
+            for each in held
+        ]
+
+    return told
+
+
+DOSE, DEBT, PASSPORT = (
+    "I take 500 mg of metformin twice a day.",
+    "I owe Mia 50 euros.",
+    "I need to renew my passport by Friday.",
+)
+ON_THE_THIRD_DAY = START + 2 * DAY
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "told"),
+    [
+        (
+            DOSE,
+            "I stopped taking metformin.",
+            f"Ana's metformin dose is 500 mg twice a day to {ON_THE_THIRD_DAY}",
+        ),
+        (DEBT, "I paid Mia back.", f"Ana owes 50 euros to {ON_THE_THIRD_DAY}"),
+        (PASSPORT, "I renewed my passport.", "Renew my passport completed"),
+        ("It's sunny.", "I need to call the bank tomorrow.", "Call the bank active"),
+    ],
+)
+def test_what_somebody_else_did_and_has_to_do_is_not_the_accounts_own(
+    account: Callable[..., list[str]], known: str, said: str, told: str
+) -> None:
+    assert told in account(known, said)
+    assert told in account(known, f"Ana here. {said}")
+    assert told not in account(known, f"Tom here. {said}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -165,3 +166,11 @@ def test_what_is_scheduled_is_to_come(extractor: RulesExtractor, text: str, days
 def test_a_passing_state_of_the_past_is_over(extractor: RulesExtractor, text: str, over: bool) -> None:
     (triple,) = triples(extractor, text)
     assert (triple.predicate, triple.valid_to is not None) == ("status", over)
+
+
+def test_many_slips_cost_one_look_at_the_turns_before() -> None:
+    quick = RulesExtractor(find_times, use_parser=False)
+    slips = "\n".join(["Sorry, I meant Leeds."] * 40)
+    started = time.process_time()
+    read(quick, slips, f"I live in York.\n{slips}", slips)
+    assert time.process_time() - started < 2

@@ -29,6 +29,7 @@ from lamina.pipeline.loops.question import inquiry_about, is_worth_asking
 from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
 from lamina.pipeline.mending import Mender
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
+from lamina.pipeline.speakers import another_speaks
 from lamina.pipeline.view import FactsRead, Pending, View
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import Job
@@ -109,11 +110,15 @@ class Deriver:
             event = view.event
             if event.cancels is not None:
                 return self._mender.facts(view, event.cancels)
-            extraction = extracted.get(event.id) or direct_extraction(event)
-            writes = FactResolver(view).resolve(extraction or Extraction(), self._extractor.name)
+            extraction = extracted.get(event.id) or direct_extraction(event) or Extraction()
+            writes = FactResolver(view).resolve(extraction, self._extractor.name)
             types = {entity.id: entity.type for entity in writes.entities}
             writes.mentions = [replace(each, type=types.get(each.entity_id)) for each in writes.mentions]
-            if raises_loops(event) and event.directives.wants("facts"):
+            if (
+                raises_loops(event)
+                and event.directives.wants("facts")
+                and not another_speaks(view, extraction)
+            ):
                 LoopKeeper(view).keep(read_turn(event, view.previous(HEARD_BEFORE)), writes)
             new_facts = [
                 r

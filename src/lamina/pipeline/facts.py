@@ -70,16 +70,15 @@ class FactResolver:
             _note_mentions(event, extraction, writes)
         if not event.directives.wants("facts"):
             return writes
-        person = entity_id(event.tenant_id, normalise_name(event.observed_actor.display_name))
-        told = given_to_speaker(self._view, extraction.triples[:FACTS_PER_EVENT_MAX], person)
-        claims = [_claim(event, triple) for triple in told]
+        told = given_to_speaker(self._view, extraction)
+        claims = [_claim(event, triple) for triple in told.triples[:FACTS_PER_EVENT_MAX]]
         self._namesakes = self._doubtful(claims)
         for ordinal, claim in enumerate(claims):
             if claim.confidence < event.directives.confidence_floor:
                 continue
             _note_claim_entities(event, claim, writes)
             self._place(event, claim, ordinal, extractor, writes)
-        for taken in extraction.taken_back:
+        for taken in told.taken_back:
             self._take_back(event, taken, writes)
         return writes
 

@@ -6,38 +6,68 @@ name says so: "my name is", "call me", "I changed my name".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from lamina.kernel.records import Fact, Layer, value_slot
-from lamina.language.entities import normalise_name, possessive
-from lamina.pipeline.extract.values import EntityRef, LiteralValue, Triple
+from lamina.language.entities import entity_id, normalise_name, possessive
+from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Triple
 from lamina.pipeline.view import View
 
-__all__ = ["given_to_speaker"]
+__all__ = ["another_speaks", "given_to_speaker"]
 
 _NAMES = ("name_is", "goes_by")
 _HELD_MAX = 16
 
 
-def given_to_speaker(view: View, triples: Sequence[Triple], person_id: str) -> Sequence[Triple]:
-    """The claims of a turn, with its first person given to whom it names as its speaker, if that is another than was known.
+@dataclass(frozen=True, slots=True)
+class _Introduction:
+    """That a turn names its speaker by another name than the one that is known."""
 
-    ``person_id`` is the entity of the actor.
-    """
-    actor = view.event.observed_actor.id
-    said = next((each for each in triples if each.introduces and each.subject.actor == actor), None)
+    said: Triple
+    speaker: EntityRef | None
+    """Somebody else; None where it is part of the name that is known: "Ana here" takes nothing from "Ana Petrova"."""
+
+
+def given_to_speaker(view: View, extraction: Extraction) -> Extraction:
+    """What a turn says, with its first person given to whom it names as its speaker, if that is another than was known."""
+    found = _introduced(view, extraction)
+    if found is None:
+        return extraction
+    others = tuple(each for each in extraction.triples if each is not found.said)
+    if found.speaker is None:
+        return replace(extraction, triples=others)
+    before, speaker = found.said.subject, found.speaker
+    return replace(
+        extraction,
+        triples=tuple(_given(each, before, speaker) for each in others),
+        taken_back=tuple(
+            replace(each, subject=_instead(each.subject, before, speaker)) for each in extraction.taken_back
+        ),
+    )
+
+
+def another_speaks(view: View, extraction: Extraction) -> bool:
+    """Whether a turn is the word of somebody else than the actor is known to be: what they have to do, did and owe is theirs."""
+    found = _introduced(view, extraction)
+    return found is not None and found.speaker is not None
+
+
+def _introduced(view: View, extraction: Extraction) -> _Introduction | None:
+    actor = view.event.observed_actor
+    said = next(
+        (each for each in extraction.triples if each.introduces and each.subject.actor == actor.id), None
+    )
     if said is None or not isinstance(said.object, LiteralValue):
-        return triples
-    known = _known(view, person_id)
-    name = normalise_name(str(said.object.value))
-    if not known or any(each < set(name.split()) for each in known):
-        return triples
-    others = [each for each in triples if each is not said]
-    if any(set(name.split()) <= each for each in known):
-        return others  # "Ana here" takes nothing from "Ana Petrova"
-    speaker = EntityRef(str(said.object.value), name, "person")
-    return [_given(each, said.subject, speaker) for each in others]
+        return None
+    known = _known(view, entity_id(view.event.tenant_id, normalise_name(actor.display_name)))
+    given = str(said.object.value)
+    name = normalise_name(given)
+    words = set(name.split())
+    if not known or any(each < words for each in known):
+        return None
+    if any(words <= each for each in known):
+        return _Introduction(said, None)
+    return _Introduction(said, EntityRef(given, name, "person"))
 
 
 def _known(view: View, person_id: str) -> list[set[str]]:

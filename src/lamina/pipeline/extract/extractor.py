@@ -74,6 +74,8 @@ class _Work:
     sentences: list[Sentence]
     worth: list[bool]
     parses: list[Parse | None] = field(default_factory=list)
+    claimed_before: Sequence[Triple] | None = None
+    """What the speaker's turn before claimed, once it was asked for."""
 
 
 class RulesExtractor:
@@ -125,7 +127,8 @@ class RulesExtractor:
         for (work, i), parse in zip(places, self._parser.parse(wanted), strict=True):
             work.parses[i] = parse
 
-    def _read(self, work: _Work) -> Extraction:
+    def _read(self, work: _Work, *, alone: bool = False) -> Extraction:
+        """``alone`` without a look at the turns before, which would read those before them, and so on."""
         utterance = work.utterance
         refs = _references(utterance)
         mentions: list[Mention] = []
@@ -137,7 +140,7 @@ class RulesExtractor:
                 topic = "unknown"
             end = sentence.end
             said = meant(sentence.text) if refs.speaker is not None else None
-            if said is not None and self._put_right(said, work, sentence, triples):
+            if said is not None and self._put_right(said, work, sentence, triples, alone=alone):
                 continue
             if parse is not None:
                 reader = Reader(
@@ -166,16 +169,24 @@ class RulesExtractor:
             taken_back=() if utterance.role == "assistant" else tuple(dict.fromkeys(taken_back)),
         )  # fmt: skip
 
-    def _put_right(self, said: Meant, work: _Work, sentence: Sentence, triples: list[Triple]) -> bool:
+    def _put_right(
+        self, said: Meant, work: _Work, sentence: Sentence, triples: list[Triple], *, alone: bool
+    ) -> bool:
         """Change what the utterance claimed, or claim anew what the speaker's turn before did; whether there was such a claim."""
         span = Span(sentence.start, sentence.start + len(sentence.text))
         if triples and said.about is None:
             changed = put_in_place(said, triples, span)
             triples[:] = [changed.get(each, each) for each in triples]
             return bool(changed)
-        if said.near:
+        if said.near or alone:
             return False
-        utterance = work.utterance
+        if work.claimed_before is None:
+            work.claimed_before = self._claimed_before(work.utterance)
+        found = put_right(said, work.claimed_before, span)
+        triples += found
+        return bool(found)
+
+    def _claimed_before(self, utterance: Utterance) -> Sequence[Triple]:
         own = [
             at
             for at, turn in enumerate(utterance.previous)
@@ -183,10 +194,10 @@ class RulesExtractor:
         ]
         for at in own[-1:]:
             text, before = utterance.previous[at].text[:_TURN_LENGTH_MAX], utterance.previous[:at]
-            (earlier,) = self.extract([replace(utterance, text=text, previous=before)])
-            triples += (found := put_right(said, earlier.triples, span))
-            return bool(found)
-        return False
+            earlier = _prepare(replace(utterance, text=text, previous=before))
+            self._parse([earlier])
+            return self._read(earlier, alone=True).triples
+        return ()
 
     def _times(self, utterance: Utterance, sentence: Sentence) -> Times:
         return Times(

@@ -46,7 +46,7 @@ def end_stated(view: View, loop: Loop, turns: Sequence[str], at: Instant, writes
 
 def end_fact(view: View, fact: Fact, at: Instant, writes: Writes) -> None:
     """End a fact that holds at an instant or lies ahead, with the view's event as what tells of it."""
-    event = view.event
+    event, fact = view.event, _newest(fact, writes)
     over = fact.valid_to is not None and fact.valid_to <= at
     if over or (fact.recorded_to or event.recorded_at + 1) <= event.recorded_at:
         return
@@ -58,11 +58,19 @@ def end_fact(view: View, fact: Fact, at: Instant, writes: Writes) -> None:
 
 
 def move_fact(view: View, fact: Fact, begins: Instant, ends: Instant, writes: Writes) -> None:
-    """Put a fact on another day, by the view's event."""
-    if (fact.valid_from, fact.valid_to) == (begins, ends):
+    """Put a fact on another day, by the view's event, unless it is over."""
+    fact = _newest(fact, writes)
+    over = fact.valid_to is not None and fact.valid_to <= view.event.context.observed_at
+    if over or (fact.valid_from, fact.valid_to) == (begins, ends):
         return
     put_version(view.event, fact, replace(fact, valid_from=begins, valid_to=ends), writes)
     writes.supports += [_tie(view, fact, MOVED_BY, begins), _tie(view, fact, MOVED_UNTIL, ends)]
+
+
+def _newest(fact: Fact, writes: Writes) -> Fact:
+    """The version that this event made of it already, or the one that it met."""
+    own = (each for each in reversed(writes.records) if each.id == fact.id)
+    return next((each for each in own if isinstance(each, Fact)), fact)
 
 
 def _said_at(view: View, fact: Fact) -> Instant | None:

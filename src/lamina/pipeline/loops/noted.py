@@ -21,7 +21,7 @@ __all__ = [
 _ITEM = re.compile(r"^[ \t]*+(?:[-*•–]|\d{1,2}[.)])[ \t]+(?P<box>\[[ xX]?\][ \t]*)?(?P<words>\S.*)")
 _HEADER = re.compile(
     r"^[ \t]*(?:(?:here(?:'s| is| are)|so|ok|and|also|right|yes)[, ]+)*"
-    r"(?P<what>(?:my |our |the )?to-?dos?(?: list)?|(?:my|our) (?:tasks|jobs|errands|chores|list)|"
+    r"(?P<what>(?:my |our |the )?to[- ]?dos?(?: list)?|(?:my|our) (?:tasks|jobs|errands|chores|list)|"
     r"(?:things|stuff|errands|chores|jobs|tasks)(?P<bare>)|"
     r"(?:things |stuff |what )?(?:i|we)(?:'ve)? (?:still )?(?:need|have|got) to(?: do| get done)?|"
     r"(?:things|stuff|still) (?:still )?(?:to do|to get done|left to do)|need to|"
@@ -30,7 +30,7 @@ _HEADER = re.compile(
     r"(?P<when>[^:\n]{0,30}):[ \t]*$",
     re.IGNORECASE,
 )
-_LISTED = re.compile(r"^to-?dos?(?: list)?(?: for [^:\n]{1,20})? ?[:–-]+ +(?P<items>\S.*)$", re.IGNORECASE)
+_LISTED = re.compile(r"^to[- ]?dos?(?: list)?(?: for [^:\n]{1,20})? ?[:–-]+ +(?P<items>\S.*)$", re.IGNORECASE)
 _CROSSED = re.compile(r"^(?:✅|☑️?|✔️?|\[[xX]\])\s*(?P<what>\S.*)$")
 _ITEM_LEAD = re.compile(r"^(?:(?:i|we) )?(?:(?:need|have|remember|don't forget) to |to )", re.IGNORECASE)
 

@@ -60,7 +60,9 @@ def read_loops(
         drafts += accepted(text, before[-1].text, observed_at, find_moments)
     if before and takes_back_reminder(text):
         endings += _asked_back(before, observed_at, find_moments)
-    told, opened = "", len(drafts)
+    told = ""
+    # Where in the three lists begins what the sentence before said, and what this one says.
+    last = begun = (len(drafts), len(endings), len(moves))
     noted = {
         item.start: item for item in noted_lines(text, lambda when: bool(find_moments(when, observed_at)))
     }
@@ -75,26 +77,29 @@ def read_loops(
         said = said_of(sentence, observed_at, find_moments)
         if not said.words or _HYPOTHETICAL.match(said.words):
             continue
-        if len(drafts) > opened and is_taken_back(said.sentence):
-            del drafts[opened:]
+        if (len(drafts), len(endings), len(moves)) > begun and is_taken_back(said.sentence):
+            del drafts[begun[0] :], endings[begun[1] :], moves[begun[2] :]
             continue
-        if endings and is_undone_by(said.words):
-            endings.pop()
-        ended = list(endings_of(said.words, crossed_out=is_crossed_out(said.words)))
+        if is_undone_by(said.words):
+            del endings[begun[1] :]
+        last, begun = begun, (len(drafts), len(endings), len(moves))
+        move = move_in(said.sentence, 0, said.moments, observed_at)
+        # "The visit was moved to Friday" names a day, and no end.
+        ended = [] if move else list(endings_of(said.words, crossed_out=is_crossed_out(said.words)))
         endings += (replace(each, about=_said_before(text[: sentence.start], before)) for each in ended)
         stopped = any(ending.way == "stopped" for ending in ended)
         if any(not ending.completed and ending.way not in _GOES_ON for ending in ended):
             continue
-        move = move_in(said.sentence, 0, said.moments, observed_at)
         if move is not None:
             moves.append(move)
         reminder = reminded(said, told, find_moments)
         if move is not None and reminder is None:
             continue
-        if (later := put_on(said, drafts[opened:])) is not None:
-            drafts[opened:] = [later]
+        if (later := put_on(said, drafts[last[0] :])) is not None:
+            drafts[last[0] :] = [later]
+            begun = (last[0], *begun[1:])
             continue
-        told, opened = said.sentence, len(drafts)
+        told = said.sentence
         for draft in [*openings_of(said)] if reminder is None else [reminder]:
             if stopped and draft.type is LoopType.HABIT:
                 continue
