@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from lamina.kernel.records import Loop, LoopType
+from lamina.pipeline.loops.another import speaks_of_another
 from lamina.pipeline.loops.matching import (
     aside_of,
     core_of,
@@ -80,7 +81,9 @@ def meant_by(ending: Ending, held: Sequence[Loop]) -> Loop | None:
     best: tuple[float, Loop] | None = None
     for loop in ends:
         share = _share(ending, loop, said)
-        if share > 0 and (best is None or share > best[0]):
+        if share <= (0.0 if best is None else best[0]):
+            continue
+        if not speaks_of_another(_wording(loop), ending.words, deed_first=ending.way == "did"):
             best = (share, loop)
     return _unnamed(ending, ends) if best is None else best[1]
 
