@@ -168,6 +168,36 @@ def test_a_passing_state_of_the_past_is_over(extractor: RulesExtractor, text: st
     assert (triple.predicate, triple.valid_to is not None) == ("status", over)
 
 
+@pytest.mark.parametrize(
+    ("text", "claims", "taken_back"),
+    [
+        (
+            "I stopped taking metformin. Sorry, I meant sertraline.",
+            ["Alice not corrects takes_medication sertraline", "Alice corrects stopped taking sertraline"],
+            ["sertraline_dose"],
+        ),
+        (
+            "I take 500 mg of metformin twice a day. Sorry, I meant 1000 mg.",
+            ["Alice corrects metformin_dose 1000 mg twice a day", "Alice takes_medication metformin"],
+            [],
+        ),
+        (
+            "I take 500 mg of metformin. Sorry, I meant sertraline.",
+            ["Alice corrects sertraline_dose 500 mg", "Alice corrects takes_medication sertraline"],
+            [],
+        ),
+        ("I take metformin. Sorry, I meant 1000 mg.", ["Alice takes_medication metformin"], []),
+        ("I take metformin. Sorry, I meant sertraline.", ["Alice corrects takes_medication sertraline"], []),
+    ],
+)
+def test_a_slip_about_a_medicine_keeps_doses_and_medicines_apart(
+    extractor: RulesExtractor, text: str, claims: list[str], taken_back: list[str]
+) -> None:
+    (found,) = extractor.extract([say(text, observed_at=NINTH)])
+    assert sorted(short(triple) for triple in found.triples) == sorted(claims)
+    assert [each.predicate for each in found.taken_back] == taken_back
+
+
 def test_many_slips_cost_one_look_at_the_turns_before() -> None:
     quick = RulesExtractor(find_times, use_parser=False)
     slips = "\n".join(["Sorry, I meant Leeds."] * 40)

@@ -22,7 +22,7 @@ from lamina.pipeline.extract.limits import (
     SENTENCES_MAX,
     TEXT_LENGTH_MAX,
 )
-from lamina.pipeline.extract.meant import Meant, meant, put_in_place, put_right
+from lamina.pipeline.extract.meant import Meant, meant, put_in_place, put_right, renamed_doses
 from lamina.pipeline.extract.mentions import distinct, note_kin, parsed_mentions, plain_mentions
 from lamina.pipeline.extract.parsed import Reader
 from lamina.pipeline.extract.plain import plain_triples
@@ -140,7 +140,7 @@ class RulesExtractor:
                 topic = "unknown"
             end = sentence.end
             said = meant(sentence.text) if refs.speaker is not None else None
-            if said is not None and self._put_right(said, work, sentence, triples, alone=alone):
+            if said is not None and self._put_right(said, work, sentence, triples, taken_back, alone=alone):
                 continue
             if parse is not None:
                 reader = Reader(
@@ -170,13 +170,24 @@ class RulesExtractor:
         )  # fmt: skip
 
     def _put_right(
-        self, said: Meant, work: _Work, sentence: Sentence, triples: list[Triple], *, alone: bool
+        self,
+        said: Meant,
+        work: _Work,
+        sentence: Sentence,
+        triples: list[Triple],
+        taken_back: list[TakenBack],
+        *,
+        alone: bool,
     ) -> bool:
         """Change what the utterance claimed, or claim anew what the speaker's turn before did; whether there was such a claim."""
         span = Span(sentence.start, sentence.start + len(sentence.text))
         if triples and said.about is None:
             changed = put_in_place(said, triples, span)
             triples[:] = [changed.get(each, each) for each in triples]
+            renamed = renamed_doses(changed)
+            taken_back[:] = [
+                replace(each, predicate=renamed.get(each.predicate, each.predicate)) for each in taken_back
+            ]
             return bool(changed)
         if said.near or alone:
             return False

@@ -7,18 +7,19 @@ Days and hours are left to what is open: "I meant Tuesday" moves an appointment,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lamina.language.entities import normalise_name
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.amounts import number_of_words
+from lamina.pipeline.extract.medicines import DOSE, TAKES, dose_of
 from lamina.pipeline.extract.phrases import is_time_word
 from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.restating import object_text
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple
 
-__all__ = ["Meant", "meant", "put_in_place", "put_right"]
+__all__ = ["Meant", "meant", "put_in_place", "put_right", "renamed_doses"]
 
 _SORRY = r"(?:no|nope|oh|oops|whoops|sorry|wait|correction|my bad|my mistake|argh|ah|um|er|actually|typo)"
 _MEANT = re.compile(
@@ -85,10 +86,9 @@ def meant(text: str) -> Meant | None:
 def put_in_place(said: Meant, claims: Sequence[Triple], span: Span) -> dict[Triple, Triple]:
     """What stands in the place of claims of the same utterance: of those of its last sentence that has any."""
     last = [each for each in claims if each.evidence == claims[-1].evidence] if claims else []
-    return {
-        old: replace(old, object=new, evidence=span, corrects=True)
-        for old, new in _swapped(said, last).items()
-    }
+    swapped = _swapped(said, last)
+    swapped |= _doses_of(swapped, last)
+    return {old: replace(new, evidence=span, corrects=True) for old, new in swapped.items()}
 
 
 def put_right(said: Meant, claims: Sequence[Triple], span: Span) -> list[Triple]:
@@ -96,7 +96,7 @@ def put_right(said: Meant, claims: Sequence[Triple], span: Span) -> list[Triple]
     found = []
     for old, new in _swapped(said, claims).items():
         base = replace(old, evidence=span, valid_from=None, valid_to=None)
-        found.append(replace(base, object=new, corrects=True))
+        found.append(replace(base, object=new.object, corrects=True))
         if not old.single_valued:
             wrong = replace(base, negated=not old.negated, corrects=False, qualifiers=())
             # That she can't have dairy was wrong; whether she has any was not said.
@@ -108,8 +108,8 @@ def put_right(said: Meant, claims: Sequence[Triple], span: Span) -> list[Triple]
     return found
 
 
-def _swapped(said: Meant, claims: Sequence[Triple]) -> dict[Triple, EntityRef | LiteralValue]:
-    """The claims of the one value of the kind, and what it becomes."""
+def _swapped(said: Meant, claims: Sequence[Triple]) -> dict[Triple, Triple]:
+    """The claims of the one value of the kind, each with the value that it becomes."""
     about = None if said.about is None else normalise_name(said.about)
     fitting = [
         (each, value)
@@ -118,10 +118,37 @@ def _swapped(said: Meant, claims: Sequence[Triple]) -> dict[Triple, EntityRef | 
         and about in (None, each.subject.key)
         and (value := _like(each, said.new)) is not None
     ]
+    states = [(each, value) for each, value in fitting if each.kind != "event"]
+    texts = {object_text(each) for each, _ in states or fitting}
     # Of two values either may be the wrong one.
-    if len({object_text(each) for each, _ in fitting}) != 1:
+    if len(texts) != 1:
         return {}
-    return {each: value for each, value in fitting if value != each.object}
+    (old,) = texts
+    swapped = {}
+    for each, value in fitting:
+        if object_text(each) == old:
+            swapped[each] = replace(each, object=value)
+        elif isinstance(value, LiteralValue):  # "stopped taking metformin" beside "takes metformin"
+            words = object_text(each).replace(old, said.new)
+            swapped[each] = replace(each, object=replace(value, value=words))
+    return {each: new for each, new in swapped.items() if new != each}
+
+
+def _doses_of(swapped: Mapping[Triple, Triple], claims: Sequence[Triple]) -> dict[Triple, Triple]:
+    """The doses of the medicines that were meant, in the place of those that were said."""
+    renamed = renamed_doses(swapped)
+    return {
+        each: replace(each, predicate=renamed[each.predicate]) for each in claims if each.predicate in renamed
+    }
+
+
+def renamed_doses(swapped: Mapping[Triple, Triple]) -> dict[str, str]:
+    """The predicates of doses of one medicine that are those of another now."""
+    return {
+        dose_of(object_text(old)): dose_of(object_text(new))
+        for old, new in swapped.items()
+        if old.predicate == TAKES
+    }
 
 
 def _like(claim: Triple, new: str) -> EntityRef | LiteralValue | None:
@@ -134,5 +161,9 @@ def _like(claim: Triple, new: str) -> EntityRef | LiteralValue | None:
         return None if number is None else replace(value, value=number)
     if value.datatype != "string" or number is not None:
         return None
+    amount = DOSE.match(new)
+    if claim.predicate.endswith("_dose") or amount is not None:
+        of_a_dose = claim.predicate.endswith("_dose") and amount is not None
+        return replace(value, value=DOSE.sub(new, str(value.value), count=1)) if of_a_dose else None
     named = str(value.value)[:1].isupper()
     return replace(value, value=new) if named == new[:1].isupper() else None

@@ -22,7 +22,7 @@ from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, TakenBack
 from lamina.pipeline.extract.vocabulary import slug
 
-__all__ = ["DOSE_CHANGES", "Medicines", "dose_of"]
+__all__ = ["DOSE", "DOSE_CHANGES", "TAKES", "Medicines", "dose_of"]
 
 TAKES = "takes_medication"
 _UNITS = word_set("mg mcg µg milligram milligrams microgram micrograms")
@@ -42,7 +42,7 @@ _AMOUNT = (
     r"(?:\d{1,6}(?:[.,]\d{1,4})?|one|two|three|four|half a) ?"
     r"(?:mg|mcg|µg|g|ml|iu|milligrams?|micrograms?|grams?|units?|tablets?|pills?|capsules?|puffs?|drops?)\b"
 )
-_DOSE = re.compile(_AMOUNT, re.IGNORECASE)
+DOSE = re.compile(_AMOUNT, re.IGNORECASE)
 _TO_DOSE = re.compile(rf"\bto (?P<dose>{_AMOUNT})", re.IGNORECASE)
 _OFTEN = re.compile(
     r"\b(?:(?:once|twice|(?:one|two|three|four|\d) times?) (?:a|per|every|each) (?:day|week|month|night)|(?:once|twice) (?:daily|weekly)|daily|nightly|"
@@ -217,7 +217,7 @@ class Medicines(Health, Endings):
             return
         told = clause if keep else replace(clause, past=False, perfect=False, passive=False)
         dated = since or _SINCE.search(self.parse.text) is not None
-        amount = _DOSE.search(self.parse.text)
+        amount = DOSE.search(self.parse.text)
         start, end = amount.span() if amount else (0, 0)
         validity = self._dated(clause, start, end) if dated and not clause.negated else Validity()
         self._claim(told, subject, medicine, validity)
@@ -283,7 +283,7 @@ class Medicines(Health, Endings):
             return Medicine(name, often[0] if often else "")
         further = [
             m
-            for m in _DOSE.finditer(text, token.end, following)
+            for m in DOSE.finditer(text, token.end, following)
             if m.start() > amount.start
             and (following == len(text) or text[m.end() : following].strip() not in ("", "of"))
         ]
