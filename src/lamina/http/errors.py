@@ -118,7 +118,6 @@ class ErrorStyle:
 
 DOCUMENTATION = "https://lamina.dev/docs/reference/errors/"
 
-_INPUT_SHOWN_MAX = 64
 _BY_TYPE_IN_BODY = {"json_invalid": "INVALID_BODY", "missing": "MISSING_REQUIRED_FIELD"}
 
 
