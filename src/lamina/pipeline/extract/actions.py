@@ -8,6 +8,7 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.figures import is_spouse
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, phrase_tokens
 from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
@@ -104,8 +105,14 @@ class Actions(Emitter):
                 and not clause.past
                 and self._is_indefinite(target)
                 and not self._is_common(subject)
+                and not self._is_cause_told(clause, target)
             ):
                 self._emit(clause, subject, "has", value, scale=0.8)
+
+    def _is_cause_told(self, clause: Clause, target: Token) -> bool:
+        """Of "an allergy to paperwork", which is none, there is nothing to be had."""
+        causes = [*self.parse.children(target, "prep"), *self.parse.children(clause.verb, "prep")]
+        return target.lemma in ("allergy", "intolerance") and any(t.lower == "to" for t in causes)
 
     def _event(self, clause: Clause, subject: EntityRef, value: Value | None) -> None:
         """ "I have a meeting on the 24th" is about one to come, also on the 9th."""
@@ -146,11 +153,11 @@ class Actions(Emitter):
             return
         for slot, target in self._slots(clause):
             predicate = words.CANON.get((clause.lemma, slot)) or self._going(clause, slot, target)
-            if predicate is not None and not self._read_elsewhere(clause, slot, predicate):
+            if predicate is not None and not self._read_elsewhere(clause, slot, predicate, target):
                 self._canonical_claim(clause, subject, predicate, target)
         self._participles(clause, subject)
 
-    def _read_elsewhere(self, clause: Clause, slot: str, predicate: str) -> bool:
+    def _read_elsewhere(self, clause: Clause, slot: str, predicate: str, target: Token) -> bool:
         """Tastes were refused by their own handler, past wishes are reasons, "was married by" is no spouse, and who is driven to
         football no car."""
         return (
@@ -158,7 +165,8 @@ class Actions(Emitter):
             or (predicate in words.HABITUAL and not self._is_habitual(clause))
             or (clause.lemma == "want" and clause.past and not clause.perfect)
             or (predicate == "signed_up_for" and bool(self.parse.children(clause.verb, "dobj")))
-            or (predicate == "married_to" and slot == "dobj" and clause.passive)
+            or (predicate == "married_to" and ((slot == "dobj" and clause.passive) or not is_spouse(target)))
+            or (predicate == "engaged_to" and not is_spouse(target))
             or (predicate == "drives" and self._takes_along(clause))
         )
 

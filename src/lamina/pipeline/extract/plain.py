@@ -16,6 +16,7 @@ from itertools import islice
 from lamina.language.attributed import is_attributed
 from lamina.language.english import is_english
 from lamina.language.entities import NAME_RUN
+from lamina.pipeline.extract.figures import is_allergen
 from lamina.pipeline.extract.phrases import VAGUE
 from lamina.pipeline.extract.places import is_tool_name
 from lamina.pipeline.extract.references import References, entity
@@ -209,6 +210,8 @@ def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
     for rule in _ENGLISH:
         found = rule.pattern.search(text)
         if found and not _empty(found["object"]) and _is_own(text, found):
+            if rule.predicate == "allergic_to" and not is_allergen(found["object"].split()[-1]):
+                continue
             yield _Draft(speaker, rule.predicate, _value(found["object"], rule.predicate))
             if rule.predicate == "moved_to" and not is_tool_name(_trim(found["object"])):
                 yield _Draft(speaker, "lives_in", _value(found["object"], "lives_in"))
