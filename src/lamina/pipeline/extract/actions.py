@@ -20,7 +20,12 @@ _POINTING = word_set("this that these those")
 _PASSING = word_set(
     "open closed blocked broken delayed paused overdue down offline online live active inactive"
 )
-_OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
+_OPPOSITE = {"likes": "dislikes"}
+"""What is not liked is disliked; what is not hated need not be liked."""
+_NO_PASTIME = word_set(
+    "being doing having getting going making thinking knowing trying saying seeing feeling hearing looking meeting coming becoming giving "
+    "taking keeping letting putting using wanting needing asking telling"
+)
 
 
 class Actions(Emitter):
@@ -59,9 +64,18 @@ class Actions(Emitter):
             if predicate == "likes" and (self._is_praise(target) or past_activity):
                 continue  # "I loved reading it as a kid" is no taste of today
             value = noun_value(self.parse, target, self.refs, self.times)
+            if value is None and predicate in words.TASTES and self._is_pastime(target):
+                value = LiteralValue("string", target.lower)
+            if isinstance(value, LiteralValue) and " but " in str(value.value):
+                continue  # "I like running but hate gyms", read as one thing
             if target.tag == "VB" and isinstance(value, LiteralValue):
                 value = replace(value, value=f"to {value.value}")
             self._emit(clause, subject, predicate, value, qualifiers=over)
+
+    def _is_pastime(self, target: Token) -> bool:
+        """The bare "running" of "I hate running"."""
+        bare = not [t for t in self.parse.children(target) if t.dep not in ("cc", "conj", "punct")]
+        return target.tag == "VBG" and bare and target.lower not in _NO_PASTIME
 
     def _compared(self, clause: Clause) -> tuple[tuple[str, str], ...]:
         if clause.lemma != "prefer":
