@@ -24,7 +24,13 @@ from lamina.pipeline.extract.limits import (
     TEXT_LENGTH_MAX,
 )
 from lamina.pipeline.extract.meant import Meant, meant, put_in_place, put_right
-from lamina.pipeline.extract.mentions import distinct, note_kin, parsed_mentions, plain_mentions
+from lamina.pipeline.extract.mentions import (
+    distinct,
+    note_kin,
+    note_unnamed_kin,
+    parsed_mentions,
+    plain_mentions,
+)
 from lamina.pipeline.extract.parsed import Reader
 from lamina.pipeline.extract.plain import plain_triples
 from lamina.pipeline.extract.references import References
@@ -242,4 +248,9 @@ def _references(utterance: Utterance) -> References:
         note_kin(text, refs)
         for sentence in split_sentences(text, count_max=20):
             plain_mentions(sentence.text, refs, 0)
+    own = (
+        t for t in reversed(utterance.previous) if t.speaker in (utterance.speaker, utterance.speaker_name)
+    )
+    if utterance.role != "assistant" and (last := next(own, None)) is not None:
+        note_unnamed_kin(own_words(last.text[:2_000]), refs)
     return refs

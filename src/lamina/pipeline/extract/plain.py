@@ -15,7 +15,7 @@ from itertools import islice
 
 from lamina.language.attributed import is_attributed
 from lamina.language.english import is_english
-from lamina.language.entities import NAME_RUN
+from lamina.language.entities import CONTRACTED, NAME_RUN
 from lamina.pipeline.extract.figures import is_allergen
 from lamina.pipeline.extract.phrases import VAGUE
 from lamina.pipeline.extract.places import is_tool_name
@@ -69,7 +69,8 @@ _FAVOURITE = re.compile(
     re.IGNORECASE,
 )
 _KIN = re.compile(
-    r"(?<!not )(?<!n't )\b[Mm]y (?:(?!half|step|foster)\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?(?P<object>[A-Z][\w'-]{1,30})"
+    r"(?<!not )(?<!n't )\b[Mm]y (?:(?!half|step|foster)\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?"
+    rf"(?P<object>(?!{CONTRACTED})[A-Z][\w'-]{{1,30}})"
 )
 _PET = re.compile(
     r"\bi (?:have|got|adopted) an? (?:\w{1,12} )?(?P<noun>\w{2,12}) (?:named|called) (?P<object>[A-Z][\w'-]{1,30})",
