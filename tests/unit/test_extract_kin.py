@@ -185,3 +185,42 @@ def test_folding_keeps_count_of_what_it_takes_out() -> None:
     assert [fold.word for fold in folds] == ["mother-in-law", "step-dad", "brothers-in-law"]
     assert sum(fold.shorter_by for fold in folds) == len(text) - len(short_text)
     assert all(short_text[fold.at :].startswith(fold.noun) for fold in folds)
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "claims"),
+    [
+        ("Also promised my mum I'd visit her.", "She says she's fine but she's a nurse.", ["Alice's mum works_as nurse"]),
+        ("I told my sister I'll be late.", "She works at Google.", ["Alice's sister works_at Google"]),
+        ("I told my sister I’ve moved.", "She's a nurse.", ["Alice's sister works_as nurse"]),
+        ("I told my sister She's late.", "She's a nurse.", ["Alice's sister works_as nurse"]),
+        ("I visited my gran in Leeds.", "She lives in York now.", ["Alice's gran lives_in York"]),
+        ("My boss shouted at me.", "Well, he works at Google.", ["Alice's boss works_at Google"]),
+        # whose names are names
+        ("My sister D'Arcy rang.", "She's a nurse.", ["D'Arcy works_as nurse"]),
+        ("My sister Anna's car broke.", "She's a nurse.", ["Anna works_as nurse"]),
+        ("My sister Anna rang, I'd missed her.", "She's a nurse.", ["Anna works_as nurse"]),
+        # who it is stays open
+        ("I promised my mum I'd call Leonie.", "She's a nurse.", []),
+        ("I called my mum and my sister.", "She's a nurse.", []),
+        ("I called my mum.", "The new colleague started. She's a nurse.", []),
+        ("I called my dad.", "She's a nurse.", []),
+        ("My sister's friend rang.", "She's a nurse.", []),
+        ("I told my dad Don't worry.", "He's a nurse.", ["Alice's dad works_as nurse"]),
+    ],
+)  # fmt: skip
+def test_two_words_in_one_are_no_name(
+    extractor: RulesExtractor, before: str, text: str, claims: list[str]
+) -> None:
+    told = say(text, previous=(Previous("user:alice", before),))
+    assert [short(t) for t in extractor.extract([told])[0].triples] == claims
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I promised my mum I'd visit her in Leeds.", "My sister I'll be late", "I told my dad She's late."],
+)
+def test_two_words_in_one_are_no_name_without_a_parser(text: str) -> None:
+    (found,) = RulesExtractor(find_times, use_parser=False).extract([say(text)])
+    assert not [t for t in found.triples if t.kind == "relation"]
+    assert {m.surface for m in found.mentions} <= {"Leeds"}

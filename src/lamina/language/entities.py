@@ -20,13 +20,28 @@ _LEADING = word_set(
 _COMPANY = word_set("inc incorporated ltd limited llc llp corp corporation co gmbh ag plc sa bv nv oy ab kg")
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])(?=\s|$)")
 _CAPITALS = "".join(letter for letter in map(chr, range(0x41, 0x530)) if letter.isupper())
-_CAPITALISED = rf"(?!I['’])[{_CAPITALS}](?:\.|[\w'’-]{{1,30}})"
+CONTRACTED: Final = (
+    r"(?:(?:[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Tt]hat|[Tt]his|[Tt]here|[Hh]ere|[Ww]hat|[Ww]ho|[Ww]here|[Hh]ow|[Ll]et|[Ww]hen|[Ww]hy)['’]\w"
+    r"|\w{1,20}['’](?:m|d|ll|ve|re|t)(?![\w'’]))"
+)
+"""What is written for two words, and never a name: "I'd", "she's", "don't"."""
+_CAPITALISED = rf"(?!{CONTRACTED})[{_CAPITALS}](?:\.|[\w'’-]{{1,30}})"
 _PARTICLE = (
     r"(?:de|da|do|dos|das|di|del|della|der|den|van|von|zu|zum|zur|ten|ter|la|le|el|al|bin|bint|ibn|y|e|af|av)"
 )
 NAME_RUN: Final = rf"(?-i:{_CAPITALISED}(?: (?:{_PARTICLE} ){{0,2}}{_CAPITALISED}){{0,4}})"
 """The words of a name with capitals."""
+_CONTRACTED = re.compile(CONTRACTED)
 _EDGE = " \t\"'“”‘’`.,;:!?()[]{}<>*_#~"
+
+
+def is_contracted(word: str) -> bool:
+    """Whether `word` stands for two.
+
+    >>> is_contracted("I'd"), is_contracted("Don’t"), is_contracted("D'Angelo"), is_contracted("Anna's")
+    (True, True, False, False)
+    """
+    return _CONTRACTED.match(word) is not None
 
 
 def normalise_name(name: str) -> str:

@@ -8,6 +8,7 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.figures import is_spouse
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, phrase_tokens
 from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
@@ -19,7 +20,12 @@ _POINTING = word_set("this that these those")
 _PASSING = word_set(
     "open closed blocked broken delayed paused overdue down offline online live active inactive"
 )
-_OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
+_OPPOSITE = {"likes": "dislikes"}
+"""What is not liked is disliked; what is not hated need not be liked."""
+_NO_PASTIME = word_set(
+    "being doing having getting going making thinking knowing trying saying seeing feeling hearing looking meeting coming becoming giving "
+    "taking keeping letting putting using wanting needing asking telling"
+)
 
 
 class Actions(Emitter):
@@ -58,9 +64,18 @@ class Actions(Emitter):
             if predicate == "likes" and (self._is_praise(target) or past_activity):
                 continue  # "I loved reading it as a kid" is no taste of today
             value = noun_value(self.parse, target, self.refs, self.times)
+            if value is None and predicate in words.TASTES and self._is_pastime(target):
+                value = LiteralValue("string", target.lower)
+            if isinstance(value, LiteralValue) and " but " in str(value.value):
+                continue  # "I like running but hate gyms", read as one thing
             if target.tag == "VB" and isinstance(value, LiteralValue):
                 value = replace(value, value=f"to {value.value}")
             self._emit(clause, subject, predicate, value, qualifiers=over)
+
+    def _is_pastime(self, target: Token) -> bool:
+        """The bare "running" of "I hate running"."""
+        bare = not [t for t in self.parse.children(target) if t.dep not in ("cc", "conj", "punct")]
+        return target.tag == "VBG" and bare and target.lower not in _NO_PASTIME
 
     def _compared(self, clause: Clause) -> tuple[tuple[str, str], ...]:
         if clause.lemma != "prefer":
@@ -104,8 +119,14 @@ class Actions(Emitter):
                 and not clause.past
                 and self._is_indefinite(target)
                 and not self._is_common(subject)
+                and not self._is_cause_told(clause, target)
             ):
                 self._emit(clause, subject, "has", value, scale=0.8)
+
+    def _is_cause_told(self, clause: Clause, target: Token) -> bool:
+        """Of "an allergy to paperwork", which is none, there is nothing to be had."""
+        causes = [*self.parse.children(target, "prep"), *self.parse.children(clause.verb, "prep")]
+        return target.lemma in ("allergy", "intolerance") and any(t.lower == "to" for t in causes)
 
     def _event(self, clause: Clause, subject: EntityRef, value: Value | None) -> None:
         """ "I have a meeting on the 24th" is about one to come, also on the 9th."""
@@ -146,11 +167,11 @@ class Actions(Emitter):
             return
         for slot, target in self._slots(clause):
             predicate = words.CANON.get((clause.lemma, slot)) or self._going(clause, slot, target)
-            if predicate is not None and not self._read_elsewhere(clause, slot, predicate):
+            if predicate is not None and not self._read_elsewhere(clause, slot, predicate, target):
                 self._canonical_claim(clause, subject, predicate, target)
         self._participles(clause, subject)
 
-    def _read_elsewhere(self, clause: Clause, slot: str, predicate: str) -> bool:
+    def _read_elsewhere(self, clause: Clause, slot: str, predicate: str, target: Token) -> bool:
         """Tastes were refused by their own handler, past wishes are reasons, "was married by" is no spouse, and who is driven to
         football no car."""
         return (
@@ -158,7 +179,8 @@ class Actions(Emitter):
             or (predicate in words.HABITUAL and not self._is_habitual(clause))
             or (clause.lemma == "want" and clause.past and not clause.perfect)
             or (predicate == "signed_up_for" and bool(self.parse.children(clause.verb, "dobj")))
-            or (predicate == "married_to" and slot == "dobj" and clause.passive)
+            or (predicate == "married_to" and ((slot == "dobj" and clause.passive) or not is_spouse(target)))
+            or (predicate == "engaged_to" and not is_spouse(target))
             or (predicate == "drives" and self._takes_along(clause))
         )
 

@@ -9,6 +9,7 @@ from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.figures import is_allergen, is_figurative, is_said_of_people, is_spouse
 from lamina.pipeline.extract.own_names import is_own_name
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, verb_value
 from lamina.pipeline.extract.references import entity, is_denied
@@ -143,6 +144,8 @@ class Descriptions(Emitter):
             return
         if (clause.past and not clause.perfect) or self.parse.child(clause.verb, "mark") is not None:
             return  # "since I was a kid"
+        if speaks_of_person and self.personal and is_figurative(self.parse, clause, target):
+            return
         if speaks_of_person and self._occupation(target):
             self._emit(
                 clause,
@@ -151,6 +154,9 @@ class Descriptions(Emitter):
                 self._bare_job(clause, subject, target, LiteralValue("string", text)),
             )
         elif determiner is not None and determiner.lower in ("a", "an") and subject.type != "thing":
+            named = clause.subject is not None and clause.subject.is_name
+            if speaks_of_person and self.personal and not is_said_of_people(self.parse, target, named=named):
+                return
             self._emit(clause, subject, "is_a", LiteralValue("string", text), scale=0.85)
 
     def _occupation(self, noun: Token) -> bool:
@@ -171,6 +177,9 @@ class Descriptions(Emitter):
         if owner is None or (token.lemma in words.RELATIONS and not target.is_name):
             return False
         noun = token.lemma if token.lemma != "hobbie" else "hobby"
+        determiner = self.parse.child(target, "det")
+        if noun in words.RELATIONS and determiner is not None and determiner.lower in ("a", "an"):
+            return False  # "my husband is a German"
         if noun in words.RELATIONS and isinstance(value, EntityRef):
             self._emit(clause, owner, words.RELATIONS[noun][0], replace(value, type="person"))
         elif noun in words.PETS and isinstance(value, EntityRef):
@@ -229,11 +238,16 @@ class Descriptions(Emitter):
             for inner in self.parse.children(prep, "pobj", "pcomp"):
                 for one in conjuncts(self.parse, inner):
                     found = True
+                    if predicate == "allergic_to" and not is_allergen(one.lower, one.tag):
+                        continue
+                    if predicate in ("married_to", "engaged_to") and not is_spouse(one):
+                        continue
                     self._emit(clause, subject, predicate, noun_value(self.parse, one, self.refs, self.times))
         if not found and word in ("intolerant", "allergic"):  # "lactose intolerant"
             for cause in self.parse.children(target, "amod", "npadvmod", "compound", "nmod"):
                 found = True
-                self._emit(clause, subject, "allergic_to", LiteralValue("string", cause.lower))
+                if is_allergen(cause.lower):
+                    self._emit(clause, subject, "allergic_to", LiteralValue("string", cause.lower))
         attribute = words.ADJECTIVE_ATTRIBUTES.get(word)
         if found or attribute is None or target.dep == "advmod":
             return

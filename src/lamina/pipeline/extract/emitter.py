@@ -33,6 +33,7 @@ class Emitter:
     """One parsed sentence being read; `offset` is its place in the utterance, `found` and `taken_back` what it has given so far.
 
     With `goes_on` the sentences before it were about somebody else, who may be the subject that it leaves out.
+    `following` is the next sentence, which may take back what others said.
     """
 
     parse: Parse
@@ -42,6 +43,7 @@ class Emitter:
     personal: bool
     factor: float = 1.0
     goes_on: bool = False
+    following: str = ""
     found: list[Triple] = field(default_factory=list)
     taken_back: list[TakenBack] = field(default_factory=list)
 

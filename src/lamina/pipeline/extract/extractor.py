@@ -12,7 +12,8 @@ from lamina.language.own_words import own_words
 from lamina.language.sentences import Sentence, split_sentences
 from lamina.language.spoken import Written, as_written
 from lamina.pipeline.extract.answers import confirmed
-from lamina.pipeline.extract.ellipsis import following, parsed_topic, plain_topic, topic_before
+from lamina.pipeline.extract.ellipsis import following as topic_after
+from lamina.pipeline.extract.ellipsis import parsed_topic, plain_topic, topic_before
 from lamina.pipeline.extract.gate import worth_parsing
 from lamina.pipeline.extract.keys import keys_of
 from lamina.pipeline.extract.limits import (
@@ -23,7 +24,13 @@ from lamina.pipeline.extract.limits import (
     TEXT_LENGTH_MAX,
 )
 from lamina.pipeline.extract.meant import Meant, meant, put_in_place, put_right, renamed_doses
-from lamina.pipeline.extract.mentions import distinct, note_kin, parsed_mentions, plain_mentions
+from lamina.pipeline.extract.mentions import (
+    distinct,
+    note_kin,
+    note_unnamed_kin,
+    parsed_mentions,
+    plain_mentions,
+)
 from lamina.pipeline.extract.parsed import Reader
 from lamina.pipeline.extract.plain import plain_triples
 from lamina.pipeline.extract.references import References
@@ -135,7 +142,10 @@ class RulesExtractor:
         triples: list[Triple] = confirmed(refs)
         taken_back: list[TakenBack] = []
         topic, end = topic_before(utterance), 0
-        for sentence, worth, parse in zip(work.sentences, work.worth, work.parses, strict=True):
+        behind = [*(each.text for each in work.sentences[1:]), ""]
+        for sentence, worth, parse, following in zip(
+            work.sentences, work.worth, work.parses, behind, strict=False
+        ):
             if _PARAGRAPH.search(utterance.text, end, sentence.start):
                 topic = "unknown"
             end = sentence.end
@@ -145,19 +155,19 @@ class RulesExtractor:
             if parse is not None:
                 reader = Reader(
                     parse, refs, self._times(utterance, sentence), sentence.start, utterance.has_first_person,
-                    _factor(utterance), goes_on=topic == "other",
+                    _factor(utterance), goes_on=topic == "other", following=following,
                 )  # fmt: skip
                 triples.extend(reader.read())
                 taken_back.extend(reader.taken_back)
                 mentions.extend(parsed_mentions(parse, refs, sentence.start))
-                topic = following(topic, parsed_topic(parse))
+                topic = topic_after(topic, parsed_topic(parse))
                 continue
             if worth:
                 triples.extend(
                     plain_triples(sentence.text, refs, self._times(utterance, sentence), sentence.start)
                 )
             mentions.extend(plain_mentions(sentence.text, refs, sentence.start))
-            topic = following(topic, plain_topic(sentence.text))
+            topic = topic_after(topic, plain_topic(sentence.text))
         distinct_triples = tuple(dict.fromkeys(told_by(refs, triples)))
         if work.written.origins is not None:
             mentions = [replace(each, span=_said_at(work.written, each.span)) for each in mentions]
@@ -260,4 +270,9 @@ def _references(utterance: Utterance) -> References:
         note_kin(text, refs)
         for sentence in split_sentences(text, count_max=20):
             plain_mentions(sentence.text, refs, 0)
+    own = (
+        t for t in reversed(utterance.previous) if t.speaker in (utterance.speaker, utterance.speaker_name)
+    )
+    if utterance.role != "assistant" and (last := next(own, None)) is not None:
+        note_unnamed_kin(own_words(last.text[:2_000]), refs)
     return refs

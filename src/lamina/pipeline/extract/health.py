@@ -8,6 +8,7 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.clauses import Clause, conjuncts
 from lamina.pipeline.extract.consumed import CONDITIONS, DRINKS, FOODS, MEDICINES, SUFFERING
 from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.figures import is_allergen
 from lamina.pipeline.extract.phrases import noun_value
 from lamina.pipeline.extract.references import FIRST
 from lamina.pipeline.extract.syntax import Token
@@ -67,6 +68,7 @@ class Health(Emitter):
             for prep in self.parse.children(allergy, "prep")
             for inner in (self.parse.children(prep, "pobj") if prep.lower == "to" else [])
             for each in conjuncts(self.parse, inner)
+            if is_allergen(each.lower, each.tag)
         ]
 
     def _condition(self, noun: Token) -> str | None:

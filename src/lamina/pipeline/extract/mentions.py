@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from lamina.language.entities import alias_keys, normalise_name, possessive
+from lamina.language.entities import CONTRACTED, alias_keys, is_contracted, normalise_name, possessive
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.limits import MENTIONS_MAX
 from lamina.pipeline.extract.references import _NAME_JUNK, NER_TYPES, References, entity, is_denied
@@ -21,6 +21,12 @@ _NAME_RUN = re.compile(
     r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w&’'-]{0,40}(?: (?:of |the |de |van |von )?[A-ZÀ-ÖØ-Þ][\w&’'-]{0,40}){0,5}"
 )
 _KIN = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:\w{1,12} )?(\w{2,14}),? (?:named |called )?([A-Z][\w’'-]{1,30})")
+_UNNAMED = re.compile(rf"\b[Mm]y (\w{{2,14}})\b(?!['’]s|,? (?!{CONTRACTED})[A-Z][\w-])")
+_PLACED = re.compile(r"\b(?:in|at|to|from|near|on|around)(?: the)? $")
+_TAKEN_UP = re.compile(
+    r"\W{0,3}(?:(?:so|and|but|well|oh|yes|yeah|no|anyway|btw)\b\W{1,3}){0,2}(?:he|she)\b", re.IGNORECASE
+)
+_POSSESSIVE = re.compile(r"['’]s$")
 _CLAIMS = re.compile(r" (?:is|has|had|was|will|moved|uses|needs|signed|bought|\w{3,12}ed)\b")
 _STARTERS = word_set(
     "i the a an my our your his her their its this that these those it he she they we you there here what "
@@ -73,10 +79,13 @@ def plain_mentions(text: str, refs: References, offset: int) -> list[Mention]:
         words = match.group().split(" ")
         start = match.start()
         while words and (
-            words[0].casefold().replace("’", "'") in _STARTERS or normalise_name(words[0]) in _NAME_JUNK
+            words[0].casefold().replace("’", "'") in _STARTERS
+            or is_contracted(words[0])
+            or normalise_name(words[0]) in _NAME_JUNK
         ):
             start += len(words.pop(0)) + 1
-        name = re.sub(r"['’]s$", "", " ".join(words))
+        words = words[: next((i for i, word in enumerate(words) if is_contracted(word)), len(words))]
+        name = _POSSESSIVE.sub("", " ".join(words))
         if len(name) < 2:
             continue
         known = refs.known.get(normalise_name(name))
@@ -96,12 +105,37 @@ def plain_mentions(text: str, refs: References, offset: int) -> list[Mention]:
 
 def note_kin(text: str, refs: References) -> None:
     """Remember the names introduced by "my sister Anna" or "our dog Max" in an earlier utterance."""
-    for noun, name in _KIN.findall(text):
+    for noun, given in _KIN.findall(text):
+        name = _POSSESSIVE.sub("", given)
+        if is_contracted(given) or normalise_name(name) in _NAME_JUNK or name.casefold() in _STARTERS:
+            continue
         relation = RELATIONS.get(noun.lower())
         if relation is not None:
             refs.note(refs.remember(entity(name, "person")), relation[1])
         elif noun.lower() in PETS:
             refs.remember(entity(name, "animal"))
+
+
+def note_unnamed_kin(text: str, refs: References) -> None:
+    """Remember the one relative of the speaker's turn before whom the utterance takes up with its first word, "she" or "he".
+
+    Where that turn names anybody else, the pronoun may be theirs.
+    """
+    speaker = refs.speaker
+    if speaker is None or _TAKEN_UP.match(refs.utterance.text) is None:
+        return
+    nouns = {noun for noun in _UNNAMED.findall(text) if noun in RELATIONS}
+    names = (
+        m
+        for m in _NAME_RUN.finditer(text)
+        if m[0].split(" ")[0].casefold().replace("’", "'") not in _STARTERS
+    )
+    others = any(
+        m.start() and not is_contracted(m[0]) and not _PLACED.search(text[: m.start()][-20:]) for m in names
+    )
+    if len(nouns) == 1 and not others:
+        (noun,) = nouns
+        refs.note(entity(f"{possessive(speaker.name)} {noun}", "person"), RELATIONS[noun][1])
 
 
 def distinct(mentions: Iterable[Mention]) -> tuple[Mention, ...]:

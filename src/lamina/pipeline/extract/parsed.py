@@ -21,6 +21,7 @@ from lamina.pipeline.extract.introductions import Introductions
 from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
 from lamina.pipeline.extract.medicines import DOSE_CHANGES, Medicines
 from lamina.pipeline.extract.quantities import Quantities
+from lamina.pipeline.extract.retold import retold
 from lamina.pipeline.extract.roles import Roles
 from lamina.pipeline.extract.values import EntityRef, Triple
 
@@ -71,13 +72,26 @@ class Reader(
             self._favourite_of(clause)
             self._medication(clause, None)
             return
-        before = len(self.found)
+        before, taken = len(self.found), len(self.taken_back)
         self._medication(clause, subject)
         if len(self.found) == before or clause.lemma not in DOSE_CHANGES:
             self._said(clause, subject)
         self._ended(clause, subject)
         self._dismissed(clause, subject)
         self._for_all(clause, subject, before)
+        self._keep_own(clause, before, taken)
+
+    def _keep_own(self, clause: Clause, found: int, taken: int) -> None:
+        """Leave out what the clause says of the speaker when it is not the speaker's word, and all that is denied behind it."""
+        if len(self.found) == found and len(self.taken_back) == taken:
+            return
+        told = retold(self.parse, clause.verb, self.following)
+        if told.denied == "all":
+            del self.found[found:], self.taken_back[taken:]
+        elif told.by_others or told.denied:
+            of_others = [t for t in self.found[found:] if self.refs.speaker not in (t.subject, t.object)]
+            self.found[found:] = of_others
+            del self.taken_back[taken:]
 
     def _said(self, clause: Clause, subject: EntityRef) -> None:
         before = len(self.found)

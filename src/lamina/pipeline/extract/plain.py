@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from lamina.language.attributed import is_attributed
 from lamina.language.english import is_english
-from lamina.language.entities import NAME_RUN
+from lamina.language.entities import CONTRACTED, NAME_RUN
+from lamina.pipeline.extract.figures import is_allergen
 from lamina.pipeline.extract.phrases import VAGUE
 from lamina.pipeline.extract.places import is_tool_name
 from lamina.pipeline.extract.references import References, entity
@@ -67,7 +69,8 @@ _FAVOURITE = re.compile(
     re.IGNORECASE,
 )
 _KIN = re.compile(
-    r"(?<!not )(?<!n't )\b[Mm]y (?:(?!half|step|foster)\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?(?P<object>[A-Z][\w'-]{1,30})"
+    r"(?<!not )(?<!n't )\b[Mm]y (?:(?!half|step|foster)\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?"
+    rf"(?P<object>(?!{CONTRACTED})[A-Z][\w'-]{{1,30}})"
 )
 _PET = re.compile(
     r"\bi (?:have|got|adopted) an? (?:\w{1,12} )?(?P<noun>\w{2,12}) (?:named|called) (?P<object>[A-Z][\w'-]{1,30})",
@@ -197,22 +200,28 @@ def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
     if pet and pet["noun"].lower() in PETS:
         yield _Draft(speaker, "has_pet", entity(pet["object"], "animal"))
     age = _AGE.search(text)
-    if age:
+    if age and _is_own(text, age):
         yield _Draft(speaker, "age", LiteralValue("integer", int(age["object"])))
     job = _JOB.search(text)
-    if job:
+    if job and _is_own(text, job):
         words = job[1].split()
         last = next((n for n in range(len(words), 0, -1) if words[n - 1].lower() in OCCUPATIONS), 0)
         if last:
             yield _Draft(speaker, "works_as", LiteralValue("string", " ".join(words[:last])))
     for rule in _ENGLISH:
         found = rule.pattern.search(text)
-        if found and not _empty(found["object"]):
+        if found and not _empty(found["object"]) and _is_own(text, found):
+            if rule.predicate == "allergic_to" and not is_allergen(found["object"].split()[-1]):
+                continue
             yield _Draft(speaker, rule.predicate, _value(found["object"], rule.predicate))
             if rule.predicate == "moved_to" and not is_tool_name(_trim(found["object"])):
                 yield _Draft(speaker, "lives_in", _value(found["object"], "lives_in"))
     if not is_english(text):
         yield from _other_languages(text, speaker)
+
+
+def _is_own(text: str, match: re.Match[str]) -> bool:
+    return not is_attributed(text[: match.start()], text[match.end() :])
 
 
 def _other_languages(text: str, speaker: EntityRef) -> Iterator[_Draft]:

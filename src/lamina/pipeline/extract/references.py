@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from lamina.language.entities import normalise_name, possessive
+from lamina.language.entities import is_contracted, normalise_name, possessive
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.joined import second_subject
 from lamina.pipeline.extract.syntax import Parse, Token
@@ -155,6 +155,10 @@ class References:
 
     def given_name(self, parse: Parse, token: Token) -> str | None:
         """The name in "my sister Anna", "my friend, Bob", "a dog named Max"."""
+        name = self._given_name(parse, token)
+        return None if name is not None and any(is_contracted(word) for word in name.split()) else name
+
+    def _given_name(self, parse: Parse, token: Token) -> str | None:
         between = parse.tokens[token.i + 1 : token.head]
         owned = any(t.tag == "POS" for t in between)  # "my mother Anna's dog Max"
         if (
@@ -196,6 +200,8 @@ class References:
         while tokens and (tokens[-1].tag in ("POS", ",", ".", ":", "-RRB-") or tokens[-1].lower == "'s"):
             tokens = tokens[:-1]
         name = parse.words(tokens).strip(" \"'“”*#")
+        if any(is_contracted(word) for word in name.split()):
+            return None
         if len(name) < 2 or not name[:1].isalnum() or normalise_name(name) in _NAME_JUNK:
             return None
         if not any(c.isupper() or c.isdigit() or ord(c) > 0x250 for c in name):

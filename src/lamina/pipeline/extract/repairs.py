@@ -1,5 +1,5 @@
-"""Repairs of a parse: "have got" for a perfect, nouns taken for verbs, as in "allergic to shellfish" and "can't eat gluten", and whose
-kin it is.
+"""Repairs of a parse: "have got" for a perfect, nouns taken for verbs, as in "allergic to shellfish" and "can't eat gluten", what stands
+before a "but", and whose kin it is.
 
 Only words that English has as no verb are taken for nouns, and only where an adjective or a verb asks for one. "My mums birthday"
 is the mum's, and the daughter of "my sister Eva's daughter" is Eva's.
@@ -46,6 +46,8 @@ def mend(tokens: Sequence[Token], is_verb: Callable[[str], bool]) -> None:
                 _suffered(tokens, token)
     if "got" in words:
         _has_got(tokens)
+    if "but" in words:
+        _contrasted(tokens)
     if words.isdisjoint(_SICK | _CONSUMING):
         return
     for token in tokens:
@@ -107,6 +109,19 @@ def _suffered(tokens: Sequence[Token], condition: Token) -> None:
             if token.i < has.i or verbal or token.dep in ("cc", "punct", "neg"):
                 token.head = has.i
     condition.head, condition.dep = has.i, "dobj"
+
+
+def _contrasted(tokens: Sequence[Token]) -> None:
+    """ "I hate running but I love swimming", with the running for a mark of punctuation."""
+    for token in tokens[1:]:
+        before = tokens[token.i - 1]
+        if (
+            token.dep == "punct"
+            and token.text.isalpha()
+            and token.head == before.i
+            and before.tag.startswith("VB")
+        ):
+            token.dep = "xcomp" if token.tag == "VBG" else "dobj" if token.is_noun else token.dep
 
 
 def _has_got(tokens: Sequence[Token]) -> None:
