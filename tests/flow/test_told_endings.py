@@ -86,6 +86,23 @@ def test_what_was_said_last_holds(
     assert live == replayed
 
 
+@pytest.mark.parametrize(
+    ("texts", "predicates", "holds"),
+    [
+        (["My husband Max lives in Rome.", "Max and I split up."], ["partner_of", "married_to"], ["Ana is not the partner of Max"]),
+        (["My husband Max lives in Rome.", "My husband and I separated."], ["married_to"], []),
+        (["My husband Max lives in Rome.", "Tom and I split up."], ["married_to"], ["Ana is married to Max"]),
+    ],
+)  # fmt: skip
+def test_an_end_that_names_no_value_ends_the_one_that_holds(
+    memory: Memory, texts: list[str], predicates: list[str], holds: list[str]
+) -> None:
+    told(memory, *texts)
+    assert now(memory, *predicates) == holds
+    live, replayed = memory.replayed()
+    assert live == replayed
+
+
 def test_the_ended_and_the_end_name_each_other(memory: Memory) -> None:
     told(memory, "I work at Google.", "I quit Google last week.")
     facts = {fact.negated: fact for fact in memory.held(Layer.FACTS) if fact.predicate == "works_at"}

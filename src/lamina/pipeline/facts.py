@@ -128,7 +128,10 @@ class FactResolver:
         at = event.context.observed_at
         slot = value_slot(entity_id(event.tenant_id, _key_of(taken.subject)), taken.predicate)
         for held in self._held(writes, slot=slot):
-            if held.valid_from <= at and _holds_at(held, at) and _may_end(event, held):
+            meant = taken.object is None or held.object.id == entity_id(
+                event.tenant_id, _key_of(taken.object)
+            )
+            if meant and held.valid_from <= at and _holds_at(held, at) and _may_end(event, held):
                 put_version(event, held, replace(held, valid_to=max(at, held.valid_from + 1)), writes)
                 writes.supports.append(
                     support_of(event, held.id, held)._replace(

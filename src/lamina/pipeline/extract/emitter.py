@@ -18,7 +18,16 @@ from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
 from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL, SECOND, References, entity
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.times import Times, Validity
-from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, TakenBack, TimeMatch, Triple
+from lamina.pipeline.extract.values import (
+    EntityRef,
+    Kind,
+    LiteralValue,
+    Span,
+    TakenBack,
+    TimeMatch,
+    Triple,
+    still_taken_back,
+)
 
 _ALWAYS_DEFINITE = word_set(
     "ocean sea beach mountain outdoors rain snow sun forest countryside gym city aisle window"
@@ -211,6 +220,8 @@ class Emitter:
                 qualifiers=qualifiers,
             )
         )
+        if self.taken_back:
+            self.taken_back = still_taken_back(self.taken_back, self.found[-1:])
 
     def _put_to(self, clause: Clause, matches: list[TimeMatch]) -> tuple[tuple[str, str], ...]:
         """What was booked or put off is so from now on; the day that it is for lies ahead."""

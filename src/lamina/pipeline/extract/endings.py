@@ -6,15 +6,14 @@ That something ends is said by a denial from then on, which finds the claim that
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
-from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
+from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.consumed import DRINKS, FOODS, diets_without
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
-from lamina.pipeline.extract.references import FIRST
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
@@ -28,17 +27,18 @@ _OFF = word_set(
 )
 _PARTNERS = ("has_pet", "married_to", "partner_of", "engaged_to")
 _NOT_LITERALLY = word_set("laughing laughter embarrassment boredom inside")
+_FORMERLY = word_set(
+    "once twice times before ever always never when while after back then formerly previously originally"
+)
+_LATELY = timedelta(days=62)
+"""So long ago may lie what ended with no word of which it was."""
 _WORN = word_set("old beloved trusty first last second spare")
 
 
 class Endings(Emitter):
     def _ended(self, clause: Clause, subject: EntityRef) -> None:
         """Read beside whatever else the clause says."""
-        if is_hypothetical(clause) or clause.modal or clause.negated or clause.hedged:
-            return
-        if subject == self.refs.addressee or (self.personal and self._is_common(subject)):
-            return
-        if any(t.lower in ("almost", "nearly") for t in self.parse.children(clause.verb, "advmod")):
+        if not self._has_happened(clause, subject):
             return
         lemma, particle = clause.lemma, clause.particle
         if lemma in ("stop", "quit") or (lemma, particle) == ("give", "up"):
@@ -47,14 +47,34 @@ class Endings(Emitter):
             self._taken_up(clause, subject)
         elif lemma == "go":
             self._gone_off(clause, subject)
-        elif (lemma, particle) in (("break", "up"), ("split", "up")) and clause.past:
-            self._parted(clause, subject, "partner_of")
-        elif lemma == "divorce" or (lemma == "get" and self._got(clause, "divorced")):
-            self._parted(clause, subject, "married_to")
         elif lemma == "die" or (lemma, particle) == ("pass", "away"):
             self._died(clause, subject)
         elif lemma == "sell" and clause.past:
             self._sold(clause, subject)
+
+    def _has_happened(self, clause: Clause, subject: EntityRef) -> bool:
+        """Whether it is said to have happened, and of somebody."""
+        if is_hypothetical(clause) or clause.modal or clause.negated or clause.hedged:
+            return False
+        if subject == self.refs.addressee or (self.personal and self._is_common(subject)):
+            return False
+        return all(t.lower not in ("almost", "nearly") for t in self.parse.children(clause.verb, "advmod"))
+
+    def _is_lately(self, clause: Clause) -> bool:
+        """Whether it happened just now, as far as it is told, and not in a tale of former years."""
+        verb = clause.verb
+        if any(t.lower in _FORMERLY for t in self.parse.children(verb, "advmod", "npadvmod", "mark")):
+            return False
+        if any(
+            t.lower in _FORMERLY
+            for each in self.parse.children(verb, "advcl")
+            for t in self.parse.subtree(each)
+        ):
+            return False
+        starts = [
+            self.times.interval(each, future=False)[0] for each in self.times.of_clause(self.parse, verb)
+        ]
+        return all(start is not None and self._now - start < _LATELY for start in starts)
 
     def _stopped(self, clause: Clause, subject: EntityRef) -> None:
         """ "I stopped using Figma", "I gave up coffee"."""
@@ -111,27 +131,6 @@ class Endings(Emitter):
                 continue
             if self.parse.child(target, "det", "poss", "nummod") is None:
                 self._end(clause, subject, "likes", noun_value(self.parse, target, self.refs, self.times))
-
-    def _got(self, clause: Clause, word: str) -> bool:
-        return clause.past and any(
-            t.lower == word for t in self.parse.children(clause.verb, "acomp", "ccomp")
-        )
-
-    def _parted(self, clause: Clause, subject: EntityRef, predicate: str) -> None:
-        """ "Tomás and I broke up", "I broke up with Tomás", "Ana divorced Ben"."""
-        token = clause.subject
-        if token is None or not clause.past or clause.passive:
-            return
-        others = [t for slot, objects in clause.prepositions() if slot.endswith("with") for t in objects]
-        others += clause.objects("dobj") if predicate == "married_to" else []
-        others += [t for t in conjuncts(self.parse, token) if t.lower not in FIRST and t is not token]
-        if token.lower not in FIRST and subject == self.refs.speaker:
-            others.append(token)
-        for other in others[:1]:
-            value = noun_value(self.parse, other, self.refs, self.times)
-            named = isinstance(value, EntityRef) and value.type != "place" and "'s " not in value.name
-            if isinstance(value, EntityRef) and named and subject.type in ("person", "thing"):
-                self._end(clause, subject, predicate, replace(value, type="person"))
 
     def _died(self, clause: Clause, subject: EntityRef) -> None:
         """Told of kin and pets alone: phones, builds and jokes die as well."""

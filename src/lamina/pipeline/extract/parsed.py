@@ -12,7 +12,6 @@ from lamina.pipeline.extract.corrections import corrected, denied
 from lamina.pipeline.extract.descriptions import Descriptions
 from lamina.pipeline.extract.doings import Doings
 from lamina.pipeline.extract.employment import Employment
-from lamina.pipeline.extract.endings import Endings
 from lamina.pipeline.extract.habits import Habits
 from lamina.pipeline.extract.health import Health
 from lamina.pipeline.extract.homes import Homes
@@ -20,6 +19,7 @@ from lamina.pipeline.extract.intentions import Intentions, is_coming
 from lamina.pipeline.extract.introductions import Introductions
 from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
 from lamina.pipeline.extract.medicines import DOSE_CHANGES, Medicines
+from lamina.pipeline.extract.partings import Partings
 from lamina.pipeline.extract.quantities import Quantities
 from lamina.pipeline.extract.roles import Roles
 from lamina.pipeline.extract.values import EntityRef, Triple
@@ -41,7 +41,7 @@ class Reader(
     Health,
     Actions,
     Doings,
-    Endings,
+    Partings,
 ):
     """Reads one parsed sentence into triples.
 
@@ -76,6 +76,7 @@ class Reader(
         if len(self.found) == before or clause.lemma not in DOSE_CHANGES:
             self._said(clause, subject)
         self._ended(clause, subject)
+        self._parting(clause, subject)
         self._dismissed(clause, subject)
         self._for_all(clause, subject, before)
 
