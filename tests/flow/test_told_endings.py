@@ -89,6 +89,13 @@ def test_what_was_said_last_holds(
 @pytest.mark.parametrize(
     ("texts", "predicates", "holds"),
     [
+        (["I work at Google.", "I got fired yesterday."], ["works_at"], []),
+        (["I work at Google. I got fired."], ["works_at"], []),
+        (["I work at Google.", "I got fired. I work at Spire."], ["works_at"], ["Ana works at Spire"]),
+        (["I work at Google.", "My brother lost his job."], ["works_at"], ["Ana works at Google"]),
+        (["I work at Google, well, worked."], ["works_at"], []),
+        (["I'm pregnant!", "I lost the baby."], ["status"], ["Ana's status is not pregnant"]),
+        (["Leonie is my best friend.", "Leonie and I aren't friends anymore."], ["friend_of"], ["Ana is not a friend of Leonie"]),
         (["My husband Max lives in Rome.", "Max and I split up."], ["partner_of", "married_to"], ["Ana is not the partner of Max"]),
         (["My husband Max lives in Rome.", "My husband and I separated."], ["married_to"], []),
         (["My husband Max lives in Rome.", "Tom and I split up."], ["married_to"], ["Ana is married to Max"]),

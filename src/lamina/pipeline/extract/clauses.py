@@ -41,6 +41,7 @@ _JUDGING = word_set("know doubt wonder hope wish bet see")
 _LASTING = word_set("be have live work")
 _HEDGES = word_set("maybe perhaps probably possibly might apparently supposedly likely seemingly presumably")
 _NEVER = frozenset(("never", "no", "hardly", "rarely"))
+_RATHER = frozenset(("well", "rather", "mean", "sorry", "actually"))
 _UNREAL_MODALS = word_set("would could should 'd must can shall")
 
 
@@ -324,10 +325,23 @@ def _read_auxiliaries(clause: Clause) -> None:
             clause.past = True
     if clause.telegraphic:
         clause.past = True
-    if clause.perfect and not clause.progressive:
+    if (clause.perfect and not clause.progressive) or _is_put_in_past(clause.parse, verb):
         clause.past = True
     if clause.modal in ("may", "might"):
         clause.hedged = True
+
+
+def _is_put_in_past(parse: Parse, verb: Token) -> bool:
+    """ "I work at Bosch, well, worked"."""
+    if verb.tag not in ("VBP", "VBZ"):
+        return False
+    for token in parse.tokens[verb.i + 3 :]:
+        if token.tag in ("VBD", "VBN") and token.lemma == verb.lemma:
+            after = parse.tokens[token.i + 1 : token.i + 2]
+            before = {t.lower for t in parse.tokens[token.i - 2 : token.i]}
+            if bool(before & _RATHER) and (not after or after[0].tag in (".", ",", ":", "CC")):
+                return True
+    return False
 
 
 def _is_inverted(clause: Clause) -> bool:

@@ -32,6 +32,11 @@ _FORMERLY = word_set(
 )
 _LATELY = timedelta(days=62)
 """So long ago may lie what ended with no word of which it was."""
+_BEARING = {
+    "lose": ("baby", "pregnancy"),
+    "have": ("miscarriage", "stillbirth", "abortion"),
+    "give": ("birth",),
+}
 _WORN = word_set("old beloved trusty first last second spare")
 
 
@@ -51,6 +56,8 @@ class Endings(Emitter):
             self._died(clause, subject)
         elif lemma == "sell" and clause.past:
             self._sold(clause, subject)
+        elif lemma in _BEARING and clause.past:
+            self._no_longer_pregnant(clause, subject)
 
     def _has_happened(self, clause: Clause, subject: EntityRef) -> bool:
         """Whether it is said to have happened, and of somebody."""
@@ -167,6 +174,25 @@ class Endings(Emitter):
             text = " ".join(word for word in str(value.value).split() if word.casefold() not in _WORN)
             if text:
                 self._end(clause, subject, "owns", LiteralValue("string", text))
+
+    def _no_longer_pregnant(self, clause: Clause, subject: EntityRef) -> None:
+        """ "I lost the baby", "I had a miscarriage", "I gave birth last night"."""
+        parse, objects = self.parse, clause.objects("dobj")
+        if (
+            subject.type not in ("person", "thing")
+            or len(objects) != 1
+            or objects[0].lower not in _BEARING[clause.lemma]
+        ):
+            return
+        dated = bool(self.times.of_clause(parse, clause.verb)) or any(
+            t.lower == "just" for t in parse.children(clause.verb, "advmod")
+        )
+        placed = any(
+            prep.lower in ("at", "in", "on") and not any(map(self.times.covers, parse.children(prep, "pobj")))
+            for prep in parse.children(clause.verb, "prep")
+        )
+        if not placed and (dated or clause.lemma != "give") and self._is_lately(clause):
+            self._end(clause, subject, "status", LiteralValue("string", "pregnant"))
 
     def _end(self, clause: Clause, subject: EntityRef, predicate: str, value: Value | None) -> None:
         ended = replace(clause, negated=True, past=False, perfect=False)

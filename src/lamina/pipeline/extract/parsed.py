@@ -77,7 +77,9 @@ class Reader(
             self._said(clause, subject)
         self._ended(clause, subject)
         self._parting(clause, subject)
+        self._no_longer(clause, subject)
         self._dismissed(clause, subject)
+        self._out_of_work(clause, subject)
         self._for_all(clause, subject, before)
 
     def _said(self, clause: Clause, subject: EntityRef) -> None:

@@ -13,7 +13,7 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, conjuncts
 from lamina.pipeline.extract.endings import Endings
-from lamina.pipeline.extract.phrases import noun_value
+from lamina.pipeline.extract.phrases import Value, noun_value
 from lamina.pipeline.extract.references import FIRST
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.values import EntityRef, TakenBack
@@ -22,6 +22,11 @@ _COUPLES: Final = ("partner_of", "engaged_to", "married_to")
 _ENDS: Final = {
     "break up": "partner_of", "split up": "partner_of", "divorce": "married_to", "divorced": "married_to",
     "separate": "", "separated": "", "split": "", "leave": "", "dump": "",
+}  # fmt: skip
+_NO_LONGER: Final = {
+    "friends": "friend_of", "mates": "friend_of", "flatmates": "friend_of", "roommates": "friend_of", "neighbours": "friend_of",
+    "neighbors": "friend_of", "colleagues": "colleague_of", "coworkers": "colleague_of", "couple": "partner_of", "together": "partner_of",
+    "married": "married_to", "engaged": "engaged_to",
 }  # fmt: skip
 _PARTED: Final = word_set("divorced separated")
 _LEFT_WHOLE: Final = frozenset({"nsubj", "dobj", "aux", "punct", "advmod", "npadvmod", "prep", "cc", "conj", "advcl", "mark", "intj"})  # fmt: skip
@@ -52,6 +57,27 @@ class Partings(Endings):
         )
         for other in self._others(clause)[:1]:
             self._parted(clause, self.refs.speaker if own and self.refs.speaker else subject, other, how)
+
+    def _no_longer(self, clause: Clause, subject: EntityRef) -> None:
+        """ "Leonie and I aren't friends anymore", "I'm no longer friends with Leonie", "Tom and I aren't together anymore"."""
+        if clause.lemma != "be" or not clause.negated or clause.past or clause.modal or clause.hedged:
+            return
+        for target in self.parse.children(clause.verb, "attr", "acomp", "advmod"):
+            said = _NO_LONGER.get(target.lower, "")
+            if not said or (target.lower == "together" and not clause.ended):
+                continue
+            others = self._others(clause) or [
+                t
+                for prep in self.parse.children(target, "prep")
+                if prep.lower in ("with", "to")
+                for t in self.parse.children(prep, "pobj")
+            ]
+            for other in others[:1]:
+                person = _named(noun_value(self.parse, other, self.refs, self.times))
+                if person is not None:
+                    self._end(clause, subject, said, person)
+                if person is not None and said == "partner_of":
+                    self._end_others(subject, person, said)
 
     def _how_parted(self, clause: Clause) -> str | None:
         """The words that tell of it, as `_ENDS` has them."""
@@ -159,21 +185,30 @@ class Partings(Endings):
             relation, owner = tie
         if subject.type not in ("person", "thing") or not isinstance(value, EntityRef):
             return
-        named = value.type not in ("place", "group") and "'s " not in value.name
         if owner is not None and owner == value:
             subject, value = value, subject
-        if not named:
+        person = _named(value)
+        if person is None:
             amended = self.parse.children(other, "amod")
             if relation and owner == subject and not amended and self._is_lately(clause):
                 self.taken_back.append(TakenBack(subject, relation))
             return
-        value = replace(value, type="person")
         if said := relation or _ENDS[how]:
-            self._end(clause, subject, said, value)
+            self._end(clause, subject, said, person)
+        self._end_others(subject, person, said)
+
+    def _end_others(self, subject: EntityRef, value: EntityRef, said: str) -> None:
         for couple in _COUPLES:
             if couple != said:
                 self.taken_back.append(TakenBack(subject, couple, value))
             self.taken_back.append(TakenBack(value, couple, subject))
+
+
+def _named(value: Value | None) -> EntityRef | None:
+    """Somebody with a name of their own: not "Alice's husband"."""
+    if not isinstance(value, EntityRef) or value.type in ("place", "group") or "'s " in value.name:
+        return None
+    return replace(value, type="person")
 
 
 def _beside(tokens: list[Token], last: Token) -> Token | None:

@@ -351,7 +351,7 @@ MUTUAL: Final = frozenset(name for name, known in PREDICATES.items() if known.ki
 """Predicates that the addressee may be the object of; "I love you" and "I showed you" are no memory."""
 STATIVE: Final = word_set(
     "lives_in works_as works_at works_in works_on works_with studies studies_at owns has has_pet drives "
-    "speaks status located_in member_of volunteers_at married_to price wants prefers "
+    "speaks status located_in member_of volunteers_at married_to partner_of engaged_to price wants prefers "
     "manager drinks good_at takes_medication"
 )
 """States: in the past tense they have ended by `observed_at`."""
