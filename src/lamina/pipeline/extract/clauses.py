@@ -339,7 +339,9 @@ def _is_put_in_past(parse: Parse, verb: Token) -> bool:
         if token.tag in ("VBD", "VBN") and token.lemma == verb.lemma:
             after = parse.tokens[token.i + 1 : token.i + 2]
             before = {t.lower for t in parse.tokens[token.i - 2 : token.i]}
-            if bool(before & _RATHER) and (not after or after[0].tag in (".", ",", ":", "CC")):
+            if bool(before & _RATHER) and (
+                not after or after[0].tag in (".", ",", ":", "CC") or after[0].lower == "there"
+            ):
                 return True
     return False
 
