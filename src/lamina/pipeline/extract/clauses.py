@@ -364,12 +364,18 @@ def _read_adverbs(clause: Clause) -> None:
             clause.negated = True
         if word in _HEDGES:
             clause.hedged = True
-        if word in ("anymore", "longer"):
+        if word in ("anymore", "longer") and not _is_of_another(parse, verb, child):
             clause.negated = clause.ended = True
     if _is_neither(parse, clause):
         clause.negated = True
     if verb.lemma == "be" and any(t.lower in ("no",) for t in parse.children(verb, "det")):
         clause.negated = True
+
+
+def _is_of_another(parse: Parse, verb: Token, adverb: Token) -> bool:
+    """ "We switched to Redis, nobody wanted to run Kafka anymore": what the parser hangs on the first verb ends another."""
+    between = parse.tokens[verb.i + 1 : adverb.i]
+    return parse.child(verb, "neg") is None and any(t.dep == "neg" and t.head != adverb.i for t in between)
 
 
 def _is_neither(parse: Parse, clause: Clause) -> bool:

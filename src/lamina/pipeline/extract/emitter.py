@@ -122,7 +122,8 @@ class Emitter:
                 t for t in self.parse.children(clause.verb, "xcomp")
                 if clause.lemma in ("eat", "drink") and t.tag == "VB" and not self.parse.children(t)
             ]  # fmt: skip
-            for target in [*clause.objects("dobj"), *bare]:
+            listed = self._listed(clause) if clause.lemma == "use" else []
+            for target in [*clause.objects("dobj"), *listed, *bare]:
                 yield (f"{clause.particle} dobj" if clause.particle else "dobj"), target
                 if clause.lemma == "take" and target.lower == "part":
                     for prep in self.parse.children(target, "prep"):
@@ -131,6 +132,16 @@ class Emitter:
         for slot, objects in clause.prepositions():
             for target in objects:
                 yield slot, target
+
+    def _listed(self, clause: Clause) -> list[Token]:
+        """ "FastAPI and Postgres 14" of "we use Python 3.11, FastAPI and Postgres 14", which the parser takes for another part of speech."""
+        parse = self.parse
+        return [
+            each
+            for target in parse.children(clause.verb, "oprd", "dep")
+            if target.is_noun and target.i > clause.verb.i and parse.tokens[target.i - 1].text == ","
+            for each in conjuncts(parse, target)
+        ]
 
     def _bare_job(self, clause: Clause, subject: EntityRef, noun: Token, job: LiteralValue) -> LiteralValue:
         """The bare occupation; "at Mercy Hospital" and "from Sweden" become claims of their own."""

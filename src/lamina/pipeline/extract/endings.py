@@ -14,9 +14,10 @@ from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.consumed import DRINKS, FOODS, diets_without
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
+from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
-from lamina.pipeline.extract.values import EntityRef, LiteralValue
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, TakenBack
 
 _LASTING = word_set(
     "uses eats drinks plays works_at works_as works_in works_on works_with studies studies_at drives lives_in volunteers_at likes"
@@ -32,6 +33,7 @@ _FORMERLY = word_set(
 )
 _LATELY = timedelta(days=62)
 """So long ago may lie what ended with no word of which it was."""
+_DROPPING = word_set("drop ditch replace retire abandon scrap remove switch migrate")
 _BEARING = {
     "lose": ("baby", "pregnancy"),
     "have": ("miscarriage", "stillbirth", "abortion"),
@@ -56,6 +58,8 @@ class Endings(Emitter):
             self._died(clause, subject)
         elif lemma == "sell" and clause.past:
             self._sold(clause, subject)
+        elif lemma in _DROPPING and clause.past:
+            self._dropped(clause, subject)
         elif lemma in _BEARING and clause.past:
             self._no_longer_pregnant(clause, subject)
 
@@ -174,6 +178,24 @@ class Endings(Emitter):
             text = " ".join(word for word in str(value.value).split() if word.casefold() not in _WORN)
             if text:
                 self._end(clause, subject, "owns", LiteralValue("string", text))
+
+    def _dropped(self, clause: Clause, subject: EntityRef) -> None:
+        """ "We dropped Kafka", "we switched from RabbitMQ to Redis": if it was in use, it is no more."""
+        prepositions = dict(clause.prepositions())
+        if clause.lemma in ("switch", "migrate"):
+            dropped = prepositions.get("from", []) if "to" in prepositions else []
+        else:
+            dropped = (
+                []
+                if set(prepositions) & {"at", "in", "into", "on", "onto", "from", "to"}
+                else clause.objects("dobj")
+            )
+        for target in dropped:
+            value = noun_value(self.parse, target, self.refs, self.times)
+            if isinstance(value, LiteralValue) and target.is_noun:
+                value = entity(str(value.value), "thing")
+            if isinstance(value, EntityRef):
+                self.taken_back.append(TakenBack(subject, "uses", value))
 
     def _no_longer_pregnant(self, clause: Clause, subject: EntityRef) -> None:
         """ "I lost the baby", "I had a miscarriage", "I gave birth last night"."""

@@ -25,6 +25,11 @@ from lamina.pipeline.extract.roles import Roles
 from lamina.pipeline.extract.values import EntityRef, Triple
 
 _CONTRAST = re.compile(r", not (?!just|only|to |because|sure|that|so |really|even)", re.IGNORECASE)
+_STORY = re.compile(
+    r"\s{0,3}in (?:the|my|this|that|a|our|his|her) (?:\w{1,20} ){0,2}?(?:novel|story|book|film|movie|screenplay|script|play|episode|dream|fairy tale)\b",
+    re.IGNORECASE,
+)
+"""What is so there is so of nobody."""
 _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch")
 
 
@@ -66,6 +71,8 @@ class Reader(
 
     def _clause(self, clause: Clause) -> None:
         subject = self._subject(clause)
+        if subject != self.refs.speaker and _STORY.match(self.parse.text) is not None:
+            return
         if subject is None:
             self._corrected_quantity(clause)
             self._favourite_of(clause)

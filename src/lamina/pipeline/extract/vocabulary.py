@@ -326,6 +326,7 @@ ATTRIBUTE_NOUNS: Final = word_set(
     "color specialty instrument status stage pronouns diet school university employer company hometown "
     "home priority"
 )
+_ONE_AT_A_TIME = word_set("budget salary rent")
 GERUND_OBJECT: Final = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "likes", "hate": "dislikes", "dislike": "dislikes",
                   "prefer": "prefers", "start": "started", "begin": "started", "finish": "finished", "quit": "left",
                   "avoid": "avoids", "stop": "stopped", "consider": "considers", "stand": "dislikes"}  # fmt: skip
@@ -377,7 +378,7 @@ def describe(predicate: str, *, past: bool) -> Predicate:
         return known
     words = predicate.replace("_", " ")
     if words.split(" ")[-1] in ATTRIBUTE_NOUNS and not predicate.startswith("did_"):
-        return Predicate("attribute", phrase=f"'s {words} is")
+        return Predicate("attribute", words.split(" ")[-1] in _ONE_AT_A_TIME, phrase=f"'s {words} is")
     if predicate.startswith("favourite_"):
         return Predicate("preference", True, phrase=f"'s {words} is")
     if predicate.endswith("_dose"):
