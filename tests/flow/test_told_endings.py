@@ -86,6 +86,35 @@ def test_what_was_said_last_holds(
     assert live == replayed
 
 
+@pytest.mark.parametrize(
+    ("texts", "predicates", "holds"),
+    [
+        (["I work at Google.", "I got fired yesterday."], ["works_at"], []),
+        (["I work at Google. I got fired."], ["works_at"], []),
+        (["I work at Google.", "I got fired. I work at Spire."], ["works_at"], ["Ana works at Spire"]),
+        (["I work at Google.", "My brother lost his job."], ["works_at"], ["Ana works at Google"]),
+        (["I work at Google, well, worked."], ["works_at"], []),
+        (["I'm pregnant!", "I lost the baby."], ["status"], ["Ana's status is not pregnant"]),
+        (["Leonie is my best friend.", "Leonie and I aren't friends anymore."], ["friend_of"], ["Ana is not a friend of Leonie"]),
+        (["We use Kafka.", "We dropped Kafka."], ["uses"], []),
+        (["We use Kafka.", "We dropped Flink."], ["uses"], ["Ana uses Kafka"]),
+        (["We use RabbitMQ.", "We switched from RabbitMQ to Redis."], ["uses", "switched_to"], ["Ana switched to Redis"]),
+        (["We dropped Kafka.", "We use Kafka."], ["uses"], ["Ana uses Kafka"]),
+        (["Kestrel's budget is 75,000 euros.", "Kestrel's budget was cut to 50,000 euros."], ["budget", "value"], ["Kestrel's budget is 50,000 euros"]),
+        (["My husband Max lives in Rome.", "Max and I split up."], ["partner_of", "married_to"], ["Ana is not the partner of Max"]),
+        (["My husband Max lives in Rome.", "My husband and I separated."], ["married_to"], []),
+        (["My husband Max lives in Rome.", "Tom and I split up."], ["married_to"], ["Ana is married to Max"]),
+    ],
+)  # fmt: skip
+def test_an_end_that_names_no_value_ends_the_one_that_holds(
+    memory: Memory, texts: list[str], predicates: list[str], holds: list[str]
+) -> None:
+    told(memory, *texts)
+    assert now(memory, *predicates) == holds
+    live, replayed = memory.replayed()
+    assert live == replayed
+
+
 def test_the_ended_and_the_end_name_each_other(memory: Memory) -> None:
     told(memory, "I work at Google.", "I quit Google last week.")
     facts = {fact.negated: fact for fact in memory.held(Layer.FACTS) if fact.predicate == "works_at"}

@@ -99,3 +99,95 @@ def test_an_end_is_dated_by_its_clause(extractor: RulesExtractor) -> None:
     for text in ("I stopped using Figma last week.", "Our dog Rex died last week.", "I quit Acme last week."):
         ended = [t for t in extractor.extract([say(text)])[0].triples if t.negated]
         assert [t.valid_from for t in ended] == [TODAY - timedelta(days=8)], text
+
+
+def over(extractor: RulesExtractor, text: str) -> list[str]:
+    """What is denied, and what holds no more whatever it was."""
+    found = extractor.extract([say(text)])[0]
+    denied = [short(triple) for triple in found.triples if triple.negated]
+    return denied + [
+        f"{each.subject.name} no {each.predicate}" for each in found.taken_back if each.object is None
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "ended"),
+    [
+        ("I got fired yesterday.", ["Alice no works_at"]),
+        ("i got fired lol", ["Alice no works_at"]),
+        ("I was let go last week.", ["Alice no works_at"]),
+        ("I've been laid off.", ["Alice no works_at"]),
+        ("I was made redundant.", ["Alice no works_at"]),
+        ("I was sacked by my boss.", ["Alice no works_at"]),
+        ("I lost my job last week.", ["Alice no works_at"]),
+        ("I lost my job because of the merger.", ["Alice no works_at"]),
+        ("I quit my job.", ["Alice no works_at"]),
+        ("I resigned yesterday.", ["Alice no works_at"]),
+        ("My brother got fired.", ["Alice's brother no works_at"]),
+        ("My brother lost his job.", ["Alice's brother no works_at"]),
+        ("I work at Acme but I got fired.", ["Alice no works_at"]),
+        ("I lost the baby.", ["Alice not status pregnant"]),
+        ("I had a miscarriage last week.", ["Alice not status pregnant"]),
+        ("I gave birth yesterday!", ["Alice not status pregnant"]),
+        ("My sister had a miscarriage.", ["Alice's sister not status pregnant"]),
+        ("Leonie and I aren't friends anymore.", ["Alice not friend_of Leonie"]),
+        ("I'm no longer friends with Leonie.", ["Alice not friend_of Leonie"]),
+        ("Leonie and I aren't colleagues anymore.", ["Alice not colleague_of Leonie"]),
+        ("Tom and I are no longer together.", ["Alice not partner_of Tom"]),
+        ("Ana and Max aren't friends anymore.", ["Ana not friend_of Max"]),
+    ],
+)  # fmt: skip
+def test_ends_without_what_ended(extractor: RulesExtractor, text: str, ended: list[str]) -> None:
+    assert over(extractor, text) == ended
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I got fired up.",
+        "I was fired once.",
+        "I've been fired before.",
+        "I was fired in my first year.",
+        "I lost my job in 2015.",
+        "When I lost my job I moved to Kiel.",
+        "I almost lost my job.",
+        "I might lose my job.",
+        "If I lost my job I'd move.",
+        "I quit my second job.",
+        "I quit my job at a bakery.",
+        "I resigned from the board.",
+        "I lost my job but I work at Spire now.",
+        "I lost my job. I work at Spire now.",
+        "I was let go by the police.",
+        "I laid off the booze.",
+        "My phone got fired.",
+        "I left my keys.",
+        "I lost the baby monitor.",
+        "I lost the baby at the mall.",
+        "I had a miscarriage in 2015.",
+        "I gave birth to Leo in 2015.",
+        "Leonie and I are friends.",
+        "Leonie and I aren't together today.",
+        "We're not friends anymore.",
+    ],
+)
+def test_what_is_not_over(extractor: RulesExtractor, text: str) -> None:
+    assert over(extractor, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "ended"),
+    [
+        ("I work at Acme, well, worked.", "Alice works_at Acme", True),
+        ("I live in Leeds, well, lived there.", "Alice lives_in Leeds", True),
+        ("Tom is my boyfriend, well, was.", "Alice partner_of Tom", True),
+        ("Tom was my boyfriend.", "Alice partner_of Tom", True),
+        ("Tom is my boyfriend, well, sort of.", "Alice partner_of Tom", False),
+        ("I work at Acme, where Tom worked.", "Alice works_at Acme", False),
+        ("I work at Acme, and my wife worked there too.", "Alice works_at Acme", False),
+        ("I live in Leeds, well, near Leeds.", "Alice lives_in Leeds", False),
+    ],
+)
+def test_a_tense_put_right(extractor: RulesExtractor, text: str, claim: str, ended: bool) -> None:
+    found = [t for t in extractor.extract([say(text)])[0].triples if short(t) == claim]
+    assert [each.valid_to is not None for each in found] == [ended]

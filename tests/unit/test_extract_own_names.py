@@ -91,9 +91,68 @@ def test_what_is_no_name_of_the_speaker(extractor: RulesExtractor, text: str) ->
 
 
 @pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("I was Nadia Keller before.", []),
+        ("I was Nadia Keller until 2015.", []),
+        ("Before the wedding I was Nadia Keller.", []),
+        ("My name was Keller before I married.", []),
+        ("My name used to be Nadia Keller.", []),
+        ("I've been Nadia Brandt since 2019.", []),
+        ("I'm Nadia, Nadia Brandt.", ["Nadia Brandt"]),
+        ("Hi, I'm Nadia, Nadia Brandt from Kiel.", ["Nadia Brandt"]),
+        ("My name is Nadia, Nadia Brandt.", ["Nadia Brandt"]),
+        ("My name's Bond, James Bond.", ["James Bond"]),
+        # one name and somebody else's, or no name at all
+        ("I'm Nadia, your coach.", ["Nadia"]),
+        ("I'm Nadia, Tom Brandt is my brother.", ["Nadia"]),
+        ("I'm Nadia, and Nadia Brandt is my aunt.", ["Nadia"]),
+        ("My name is Nadia Brandt.", ["Nadia Brandt"]),
+        ("I'm tired, tired of it.", []),
+        ("I'm sorry, sorry Tom.", []),
+    ],
+)
+def test_former_names_and_names_said_twice(extractor: RulesExtractor, text: str, names: list[str]) -> None:
+    assert [name for _, name, _ in named(extractor, text)] == names
+
+
+@pytest.mark.parametrize(
+    ("speaker", "text", "names"),
+    [
+        ("Nadia Keller", "My surname is Brandt now.", ["Nadia Brandt"]),
+        ("Nadia Keller", "My last name's Brandt.", ["Nadia Brandt"]),
+        ("Nadia Maria Keller", "My new last name is van der Berg, by the way.", []),
+        ("Nadia Maria Keller", "My new surname is Brandt.", ["Nadia Maria Brandt"]),
+        ("Nadia Keller", "My surname is German.", []),
+        ("Nadia Keller", "My surname is hard to spell.", []),
+        ("Nadia Keller", "My maiden name is Brandt.", []),
+        ("Nadia Keller", "My mother's surname is Brandt.", []),
+        ("Nadia", "My surname is Brandt.", []),
+        ("nadia_k1", "My surname is Brandt.", []),
+    ],
+)
+def test_a_surname_takes_the_place_of_the_last(
+    extractor: RulesExtractor, speaker: str, text: str, names: list[str]
+) -> None:
+    found = extractor.extract([say(text, speaker_name=speaker)])[0].triples
+    assert [getattr(each.object, "value", "") for each in found if each.predicate == "name_is"] == names
+
+
+def test_the_dead_keep_their_names(extractor: RulesExtractor) -> None:
+    for text, names in (
+        ("My gran's name was Ruth.", ["Ruth"]),
+        ("My boss's name was Keller before he married.", []),
+    ):
+        found = extractor.extract([say(text)])[0].triples
+        assert [getattr(each.object, "name", "") for each in found if each.predicate != "knows"] == names, (
+            text
+        )
+
+
+@pytest.mark.parametrize(
     "text",
     [
-        "my name is " + "A" * 20_000, "my name is " + "Ab " * 7_000, "my name is " + "Ab de la " * 3_000, "hi " * 8_000 + "im x",
+        "I'm Ab, " + "Ab " * 7_000, "i'm a, " + "a" * 20_000, "my surname is " + "Ab " * 7_000, "my name is " + "A" * 20_000, "my name is " + "Ab " * 7_000, "my name is " + "Ab de la " * 3_000, "hi " * 8_000 + "im x",
         "Hi, this is " + "Ab-" * 7_000, "i'm " + "A.".join(" " for _ in range(9_000)), "ok, " * 5_000,
     ],
 )  # fmt: skip

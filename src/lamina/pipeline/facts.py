@@ -16,8 +16,9 @@ from lamina.kernel.time import Instant, from_datetime, to_datetime
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
+from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import is_assistants, is_hearsay
-from lamina.pipeline.matters import denials_of, slot_of
+from lamina.pipeline.matters import denials_of, slot_of, words_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.speakers import given_to_speaker
@@ -125,9 +126,18 @@ class FactResolver:
     def _take_back(self, event: Event, taken: TakenBack, writes: Writes) -> None:
         """End the value that holds when the event is observed; nothing takes its place."""
         at = event.context.observed_at
-        slot = value_slot(entity_id(event.tenant_id, _key_of(taken.subject)), taken.predicate)
+        subject_id = entity_id(event.tenant_id, _key_of(taken.subject))
+        slot = value_slot(subject_id, taken.predicate)
+        known = PREDICATES.get(taken.predicate)
+        if taken.object is not None and known is not None and not known.single_valued:
+            value = _object(event, taken.object)
+            slot = (
+                slot_of(subject_id, taken.predicate, value, kind=known.kind, single=False, negated=False)
+                or slot
+            )
         for held in self._held(writes, slot=slot):
-            if held.valid_from <= at and _holds_at(held, at) and _may_end(event, held):
+            meant = taken.object is None or words_of(held.object) == words_of(_object(event, taken.object))
+            if meant and held.valid_from <= at and _holds_at(held, at) and _may_end(event, held):
                 put_version(event, held, replace(held, valid_to=max(at, held.valid_from + 1)), writes)
                 writes.supports.append(
                     support_of(event, held.id, held)._replace(

@@ -240,8 +240,20 @@ class Actions(Emitter):
             return "visited" if target.is_noun else None
         return None
 
+    def _is_used_as_tool(self, target: Token) -> bool:
+        """Not "line length 100", which is a setting, nor a quality that goes with a thing."""
+        counts = [t for t in self.parse.children(target, "nummod") if t.i > target.i]
+        if counts and self.parse.children(target, "compound"):
+            return False
+        bare = not self.parse.children(target) and self.parse.head(target).is_noun
+        return target.tag != "JJ" or (target.dep == "conj" and bare)
+
     def _fits(self, predicate: str, value: Value, target: Token, subject: EntityRef) -> bool:
         named = isinstance(value, EntityRef)
+        if predicate == "uses" and not named and not self._is_used_as_tool(target):
+            return False
+        if predicate == "uses" and target.tag == "JJ" and target.dep == "conj":
+            return True  # "ruff and black"
         if predicate in (
             "lives_in",
             "from",

@@ -22,6 +22,9 @@ _MEASURES = word_set(
     "liter gallon dollar euro percent % degree celsius calorie gb mb tb usd eur gbp hour minute second "
     "day week month year"
 )
+UNITS = word_set(
+    "s ms us µs ns sec secs min mins hr hrs b kb kib mib gib pb hz khz mhz ghz fps rpm px kw kwh mw mah mm nm mg ml bps kbps mbps gbps qps rps"
+)
 _DURATIONS = word_set("hour minute second day week month year")
 _MONEY = word_set("quid buck grand")
 _NO_COUNTS = word_set("am pm a.m. p.m. a.m p.m o'clock oclock")
@@ -123,6 +126,8 @@ def amount_of(parse: Parse, token: Token) -> Amount | None:
     noun = token.lemma if token.tag == "NNS" else token.lower
     if noun in _DURATIONS:
         return Amount(LiteralValue("duration", value, noun), noun)
+    if (unit := token.lower.rstrip(".")) in UNITS:
+        return Amount(LiteralValue("quantity", value, unit), unit)
     if noun in _MEASURES | _MONEY:
         return Amount(LiteralValue("quantity", value, noun), noun)
     kind = [t.lower for t in parse.children(token, "compound")]

@@ -41,6 +41,7 @@ _JUDGING = word_set("know doubt wonder hope wish bet see")
 _LASTING = word_set("be have live work")
 _HEDGES = word_set("maybe perhaps probably possibly might apparently supposedly likely seemingly presumably")
 _NEVER = frozenset(("never", "no", "hardly", "rarely"))
+_RATHER = frozenset(("well", "rather", "mean", "sorry", "actually"))
 _UNREAL_MODALS = word_set("would could should 'd must can shall")
 
 
@@ -324,10 +325,25 @@ def _read_auxiliaries(clause: Clause) -> None:
             clause.past = True
     if clause.telegraphic:
         clause.past = True
-    if clause.perfect and not clause.progressive:
+    if (clause.perfect and not clause.progressive) or _is_put_in_past(clause.parse, verb):
         clause.past = True
     if clause.modal in ("may", "might"):
         clause.hedged = True
+
+
+def _is_put_in_past(parse: Parse, verb: Token) -> bool:
+    """ "I work at Bosch, well, worked"."""
+    if verb.tag not in ("VBP", "VBZ"):
+        return False
+    for token in parse.tokens[verb.i + 3 :]:
+        if token.tag in ("VBD", "VBN") and token.lemma == verb.lemma:
+            after = parse.tokens[token.i + 1 : token.i + 2]
+            before = {t.lower for t in parse.tokens[token.i - 2 : token.i]}
+            if bool(before & _RATHER) and (
+                not after or after[0].tag in (".", ",", ":", "CC") or after[0].lower == "there"
+            ):
+                return True
+    return False
 
 
 def _is_inverted(clause: Clause) -> bool:
@@ -348,12 +364,18 @@ def _read_adverbs(clause: Clause) -> None:
             clause.negated = True
         if word in _HEDGES:
             clause.hedged = True
-        if word in ("anymore", "longer"):
+        if word in ("anymore", "longer") and not _is_of_another(parse, verb, child):
             clause.negated = clause.ended = True
     if _is_neither(parse, clause):
         clause.negated = True
     if verb.lemma == "be" and any(t.lower in ("no",) for t in parse.children(verb, "det")):
         clause.negated = True
+
+
+def _is_of_another(parse: Parse, verb: Token, adverb: Token) -> bool:
+    """ "We switched to Redis, nobody wanted to run Kafka anymore": what the parser hangs on the first verb ends another."""
+    between = parse.tokens[verb.i + 1 : adverb.i]
+    return parse.child(verb, "neg") is None and any(t.dep == "neg" and t.head != adverb.i for t in between)
 
 
 def _is_neither(parse: Parse, clause: Clause) -> bool:

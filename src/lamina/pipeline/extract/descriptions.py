@@ -23,6 +23,7 @@ _PRAISE = word_set(
     "perfect best"
 )
 _WHOLE = word_set("full real actual legal proper new first given")
+_FORMERLY = word_set("before until till previously formerly originally once then maiden")
 _PLACE_NOUNS = word_set("place city country town spot park beach restaurant cafe destination")
 
 
@@ -118,6 +119,7 @@ class Descriptions(Emitter):
         if isinstance(value, EntityRef):
             if (
                 token.lower in ("i",)
+                and not clause.past
                 and value.type in ("person", "thing")
                 and target.is_name
                 and parse.child(target, "det") is None
@@ -206,13 +208,15 @@ class Descriptions(Emitter):
 
     def _named(self, clause: Clause, owner: EntityRef, token: Token, name: str) -> None:
         """ "My daughter's name is Lily" names a relative, "my name is Alice" the owner."""
+        if clause.past and any(t.lower in _FORMERLY for t in self.parse.tokens):
+            return  # "her name was Keller before she married"; "her name was Ruth" of one who died
         kin = self.parse.child(token, "poss")
         relation = words.RELATIONS.get(kin.lemma) if kin is not None else None
         holder = self.refs.owner(self.parse, kin) if kin is not None else None
         if kin is not None and holder is not None and (relation or kin.lemma in words.PETS):
             ref = self.refs.remember(entity(name, "person" if relation else "animal"))
             self._emit(clause, holder, relation[0] if relation else "has_pet", ref)
-        else:
+        elif not clause.past or owner != self.refs.speaker:
             self._emit(clause, owner, "name_is", LiteralValue("string", name))
 
     def _is_adjective(self, clause: Clause, subject: EntityRef, target: Token) -> None:

@@ -18,7 +18,16 @@ from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
 from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL, SECOND, References, entity
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.times import Times, Validity
-from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, TakenBack, TimeMatch, Triple
+from lamina.pipeline.extract.values import (
+    EntityRef,
+    Kind,
+    LiteralValue,
+    Span,
+    TakenBack,
+    TimeMatch,
+    Triple,
+    still_taken_back,
+)
 
 _ALWAYS_DEFINITE = word_set(
     "ocean sea beach mountain outdoors rain snow sun forest countryside gym city aisle window"
@@ -115,7 +124,8 @@ class Emitter:
                 t for t in self.parse.children(clause.verb, "xcomp")
                 if clause.lemma in ("eat", "drink") and t.tag == "VB" and not self.parse.children(t)
             ]  # fmt: skip
-            for target in [*clause.objects("dobj"), *bare]:
+            listed = self._listed(clause) if clause.lemma == "use" else []
+            for target in [*clause.objects("dobj"), *listed, *bare]:
                 yield (f"{clause.particle} dobj" if clause.particle else "dobj"), target
                 if clause.lemma == "take" and target.lower == "part":
                     for prep in self.parse.children(target, "prep"):
@@ -124,6 +134,16 @@ class Emitter:
         for slot, objects in clause.prepositions():
             for target in objects:
                 yield slot, target
+
+    def _listed(self, clause: Clause) -> list[Token]:
+        """ "FastAPI and Postgres 14" of "we use Python 3.11, FastAPI and Postgres 14", which the parser takes for another part of speech."""
+        parse = self.parse
+        return [
+            each
+            for target in parse.children(clause.verb, "oprd", "dep")
+            if target.is_noun and target.i > clause.verb.i and parse.tokens[target.i - 1].text == ","
+            for each in conjuncts(parse, target)
+        ]
 
     def _bare_job(self, clause: Clause, subject: EntityRef, noun: Token, job: LiteralValue) -> LiteralValue:
         """The bare occupation; "at Mercy Hospital" and "from Sweden" become claims of their own."""
@@ -213,6 +233,8 @@ class Emitter:
                 qualifiers=qualifiers,
             )
         )
+        if self.taken_back:
+            self.taken_back = still_taken_back(self.taken_back, self.found[-1:])
 
     def _put_to(self, clause: Clause, matches: list[TimeMatch]) -> tuple[tuple[str, str], ...]:
         """What was booked or put off is so from now on; the day that it is for lies ahead."""

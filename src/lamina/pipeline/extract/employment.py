@@ -7,20 +7,22 @@ from datetime import datetime
 
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
-from lamina.pipeline.extract.emitter import Emitter
+from lamina.pipeline.extract.endings import Endings
 from lamina.pipeline.extract.phrases import noun_value
 from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
-from lamina.pipeline.extract.values import EntityRef, LiteralValue, TimeMatch
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, TakenBack, TimeMatch
 
 _SCHOOLS = word_set("university college school academy uni kindergarten preschool")
 _OFFERS = {"get": "got_offer_from", "receive": "got_offer_from", "have": "got_offer_from", "accept": "accepted_offer_from", "take": "accepted_offer_from"}  # fmt: skip
 _DISMISSED = word_set("fire lay sack dismiss lose")
+_OUT = word_set("fire lay sack dismiss lose make let resign quit leave")
+_REASONS = word_set("for because after over by due despite without")
 _WORK_WORDS = word_set("job company position role team manager boss employer resigned notice office")
 
 
-class Employment(Emitter):
+class Employment(Endings):
     def _working_days(self) -> None:
         """ "Yesterday was my first day at Acme", "my last day at Acme is May 3"."""
         for token in self.parse.tokens:
@@ -95,6 +97,38 @@ class Employment(Emitter):
         if employer is not None and clause.past:
             day = self._day(clause.verb, clause.verb)
             self._worked_at(clause, subject, employer, day[0] if day else self._now)
+
+    def _out_of_work(self, clause: Clause, subject: EntityRef) -> None:
+        """ "I got fired", "I lost my job on Tuesday": wherever it was, nobody works there any more."""
+        if clause.lemma not in _OUT or subject.type != "person" or not clause.past or clause.progressive:
+            return
+        if not (self._is_put_out(clause) and self._has_happened(clause, subject) and self._is_lately(clause)):
+            return
+        parse = self.parse
+        for prep in parse.children(clause.verb, "prep", "agent"):
+            timely = self.times.covers(prep) or any(map(self.times.covers, parse.children(prep, "pobj")))
+            if not timely and (prep.lower not in _REASONS or self._employer(clause.verb, prep.lower)):
+                return
+        self.taken_back.append(TakenBack(subject, "works_at"))
+
+    def _is_put_out(self, clause: Clause) -> bool:
+        parse, verb, particle = self.parse, clause.verb, clause.particle
+        objects = clause.objects("dobj")
+        if clause.lemma == "resign":
+            return not objects and not particle
+        if clause.lemma in ("lose", "quit", "leave"):
+            below = [each for target in objects for each in parse.children(target)]
+            own = bool(below) and all(each.dep == "poss" and each.tag == "PRP$" for each in below)
+            return own and len(objects) == 1 and objects[0].lower in ("job", "position") and not particle
+        if not clause.passive or objects:
+            return False
+        if clause.lemma in ("make", "let"):
+            said = "redundant" if clause.lemma == "make" else "go"
+            return any(
+                t.lower == said and not parse.children(t, "prep")
+                for t in parse.children(verb, "oprd", "acomp", "xcomp", "ccomp")
+            )
+        return particle == ("off" if clause.lemma == "lay" else "")
 
     def _left(self, clause: Clause, subject: EntityRef) -> None:
         if clause.lemma == "resign":

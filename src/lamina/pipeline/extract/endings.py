@@ -6,18 +6,18 @@ That something ends is said by a denial from then on, which finds the claim that
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
-from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
+from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.consumed import DRINKS, FOODS, diets_without
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
-from lamina.pipeline.extract.references import FIRST
+from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
-from lamina.pipeline.extract.values import EntityRef, LiteralValue
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, TakenBack
 
 _LASTING = word_set(
     "uses eats drinks plays works_at works_as works_in works_on works_with studies studies_at drives lives_in volunteers_at likes"
@@ -28,17 +28,24 @@ _OFF = word_set(
 )
 _PARTNERS = ("has_pet", "married_to", "partner_of", "engaged_to")
 _NOT_LITERALLY = word_set("laughing laughter embarrassment boredom inside")
+_FORMERLY = word_set(
+    "once twice times before ever always never when while after back then formerly previously originally"
+)
+_LATELY = timedelta(days=62)
+"""So long ago may lie what ended with no word of which it was."""
+_DROPPING = word_set("drop ditch replace retire abandon scrap remove switch migrate")
+_BEARING = {
+    "lose": ("baby", "pregnancy"),
+    "have": ("miscarriage", "stillbirth", "abortion"),
+    "give": ("birth",),
+}
 _WORN = word_set("old beloved trusty first last second spare")
 
 
 class Endings(Emitter):
     def _ended(self, clause: Clause, subject: EntityRef) -> None:
         """Read beside whatever else the clause says."""
-        if is_hypothetical(clause) or clause.modal or clause.negated or clause.hedged:
-            return
-        if subject == self.refs.addressee or (self.personal and self._is_common(subject)):
-            return
-        if any(t.lower in ("almost", "nearly") for t in self.parse.children(clause.verb, "advmod")):
+        if not self._has_happened(clause, subject):
             return
         lemma, particle = clause.lemma, clause.particle
         if lemma in ("stop", "quit") or (lemma, particle) == ("give", "up"):
@@ -47,14 +54,38 @@ class Endings(Emitter):
             self._taken_up(clause, subject)
         elif lemma == "go":
             self._gone_off(clause, subject)
-        elif (lemma, particle) in (("break", "up"), ("split", "up")) and clause.past:
-            self._parted(clause, subject, "partner_of")
-        elif lemma == "divorce" or (lemma == "get" and self._got(clause, "divorced")):
-            self._parted(clause, subject, "married_to")
         elif lemma == "die" or (lemma, particle) == ("pass", "away"):
             self._died(clause, subject)
         elif lemma == "sell" and clause.past:
             self._sold(clause, subject)
+        elif lemma in _DROPPING and clause.past:
+            self._dropped(clause, subject)
+        elif lemma in _BEARING and clause.past:
+            self._no_longer_pregnant(clause, subject)
+
+    def _has_happened(self, clause: Clause, subject: EntityRef) -> bool:
+        """Whether it is said to have happened, and of somebody."""
+        if is_hypothetical(clause) or clause.modal or clause.negated or clause.hedged:
+            return False
+        if subject == self.refs.addressee or (self.personal and self._is_common(subject)):
+            return False
+        return all(t.lower not in ("almost", "nearly") for t in self.parse.children(clause.verb, "advmod"))
+
+    def _is_lately(self, clause: Clause) -> bool:
+        """Whether it happened just now, as far as it is told, and not in a tale of former years."""
+        verb = clause.verb
+        if any(t.lower in _FORMERLY for t in self.parse.children(verb, "advmod", "npadvmod", "mark")):
+            return False
+        if any(
+            t.lower in _FORMERLY
+            for each in self.parse.children(verb, "advcl")
+            for t in self.parse.subtree(each)
+        ):
+            return False
+        starts = [
+            self.times.interval(each, future=False)[0] for each in self.times.of_clause(self.parse, verb)
+        ]
+        return all(start is not None and self._now - start < _LATELY for start in starts)
 
     def _stopped(self, clause: Clause, subject: EntityRef) -> None:
         """ "I stopped using Figma", "I gave up coffee"."""
@@ -112,27 +143,6 @@ class Endings(Emitter):
             if self.parse.child(target, "det", "poss", "nummod") is None:
                 self._end(clause, subject, "likes", noun_value(self.parse, target, self.refs, self.times))
 
-    def _got(self, clause: Clause, word: str) -> bool:
-        return clause.past and any(
-            t.lower == word for t in self.parse.children(clause.verb, "acomp", "ccomp")
-        )
-
-    def _parted(self, clause: Clause, subject: EntityRef, predicate: str) -> None:
-        """ "Tomás and I broke up", "I broke up with Tomás", "Ana divorced Ben"."""
-        token = clause.subject
-        if token is None or not clause.past or clause.passive:
-            return
-        others = [t for slot, objects in clause.prepositions() if slot.endswith("with") for t in objects]
-        others += clause.objects("dobj") if predicate == "married_to" else []
-        others += [t for t in conjuncts(self.parse, token) if t.lower not in FIRST and t is not token]
-        if token.lower not in FIRST and subject == self.refs.speaker:
-            others.append(token)
-        for other in others[:1]:
-            value = noun_value(self.parse, other, self.refs, self.times)
-            named = isinstance(value, EntityRef) and value.type != "place" and "'s " not in value.name
-            if isinstance(value, EntityRef) and named and subject.type in ("person", "thing"):
-                self._end(clause, subject, predicate, replace(value, type="person"))
-
     def _died(self, clause: Clause, subject: EntityRef) -> None:
         """Told of kin and pets alone: phones, builds and jokes die as well."""
         token = clause.subject
@@ -168,6 +178,43 @@ class Endings(Emitter):
             text = " ".join(word for word in str(value.value).split() if word.casefold() not in _WORN)
             if text:
                 self._end(clause, subject, "owns", LiteralValue("string", text))
+
+    def _dropped(self, clause: Clause, subject: EntityRef) -> None:
+        """ "We dropped Kafka", "we switched from RabbitMQ to Redis": if it was in use, it is no more."""
+        prepositions = dict(clause.prepositions())
+        if clause.lemma in ("switch", "migrate"):
+            dropped = prepositions.get("from", []) if "to" in prepositions else []
+        else:
+            dropped = (
+                []
+                if set(prepositions) & {"at", "in", "into", "on", "onto", "from", "to"}
+                else clause.objects("dobj")
+            )
+        for target in dropped:
+            value = noun_value(self.parse, target, self.refs, self.times)
+            if isinstance(value, LiteralValue) and target.is_noun:
+                value = entity(str(value.value), "thing")
+            if isinstance(value, EntityRef):
+                self.taken_back.append(TakenBack(subject, "uses", value))
+
+    def _no_longer_pregnant(self, clause: Clause, subject: EntityRef) -> None:
+        """ "I lost the baby", "I had a miscarriage", "I gave birth last night"."""
+        parse, objects = self.parse, clause.objects("dobj")
+        if (
+            subject.type not in ("person", "thing")
+            or len(objects) != 1
+            or objects[0].lower not in _BEARING[clause.lemma]
+        ):
+            return
+        dated = bool(self.times.of_clause(parse, clause.verb)) or any(
+            t.lower == "just" for t in parse.children(clause.verb, "advmod")
+        )
+        placed = any(
+            prep.lower in ("at", "in", "on") and not any(map(self.times.covers, parse.children(prep, "pobj")))
+            for prep in parse.children(clause.verb, "prep")
+        )
+        if not placed and (dated or clause.lemma != "give") and self._is_lately(clause):
+            self._end(clause, subject, "status", LiteralValue("string", "pregnant"))
 
     def _end(self, clause: Clause, subject: EntityRef, predicate: str, value: Value | None) -> None:
         ended = replace(clause, negated=True, past=False, perfect=False)

@@ -47,6 +47,7 @@ from lamina.pipeline.extract.values import (
     Triple,
     Utterance,
     no_times,
+    still_taken_back,
 )
 
 NAME = "lamina-rules/4"
@@ -157,8 +158,8 @@ class RulesExtractor:
                     parse, refs, self._times(utterance, sentence), sentence.start, utterance.has_first_person,
                     _factor(utterance), goes_on=topic == "other", following=following,
                 )  # fmt: skip
-                triples.extend(reader.read())
-                taken_back.extend(reader.taken_back)
+                triples.extend(claimed := reader.read())
+                taken_back = [*still_taken_back(taken_back, claimed), *reader.taken_back]
                 mentions.extend(parsed_mentions(parse, refs, sentence.start))
                 topic = topic_after(topic, parsed_topic(parse))
                 continue

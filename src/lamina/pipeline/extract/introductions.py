@@ -13,7 +13,7 @@ from dataclasses import replace
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.clauses import Clause
 from lamina.pipeline.extract.emitter import Emitter
-from lamina.pipeline.extract.own_names import OPEN, own_names
+from lamina.pipeline.extract.own_names import OPEN, own_names, own_surname
 from lamina.pipeline.extract.phrases import Value
 from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.times import Validity
@@ -73,6 +73,12 @@ class Introductions(Emitter):
             value = LiteralValue("string", own.name)
             self._emit(clause, speaker, own.predicate, value, validity=Validity())
             self.found[-1] = replace(self.found[-1], introduces=own.introduces)
+
+        surname = own_surname(self.parse)
+        known = speaker.name.split()
+        if surname is not None and len(known) > 1 and all(word[:1].isupper() for word in known):
+            name = " ".join([*known[:-1], surname])
+            self._emit(clause, speaker, "name_is", LiteralValue("string", name), validity=Validity())
 
     def _facts_of(self, text: str) -> Iterator[tuple[str, Value]]:
         if (zone := _ZONE.search(text)) is not None:

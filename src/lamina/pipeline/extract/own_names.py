@@ -46,6 +46,14 @@ _CALLS = (
 )
 
 
+_REPEATED = re.compile(
+    rf"{OPEN}(?:{_MY_NAME}|{_I_AM}|this is|it['’]s) {_TITLE}(?P<name>{_ANY_WORD}), (?P<whole>{_ANY_WORD}(?: {_ANY_WORD}){{1,3}}?){_END}",
+    re.IGNORECASE,
+)
+_SURNAME = re.compile(
+    rf"{OPEN}my (?:new )?(?:surname|last name|family name)(?:['’]s| is)(?: now)? (?P<name>{NAME_RUN})(?: now)?{_END}",
+    re.IGNORECASE,
+)
 _After = Literal["name", "call", "greeting", "nothing"]
 """What stands before a name: "my name is" says that it is one, "I'm" could as well say what somebody is."""
 
@@ -124,12 +132,32 @@ def names_speaker(sentence: str) -> bool:
 def own_names(parse: Parse) -> Iterator[OwnName]:
     """What the speaker of a sentence is called: at most one name, and one that they go by."""
     text = parse.text.strip()
+    repeated = _REPEATED.match(text)
+    if repeated is not None and _is_longer(parse, repeated["whole"], repeated["name"]):
+        yield OwnName("name_is", _written(repeated["whole"]), introduces=True)
+        return
     for forms in ((*_NAMED, *_HERE_IS), _KNOWN_AS):
         for form in forms:
             found = form.pattern.match(text)
             if found is not None and _is_called(parse, found["name"], form.after):
                 yield OwnName(form.predicate, _written(found["name"]), form.introduces)
                 break
+
+
+def own_surname(parse: Parse) -> str | None:
+    """The last name that the speaker says to have."""
+    found = _SURNAME.match(parse.text.strip())
+    return found["name"] if found is not None and is_own_name(parse, found["name"]) else None
+
+
+def _is_longer(parse: Parse, whole: str, name: str) -> bool:
+    """ "Nadia Brandt" of "I'm Nadia, Nadia Brandt", "James Bond" of "Bond, James Bond"."""
+    words, part = whole.casefold().split(), name.casefold()
+    if part not in (words[0], words[-1]) or part in _NO_NAMES or any(map(_OWNED.search, [name, *words])):
+        return False
+    if all(word[:1].isupper() for word in (name, *whole.split())):
+        return True
+    return not any(word in _NO_NAMES or parse.is_word(word) for word in words if word != part)
 
 
 def _is_called(parse: Parse, name: str, after: _After) -> bool:

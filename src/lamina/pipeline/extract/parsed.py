@@ -12,7 +12,6 @@ from lamina.pipeline.extract.corrections import corrected, denied
 from lamina.pipeline.extract.descriptions import Descriptions
 from lamina.pipeline.extract.doings import Doings
 from lamina.pipeline.extract.employment import Employment
-from lamina.pipeline.extract.endings import Endings
 from lamina.pipeline.extract.habits import Habits
 from lamina.pipeline.extract.health import Health
 from lamina.pipeline.extract.homes import Homes
@@ -20,12 +19,18 @@ from lamina.pipeline.extract.intentions import Intentions, is_coming
 from lamina.pipeline.extract.introductions import Introductions
 from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
 from lamina.pipeline.extract.medicines import DOSE_CHANGES, Medicines
+from lamina.pipeline.extract.partings import Partings
 from lamina.pipeline.extract.quantities import Quantities
 from lamina.pipeline.extract.retold import retold
 from lamina.pipeline.extract.roles import Roles
 from lamina.pipeline.extract.values import EntityRef, Triple
 
 _CONTRAST = re.compile(r", not (?!just|only|to |because|sure|that|so |really|even)", re.IGNORECASE)
+_STORY = re.compile(
+    r"\s{0,3}in (?:the|my|this|that|a|our|his|her) (?:\w{1,20} ){0,2}?(?:novel|story|book|film|movie|screenplay|script|play|episode|dream|fairy tale)\b",
+    re.IGNORECASE,
+)
+"""What is so there is so of nobody."""
 _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch")
 
 
@@ -42,7 +47,7 @@ class Reader(
     Health,
     Actions,
     Doings,
-    Endings,
+    Partings,
 ):
     """Reads one parsed sentence into triples.
 
@@ -67,6 +72,8 @@ class Reader(
 
     def _clause(self, clause: Clause) -> None:
         subject = self._subject(clause)
+        if subject != self.refs.speaker and _STORY.match(self.parse.text) is not None:
+            return
         if subject is None:
             self._corrected_quantity(clause)
             self._favourite_of(clause)
@@ -77,7 +84,10 @@ class Reader(
         if len(self.found) == before or clause.lemma not in DOSE_CHANGES:
             self._said(clause, subject)
         self._ended(clause, subject)
+        self._parting(clause, subject)
+        self._no_longer(clause, subject)
         self._dismissed(clause, subject)
+        self._out_of_work(clause, subject)
         self._for_all(clause, subject, before)
         self._keep_own(clause, before, taken)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lamina.language.wordsets import word_set
+from lamina.pipeline.extract.amounts import UNITS
 from lamina.pipeline.extract.limits import PHRASE_TOKENS_MAX
 from lamina.pipeline.extract.references import FIRST, References, entity
 from lamina.pipeline.extract.syntax import Parse, Token
@@ -53,6 +54,8 @@ def noun_value(parse: Parse, token: Token, refs: References, times: Times) -> Va
     called = refs.given_name(parse, token) if not token.is_name else None
     if called is not None and token.lemma not in refs.kin_nouns:
         return refs.remember(entity(called, "thing"))
+    if token.is_name and token.lower in UNITS and (count := parse.child(token, "nummod")) is not None:
+        return LiteralValue("string", f"{count.text} {token.text}")
     if token.is_name or token.entity:
         ref = refs.named(parse, token)
         if ref is not None and is_time_word(ref.name):
@@ -126,8 +129,12 @@ def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
     end = min(asides, default=len(parse.tokens))
     kept = sorted((t for t in (token, *below) if t.i < end and not times.covers(t)), key=lambda t: t.i)
     found = _joined(parse, kept)
-    while found and (
-        found[0].tag in _DETERMINERS or found[0].tag in ("IN", "TO", ",", "``", ":", "RB", "CC")
+    while (
+        found
+        and not (
+            len(found) > 1 and found[1].text == "-" and found[1].start == found[0].end
+        )  # "an on-prem option"
+        and (found[0].tag in _DETERMINERS or found[0].tag in ("IN", "TO", ",", "``", ":", "RB", "CC"))
     ):
         found = found[1:]
     while found and found[-1].tag in ("IN", "TO", ",", "''", ":", ".", "DT", "CC", "PRP$", "WDT"):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lamina.language.entities import possessive
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
-from lamina.pipeline.extract.phrases import VAGUE
+from lamina.pipeline.extract.phrases import VAGUE, noun_value
 from lamina.pipeline.extract.references import FIRST_PLURAL, entity
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
@@ -42,6 +44,8 @@ class Quantities(Emitter):
             amount = amount_of(self.parse, target)
             if amount is None or self._is_date(target):
                 continue
+            if clause.lemma in _GROWTH and self._is_new_value(clause, target):
+                continue
             changed = clause.lemma in _GROWTH or self.parse.child(clause.verb, "advmod") is not None
             if clause.lemma in ("cost", "weigh"):
                 self._emit(clause, subject, "price" if clause.lemma == "cost" else "weight", amount.literal)
@@ -49,6 +53,18 @@ class Quantities(Emitter):
                 self._count(clause, subject, amount.noun, amount.literal, changed=changed)
             elif clause.subject is not None and clause.lemma in _GROWTH and subject.type == "thing":
                 self._emit(clause, subject, "value", amount.literal, kind="state_change")
+
+    def _is_new_value(self, clause: Clause, target: Token) -> bool:
+        """ "Kestrel's budget was cut to 50,000 euros": the value that "the budget is" tells, changed."""
+        token = clause.subject
+        owner = self.refs.owner(self.parse, token) if token is not None else None
+        if token is None or owner is None or token.lemma not in words.ATTRIBUTE_NOUNS or clause.hedged:
+            return False
+        kind = sorted(t for t in (t.lower for t in self.parse.children(token, "compound")))
+        now = replace(clause, past=False, passive=False)
+        value = noun_value(self.parse, target, self.refs, self.times)
+        self._emit(now, owner, words.slug(" ".join([*kind, token.lemma])), value, state=True)
+        return value is not None
 
     def _is_date(self, target: Token) -> bool:
         """ "4 May", "November 30": a day is not an amount of months."""

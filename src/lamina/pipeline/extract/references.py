@@ -215,6 +215,8 @@ class References:
 def _one(parse: Parse, token: Token, start: int, end: int) -> list[Token]:
     """The name that `token` is of, where "married to Tom and Eva is" was taken for one of both."""
     inside = parse.tokens[start:end]
+    if len(inside) > 2 and inside[1].lower == "of" and inside[0].lower in _ROLES and token.i > inside[1].i:
+        return inside[2:]  # "CFO of Nordfisk" is no firm
     for first in inside:
         joint = parse.child(first, "cc")
         if joint is not None and joint.i < end and second_subject(parse, first) is not None:
@@ -231,6 +233,9 @@ def is_denied(parse: Parse, token: Token) -> bool:
     return before in ("not", "n't", "never") or parse.child(token, "neg") is not None or inverse
 
 
+_ROLES = word_set(
+    "ceo cfo cto coo cmo cio vp head director chief president chair chairman founder owner manager lead"
+)
 _TELLING = word_set(
     "older elder younger oldest youngest little big twin best former ex late old first second"
 )
@@ -259,7 +264,8 @@ def _numbered(parse: Parse, token: Token) -> list[Token]:
     if beyond and beyond[0].is_noun:
         return []  # "met Max 2 times"
     named = token.is_name and token.text[:1].isalpha() and any(c.isupper() for c in token.text)
-    number = named and after and after[0].tag == "CD" and after[0].head == token.i and after[0].text.isdigit()
+    counted = bool(after) and after[0].text.replace(".", "").isdigit() and after[0].text[-1:] != "."
+    number = named and counted and after[0].tag == "CD" and after[0].head == token.i
     return after if number and token.lower.rstrip(".") not in _CALENDAR else []
 
 

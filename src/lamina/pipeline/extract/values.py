@@ -166,10 +166,16 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """That what was said of a single-valued predicate of a subject holds no more, whatever it was."""
+    """That what was said of a single-valued predicate of a subject holds no more: ``object``, or without one whatever it was."""
 
     subject: EntityRef
     predicate: str
+    object: EntityRef | None = None
+
+    def is_of(self, triple: Triple) -> bool:
+        """Whether the claim is one of those."""
+        same = self.object is None or self.object == triple.object
+        return same and (self.subject, self.predicate) == (triple.subject, triple.predicate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,3 +190,9 @@ class Extraction:
     keys: tuple[str, ...] = ()
     gated: bool = False
     taken_back: tuple[TakenBack, ...] = ()
+
+
+def still_taken_back(before: Sequence[TakenBack], said: Sequence[Triple]) -> list[TakenBack]:
+    """What was taken back before, without what was claimed again since."""
+    again = [each for each in said if not each.negated and each.valid_to is None]
+    return [each for each in before if not any(map(each.is_of, again))]

@@ -326,6 +326,7 @@ ATTRIBUTE_NOUNS: Final = word_set(
     "color specialty instrument status stage pronouns diet school university employer company hometown "
     "home priority"
 )
+_ONE_AT_A_TIME = word_set("budget salary rent")
 GERUND_OBJECT: Final = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "likes", "hate": "dislikes", "dislike": "dislikes",
                   "prefer": "prefers", "start": "started", "begin": "started", "finish": "finished", "quit": "left",
                   "avoid": "avoids", "stop": "stopped", "consider": "considers", "stand": "dislikes"}  # fmt: skip
@@ -351,7 +352,7 @@ MUTUAL: Final = frozenset(name for name, known in PREDICATES.items() if known.ki
 """Predicates that the addressee may be the object of; "I love you" and "I showed you" are no memory."""
 STATIVE: Final = word_set(
     "lives_in works_as works_at works_in works_on works_with studies studies_at owns has has_pet drives "
-    "speaks status located_in member_of volunteers_at married_to price wants prefers "
+    "speaks status located_in member_of volunteers_at married_to partner_of engaged_to price wants prefers "
     "manager drinks good_at takes_medication"
 )
 """States: in the past tense they have ended by `observed_at`."""
@@ -377,7 +378,7 @@ def describe(predicate: str, *, past: bool) -> Predicate:
         return known
     words = predicate.replace("_", " ")
     if words.split(" ")[-1] in ATTRIBUTE_NOUNS and not predicate.startswith("did_"):
-        return Predicate("attribute", phrase=f"'s {words} is")
+        return Predicate("attribute", words.split(" ")[-1] in _ONE_AT_A_TIME, phrase=f"'s {words} is")
     if predicate.startswith("favourite_"):
         return Predicate("preference", True, phrase=f"'s {words} is")
     if predicate.endswith("_dose"):
