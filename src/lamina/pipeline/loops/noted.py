@@ -61,8 +61,8 @@ _ERRAND = re.compile(
 
 _OFFER = re.compile(
     r"\b(?:(?:shall|should|can|could) i|(?:would|do) you (?:like|want) me to|want me to|i (?:can|could|will)|i'll|happy to|let me) "
-    r"(?:also )?(?:(?:remind|nudge|ping) you|set (?:you )?(?:up )?a reminder(?: for you)?)(?P<before>(?: [\w:']+){0,4}?) "
-    r"(?:to (?P<deed>[^.?!\n]+)|(?:about|of|for) (?P<thing>[^.?!\n]+))(?P<end>[.?!]|$)",
+    r"(?:also )?(?:(?:remind|nudge|ping) you|set (?:you )?(?:up )?a reminder(?: for you)?)(?P<before>(?: (?!not\b|never\b)[\w:']+){0,4}?) "
+    r"(?P<not>(?:not|never) (?=to ))?(?:to (?P<deed>[^.?!\n]+)|(?:about|of|for) (?P<thing>[^.?!\n]+))(?P<end>[.?!]|$)",
     re.IGNORECASE,
 )
 _AGREES = re.compile(
@@ -148,6 +148,8 @@ def offered_in(text: str) -> tuple[str, str] | None:
     if match is None:
         return None
     about = match["deed"] or f"remember {match['thing']}"
+    if match["not"]:
+        about = f"remember not to {about}"
     when = match["before"] or ""
     for yours, mine in _YOURS:
         about = yours.sub(mine, about)

@@ -28,6 +28,9 @@ __all__ = [
 ADVERBS: Final = r"(?:(?:really|still|also|just|probably|definitely|absolutely|urgently|seriously|actually|already|finally|kind of|maybe) )*"
 WE: Final = r"(?:i|we)"
 _ASK = r"^(?:(?:can|could|will|would) you )?(?:please )?(?:remind|nudge|ping) me (?:again )?"
+_AT_SOME_TIME = (
+    r"(?:(?!\b(?:not|never|no|to)\b|n't\b)(?:[^,.;:]|(?<=\b[ap])\.(?=m)|(?<=\b[ap]\.m)\.)){1,40}? "
+)
 _ASKED_WHAT = r"(?!(?:who|what|which|where|when|why|how|the name)\b)"
 _MEETING = r"(?:appointment|meeting|interview|exam|deadline|flight|call|presentation|check-?up|surgery|test|viewing|class|shift|reservation)"
 
@@ -73,9 +76,10 @@ def _p(
 _NEVER_NEEDED = r"(?!(?:admit|say|know|be honest|be mad|be crazy|be joking|pee|think about it|ask(?! \w+ (?:for|about|to))|see|(?:go|leave|run|dash|head off)(?: now| soon)?(?=$|[,.!;]))\b)"
 _C, _D, _F, _T = LoopType.COMMITMENT, LoopType.DECISION, LoopType.FRICTION, LoopType.THREAD
 PATTERNS: Final[Sequence[Opening]] = (
+    _p(_C, rf"{_ASK}{_ASKED_WHAT}(?:{_AT_SOME_TIME})?(?:(?:not|never) to|to (?:not|never)) (.+)", "Remember not to {0}", salience=4),
     _p(_C, rf"{_ASK}(?:to|that i (?:need|have) to) (.+)", salience=4),
     _p(_C, rf"{_ASK}(?:about|of) {_ASKED_WHAT}(.+)", "Remember {0}", salience=4),
-    _p(_C, rf"{_ASK}(?!(?:who|what|which|where|when|why|how|about|of)\b)(?:[^,.;:]{{1,40}}? )to (.+)", salience=4),
+    _p(_C, rf"{_ASK}(?!(?:who|what|which|where|when|why|how|about|of|that(?! (?:day|morning|afternoon|evening|night)))\b){_AT_SOME_TIME}to (.+)", salience=4),
     _p(_C, r"^(?:please )?(?:don't|do not) let me forget (?:to )(.+)", salience=4),
     _p(_C, r"^(?:please )?(?:don't|do not) let me forget (?:about )?(.+)", "Remember {0}", salience=4),
     _p(_C, r"^(?:please )?help me (?:to )?remember to (.+)", salience=4),
@@ -89,7 +93,7 @@ PATTERNS: Final[Sequence[Opening]] = (
     _p(_C, rf"^{ADVERBS}gotta {ADVERBS}{_NEVER_NEEDED}(?!(?:keep|focus|love|stay|be|have|give)\b)(.+)"),
     _p(_C, rf"\b{WE}(?:'m| am|'re| are) {ADVERBS}(?:supposed to|meant to|due to) (.+)"),
     _p(_C, rf"\b{WE} {ADVERBS}(?:should|ought to) {ADVERBS}(?!(?:be|have|say|think|know|all|do this|do that)\b)(.+)", confidence=0.75, salience=2, firm=False),
-    _p(_C, rf"\b{WE} {ADVERBS}(?:promised?|agreed?|committed) {ADVERBS}(?:(?:(?!not\b)\w+ ){{0,2}}?to )(.+)", salience=4),
+    _p(_C, rf"\b{WE} {ADVERBS}(?:promised?|agreed?|committed) {ADVERBS}(?:(?:(?!(?:not|never)\b)\w+ ){{0,2}}?to )(?!(?:not|never)\b)(.+)", salience=4),
     _p(_C, rf"\b{WE}(?:'m| am|'re| are) {ADVERBS}(?:going to|gonna|planning to|planning on) (?!be\b)(.+)", confidence=0.85, firm=False),
     _p(_C, rf"\b{WE} {ADVERBS}(?:plan|intend|aim) to (.+)", confidence=0.85, firm=False),
     _p(_C, r"\bmy ((?:\w+ ){0,3}(?:is|are) due)\b", "{0}", salience=4),
