@@ -55,6 +55,16 @@ def split_sentences(text: str, *, count_max: int = 10_000, length_max: int = 100
     return found
 
 
+def is_sentence_end(text: str, at: int) -> bool:
+    """Whether the mark at `at` ends a sentence, which the full stop of "Dr. Weller" does not.
+
+    >>> is_sentence_end("Call Dr. Weller.", 7), is_sentence_end("Call Dr. Weller.", 15)
+    (False, True)
+    """
+    match = _BOUNDARY.match(text, at)
+    return match is None or _ends_sentence(text, 0, match)
+
+
 def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     mark = match.group()
     if mark[0] not in ".…":

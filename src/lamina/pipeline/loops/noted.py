@@ -48,7 +48,7 @@ _APPOINTMENT = re.compile(
     r"plan|arrange|organi[sz]e|confirm|no|not|any|every|each|what|when|which|who|how|is|was|were|are|do|does|did|can|could|will|last|"
     r"his|her|their|your|great|good|bad|awful|long|nice|lovely|boring|terrible|productive|quick|i|we|you|he|she|they|it|to|the)\b)"
     rf"(?!(?!(?:doctor|dentist|vet|optician|driver)')[\w-]+'s )[\w'&-]+ ){{0,2}}(?:{_VISITS}|{_MEETINGS})"
-    r"(?: (?:with|for|about) (?:(?!is\b|was\b|went\b)[\w'&-]+ ?){1,4}?)?)"
+    r"(?: (?:with|for|about)(?: (?!is\b|was\b|went\b)[\w'&-]+\.?){1,4}?)?)"
     r"(?P<be> (?:is|are|starts?|begins?))?(?: (?:on|at|now|from))*$",
     re.IGNORECASE,
 )
