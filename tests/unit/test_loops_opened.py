@@ -168,3 +168,95 @@ def test_a_second_deed_is_read_behind_a_comma_and_in_the_next_sentence(text, fou
 )  # fmt: skip
 def test_an_abbreviation_ends_no_deed(text, found):
     assert deeds(text) == [found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I need to vent.",
+        "I just need to vent about Tom.",
+        "I have to smile every time I see it.",
+        "i have to laugh when i think of it",
+        "We must breathe.",
+        "I need to calm down.",
+        "I've got to relax more.",
+        "I have to be kinder to myself.",
+        "I need to be less stressed",
+        "I should be nicer, I need to stay calm.",
+        "I'm going to cry.",
+        "I'm going to scream today.",
+        "I can't come, I have to work.",
+        "I need to stop overthinking.",
+        "I need to let it go.",
+        "I have to accept that.",
+        "I need to get used to it.",
+        "I'm writing this from the train.",
+        "I'm writing to say thank you.",
+        "We're learning so much.",
+        "I'm learning from my mistakes.",
+        "I'm learning to let go.",
+        "I'm trying to be better.",
+        "I'm planning this with Ana.",
+    ],
+)
+def test_a_feeling_or_a_state_is_no_deed(text):
+    assert drafts(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("I have to work on Saturday.", ("commitment", "Work", "09-05")),
+        ("I need to work on my thesis.", ("commitment", "Work on my thesis", None)),
+        ("I need to work out on Friday.", ("commitment", "Work out", "09-04")),
+        ("I need to relax on Sunday.", ("commitment", "Relax", "09-06")),
+        ("I need to be at the station at noon tomorrow.", ("commitment", "Be at the station", "09-03")),
+        ("I have to be in Leeds by Friday.", ("commitment", "Be in Leeds", "09-04")),
+        ("I need to let the dog out.", ("commitment", "Let the dog out", None)),
+        ("I have to accept the offer.", ("commitment", "Accept the offer", None)),
+        ("I need to stop smoking.", ("commitment", "Stop smoking", None)),
+        ("I need to ventilate the cellar.", ("commitment", "Ventilate the cellar", None)),
+        ("Remind me to breathe.", ("commitment", "Breathe", None)),
+        ("I promised Ana to be nicer.", ("commitment", "Be nicer", None)),
+        ("I'm working on my tax return.", ("thread", "Working on my tax return", None)),
+        ("I'm writing this essay.", ("thread", "Writing this essay", None)),
+        ("I'm writing to the landlord.", ("thread", "Writing to the landlord", None)),
+        ("I'm learning to drive.", ("thread", "Learning to drive", None)),
+        ("I'm learning more Spanish.", ("thread", "Learning more Spanish", None)),
+        ("I'm trying to find a flat.", ("thread", "Trying to find a flat", None)),
+    ],
+)  # fmt: skip
+def test_a_deed_that_sounds_like_a_state_is_one(text, found):
+    assert drafts(text) == [found]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("I have to get up at six every day.", [("habit", "Get up at six every day", None)]),
+        ("I've got to take my pills twice a day.", [("habit", "Take my pills twice a day", None)]),
+        ("We have to take the bins out on Tuesdays.", [("habit", "Take the bins out on Tuesdays", None)]),
+        ("I have to finish the daily report by Friday.", [("commitment", "Finish the daily report", "09-04")]),
+        ("I have to get up at six tomorrow.", [("commitment", "Get up", "09-03")]),
+        ("I need to water the plants every Sunday.", [("commitment", "Water the plants every Sunday", None)]),
+        ("Remind me to stretch at nine every day.", [("commitment", "Stretch every day", None)]),
+        ("I run every day.", [("habit", "Run every day", None)]),
+        ("I only eat fish on Fridays.", [("habit", "Only eat fish on Fridays", None)]),
+        ("I love running every morning.", [("habit", "Love running every morning", None)]),
+        ("I usually skip breakfast.", [("habit", "Skip breakfast", None)]),
+        ("I don't run every day.", []),
+        ("i never drink on weekdays", []),
+        ("I can't run every day.", []),
+        ("We do not cook on Sundays.", []),
+        ("I have never run on Sundays.", []),
+        ("I rarely swim on Mondays.", []),
+        ("I usually don't eat breakfast.", []),
+        ("I could run every day.", []),
+        ("I love Sundays.", []),
+        ("I just don't like Mondays.", []),
+        ("I don't hate my job, I just hate Mondays.", []),
+        ("I don't have to get up at six every day.", []),
+    ],
+)  # fmt: skip
+def test_what_recurs_is_a_habit_unless_it_is_not_done(text, found):
+    assert drafts(text) == found

@@ -17,6 +17,7 @@ from lamina.pipeline.loops.own import is_own
 from lamina.pipeline.loops.reminders import asks_later, day_asked_for, due_on, wants_reminder
 from lamina.pipeline.loops.said import Said, cut, draft_of
 from lamina.pipeline.loops.several import Deed, deeds_in, goes_on_with_deed
+from lamina.pipeline.loops.states import is_feeling, is_state, names_no_thing
 from lamina.pipeline.loops.values import LoopDraft
 
 __all__ = ["carried_on", "noted_draft", "openings_of"]
@@ -30,6 +31,7 @@ _REQUEST = re.compile(
 )
 _ITEM_WORDS_MAX: Final = 15
 _MATTERS: Final = 3
+_EACH = re.compile(r"(?:on )?(?:every|each|once|twice|\w{1,12} times|\w{3,6}days?)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,10 @@ def _draft(said: Said) -> _Found | None:
         words, due = said.deed(match), said.due(match)
         if due is None and not opening.firm and said.is_conditional(match):
             continue
+        if recurring and all(moment.kind == "set" or is_clock(moment) for moment in said.moments):
+            due = None
+        if _is_no_deed(opening, words, dated=due is not None):
+            continue
         if opening.form == "{0}" and opening.type is LoopType.COMMITMENT:
             words = _gone_to(words, said.after(match), dated=due is not None)
         if words and not (opening.type is LoopType.THREAD and len(words.split()) < 2):
@@ -169,6 +175,15 @@ def _draft(said: Said) -> _Found | None:
             draft = draft_of(opening.type, wording, sure, matters, said.sentence, due, said.now)
             return _Found(draft, said, said.start + match.start(1), matters)
     return None if asks else _promised(said) or _appointment(said)
+
+
+def _is_no_deed(opening: said_in.Opening, words: str, *, dated: bool) -> bool:
+    """Whether what is needed or under way is nothing that can be done; what was asked for or promised counts, whatever it is."""
+    if opening.type is LoopType.THREAD:
+        return names_no_thing(words)
+    if opening.type is not LoopType.COMMITMENT or opening.salience > _MATTERS or opening.form != "{0}":
+        return False
+    return is_feeling(words) or (not dated and is_state(words))
 
 
 def _gone_to(words: str, after: str, *, dated: bool) -> str:
@@ -215,7 +230,18 @@ def _appointment(said: Said) -> _Found | None:
 
 
 def _habit(said: Said, *, recurring: bool) -> str | None:
-    match = (said_in.HABIT if recurring else said_in.USUALLY).search(said.words)
-    if match is None or said_in.PASSED.match(match[1]) or not is_own(said.before(match), said.after(match)):
-        return None
-    return cut(match[1]) or None
+    for pattern in (said_in.HABIT, said_in.DUTY) if recurring else (said_in.USUALLY,):
+        match = pattern.search(said.words)
+        if match is None or said_in.PASSED.match(match[1]):
+            continue
+        if pattern is said_in.DUTY and (is_feeling(match[1]) or not _is_again_and_again(said)):
+            continue
+        if is_own(said.before(match), said.after(match)):
+            return cut(match[1]) or None
+    return None
+
+
+def _is_again_and_again(said: Said) -> bool:
+    """Whether all days are recurring ones: "the daily report by Friday" is due once."""
+    days = [moment for moment in said.moments if not is_clock(moment)]
+    return all(moment.kind == "set" and _EACH.match(moment.text) for moment in days)

@@ -12,6 +12,7 @@ from lamina.language.wordsets import word_set
 
 __all__ = [
     "ADVERBS",
+    "DUTY",
     "HABIT",
     "LETS",
     "NO_DEEDS",
@@ -124,14 +125,17 @@ LETS = re.compile(r"^let(?:'s| us) (?!(?:say|see|not|face|be|go with)\b)(.+)", r
 WANT = re.compile(rf"\b{WE}(?:'d like| want| would like| hope) to (.+)", re.IGNORECASE)
 HABIT = re.compile(
     rf"\b(?:{WE} (?:usually |always |often |normally |typically |generally |try to |like to |tend to )?|{WE}'ve been |{WE}'m (?=\w+ing\b|at\b|in\b|on\b|up\b|off\b)|"
-    rf"{WE} have been |{WE}'ve started |{WE} started )((?!used|will|have to|need|must|want|should|had|was|were|went|did|got|think|said)[a-z'-]+ .+)",
+    rf"{WE} have been |{WE}'ve started |{WE} started )((?!used|will|have to|need|must|want|should|had|was|were|went|did|got|think|said|(?:could|would|might|may)\b|(?:(?:just|really|only|absolutely|simply|also|so|have) )?"
+    r"(?:\w+n't\b|(?:cannot|never|not|no longer|do not|rarely|seldom|hardly|barely)\b|(?:love|hate|like|dislike|dread|miss|enjoy|prefer)\b(?! \w+ing\b)))[a-z'-]+ .+)",
     re.IGNORECASE,
 )
+"""What is not done again and again is no habit, nor is what one likes."""
+DUTY = re.compile(rf"\b{WE}(?:'ve)? {ADVERBS}(?:have to|have got to|got to|gotta) (.+)", re.IGNORECASE)
 PASSED = re.compile(
     r"^(?:\w+ed|ran|ate|drank|saw|came|took|made|met|said|told|felt|left|spent|slept|woke|won|lost|bought)\b(?<!need)(?<!feed)",
     re.IGNORECASE,
 )
 USUALLY = re.compile(
-    rf"\b{WE} (?:usually|always|normally|typically|generally|tend to) (?!have to\b)([a-z'-]+ .+)",
+    rf"\b{WE} (?:usually|always|normally|typically|generally|tend to) (?!(?:have to|not|\w+n't|never|do not)\b)([a-z'-]+ .+)",
     re.IGNORECASE,
 )
