@@ -260,3 +260,55 @@ def test_a_deed_that_sounds_like_a_state_is_one(text, found):
 )  # fmt: skip
 def test_what_recurs_is_a_habit_unless_it_is_not_done(text, found):
     assert drafts(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("So the new habit: swimming on Tuesdays.", [("habit", "Swimming on Tuesdays", None)]),
+        ("My new routine is yoga every morning.", [("habit", "Yoga every morning", None)]),
+        ("started cycling to work every day", [("habit", "Cycling to work every day", None)]),
+        ("Also promised my mum I'd visit her on the 12th.", [("commitment", "Visit my mum", "09-12")]),
+        ("Promised Ana to bake a cake for Sunday.", [("commitment", "Bake a cake", "09-06")]),
+        ("I promised Lars a revised quote by 9 September.", [("commitment", "Give Lars a revised quote", "09-09")]),
+        ("We've promised the kids a trip to the zoo.", [("commitment", "Give the kids a trip to the zoo", None)]),
+        ("Dentist is booked, 24 September at 8:15.", [("commitment", "Dentist", "09-24")]),
+        ("The eye test is confirmed for Monday.", [("commitment", "Eye test", "09-07")]),
+        ("flight booked for friday", [("commitment", "Flight", "09-04")]),
+        ("I'm moving on 24 October.", [("commitment", "Move", "10-24")]),
+        ("On Friday I'm flying to Rome.", [("commitment", "Fly to Rome", "09-04")]),
+        ("We're meeting Ana on Monday and flying home on Tuesday.", [("commitment", "Meet Ana", "09-07")]),
+        ("i'm starting my new job on 1 october", [("commitment", "Start my new job", "10-01")]),
+        ("We're getting married on 5 June.", [("commitment", "Get married", "06-05")]),
+        ("Next step: send Petra the case study by Friday.", [("commitment", "Send Petra the case study", "09-04")]),
+        ("The next step is to email Lars.", []),
+        ("Next step is to email Lars tomorrow.", [("commitment", "Email Lars", "09-03")]),
+        ("Follow up with Jana on 19 October.", [("commitment", "Follow up with Jana", "10-19")]),
+        ("My habit: coffee.", []),
+        ("Started cycling.", []),
+        ("Started cycling yesterday.", []),
+        ("Promised my mum never to smoke.", []),
+        ("Tom promised me a quote by Friday.", []),
+        ("I promised myself a holiday.", []),
+        ("I promised Ana a while ago.", []),
+        ("He promised I'd get a raise.", []),
+        ("I was promised a raise by Friday.", []),
+        ("Dentist is lovely.", []),
+        ("Tom's dentist is booked for Monday.", []),
+        ("I'm moving on.", []),
+        ("I'm visiting Ana until Sunday.", []),
+        ("I'm visiting Ana this week.", []),
+        ("I'm not moving on 24 October.", []),
+        ("Mum thinks I'm moving on Friday.", []),
+        ("If I'm flying on Friday I can't come.", []),
+        ("I'm seeing things.", []),
+        ("Tom is moving on 24 October.", []),
+        ("Next step: unclear.", []),
+        ("Next step: interview with Ana.", []),
+        ("Follow up with Jana.", []),
+        ("Did you follow up with Jana on Monday?", []),
+        ("Cancel the meeting on Friday.", []),
+    ],
+)  # fmt: skip
+def test_what_is_noted_in_a_word_is_read(text, found):
+    assert drafts(text) == found

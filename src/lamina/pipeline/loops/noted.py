@@ -49,7 +49,7 @@ _APPOINTMENT = re.compile(
     r"his|her|their|your|great|good|bad|awful|long|nice|lovely|boring|terrible|productive|quick|i|we|you|he|she|they|it|to|the)\b)"
     rf"(?!(?!(?:doctor|dentist|vet|optician|driver)')[\w-]+'s )[\w'&-]+ ){{0,2}}(?:{_VISITS}|{_MEETINGS})"
     r"(?: (?:with|for|about)(?: (?!is\b|was\b|went\b)[\w'&-]+\.?){1,4}?)?)"
-    r"(?P<be> (?:is|are|starts?|begins?))?(?: (?:on|at|now|from))*$",
+    r"(?P<be> (?:is|are|starts?|begins?))?(?P<set>(?: (?:now|all|finally))? (?:booked|confirmed|scheduled|arranged|fixed))?(?: (?:on|at|now|from))*$",
     re.IGNORECASE,
 )
 _MEANT: Final = re.compile(rf"\b(?:{_VISITS}|{_MEETINGS}|with)\b", re.IGNORECASE)
@@ -128,7 +128,7 @@ def is_crossed_out(said: str) -> str | None:
 def appointment_in(words: str) -> str | None:
     """The appointment that words without their time speak of ("dentist", "my exam is"), None for a sentence about one."""
     match = _APPOINTMENT.match(words)
-    if match is None or (match["be"] and not match["mine"]):
+    if match is None or (match["be"] and not match["mine"] and not match["set"]):
         return None
     return match["what"]
 

@@ -31,6 +31,11 @@ _REQUEST = re.compile(
 )
 _ITEM_WORDS_MAX: Final = 15
 _MATTERS: Final = 3
+_AND_DOING = re.compile(r" and (?=\w+ing\b)", re.IGNORECASE)
+_JUST_NOW = re.compile(
+    r"(?:today|tonight|now|until|till|since|for|during|these days|this (?:morning|afternoon|evening|week|month|year))\b",
+    re.IGNORECASE,
+)
 _EACH = re.compile(r"(?:on )?(?:every|each|once|twice|\w{1,12} times|\w{3,6}days?)\b", re.IGNORECASE)
 
 
@@ -174,7 +179,7 @@ def _draft(said: Said) -> _Found | None:
             sure, matters = opening.confidence, opening.salience
             draft = draft_of(opening.type, wording, sure, matters, said.sentence, due, said.now)
             return _Found(draft, said, said.start + match.start(1), matters)
-    return None if asks else _promised(said) or _appointment(said)
+    return None if asks else _promised(said) or _under_way(said) or _appointment(said)
 
 
 def _is_no_deed(opening: said_in.Opening, words: str, *, dated: bool) -> bool:
@@ -197,7 +202,7 @@ def _gone_to(words: str, after: str, *, dated: bool) -> str:
 
 def _promised(said: Said) -> _Found | None:
     """ "I'll send the report by Friday", "let's go hiking tomorrow", "I want to run on Saturday"."""
-    for pattern in (said_in.WILL, said_in.LETS, said_in.WANT):
+    for pattern in (said_in.WILL, said_in.LETS, said_in.WANT, said_in.NOTED):
         match = pattern.search(said.words)
         if match is None or not is_own(said.before(match), said.after(match)):
             continue
@@ -212,6 +217,27 @@ def _promised(said: Said) -> _Found | None:
             draft = draft_of(LoopType.COMMITMENT, words, 0.85, 3, said.sentence, due, said.now)
             return _Found(draft, said, said.start + match.start(1))
     return None
+
+
+def _under_way(said: Said) -> _Found | None:
+    """ "I'm moving on 24 October": of what goes on just now one would not say the day."""
+    match = said_in.UNDER_WAY.search(said.words)
+    days = [moment for moment in said.moments if not is_clock(moment)]
+    if match is None or not days or any(_JUST_NOW.match(moment.text) for moment in days):
+        return None
+    start, behind = said.start + match.start("deed"), said.start + match.start("rest")
+    if (other := _AND_DOING.search(said.sentence, behind)) is not None:
+        known = [moment for moment in said.moments if moment.start < other.start()]
+        said = replace(said, sentence=said.sentence[: other.start()], moments=known)
+    due = due_within(said.moments, said.sentence, said.start + match.start(), start, said.now)
+    if due is None or not is_own(said.before(match), said.after(match)):
+        return None
+    words = cut(
+        f"{said_in.BASES[match['deed'].casefold()]} {without_times(said.sentence, behind, said.moments)}"
+    )
+    return _Found(
+        draft_of(LoopType.COMMITMENT, words, 0.85, _MATTERS, said.sentence, due, said.now), said, behind
+    )
 
 
 def _appointment(said: Said) -> _Found | None:
@@ -230,7 +256,7 @@ def _appointment(said: Said) -> _Found | None:
 
 
 def _habit(said: Said, *, recurring: bool) -> str | None:
-    for pattern in (said_in.HABIT, said_in.DUTY) if recurring else (said_in.USUALLY,):
+    for pattern in (said_in.ROUTINE, said_in.HABIT, said_in.DUTY) if recurring else (said_in.USUALLY,):
         match = pattern.search(said.words)
         if match is None or said_in.PASSED.match(match[1]):
             continue

@@ -10,20 +10,21 @@ from typing import Final
 from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.loops.dues import cut_end, masked
 
-__all__ = ["Deed", "deeds_in", "goes_on_with_deed"]
+__all__ = ["DEED_VERBS", "Deed", "deeds_in", "goes_on_with_deed"]
 
 _FIRM: Final = (
     r"(?:buy|pay|get|e-?mail|write|send|cancel|find|ask|tell|renew|prepare|reschedule|arrange|fill|make|reply|pick|clean|fix|take|"
     r"finish|collect|feed|wash|sell|submit|bring|give|help|visit|update|apply|organi[sz]e|bake|rotate|merge|deploy)"
 )
 _NOUNS_TOO: Final = r"(?:book|call|ring|phone|text|order|check|move|open|close|drop|sign|return|water|walk|print|register|cook|review|test)"
-_DEED: Final = re.compile(rf"(?:{_FIRM}|{_NOUNS_TOO})\b \w", re.IGNORECASE)
+DEED_VERBS: Final = rf"{_FIRM}|{_NOUNS_TOO}"
+_DEED: Final = re.compile(rf"(?:{DEED_VERBS})\b \w", re.IGNORECASE)
 _LISTED: Final = re.compile(
     rf"(?:(?i:then|also|to) )?(?:(?i:{_FIRM}) \w|(?i:{_NOUNS_TOO}) "
     r"(?:(?i:(?:the|a|an|my|our|his|her|their|some|this|that|it|him|them|up|in|off|out|back|mum|mom|dad|gran|grandma|grandpa)\b)|[A-Z]))"
 )
 _DEFINITE: Final = re.compile(
-    rf"(?i:{_FIRM}|{_NOUNS_TOO}) (?:(?i:(?:up|in|off|out|back) )?)(?:(?i:(?:the|my|our|his|her|their|mum|mom|dad|gran|grandma|grandpa)\b)|[A-Z])"
+    rf"(?i:{DEED_VERBS}) (?:(?i:(?:up|in|off|out|back) )?)(?:(?i:(?:the|my|our|his|her|their|mum|mom|dad|gran|grandma|grandpa)\b)|[A-Z])"
 )
 _GOES_ON = re.compile(r"(?:and|then|also|plus)[\s,]{1,3}(?:(?:then|also)[\s,]{1,3})?", re.IGNORECASE)
 _WORDS_MIN: Final = 2
