@@ -312,3 +312,26 @@ def test_what_recurs_is_a_habit_unless_it_is_not_done(text, found):
 )  # fmt: skip
 def test_what_is_noted_in_a_word_is_read(text, found):
     assert drafts(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "words"),
+    [
+        ("I talked to Tom today. I'm going to call him on Friday.", "", "Call Tom"),
+        ("spoke with mum. i need to send her the photos", "", "Send mum the photos"),
+        ("I wrote to Ana yesterday. I have to ring her.", "", "Ring Ana"),
+        ("I finally heard from Ben. I need to call him.", "", "Call Ben"),
+        ("I went to Rome. I have to call him.", "", "Call him (“I went to Rome”)"),
+        ("I moved to Paris with Ana. I have to call her.", "", "Call Ana"),
+        ("I talked to Tom and Ben. I need to call him.", "", "Call him (“I talked to Tom and Ben”)"),
+        ("No. I need to talk to him.", "A: Did you and Tom talk?", "Talk to him (“I need to talk to him”)"),
+        ("Yes! I have to call them.", "A: The bank again?", "Call them (“I have to call them”)"),
+        ("Hmm, well, okay. I'll email them on Monday.", "", "Email them (“I'll email them on Monday”)"),
+        ("The rent is late. No. I need to call them.", "", "Call them (“The rent is late”)"),
+        ("No news. I need to call them.", "", "Call them (“No news”)"),
+        ("Tom rang. No. I need to call him.", "", "Call Tom"),
+        ("Work was awful. I have to call her.", "", "Call her (“Work was awful”)"),
+    ],
+)
+def test_a_label_names_who_was_talked_to_and_quotes_no_bare_answer(text, before, words):
+    assert [wording for wording, _ in deeds(text, *filter(None, [before]))] == [words]
