@@ -142,6 +142,7 @@ def test_each_deed_has_its_own_day(text, found):
         ("I need to call Ana, then we eat.", ["Call Ana"]),
         ("I need to call Ana, and book lovers come too.", ["Call Ana"]),
         ("I need to pack now and then.", ["Pack"]),
+        ("I'll email the college and ask if they know.", ["Email the college"]),
     ],
 )  # fmt: skip
 def test_a_second_deed_is_read_behind_a_comma_and_in_the_next_sentence(text, found):
@@ -163,6 +164,9 @@ def test_a_second_deed_is_read_behind_a_comma_and_in_the_next_sentence(text, fou
         ("I need to meet Mr Kern on Monday.", ("Meet Mr Kern", "09-07")),
         ("I need to call the doctor... tomorrow.", ("Call the doctor", "09-03")),
         ("I need to call the doctor. Tomorrow is Thursday.", ("Call the doctor", None)),
+        ("I'll start with Avenue Q. I've heard it's great.", ("Start with Avenue Q", None)),
+        ("I need to buy vitamin C. It helps.", ("Buy vitamin C", None)),
+        ("I'll book a table at Smokey's. By the way, it rains.", ("Book a table at Smokey's", None)),
         ("I need to call Jo, it's urgent.", ("Call Jo", None)),
     ],
 )  # fmt: skip
@@ -221,6 +225,8 @@ def test_a_feeling_or_a_state_is_no_deed(text):
         ("I'm working on my tax return.", ("thread", "Working on my tax return", None)),
         ("I'm writing this essay.", ("thread", "Writing this essay", None)),
         ("I'm writing to the landlord.", ("thread", "Writing to the landlord", None)),
+        ("I'm learning a lot about data.", ("thread", "Learning a lot about data", None)),
+        ("I'm trying to stay focused on my thesis.", ("thread", "Trying to stay focused on my thesis", None)),
         ("I'm learning to drive.", ("thread", "Learning to drive", None)),
         ("I'm learning more Spanish.", ("thread", "Learning more Spanish", None)),
         ("I'm trying to find a flat.", ("thread", "Trying to find a flat", None)),

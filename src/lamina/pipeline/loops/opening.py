@@ -110,7 +110,7 @@ def _several(found: _Found, deeds: Sequence[Deed]) -> Iterator[LoopDraft]:
             known = [moment for moment in said.moments if moment.start < each.end]
             alone = _draft(replace(said, sentence=said.sentence[: each.end], moments=known))
             words = words if alone is None else alone.draft.wording
-        if words:
+        if words and (each is deeds[0] or " " in words):
             yield draft_of(draft.type, words, draft.confidence, found.salience, said.sentence, due, said.now)
 
 

@@ -19,7 +19,7 @@ _MORE: Final = (
 _STATE = re.compile(
     rf"(?:(?:calm|cool|slow|settle) down$|(?:relax|unwind|chill|cope|survive|hurry|rush|sleep|nap|work|concentrate|suffer|struggle){_MORE}|chill out|hurry up|lie down|"
     r"focus(?: on (?:myself|me|it|this|that))?$|(?:grow|wake|man|toughen|cheer|lighten) up\b|move on$|let (?:it|him|her|this|that|them|things|myself)?\b ?(?:go|be)\b|let go\b|"
-    r"get (?:over|used to|a grip|(?:it|this|that) off my chest|it together|my act together|better$|stronger$)|feel\b|stay (?:calm|strong|positive|focused|sane|awake|healthy|motivated|patient|humble)|"
+    r"get (?:over|used to|a grip|(?:it|this|that) off my chest|it together|my act together|better$|stronger$)|feel\b|stay (?:calm|strong|positive|focused|sane|awake|healthy|motivated|patient|humble)\b(?! (?:on|at))|"
     r"be (?!(?:at|in|on|out|up|off|back|there|home|here|ready|done|finished|with|by|under|over|through)\b)|"
     r"keep (?:calm|cool|going|moving|fighting|believing|breathing|trying|smiling|telling myself|reminding myself|my (?:cool|head|chin)|it together)|"
     r"(?:love|accept|trust|forgive|believe(?: in)?|respect|value) (?:that|it|this|him|her|them|you|myself|people|things|life|how|the process|my (?:gut|instincts?|body|feelings))\b|believe$|"
@@ -32,7 +32,7 @@ _PRONOUN: Final = (
     r"myself|too|down|up|out|off)\b)"
 )
 _NO_THING = re.compile(
-    rf"(?:(?:writing|learning|building|planning) (?:(?:all |some of )?{_PRONOUN}|(?:quite )?a lot\b(?! of)|so much\b(?! about)|lots$|loads$|tons$|something$|"
+    rf"(?:(?:writing|learning|building|planning) (?:(?:all |some of )?{_PRONOUN}|(?:quite )?a lot\b(?! (?:of|about|more))|so much\b(?! about)|lots$|loads$|tons$|something$|"
     r"(?:from|while|because|as i|here|in|every day|again|back)\b)|"
     r"writing (?:to (?:say|tell|ask|let|thank|share|see|check|complain|apologi[sz]e|inform|you|express|confirm|request)|on behalf|down)\b|"
     r"learning (?:more$|much$|new things|things|the hard way|about myself|about life|that|how (?:much|little|important|hard|not)|to (?:accept|live|love|let|trust|be|cope|"
