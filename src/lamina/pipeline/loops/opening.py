@@ -235,6 +235,8 @@ def _under_way(said: Said) -> _Found | None:
     words = cut(
         f"{said_in.BASES[match['deed'].casefold()]} {without_times(said.sentence, behind, said.moments)}"
     )
+    if " " not in words and words not in said_in.GOING:
+        return None
     return _Found(
         draft_of(LoopType.COMMITMENT, words, 0.85, _MATTERS, said.sentence, due, said.now), said, behind
     )

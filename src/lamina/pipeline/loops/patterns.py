@@ -15,6 +15,7 @@ __all__ = [
     "ADVERBS",
     "BASES",
     "DUTY",
+    "GOING",
     "HABIT",
     "LETS",
     "NOTED",
@@ -41,6 +42,7 @@ _AT_SOME_TIME = (
 )
 _ASKED_WHAT = r"(?!(?:who|what|which|where|when|why|how|the name)\b)"
 _MEETING = r"(?:appointment|meeting|interview|exam|deadline|flight|call|presentation|check-?up|surgery|test|viewing|class|shift|reservation)"
+_NOT_TO = rf"{_ASKED_WHAT}(?:{_AT_SOME_TIME})?(?:(?:not|never)(?: ever)? to|to (?:not|never)(?: ever)?)"
 
 NO_DEEDS: Final = word_set(
     "be see say admit bet guess think let know have take get try hope like want keep check always "
@@ -84,7 +86,9 @@ def _p(
 _NEVER_NEEDED = r"(?!(?:admit|say|know|be honest|be mad|be crazy|be joking|pee|think about it|ask(?! \w+ (?:for|about|to))|see|(?:go|leave|run|dash|head off)(?: now| soon)?(?=$|[,.!;]))\b)"
 _C, _D, _F, _T = LoopType.COMMITMENT, LoopType.DECISION, LoopType.FRICTION, LoopType.THREAD
 PATTERNS: Final[Sequence[Opening]] = (
-    _p(_C, rf"{_ASK}{_ASKED_WHAT}(?:{_AT_SOME_TIME})?(?:(?:not|never) to|to (?:not|never)) (.+)", "Remember not to {0}", salience=4),
+    _p(_C, rf"{_ASK}{_NOT_TO} forget to (.+)", salience=4),
+    _p(_C, rf"{_ASK}{_NOT_TO} forget (?:about )?(.+)", "Remember {0}", salience=4),
+    _p(_C, rf"{_ASK}{_NOT_TO} (.+)", "Remember not to {0}", salience=4),
     _p(_C, rf"{_ASK}(?:to|that i (?:need|have) to) (.+)", salience=4),
     _p(_C, rf"{_ASK}(?:about|of) {_ASKED_WHAT}(.+)", "Remember {0}", salience=4),
     _p(_C, rf"{_ASK}(?!(?:who|what|which|where|when|why|how|about|of|that(?! (?:day|morning|afternoon|evening|night)))\b){_AT_SOME_TIME}to (.+)", salience=4),
@@ -145,6 +149,8 @@ BASES: Final = {
     "seeing": "see", "leaving": "leave", "hosting": "host", "presenting": "present", "starting": "start", "having": "have", "giving": "give",
     "getting": "get",
 }  # fmt: skip
+GOING: Final = word_set("move fly travel drive leave")
+"""What is told in full without where to."""
 LETS = re.compile(r"^let(?:'s| us) (?!(?:say|see|not|face|be|go with)\b)(.+)", re.IGNORECASE)
 WANT = re.compile(rf"\b{WE}(?:'d like| want| would like| hope) to (.+)", re.IGNORECASE)
 ROUTINE = re.compile(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.language.temporal import TemporalMatch
-from lamina.pipeline.loops.dues import cut_end, masked
+from lamina.pipeline.loops.dues import cut_end, is_clock, masked
 
 __all__ = ["DEED_VERBS", "Deed", "deeds_in", "goes_on_with_deed"]
 
@@ -19,6 +19,10 @@ _FIRM: Final = (
 _NOUNS_TOO: Final = r"(?:book|call|ring|phone|text|order|check|move|open|close|drop|sign|return|water|walk|print|register|cook|review|test)"
 DEED_VERBS: Final = rf"{_FIRM}|{_NOUNS_TOO}"
 _DEED: Final = re.compile(rf"(?:{DEED_VERBS})\b \w", re.IGNORECASE)
+_DEED_WITH_DAY: Final = re.compile(
+    rf"(?:{DEED_VERBS}|see|meet|go|talk|speak|have|do|start|join|watch|attend|play|drive|fly|present|teach|leave|travel)\b \w",
+    re.IGNORECASE,
+)
 _LISTED: Final = re.compile(
     rf"(?:(?i:then|also|to) )?(?:(?i:{_FIRM}) \w|(?i:{_NOUNS_TOO}) "
     r"(?:(?i:(?:the|a|an|my|our|his|her|their|some|this|that|it|him|them|up|in|off|out|back|mum|mom|dad|gran|grandma|grandpa)\b)|[A-Z]))"
@@ -49,12 +53,13 @@ class Deed:
 def deeds_in(sentence: str, deed: int, moments: Sequence[TemporalMatch]) -> list[Deed]:
     """The deeds of a sentence from the first on, which stands at ``deed``: "go and get milk" and "buy milk and eggs" are one."""
     said = masked(sentence, moments)
+    days = [moment.start for moment in moments if not is_clock(moment)]
     listed = _listed(said, deed)
     if listed:
         return listed
     found: list[Deed] = []
     start = deed
-    while len(found) < _DEEDS_MAX and (mark := _next(said, start)) is not None:
+    while len(found) < _DEEDS_MAX and (mark := _next(said, start, days)) is not None:
         found.append(Deed(start, mark.start()))
         start = mark.end()
     return [*found, Deed(start, len(sentence))]
@@ -81,13 +86,15 @@ def _listed(said: str, deed: int) -> list[Deed]:
     return [Deed(deed, marks[0].start(), listed=True), *found]
 
 
-def _next(said: str, start: int) -> re.Match[str] | None:
+def _next(said: str, start: int, days: Sequence[int]) -> re.Match[str] | None:
     """What stands before the next deed: an "and" in the clause of the one at ``start``, or ", and" and "then" where that ends."""
     clause = cut_end(said, start)
     for mark in _AND.finditer(said, start, clause):
         if len(said[start : mark.start()].split()) < _WORDS_MIN:
             continue
-        if _is_deed(said, mark.end(), clause) if mark["then"] else _DEED.match(said, mark.end()):
+        two_days = any(start < day < mark.start() for day in days) and any(day > mark.end() for day in days)
+        deed = _DEED_WITH_DAY if two_days else _DEED
+        if _is_deed(said, mark.end(), clause) if mark["then"] else deed.match(said, mark.end()):
             return mark
     after = _AFTER.match(said, clause)
     return after if after is not None and _is_deed(said, after.end(), cut_end(said, after.end())) else None
