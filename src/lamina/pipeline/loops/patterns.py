@@ -83,7 +83,7 @@ def _p(
     return Opening(kind, re.compile(pattern, re.IGNORECASE), form, confidence, salience, firm)
 
 
-_NEVER_NEEDED = r"(?!(?:admit|say|know|be honest|be mad|be crazy|be joking|pee|think about it|ask(?! \w+ (?:for|about|to))|see|(?:go|leave|run|dash|head off)(?: now| soon)?(?=$|[,.!;]))\b)"
+_NEVER_NEEDED = r"(?!(?:admit|say|know|be honest|be mad|be crazy|be joking|pee|think about it|ask(?! (?!you\b)(?:[\w'-]+\.? ){1,3}(?:for|about|to|if|whether|when|why|how)\b)|see|(?:go|leave|run|dash|head off)(?: now| soon)?(?=$|[,.!;]))\b)"
 _C, _D, _F, _T = LoopType.COMMITMENT, LoopType.DECISION, LoopType.FRICTION, LoopType.THREAD
 PATTERNS: Final[Sequence[Opening]] = (
     _p(_C, rf"{_ASK}{_NOT_TO} forget to (.+)", salience=4),
