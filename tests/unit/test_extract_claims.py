@@ -106,6 +106,9 @@ def test_claims(extractor: RulesExtractor, kind: str, text: str, claims: list[st
         "I'm doing well in the league, we're 3-2 so far!",
         "I wanted to show my support.",
         "You're a great friend, Bob 100%.",
+        "Remind me not to call Carol tomorrow.",
+        "Remind me never to date a musician again.",
+        "Please remind me to not eat before the scan.",
     ],
 )
 def test_questions_orders_wishes_and_praise_claim_nothing(extractor: RulesExtractor, text: str) -> None:

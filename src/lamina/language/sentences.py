@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lamina.language.wordsets import word_set
 
 _BOUNDARY = re.compile(r"""[.!?…]{1,8}["'”’)\]]{0,3}(?=\s|$)|[。！？]|[\r\n]+""")
-_LAST_WORD = re.compile(r"([^\W\d_](?:[\w.]{0,10}\w)?)\.$")
+_LAST_WORD = re.compile(r"(?<!['’])([^\W\d_](?:[\w.]{0,10}\w)?)\.$")
 _EDGE = " \t\r\n-*•>#|"
 _ABBREVIATIONS = word_set(
     "mr mrs ms dr prof sr jr st vs etc e.g i.e eg ie cf ca al approx dept est fig vol inc ltd corp co gen col sgt rev "
@@ -24,6 +24,10 @@ _ABBREVIATIONS = word_set(
 _MAY_END = word_set(
     "etc inc ltd corp co a.m p.m u.s u.k u.s.a ph.d b.sc m.sc jr sr al ext ave blvd mon tue tues wed thu thur thurs fri"
 )
+_BEGINS = re.compile(
+    r"\s{1,3}(?:I|It|The|This|That|We|You|He|She|They|My|Our|But|And|So|By|If|What|How|Do|Is|Can)(?=['’\s])"
+)
+"""Words that begin a sentence behind a letter which is no initial: "vitamin C. It helps"."""
 _NUMBERED = word_set("no nos fig figs vol p pp ch art")
 """Abbreviations before a number, words and initials before anything else: "no. 5", but "no. i moved"."""
 
@@ -55,6 +59,16 @@ def split_sentences(text: str, *, count_max: int = 10_000, length_max: int = 100
     return found
 
 
+def is_sentence_end(text: str, at: int) -> bool:
+    """Whether the mark at `at` ends a sentence, which the full stop of "Dr. Weller" does not.
+
+    >>> is_sentence_end("Call Dr. Weller.", 7), is_sentence_end("Call Dr. Weller.", 15)
+    (False, True)
+    """
+    match = _BOUNDARY.match(text, at)
+    return match is None or _ends_sentence(text, 0, match)
+
+
 def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     mark = match.group()
     if mark[0] not in ".…":
@@ -70,7 +84,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
         return False
     if last in _MAY_END:
         return not (following.isdigit() or following.islower())
-    initial = len(last) == 1 and last != "i"
+    initial = len(last) == 1 and last != "i" and not _BEGINS.match(text, match.end())
     return not (initial or last in _ABBREVIATIONS)
 
 

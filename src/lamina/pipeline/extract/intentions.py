@@ -46,6 +46,7 @@ _LEFT = word_set("job company firm team role country city town school university
 _OTHER_CLAUSES = word_set("advcl relcl ccomp conj parataxis")
 
 _REQUEST_WORDS_MAX = 16
+_NEGATIONS = word_set("not never n't")
 _NO_REQUESTS = word_set("mind worry fear forget remember say give love be")
 
 
@@ -202,6 +203,7 @@ class Intentions(Emitter):
             root.lower == "remind"
             and inner is not None
             and any(t.lower in FIRST for t in objects + self.parse.children(inner, "nsubj"))
+            and not any(t.lower in _NEGATIONS for t in self.parse.tokens[root.i + 1 : inner.i])
         ):
             validity = self._validity(clause, inner, "commitment")
             self._emit(

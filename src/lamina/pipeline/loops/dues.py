@@ -13,6 +13,7 @@ from typing import Final
 
 from lamina.kernel.records import Horizon
 from lamina.language.dated import DATED_THINGS, OF_A_DAY
+from lamina.language.sentences import is_sentence_end
 from lamina.language.temporal import TemporalMatch
 from lamina.language.temporal.calendar import day_after
 
@@ -22,6 +23,7 @@ __all__ = [
     "due_of",
     "due_within",
     "horizon_of",
+    "is_clock",
     "masked",
     "placed",
     "without_times",
@@ -132,7 +134,7 @@ def due_within(
         if due is None:
             continue
         limit = bool(_LIMIT.search(before) or _LIMITED.match(moment.text)) - bool(_LOOSE.search(before))
-        rank = (moment.kind not in _CLOCKS, limit, moment.start)
+        rank = (not is_clock(moment), limit, moment.start)
         if best is None or rank > best[0]:
             best = (rank, due)
     return None if best is None else best[1]
@@ -158,8 +160,15 @@ def masked(sentence: str, moments: Sequence[TemporalMatch]) -> str:
 
 def cut_end(words: str, start: int = 0) -> int:
     """Where the clause that goes on at ``start`` ends."""
-    end = _END.search(f"{words} ", start)
-    return len(words) if end is None else min(end.start(), len(words))
+    for end in _END.finditer(f"{words} ", start):
+        if end.group()[0] != "." or end.start() >= len(words) - 1 or is_sentence_end(words, end.start()):
+            return min(end.start(), len(words))
+    return len(words)
+
+
+def is_clock(moment: TemporalMatch) -> bool:
+    """Whether a time is one of a day, and says not which."""
+    return moment.kind in _CLOCKS
 
 
 def _is_part(moment: TemporalMatch, sentence: str) -> bool:

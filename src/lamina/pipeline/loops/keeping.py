@@ -43,6 +43,7 @@ _SAME_FROM: Final = 0.8
 _ASKED_FROM: Final = 0.6
 _JUST_NOW: Final = 2
 _NOT_YET: Final = "Not yet "
+_NOT_TO: Final = "Remember not to "
 _SALIENCE_MAX: Final = 5
 _REFERENCE_CHARS: Final = 12
 _SPOKEN: Final = frozenset({"opened_by", "said_again_by"})
@@ -316,6 +317,8 @@ class LoopKeeper:
 
 
 def _same(loop: Loop, draft: LoopDraft) -> bool:
+    if str(loop.object.value).startswith(_NOT_TO) != draft.wording.startswith(_NOT_TO):
+        return False
     one, other = terms_of(loop), terms_in(draft.wording)
     both = overlap(one, other), overlap(other, one)
     if loop.predicate != draft.type.value:

@@ -48,8 +48,8 @@ _APPOINTMENT = re.compile(
     r"plan|arrange|organi[sz]e|confirm|no|not|any|every|each|what|when|which|who|how|is|was|were|are|do|does|did|can|could|will|last|"
     r"his|her|their|your|great|good|bad|awful|long|nice|lovely|boring|terrible|productive|quick|i|we|you|he|she|they|it|to|the)\b)"
     rf"(?!(?!(?:doctor|dentist|vet|optician|driver)')[\w-]+'s )[\w'&-]+ ){{0,2}}(?:{_VISITS}|{_MEETINGS})"
-    r"(?: (?:with|for|about) (?:(?!is\b|was\b|went\b)[\w'&-]+ ?){1,4}?)?)"
-    r"(?P<be> (?:is|are|starts?|begins?))?(?: (?:on|at|now|from))*$",
+    r"(?: (?:with|for|about)(?: (?!is\b|was\b|went\b)[\w'&-]+\.?){1,4}?)?)"
+    r"(?P<be> (?:is|are|starts?|begins?))?(?P<set>(?: (?:now|all|finally))? (?:booked|confirmed|scheduled|arranged|fixed))?(?: (?:on|at|now|from))*$",
     re.IGNORECASE,
 )
 _MEANT: Final = re.compile(rf"\b(?:{_VISITS}|{_MEETINGS}|with)\b", re.IGNORECASE)
@@ -61,8 +61,8 @@ _ERRAND = re.compile(
 
 _OFFER = re.compile(
     r"\b(?:(?:shall|should|can|could) i|(?:would|do) you (?:like|want) me to|want me to|i (?:can|could|will)|i'll|happy to|let me) "
-    r"(?:also )?(?:(?:remind|nudge|ping) you|set (?:you )?(?:up )?a reminder(?: for you)?)(?P<before>(?: [\w:']+){0,4}?) "
-    r"(?:to (?P<deed>[^.?!\n]+)|(?:about|of|for) (?P<thing>[^.?!\n]+))(?P<end>[.?!]|$)",
+    r"(?:also )?(?:(?:remind|nudge|ping) you|set (?:you )?(?:up )?a reminder(?: for you)?)(?P<before>(?: (?!not\b|never\b)[\w:']+){0,4}?) "
+    r"(?P<not>(?:not|never) (?=to ))?(?:to (?P<deed>[^.?!\n]+)|(?:about|of|for) (?P<thing>[^.?!\n]+))(?P<end>[.?!]|$)",
     re.IGNORECASE,
 )
 _AGREES = re.compile(
@@ -128,7 +128,7 @@ def is_crossed_out(said: str) -> str | None:
 def appointment_in(words: str) -> str | None:
     """The appointment that words without their time speak of ("dentist", "my exam is"), None for a sentence about one."""
     match = _APPOINTMENT.match(words)
-    if match is None or (match["be"] and not match["mine"]):
+    if match is None or (match["be"] and not match["mine"] and not match["set"]):
         return None
     return match["what"]
 
@@ -148,6 +148,8 @@ def offered_in(text: str) -> tuple[str, str] | None:
     if match is None:
         return None
     about = match["deed"] or f"remember {match['thing']}"
+    if match["not"]:
+        about = f"remember not to {about}"
     when = match["before"] or ""
     for yours, mine in _YOURS:
         about = yours.sub(mine, about)

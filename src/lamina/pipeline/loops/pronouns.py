@@ -46,6 +46,17 @@ _TERMS_MAX: Final = 1
 """Of a deed with more terms than these one can tell what it is."""
 
 _PREPOSITION = re.compile(r"\b(?:at|in|to|from|near|on|of) $", re.IGNORECASE)
+_TALKED = re.compile(
+    r"\b(?:talk(?:s|ed|ing)?|sp(?:eak|eaks|eaking|oke|oken)|wr(?:ite|ites|iting|ote|itten)|listen(?:ed|ing)?|apologi[sz](?:e|ed|ing)|lied|married|engaged|nice|mean|rude) to $|"
+    r"\b(?:hear|heard) from $",
+    re.IGNORECASE,
+)
+"""Before a person, where other words with a "to" lead to places."""
+_BARE = re.compile(
+    r"(?:(?:yes|yep|yeah|yup|no|nope|nah|not really|not yet|ok|okay|sure|right|true|exactly|maybe|well|hm{1,9}|oh|ah|ugh|wow|lol|(?:ha){1,9}|thanks|thank you|hi|hey|hello|"
+    r"good (?:morning|evening|question|idea|point))\b\W{0,4}){1,8}",
+    re.IGNORECASE,
+)
 
 
 def resolved(wording: str, sentence: str, earlier: str, before: Sequence[Heard]) -> str:
@@ -85,7 +96,9 @@ def _people(text: str) -> list[str]:
     found = [f"my{match.group()[2:]}" if match.group()[:2] == "My" else match.group() for match in kin]
     for match in _NAME.finditer(text):
         inside = any(each.start() <= match.start() < each.end() for each in kin)
-        if inside or match.group() in _NO_NAMES or _PREPOSITION.search(text[: match.start()]):
+        led = text[: match.start()]
+        placed = _PREPOSITION.search(led) is not None and _TALKED.search(led) is None
+        if inside or match.group() in _NO_NAMES or placed:
             continue
         found.append(match.group())
     perhaps = _PERHAPS_NAME.match(text)
@@ -118,8 +131,8 @@ def _is_vague_thing(wording: str, sentence: str) -> bool:
 
 
 def _quote(earlier: str, sentence: str) -> str:
-    """The sentence of the turn that went before, or the one itself, shortened."""
-    told = _sentences(earlier)
+    """The last sentence of the turn before this one that says something, or the one itself, shortened."""
+    told = [each for each in _sentences(earlier) if key_terms(each) and _BARE.fullmatch(each) is None]
     words = (told[-1] if told else sentence).split()
     return " ".join(words[:_WORDS_MAX]).strip(' .,;:!?…“”"()') + ("…" if len(words) > _WORDS_MAX else "")
 

@@ -22,7 +22,7 @@ from lamina.pipeline.loops.dues import FindMoments
 from lamina.pipeline.loops.ends import answer_ends, endings_of, is_undone_by
 from lamina.pipeline.loops.moves import move_in
 from lamina.pipeline.loops.noted import is_crossed_out, noted_lines
-from lamina.pipeline.loops.opening import noted_draft, openings_of
+from lamina.pipeline.loops.opening import carried_on, noted_draft, openings_of
 from lamina.pipeline.loops.pronouns import resolved
 from lamina.pipeline.loops.reminders import accepted, is_taken_back, put_on, reminded, takes_back_reminder
 from lamina.pipeline.loops.said import said_of
@@ -99,8 +99,10 @@ def read_loops(
             drafts[last[0] :] = [later]
             begun = (last[0], *begun[1:])
             continue
+        goes_on = any(draft.type is LoopType.COMMITMENT for draft in drafts[last[0] :])
         told = said.sentence
-        for draft in [*openings_of(said)] if reminder is None else [reminder]:
+        found = [*openings_of(said)] if reminder is None else [reminder]
+        for draft in found or (carried_on(said) if goes_on else ()):
             if stopped and draft.type is LoopType.HABIT:
                 continue
             wording = resolved(draft.wording, said.sentence, text[: sentence.start], before)

@@ -20,7 +20,7 @@ __all__ = ["Said", "cut", "draft_of", "said_of", "shortened"]
 _WORDS_MAX: Final = 12
 _LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|so|well|and|but|also|oh|ah|hmm|yeah|yes|yep|no(?=\s*[,.!;:]| (?:i|we)\b)|right|anyway|actually|honestly|please|hey|hi|listen|by the way|"
-    r"btw|plus|then|now|first|next|finally|unfortunately|apparently|today|tomorrow|tonight)\b[\s,.:;!-]*)+",
+    r"btw|plus|then|now|first|next(?! steps?\b)|finally|unfortunately|apparently|today|tomorrow|tonight)\b[\s,.:;!-]*)+",
     re.IGNORECASE,
 )
 _CLOSERS = re.compile(
