@@ -150,6 +150,43 @@ def test_who_owns_what_below_a_path(store: Store) -> None:
     assert registry.others_below(TENANT, "service:app", ACME)
 
 
+@pytest.mark.parametrize(
+    ("path", "names", "others"),
+    [
+        ("org:acme/user:ana", (), False),
+        ("org:acme/user:ana", ("user:ana",), False),
+        ("org:acme/user:ana", ("user:bob", "user:b64-x"), True),
+        ("org:acme/user:ana", ("user:anastasia",), True),
+        ("org:acme/user:anastasia", ("user:ana",), True),
+        ("org:acme/user:ana/user:bob", ("user:bob",), True),
+        ("org:acme/user:ana/user:bob/project:p", ("user:x", "user:ana"), False),
+        ("org:acme/superuser:ana", ("user:bob",), False),
+        ("org:acme/team:user", ("user:bob",), False),
+    ],
+)
+def test_of_people_what_lies_in_a_persons_memory_is_that_persons(
+    store: Store, path: str, names: tuple[str, ...], others: bool
+) -> None:
+    append(store, "a", scope=Scope(path))
+    assert store.registry.others_below(TENANT, "service:app", ACME, names=names) == others
+    assert not store.registry.others_below(TENANT, "service:app", Scope(path), names=names)
+    assert not store.registry.others_below("globex", "service:app", ACME, names=names)
+
+
+def test_of_people_too_a_registered_scope_is_its_owners(store: Store) -> None:
+    own = Scope("org:acme/user:ana")
+    store.registry.register(state(own, members={"user:bob": "owner", "user:ana": "writer"}))
+    for who, others in (("user:bob", False), ("user:ana", True)):
+        assert store.registry.others_below(TENANT, who, ACME, names=(who,)) == others
+
+
+def test_a_persons_own_path_is_found_at_the_very_top_too(store: Store) -> None:
+    append(store, "a", scope=Scope("user:ana/project:p"))
+    below = Scope("user:ana")
+    assert store.registry.others_below(TENANT, "service:app", below, names=("user:bob",))
+    assert not store.registry.others_below(TENANT, "user:ana", below, names=("user:ana",))
+
+
 def test_idle_scopes_are_those_nobody_cared_for(store: Store, clock: ManualClock) -> None:
     append(store, "a", "b")
     append(store, "c", scope=TEAM)

@@ -120,11 +120,25 @@ def test_a_tenant_may_open_the_memories_of_its_people_to_each_other(here: Neighb
     assert read(here, own, "user:bob") == 200
 
 
-def test_who_began_the_memory_of_another_goes_on_reading_it(here: Neighbours) -> None:
+def test_who_began_the_memory_of_another_neither_reads_nor_owns_it(here: Neighbours) -> None:
     own = "org:acme/user:alice"
     here.write(own, by="user:bob")
-    assert (read(here, own, "user:alice"), read(here, own, "user:bob")) == (200, 200)
-    assert read(here, own, "user:eve") == "NOT_A_MEMBER"
+    assert [read(here, own, by) for by in ("user:alice", "user:bob", "user:eve")] == [
+        200, "NOT_A_MEMBER", "NOT_A_MEMBER",
+    ]  # fmt: skip
+    shown = here.said("GET", "/v1/scopes", path=own)
+    assert (shown["created_by"], shown["members"]) == ("user:bob", [{"actor": "user:alice", "role": "owner"}])
+    assert here.code("POST", "/v1/scopes", {"path": own}, by="user:bob") == "POLICY_DENIED"
+    assert here.code("POST", "/v1/scopes", {"path": own}) == 201
+
+
+def test_a_service_that_began_the_memory_of_a_person_owns_it_with_them(here: Neighbours) -> None:
+    own = "org:acme/user:alice"
+    here.write(own, by="service:app")
+    owners = [{"actor": "user:alice", "role": "owner"}, {"actor": "service:app", "role": "owner"}]
+    assert here.said("GET", "/v1/scopes", path=own)["members"] == owners
+    assert here.code("POST", "/v1/scopes", {"path": own}, by="user:bob") == "POLICY_DENIED"
+    assert here.code("POST", "/v1/scopes", {"path": own}, by="service:app") == 201
 
 
 def test_an_unknown_scope_is_not_found_only_for_who_may_read_it(here: Neighbours) -> None:

@@ -79,7 +79,6 @@ class Account:
         self.members: dict[tuple[str, Scope], dict[str, str]] = {}
         self.blind: set[tuple[str, str]] = set()
         self.closed: set[tuple[str, Scope]] = set()
-        self.begun: dict[tuple[str, Scope], str] = {}
 
     def reads(self, tenant: str, actor: str, path: Scope) -> bool:
         if (tenant, actor) in self.blind or any((tenant, each) in self.closed for each in path.lineage()):
@@ -88,8 +87,7 @@ class Account:
             if (tenant, each) in self.members:
                 return actor in self.members[tenant, each]
         persons = [segment for segment in path.segments if segment.startswith("user:")]
-        other = actor.startswith("user:") and bool(persons) and actor not in persons
-        return not other or self.begun.get((tenant, path)) == actor
+        return not actor.startswith("user:") or not persons or actor == persons[0]
 
 
 class Town:
@@ -179,7 +177,6 @@ class Town:
             },
         )
         if isinstance(shown, dict):
-            self.account.begun.setdefault((tenant, path), actor)
             self.note(shown["event_id"], tenant, path)
             if self.random.random() < 0.4:
                 self.derive(shown["event_id"], tenant, path, mark)

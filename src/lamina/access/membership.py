@@ -2,7 +2,8 @@
 
 The nearest registered scope at or above a path governs it: its members enter and nobody else does. A path without
 one is a scratchpad: whoever wrote there first owns it, and everybody in the tenant with the capability may use it.
-The scope of Relay's documents is none: it is the server's own.
+The memory of a person, ``user:ana`` and all below it, is Ana's own whoever wrote there first, and closed to other people.
+The scope of Relay's documents is the server's own.
 """
 
 from __future__ import annotations
@@ -14,11 +15,23 @@ from typing import Final
 
 from lamina.access.documents import CATALOGUE
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.names import encoded
 from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.registry import ScopeState
 
-__all__ = ["CREATE_CAPABILITIES", "Place", "Role", "crosses_tenants", "needed_role", "place_of"]
+__all__ = [
+    "CREATE_CAPABILITIES",
+    "Place",
+    "Role",
+    "crosses_tenants",
+    "needed_role",
+    "owners_of",
+    "place_of",
+    "written_names",
+]
+
+_PERSON: Final = "user:"
 
 
 class Role(IntEnum):
@@ -78,6 +91,20 @@ def crosses_tenants(scope: Scope, tenant_id: str) -> bool:
     return any(segment.startswith("org:") and segment[4:] != tenant_id for segment in scope.segments)
 
 
+def written_names(actor: str) -> tuple[str, ...]:
+    """The segments that name a person in a path, of which the second writes an id that no scope can hold; none for an agent or a service."""
+    return (actor, _PERSON + encoded(actor.removeprefix(_PERSON))) if actor.startswith(_PERSON) else ()
+
+
+def owners_of(path: Scope, creator: str) -> tuple[str, ...]:
+    """Who owns a scope that nobody registered: whoever wrote first; in a person's memory the person, and with them an agent or a service
+    that wrote first."""
+    person = path.person
+    if person is None or person in written_names(creator):
+        return (creator,)
+    return (person,) if creator.startswith(_PERSON) else (person, creator)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A path as membership sees it: what governs it, and who owns it and the unregistered scopes above it."""
@@ -93,23 +120,32 @@ class Place:
         """Whether the server owns it: what every peer of Relay keeps lies here, whoever wrote first."""
         return self.governing is None and self.path == RELAY_SCOPE
 
+    def is_own(self, actor: str) -> bool:
+        """Whether it lies in the actor's own memory, and no registration governs it."""
+        return self.governing is None and self.path.person in written_names(actor)
+
     def is_of_another(self, actor: str) -> bool:
-        """Whether it is the own memory of a person, ``user:ana`` or below, and the actor is another person who did not begin it."""
-        if self.governing is not None or not actor.startswith("user:"):
-            return False
-        persons = [segment for segment in self.path.segments if segment.startswith("user:")]
-        return bool(persons) and actor not in persons and self.role(actor) is Role.NONE
+        """Whether it lies in the memory of a person, no registration governs it, and the actor is another person."""
+        names = written_names(actor)
+        return self.governing is None and self.path.person not in (None, *names) and bool(names)
 
     def role(self, actor: str) -> Role:
-        """The actor's role here. On a scratchpad only its creator has one."""
-        if self.governing is not None:
-            return Role.of(self.governing.members.get(actor))
-        return Role.OWNER if self.creators.get(self.path) == actor else Role.NONE
+        """The actor's role in the registered scope that governs the path; none where there is none."""
+        return Role.NONE if self.governing is None else Role.of(self.governing.members.get(actor))
 
     def natural_level(self, actor: str) -> Scope | None:
-        """The deepest path at or above this one where the actor is an owner or writer (seed 002, 18.2 item 5)."""
-        levels = [path for path, creator in self.creators.items() if creator == actor]
-        if self.governing is not None and self.role(actor) >= Role.WRITER:
+        """The deepest path at or above this one where the actor is an owner or writer (seed 002, 18.2 item 5).
+
+        Nothing that was written above a person's memory, or in it, gives another person a level there.
+        """
+        if self.is_of_another(actor):
+            return None
+        own = self.is_own(actor)
+        levels = [
+            path for path, creator in self.creators.items() if creator == actor or (own and path.person)
+        ]
+        if self.role(actor) >= Role.WRITER:
+            assert self.governing is not None, "only a registered scope has roles"
             levels.append(self.governing.path)
         return max(levels, key=len, default=None)
 

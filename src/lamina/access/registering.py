@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lamina import limits
-from lamina.access.membership import CREATE_CAPABILITIES
+from lamina.access.membership import CREATE_CAPABILITIES, owners_of
 from lamina.access.requests import (
     DeletedScope,
     IdleRecords,
@@ -187,14 +187,16 @@ def _shown_to(call: Call, path: Scope) -> bool:
 
 
 def _record(state: ScopeState) -> ScopeRecord:
-    owner = [] if state.path == RELAY_SCOPE else [MemberView(actor=state.created_by, role="owner")]
+    owners = () if state.path == RELAY_SCOPE else owners_of(state.path, state.created_by)
     return ScopeRecord(
         path=state.path,
         auto_provisioned=not state.registered,
         created_by=state.created_by,
         created_at=state.created_at,
         registered_at=state.registered_at,
-        members=_members(state) if state.registered else owner,
+        members=_members(state)
+        if state.registered
+        else [MemberView(actor=owner, role="owner") for owner in owners],
         policies=dict(state.policies),
     )
 

@@ -244,7 +244,7 @@ class MemberView(Result):
 
 
 class ScopeRecord(Result):
-    """A scope. One that registered itself with its first write has its creator as only member, and is open to others."""
+    """A scope. One that registered itself with its first write has its creator as only member, or the person whose memory it is."""
 
     path: str
     auto_provisioned: bool

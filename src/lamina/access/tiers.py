@@ -21,7 +21,7 @@ from lamina.access.documents import (
     TenantDocument,
     compiled,
 )
-from lamina.access.membership import Place, Role, crosses_tenants, needed_role, place_of
+from lamina.access.membership import Place, Role, crosses_tenants, needed_role, place_of, written_names
 from lamina.access.policy import Decision
 from lamina.access.presets import Preset
 from lamina.access.rules import RETENTION_MAX_US, RETENTION_MIN_US, AuditRules, Rate, RateRules
@@ -213,11 +213,8 @@ class Snapshot:
 
     def _is_kept_from(self, principal: Principal, place: Place) -> bool:
         """Whether it is the own memory of a person, which nobody registered and nobody opened, and the caller is another one."""
-        if not place.is_of_another(principal.actor) or self._opens(principal.tenant_id, "user_memory.open"):
-            return False
-        # They may have begun it meanwhile, which moves no version.
-        return place.exists or self.place(principal.tenant_id, place.path, anew=True).is_of_another(
-            principal.actor
+        return place.is_of_another(principal.actor) and not self._opens(
+            principal.tenant_id, "user_memory.open"
         )
 
     def _opens(self, tenant_id: str, default: str) -> bool:
@@ -225,10 +222,22 @@ class Snapshot:
         return (self.preset.rules.default(default) if said is None else said) is True
 
     def _may_claim(self, principal: Principal, place: Place) -> bool:
-        """Whether an unregistered path is the actor's to administer: written first by them, or empty ground."""
-        if place.exists:
-            return place.role(principal.actor) is Role.OWNER
-        return not self._registry.others_below(principal.tenant_id, principal.actor, place.path)
+        """Whether an unregistered path is the actor's to administer: their own memory; or written first by them, or empty ground,
+        and nothing of others below.
+
+        Where everybody administers the tenant a memory is a scratchpad like others, and who wrote first registers what they like.
+        """
+        tenant_id, actor = principal.tenant_id, principal.actor
+        if place.is_own(actor):
+            return True
+        trusted = self._administers_tenant(principal)
+        if place.is_of_another(actor) and not trusted:
+            return False
+        began = place.creators.get(place.path) == actor
+        if place.exists and (trusted or not began):
+            return began
+        names = () if trusted else written_names(actor)
+        return not self._registry.others_below(tenant_id, actor, place.path, names=names)
 
     def _unwritable(self, principal: Principal, grant: Grant, place: Place) -> Decision | None:
         """What a write takes beside ``scope.write``: the rights of the scope that a first write makes, and elevation."""
@@ -245,9 +254,10 @@ class Snapshot:
         return None
 
     def _needs_elevation(self, principal: Principal, place: Place) -> bool:
-        if place.governing is not None or place.natural_level(principal.actor) is not None:
+        actor = principal.actor
+        if place.governing is not None or place.is_own(actor) or place.natural_level(actor) is not None:
             return False
-        if place.exists:
+        if place.exists or place.is_of_another(actor):
             return True
         return self._registry.owns_below(principal.tenant_id, principal.actor, place.path)
 

@@ -53,6 +53,11 @@ class Scope(str):
         """The type of every segment, outermost first."""
         return tuple(segment.split(":", 1)[0] for segment in self.segments)
 
+    @property
+    def person(self) -> str | None:
+        """The outermost ``user`` segment: whose memory the path lies in, if anybody's."""
+        return next((segment for segment in self.segments if segment.startswith("user:")), None)
+
     def ancestors(self) -> tuple[Scope, ...]:
         """The paths above this one, nearest first; empty for a top-level scope."""
         parts = self.segments

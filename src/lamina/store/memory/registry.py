@@ -63,12 +63,17 @@ class MemoryRegistry:
             for state in self._below(tenant_id, path)
         )
 
-    def others_below(self, tenant_id: str, actor: str, path: Scope) -> bool:
+    def others_below(self, tenant_id: str, actor: str, path: Scope, *, names: Collection[str] = ()) -> bool:
         """Mirrors ``Registry.others_below``."""
-        return any(
-            state.members.get(actor) != "owner" if state.registered else state.created_by != actor
-            for state in self._below(tenant_id, path)
-        )
+
+        def of_another(state: ScopeState) -> bool:
+            if state.registered:
+                return state.members.get(actor) != "owner"
+            if names and state.path.person is not None:
+                return state.path.person not in names
+            return state.created_by != actor
+
+        return any(map(of_another, self._below(tenant_id, path)))
 
     def _below(self, tenant_id: str, path: Scope) -> list[ScopeState]:
         tables = self._memory.tables

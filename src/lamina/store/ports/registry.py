@@ -86,8 +86,12 @@ class Registry(Protocol):
         """Whether the actor owns or may write as a member to a scope strictly below the path."""
         ...
 
-    def others_below(self, tenant_id: str, actor: str, path: Scope) -> bool:
-        """Whether a scope strictly below the path is owned by somebody other than the actor."""
+    def others_below(self, tenant_id: str, actor: str, path: Scope, *, names: Collection[str] = ()) -> bool:
+        """Whether a scope strictly below the path is owned by somebody other than the actor.
+
+        ``names`` are the segments that name the actor as a person. Given, an unregistered scope in the memory of a person is that
+        person's, whoever wrote there first.
+        """
         ...
 
     def register(self, state: ScopeState) -> None:

@@ -89,9 +89,10 @@ class SqliteRegistry:
         """Mirrors ``Registry.owns_below``."""
         return self._readers.row(_SQL["owned_below"], (tenant_id, actor, *_below(path))) is not None
 
-    def others_below(self, tenant_id: str, actor: str, path: Scope) -> bool:
+    def others_below(self, tenant_id: str, actor: str, path: Scope, *, names: Collection[str] = ()) -> bool:
         """Mirrors ``Registry.others_below``."""
-        return self._readers.row(_SQL["others_below"], (tenant_id, actor, *_below(path))) is not None
+        bindings = (tenant_id, actor, *_below(path), json_list(names) if names else None)
+        return self._readers.row(_SQL["others_below"], bindings) is not None
 
     def register(self, state: ScopeState) -> None:
         """Mirrors ``Registry.register``."""

@@ -34,10 +34,13 @@ SELECT 1 FROM member WHERE tenant_id = ?1 AND actor = ?2 AND path >= ?3 AND path
 LIMIT 1;
 
 -- name: others_below
--- One scope strictly below a path that an actor does not own.
-SELECT 1 FROM scope AS s
+-- One scope strictly below a path that an actor does not own. With ?5, the segments that name the actor as a person, what lies
+-- in a person's memory is of whom its outermost user segment names.
+SELECT 1 FROM (SELECT *, substr('/' || path, instr('/' || path, '/user:') + 1) || '/' AS person FROM scope) AS s
 WHERE s.tenant_id = ?1 AND s.path >= ?3 AND s.path < ?4
-  AND CASE WHEN s.auto_provisioned THEN s.created_by <> ?2
+  AND CASE WHEN s.auto_provisioned AND ?5 IS NOT NULL AND s.person GLOB 'user:*'
+      THEN substr(s.person, 1, instr(s.person, '/') - 1) NOT IN (SELECT value FROM json_each(?5))
+      WHEN s.auto_provisioned THEN s.created_by <> ?2
       ELSE NOT EXISTS (SELECT 1 FROM member AS m
                        WHERE m.tenant_id = ?1 AND m.path = s.path AND m.actor = ?2 AND m.role = 'owner') END
 LIMIT 1;
