@@ -35,7 +35,7 @@ from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["EXTRACTOR", "OPEN_SEEN_MAX", "LoopKeeper", "raises_loops", "reference_of"]
 
-EXTRACTOR: Final = "lamina-loops/3"
+EXTRACTOR: Final = "lamina-loops/4"
 OPEN_SEEN_MAX: Final = 200
 """How many open loops of a scope a turn is compared with, the newest first."""
 
