@@ -14,6 +14,7 @@ __all__ = [
     "ADVERBS",
     "HABIT",
     "LETS",
+    "NAMED_CHAR",
     "NO_DEEDS",
     "NO_PROMISES",
     "PASSED",
@@ -27,6 +28,8 @@ __all__ = [
 
 ADVERBS: Final = r"(?:(?:really|still|also|just|probably|definitely|absolutely|urgently|seriously|actually|already|finally|kind of|maybe) )*"
 WE: Final = r"(?:i|we)"
+NAMED_CHAR: Final = r"(?:[^,;:.(!?]|\.(?=\d)|(?<=\b[DM][rs])\.)"
+"""A character of what a sentence names before its verb: no end of a clause, but for a version and a title."""
 _ASK = r"^(?:(?:can|could|will|would) you )?(?:please )?(?:remind|nudge|ping) me (?:again )?"
 _ASKED_WHAT = r"(?!(?:who|what|which|where|when|why|how|the name)\b)"
 _MEETING = r"(?:appointment|meeting|interview|exam|deadline|flight|call|presentation|check-?up|surgery|test|viewing|class|shift|reservation)"

@@ -85,7 +85,7 @@ def read_loops(
         stopped = any(ending.way == "stopped" for ending in ended)
         if any(not ending.completed and ending.way not in _GOES_ON for ending in ended):
             continue
-        move = move_in(said.sentence, 0, said.moments, observed_at)
+        move = move_in(said.sentence, 0, said.moments, observed_at, text[: sentence.start])
         if move is not None:
             moves.append(move)
         reminder = reminded(said, told, find_moments)
