@@ -224,6 +224,18 @@ def test_other_days_leave_it_where_it_was(talk, turns):
     assert talk.due() == ["2026-05-18"]
 
 
+def test_a_sitting_that_begins_with_the_talk_that_was_had(talk):
+    talk.hear(TOM)
+    talk.say("We talked. It went badly.", session="t")
+    assert talk.open() == []
+
+
+def test_a_talk_that_two_may_have_had_ends_neither(talk):
+    talk.hear(TOM, "I have to talk to Leonie on Monday.")
+    talk.say("We talked.", session="t")
+    assert len(talk.open()) == 2
+
+
 def test_not_yet_says_again_what_was_promised(talk):
     talk.hear("I'll set up a standing order on payday.", "I haven't set up the standing order yet")
     assert talk.open() == ["Set up a standing order on payday"]
@@ -237,3 +249,189 @@ def test_an_offer_taken_up_rests_on_the_turn_that_took_it(talk):
     (support,) = talk.store.records.supports_of(TENANT, [loop.id])[loop.id]
     assert (str(loop.object.value), support.source_id) == ("Call the bank", event_id)
     talk.replays()
+
+
+MOULD = "I have to call the landlord about the mould before Friday."
+PAYSLIPS = "I should send them my last three payslips tonight."
+TOM = "I'm going to talk to Tom on Friday."
+PYTHON = "We need to upgrade to Python 3.12 by 25 September."
+LEGAL = "I need to get the contract to legal by 15 September."
+ANIL = "I have to send Anil the GDPR documents."
+TALK = "I should prepare a case presentation for it by Friday."
+RUN = "I run three times a week."
+MEDITATE = "I meditate every morning."
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        (MOULD, "Landlord: done. He's sending someone on Tuesday."),
+        (MOULD, "landlord: ✅"),
+        (MOULD, "The landlord - sorted"),
+        ("I need to write the report by Friday.", "Report: done."),
+        ("I need to write the report by Friday.", "Report: finally finished, thank god"),
+        ("We have to file the tax return by June.", "tax return: check"),
+        ("I need to send the invoice to Ana.", "Invoice: sent."),
+        ("I need to water the plants.", "Done: plants."),
+        (TALK, "Presentation's finished. Still nervous."),
+        (TALK, "the presentation is finally done"),
+        ("We have to write the summer term report for the board.", "The report's done."),
+        (PAYSLIPS, "Sent the payslips late last night."),
+        (PAYSLIPS, "I sent them the payslips yesterday evening"),
+        (PAYSLIPS, "Sent the payslips first thing this morning."),
+        ("I need to return the two library books.", "I returned the library books early on Monday."),
+        (TOM, "We talked. It went badly."),
+        (TOM, "ok", "A: Hi! How did it go?", "We talked."),
+        (TOM, "Tom and I talked."),
+        (TOM, "Tom and me finally talked last night"),
+        (TOM, "I spoke to Tom."),
+        ("We need to speak with the neighbours.", "we talked to the neighbours"),
+        ("I have to meet Priya on Monday.", "Priya and I met at the station."),
+        (PYTHON, "The Python 3.12 upgrade is merged."),
+        (PYTHON, "upgrade to Python 3.12 is done"),
+        (LEGAL, "The contract is with legal."),
+        (LEGAL, "contract's now with legal, phew"),
+        (LEGAL, "The contract went off to legal this morning."),
+        (ANIL, "GDPR documents are off to Anil."),
+        (ANIL, "The documents are on their way to Anil."),
+        ("I need to post the parcel to my brother.", "the parcel's in the post"),
+        ("I run three times a week.", "I stopped running for now, my knee is bad."),
+        (RUN, "I've stopped running for the time being."),
+        (RUN, "Running didn't survive the new job."),
+        (MEDITATE, "Meditation didn't survive September."),
+        (MEDITATE, "the meditation didn't last"),
+        ("I go swimming every Tuesday.", "My swimming fell by the wayside."),
+        ("We're going to Iceland in November.", "Iceland is off."),
+        ("I'm going to Porto on Monday.", "Porto's off, sadly"),
+        ("We're going to Iceland in November.", "The Iceland trip is cancelled."),
+    ],
+    ids=lambda turns: " / ".join(turns),
+)
+def test_it_is_told_to_be_over_in_other_words(talk, turns):
+    talk.hear(*turns[:-1])
+    (open_before,) = talk.open()
+    talk.hear(turns[-1])
+    assert open_before not in talk.open()
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        (MOULD, "Landlord: done with him, honestly."),
+        (MOULD, "Landlord: not done."),
+        (MOULD, "landlord: done?"),
+        (MOULD, "Landlord: half done"),
+        (MOULD, "Landlord: done tomorrow."),
+        (MOULD, "Mould: painted over it again."),
+        (MOULD, "Landlady: done."),
+        (MOULD, "Note: done is better than perfect."),
+        ("I need to buy tiles for the kitchen.", "Kitchen: done."),
+        ("I need to write the report by Friday.", "Report: Tom's is done."),
+        ("I need to write the report by Friday.", "Budget report: done."),
+        ("I need to pay the gas bill.", "Gas bill: received."),
+        (TALK, "Tom's presentation is finished."),
+        (TALK, "The sales presentation is finished."),
+        (TALK, "The case is finished."),
+        (TALK, "The presentation isn't finished."),
+        (TALK, "The presentation is nearly done."),
+        ("I need to buy a ticket for the presentation.", "The presentation is finished."),
+        (PAYSLIPS, "Sent the three invoices late last night."),
+        (PAYSLIPS, "Printed the payslips late last night."),
+        (PAYSLIPS, "I'll send the payslips late tonight."),
+        (TOM, "Leonie came over. We talked."),
+        (TOM, "A: How was dinner with your sister?", "We talked."),
+        (TOM, "A: How is Leonie? You wanted to see her and Tom.", "We talked."),
+        (TOM, "I saw Leonie after Tom had left.", "We talked."),
+        (TOM, "Leonie and I talked."),
+        (TOM, "We talked about Tom."),
+        (TOM, "We talked to Leonie."),
+        (TOM, "Tom and Leonie talked."),
+        (TOM, "We haven't talked."),
+        (TOM, "Tom talked."),
+        (TOM, "Tom and I talked about talking on Friday, didn't work out."),
+        ("I need to call Tom.", "Tom and I met in 2019."),
+        (PYTHON, "The Python 3.11 patch is merged."),
+        (PYTHON, "The Django upgrade is merged."),
+        (LEGAL, "The contract is with Tom."),
+        (LEGAL, "The contract is still with me."),
+        (LEGAL, "Is the contract with legal?"),
+        (LEGAL, "The contract isn't with legal yet."),
+        ("I need to get the contract back from legal.", "The contract is with legal."),
+        ("I need to read the contract.", "The contract is with legal."),
+        ("I need to sign the contract with Acme.", "The contract with Acme is with legal."),
+        (ANIL, "Anil is off to Spain."),
+        (ANIL, "The invoices are off to Anil."),
+        (ANIL, "The documents are off to Priya."),
+        (RUN, "I stopped running for a minute to tie my shoes."),
+        (RUN, "Tom stopped running for now."),
+        (RUN, "I stopped smoking for now."),
+        (RUN, "My phone didn't survive the run."),
+        (MEDITATE, "The meditation app didn't survive the update."),
+        ("I check my phone every morning.", "My phone didn't survive the fall."),
+        (MEDITATE, "My tomatoes didn't survive September."),
+        ("I need to get the heating fixed.", "The heating is off."),
+        ("We're going to Iceland in November.", "The heating is off."),
+        ("We're going to Iceland in November.", "Tom is off to Iceland."),
+        ("We're going to Iceland in November.", "Greenland is off."),
+        ("I need to call Iceland.", "Iceland is off."),
+    ],
+    ids=lambda turns: " / ".join(turns),
+)
+def test_words_like_those_that_end_something_else_leave_it_open(talk, turns):
+    talk.hear(*turns[:-1])
+    (open_before,) = talk.open()
+    talk.hear(turns[-1])
+    assert open_before in talk.open()
+
+
+@pytest.mark.parametrize(
+    ("turns", "due"),
+    [
+        (
+            (
+                "I promised my mum I'd visit her on Saturday.",
+                "I can't make it to Mum's on Saturday. Moved it to Sunday.",
+            ),
+            "2026-05-17",
+        ),
+        (("I need to call Marcus on Monday", "We moved it to Tuesday."), "2026-05-19"),
+        (("I need to call Marcus on Monday", "had to push it back to Sunday"), "2026-05-17"),
+        (
+            ("I need to call Marcus on Monday", "thanks", "ok", "Marcus is ill. I've moved it to Tuesday."),
+            "2026-05-19",
+        ),
+        (
+            (
+                "I promised my mum I'd visit her on Monday.",
+                "I pay the rent on Friday.",
+                "ok",
+                "thanks",
+                "I can't make it to Mum's. Moved it to Tuesday.",
+            ),
+            "2026-05-19",
+        ),
+    ],
+    ids=str,
+)
+def test_it_is_moved(talk, turns, due):
+    talk.hear(*turns)
+    assert talk.due() == [due]
+    talk.replays()
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ("I need to call Marcus on Monday", "The concert is late. They moved it to Tuesday."),
+        ("I need to call Marcus on Monday", "ok", "thanks", "The concert is late. They moved it to Tuesday."),
+        ("I need to call Marcus on Monday", "I might move it to Tuesday."),
+        ("I need to call Marcus on Monday", "I haven't moved it to Tuesday."),
+        ("I need to call Marcus on Monday", "I moved the sofa on Tuesday."),
+        ("I need to call Marcus on Monday", "ok", "thanks", "Moved it to Tuesday."),
+        ("I need to call Marcus on Monday", "Did they move it to Tuesday?"),
+    ],
+    ids=str,
+)
+def test_another_it_is_moved(talk, turns):
+    talk.hear(*turns)
+    assert talk.due() == ["2026-05-18"]

@@ -460,3 +460,20 @@ def test_no_fact_answers_by_being_new_and_sure_alone(memory: Memory, query: str)
         item["contributions"] for name in ("facts", "beliefs", "episodes") for item in pack["layers"][name]
     ]
     assert all(each["semantic"] > 0 or each["graph"] >= 0.04 for each in parts)
+
+
+@pytest.mark.parametrize(
+    "query", ["Which car does Maya drive?", "Why did Maya stop running?", "How much rent does Maya pay?"]
+)
+def test_little_is_shown_of_whom_a_question_names_that_says_nothing_of_what_is_asked(
+    memory: Memory, query: str
+) -> None:
+    known = memory.ask("What do you know about Maya?", diagnostics="full")["layers"]["facts"]
+    facts = memory.ask(query, diagnostics="full")["layers"]["facts"]
+    assert len(known) > 5
+    assert len(facts) <= 5
+
+
+def test_what_says_something_of_what_is_asked_stands_first(memory: Memory) -> None:
+    facts = memory.ask("Where does Maya live now?")["layers"]["facts"]
+    assert "live" in facts[0]["predicate"]

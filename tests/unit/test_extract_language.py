@@ -17,6 +17,8 @@ from lamina.language.sentences import split_sentences
         ("first line\n- second line\n\n3rd", ["first line", "second line", "3rd"]),
         ("J. Smith works at Acme Inc. He left.", ["J. Smith works at Acme Inc.", "He left."]),
         ("今日は晴れ。散歩した。", ["今日は晴れ。", "散歩した。"]),
+        ("I can't. We moved to Mum's. Ok.", ["I can't.", "We moved to Mum's.", "Ok."]),
+        ("a book by 'J. Smith' is here", ["a book by 'J. Smith' is here"]),
         ('"Stop!" she said.', ['"Stop!"', "she said."]),
         ("got home late. need to call the bank", ["got home late.", "need to call the bank"]),
         ("yep. remind me to buy milk", ["yep.", "remind me to buy milk"]),

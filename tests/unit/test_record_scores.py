@@ -42,3 +42,15 @@ def test_who_is_the_object_is_told_of_too_and_with_nobody_named_all_count_alike(
     graph = {met.id: 0.5, other.id: 0.6}
     assert order(*score_records([met, other], {}, graph, NOON, {ANA.id})) == [met.id, other.id]
     assert order(*score_records([met, other], {}, graph, NOON, {"ent_nobody"})) == [other.id, met.id]
+
+
+def test_of_what_says_nothing_of_what_is_asked_newness_importance_and_sureness_count_half() -> None:
+    name, job = fact("name", subject=ANA), fact("job", subject=ANA)
+    lexical = {name.id: 0.3, job.id: 0.2}
+    assert order(*score_records([name, job], lexical, {}, NOON)) == [name.id, job.id]
+    scored = score_records([name, job], lexical, {}, NOON, apart={name.id})
+    assert order(*scored) == [job.id, name.id]
+    assert scored[1].contributions["semantic"] == 0.12
+    for part in ("recency", "importance", "confidence"):
+        half = scored[0].contributions[part] / 2
+        assert abs(scored[1].contributions[part] - half) < 1e-3

@@ -103,6 +103,61 @@ def test_other_words_leave_the_assistants_line(claim, turn):
     assert f"Assistant: {claim.removeprefix('A: ')}" in told(claim, turn)
 
 
+@pytest.mark.parametrize(
+    ("turn", "lines"),
+    [
+        (
+            "Leonie is pregnant!! She told me today, due in March.",
+            ["Leonie is pregnant!! She told me today, due in March."],
+        ),
+        (
+            "leonie is pregnant. she told me today, due in march",
+            ["leonie is pregnant. she told me today, due in march"],
+        ),
+        (
+            "Interview invitation!!! Thursday the 24th at 2 pm.",
+            ["Interview invitation!!! Thursday the 24th at 2 pm."],
+        ),
+        (
+            "I got the flat! I'm moving on 24 October. Felix is lending me the deposit.",
+            ["I got the flat!", "I'm moving on 24 October.", "Felix is lending me the deposit."],
+        ),
+        ("There's a new nurse. He's called Tom.", ["There's a new nurse. He's called Tom."]),
+        ("The boiler again. It stopped on Monday.", ["The boiler again. It stopped on Monday."]),
+        ("Grandma fell. But she's fine, they booked a scan for Monday.",
+         ["Grandma fell. But she's fine, they booked a scan for Monday."]),
+        ("Parents' evening. On Tuesday at 6.", ["Parents' evening. On Tuesday at 6."]),
+        # what stands for itself
+        ("No. I'm going to talk to Tom on Friday.", ["I'm going to talk to Tom on Friday."]),
+        ("Nope! We moved to York in May.", ["We moved to York in May."]),
+        ("Hi there! It's my birthday on Friday, I'm turning 40.", ["It's my birthday on Friday, I'm turning 40."]),
+        ("The weather is dull. I need to call the bank.", ["I need to call the bank."]),
+        ("It was dull. This morning I called the bank.", ["This morning I called the bank."]),
+        ("It was dull. On Monday I need to call the bank.", ["On Monday I need to call the bank."]),
+        ("Wow! Thank you so much!", []),
+        ("Good morning!", []),
+        ("Great idea!", []),
+        ("How nice!", []),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_speaks_of_the_sentence_before_stands_with_it(turn, lines):
+    assert told(turn) == [f"User: {line}" for line in lines]
+
+
+def test_a_long_sentence_before_stands_on_a_line_of_its_own():
+    before = "The clinic in the old town " + "with the narrow blue door " * 5 + "wrote to Leonie again"
+    assert told(f"{before}. She has to be there on Monday at nine.") == [
+        f"User: {before}.",
+        "User: She has to be there on Monday at nine.",
+    ]
+
+
+def test_the_assistants_sentences_stay_apart():
+    lines = told("A: Your flight to Porto is on the 20th of May. It leaves at 9:00 from Manchester.")
+    assert len(lines) == 2
+
+
 def test_only_the_line_directly_before_is_dropped():
     lines = told(NURSE, "We moved to York in May.", "no ten past ten")
     assert lines[0].startswith("Assistant: ")

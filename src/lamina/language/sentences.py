@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lamina.language.wordsets import word_set
 
 _BOUNDARY = re.compile(r"""[.!?…]{1,8}["'”’)\]]{0,3}(?=\s|$)|[。！？]|[\r\n]+""")
-_LAST_WORD = re.compile(r"(?<!['’])([^\W\d_](?:[\w.]{0,10}\w)?)\.$")
+_LAST_WORD = re.compile(r"(?<!\w['’])([^\W\d_](?:[\w.]{0,10}\w)?)\.$")
 _EDGE = " \t\r\n-*•>#|"
 _ABBREVIATIONS = word_set(
     "mr mrs ms dr prof sr jr st vs etc e.g i.e eg ie cf ca al approx dept est fig vol inc ltd corp co gen col sgt rev "

@@ -26,9 +26,13 @@ __all__ = ["DerivedLayers", "DerivedRecords"]
 
 ENTITY_TOP: Final = 50
 _NAMED_APART: Final = 5
+_FAINT_APART: Final = 2
+"""Of what says nothing of what is asked so much is shown, and so much of that where no event that answers stands behind it."""
 LINKED_FROM: Final = 0.2
 """A record that shares no word with the question and is of nobody whom it names must rest on an event of such a score: otherwise
 how new, how important and how sure it is would stand for an answer."""
+_SURELY_LINKED_FROM: Final = 0.5
+"""A claim that says nothing of what is asked is no mere claim of the same person where it rests on an event of such a score."""
 _STEPS: Final[Mapping[Layer, int]] = {
     Layer.FACTS: 1,
     Layer.EPISODES: 1,
@@ -96,12 +100,18 @@ class DerivedRecords:
             behind = events_behind(plan, visible, shown, self._store.log) if plan.filter.reads_events else {}
             visible = [each for each in visible if plan.filter.passes(each, behind.get(each.id, ()))]
         apart = {
-            i for i in ([] if plan.asks_for_all else named) if not plan.asked_for & _terms_of(held.get(i))
+            each.id
+            for each in ([] if plan.asks_for_all else visible)
+            if isinstance(each, Claim)
+            and not plan.asked_for & _terms_of(each, with_subject=each.id not in named)
         }
+        faint = {i for i in apart if graph.get(i, 0.0) < _SURELY_LINKED_FROM}
         ranked = {}
         for layer in layers:
-            scored = score_records([r for r in visible if r.layer is layer], words[layer], graph, now, who)
-            ranked[layer] = _few_of(apart, scored)[: max(plan.limits[layer], EVIDENCE_TOP)]
+            found = [each for each in visible if each.layer is layer]
+            scored = score_records(found, words[layer], graph, now, who, faint)
+            scored = _few_of(apart, _few_of(faint, scored, _FAINT_APART), _NAMED_APART)
+            ranked[layer] = scored[: max(plan.limits[layer], EVIDENCE_TOP)]
         if not plan.filter:
             ranked = self._reworded(plan, ranked)
         return DerivedLayers(ranked, len(wanted - known), len(named), held)
@@ -169,16 +179,15 @@ class DerivedRecords:
         return self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
 
 
-def _terms_of(record: Record | None) -> set[str]:
-    """What a claim says of its subject."""
-    if not isinstance(record, Claim):
-        return set()
-    return {*analyse(record.predicate.replace("_", " ")), *analyse(record.object.text)}
+def _terms_of(claim: Claim, *, with_subject: bool) -> set[str]:
+    """What a claim says, of its subject or of both."""
+    terms = {*analyse(claim.predicate.replace("_", " ")), *analyse(claim.object.text)}
+    return terms | set(analyse(claim.subject.name)) if with_subject else terms
 
 
-def _few_of(apart: Collection[str], scored: Sequence[ScoredRecord]) -> list[ScoredRecord]:
-    """The records, and of those that say nothing of what is asked the best few."""
-    few = {one.record.id for one in islice((one for one in scored if one.record.id in apart), _NAMED_APART)}
+def _few_of(apart: Collection[str], scored: Sequence[ScoredRecord], few_max: int) -> list[ScoredRecord]:
+    """The records, and of those that stand apart the best few."""
+    few = {one.record.id for one in islice((one for one in scored if one.record.id in apart), few_max)}
     return [one for one in scored if one.record.id not in apart or one.record.id in few]
 
 

@@ -135,21 +135,24 @@ def score_records(
     graph: Mapping[str, float],
     now: Instant,
     named: Collection[str] = (),
+    apart: Collection[str] = (),
 ) -> list[ScoredRecord]:
     """Records of one layer, best first. ``lexical`` is how much of the question they have, ``graph`` the best score among
-    their sources. Where the question has ``named`` entities, what is told of another counts half for both."""
+    their sources. Where the question has ``named`` entities, what is told of another counts half for both. Of what
+    stands ``apart``, and says nothing of what is asked, how new, how important and how sure it is counts half."""
     about = {record.id for record in records if _is_about(record, named)}
     scored = []
     for record in records:
         bearing = 0.5 if about and record.id not in about else 1.0
+        weight = 0.5 if record.id in apart else 1.0
         parts = {
             "semantic": bearing * lexical.get(record.id, 0.0),
             "graph": bearing * graph.get(record.id, 0.0),
-            "recency": _recency(record, now),
-            "importance": _importance(record),
-            "confidence": record.confidence,
+            "recency": weight * _recency(record, now),
+            "importance": weight * _importance(record),
+            "confidence": weight * record.confidence,
         }
-        weighed = {name: round(weight * parts[name], 4) for name, weight in RECORD_WEIGHTS.items()}
+        weighed = {name: round(share * parts[name], 4) for name, share in RECORD_WEIGHTS.items()}
         scored.append(ScoredRecord(record, round(sum(weighed.values()), 6), weighed))
     return sorted(scored, key=lambda one: (-one.score, one.record.id))
 

@@ -3,7 +3,7 @@
 Without a language model a summary is made of the conversation's own sentences, each on a line with who said it. A
 sentence stays while there is room, the more the more it says: plans, dates, names, numbers, and words of the user's
 before those of the assistant. What was done, stopped or changed is told however short it is, and what the user corrects
-at once is not.
+at once is not. A sentence that speaks of the one before ("She told me today") stands on one line with it.
 """
 
 from __future__ import annotations
@@ -22,17 +22,49 @@ __all__ = ["SUMMARY_CHARS_MAX", "Said", "bridge_text", "fold_turn", "said_of"]
 SUMMARY_CHARS_MAX: Final = 800
 _LINE_CHARS_MAX: Final = 200
 _SENTENCES_PER_TURN: Final = 2
+_SENTENCES_OF_A_SHORT_TURN: Final = 3
 _WORTH_FROM: Final = 1.0
 _SPEAKERS: Final = ("User: ", "Assistant: ")
 _SAYS_MUCH: Final = 2.0
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
 _INTENT = re.compile(
     r"\b(?:need|have to|must|should|will|i'll|we'll|going to|plan|decided?|want|remind|promise|prefer|love|hate|"
-    r"worried|anxious|deadline|due|waiting|booked|bought|finished|started|moved|named?|because)\b",
+    r"worried|anxious|deadline|due|waiting|booked|bought|finished|started|moved|named?|because|"
+    r"(?:i|we|he|she|they)(?:'ve)? got (?:the|my|our|an?|in|into)(?! (?:feeling|sense|joke|point|idea|bit|headache)))\b",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\b(?:i|i'm|i've|i'll|my|we|our|me)\b", re.IGNORECASE)
-_NAME = re.compile(r"(?<=[\w,;:] )[A-Z][a-z]+")
+_NAME = re.compile(
+    r"(?<=[\w,;:] )[A-Z][a-z]+|"
+    r"^(?!(?:She|He|It|They|We|You|This|That|These|Those|There|The|My|Our|Your|His|Her|Their|Its|What|Who|Which|Where|When|Why|How|"
+    r"Everyone|Everybody|Nobody|Someone|Everything|Nothing|Something|Anything|All|Today|Tomorrow|Yesterday|Life|Work|One)\b)"
+    r"[A-Z][a-z]+(?: (?:is|was|has|had|will|wants|and [A-Z][a-z]+)|'s)\b"
+)
+_BARE = re.compile(
+    r"^\W*(?:(?:no+|nah|nope|yes|yeah|yep|yup|ok|okay|oh|hi|hello|hey|there|thanks?|thank you|so much|lol|haha|wow|hmm|well|right|sure|cool|great|nice|good|"
+    r"morning|evening|afternoon|night|ugh|yay|sorry|please|again|wait|actually|really|um|uh|a lot|perfect|awesome|lovely|exactly)(?:\W+|$))+$",
+    re.IGNORECASE,
+)
+_NEWS = re.compile(r"!\W*$")
+_GREETS = re.compile(
+    r"^\W*(?:hi|hello|hey|thanks?|thank you|good (?:morning|evening|afternoon|night|luck|idea|point)|happy|merry|congrat\w*|great|nice|cool|wow|haha|lol|"
+    r"perfect|awesome|lovely|see you|bye|ok|okay|yes|no|so|what|how|such|come on|please|sounds)\b",
+    re.IGNORECASE,
+)
+_LEANS = re.compile(
+    r"^\W*(?:(?:and|but|so|also|then|oh|well|yeah|plus)[\s,]+){0,3}"
+    r"(?:she|he|they|it|his|her|their|its|both|same|(?:this|that)(?! (?:morning|afternoon|evening|week|weekend|month|year|time)\b)|these|those)\b",
+    re.IGNORECASE,
+)
+_ONLY_WHEN = re.compile(
+    r"^\W*(?:(?:on|at|by|in|from|until|before|after|around|due|next|every) ){0,2}(?:the )?(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|august|sept(?:ember)?|october|november|december|today|tomorrow|tonight|noon)(?![^\W\d_])",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"\b(?:i|we|you|he|she|it|they|is|are|was|were|has|have|had|will|would|can|need)\b|['’](?:s|m|re|ll|ve)\b",
+    re.IGNORECASE,
+)
 _CHANGED = re.compile(
     r"\b(?:paid|repaid|transferred|sold|bought|booked|ordered|cancell?ed|sent|signed|submitted|returned|finished|fixed|sorted|done|stop(?:ped)?|quit|"
     r"gave up|given up|moved|changed|switched|swapped|replaced|postponed|rescheduled|called off|dropped|deleted|died|passed away|born|broke up|split up|"
@@ -105,14 +137,38 @@ def _is_claim_of_assistant(line: str) -> bool:
 
 
 def _lines(turn: Said) -> list[str]:
-    sentences = [_SPACE.sub(" ", s.text).strip() for s in split_sentences(turn.text, count_max=60)]
-    worth = {sentence: _worth(turn.role, sentence) for sentence in sentences if sentence}
-    if turn.role == "user" and _CORRECTS.match(turn.text):
-        right = next((sentence for sentence in worth if worth[sentence]), None)
-        worth |= {} if right is None else {right: max(worth[right], _SAYS_MUCH)}
-    best = sorted(worth, key=lambda sentence: -worth[sentence])[:_SENTENCES_PER_TURN]
-    told = [sentence for sentence in worth if sentence in best and worth[sentence] >= _WORTH_FROM]
-    return [f"{turn.role.capitalize()}: {_cut(sentence)}" for sentence in told]
+    said = [_SPACE.sub(" ", s.text).strip() for s in split_sentences(turn.text, count_max=60)]
+    sentences = [sentence for sentence in said if sentence]
+    worth = [_worth(turn.role, sentence) for sentence in sentences]
+    own = turn.role == "user"
+    if own and _CORRECTS.match(turn.text):
+        right = next((at for at, each in enumerate(sentences) if worth[at] and not _BARE.match(each)), None)
+        if right is not None:
+            worth[right] = max(worth[right], _SAYS_MUCH)
+    short = own and sum(map(len, sentences)) <= _LINE_CHARS_MAX
+    most = _SENTENCES_OF_A_SHORT_TURN if short else _SENTENCES_PER_TURN
+    best = sorted(range(len(sentences)), key=lambda at: -worth[at])[:most]
+    told = {at for at in best if worth[at] >= _WORTH_FROM}
+    leaning = {at for at in told if own and _leans_on_what_stands_before(sentences, at)}
+    lines: list[str] = []
+    last = -1
+    for at in sorted(told | {at - 1 for at in leaning}):
+        if at in leaning and last == at - 1 and len(lines[-1]) + len(sentences[at]) < _LINE_CHARS_MAX:
+            lines[-1] += f" {sentences[at]}"
+        else:
+            lines.append(_cut(sentences[at]))
+        last = at
+    return [f"{turn.role.capitalize()}: {line}" for line in lines]
+
+
+def _leans_on_what_stands_before(sentences: list[str], at: int) -> bool:
+    """Whether a sentence is only clear with the one before it: it opens with a pronoun, or tells no more than a time."""
+    if at == 0 or _BARE.match(sentences[at - 1]):
+        return False
+    words = sentences[at]
+    return _LEANS.match(words) is not None or (
+        _ONLY_WHEN.match(words) is not None and _CLAUSE.search(words) is None
+    )
 
 
 def _cut(sentence: str) -> str:
@@ -143,6 +199,7 @@ def _worth(role: str, sentence: str) -> float:
         worth = max(worth, _SAYS_MUCH) + 1.5
     worth += 1.0 * bool(_INTENT.search(sentence)) + 0.5 * bool(_FIRST.search(sentence))
     worth += 0.5 * bool(_NAME.search(sentence)) + 0.5 * bool(_NUMBER.search(sentence))
+    worth += 0.5 * (role == "user" and bool(_NEWS.search(sentence)) and not _GREETS.match(sentence))
     if asks:
         worth *= 0.5
     return worth if role == "user" else worth * 0.6

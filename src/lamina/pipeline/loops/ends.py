@@ -10,7 +10,8 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.loops.dues import cut_end
 from lamina.pipeline.loops.matching import is_past
 from lamina.pipeline.loops.own import is_own
-from lamina.pipeline.loops.patterns import WE
+from lamina.pipeline.loops.patterns import NAMED_CHAR, WE
+from lamina.pipeline.loops.told_over import faded, placed, talked, ticked
 from lamina.pipeline.loops.values import Ending, Way
 
 __all__ = ["answer_ends", "endings_of", "is_undone_by"]
@@ -31,10 +32,10 @@ _SETTLED: Final = (
     r"cancelled by them|working(?: again| now)?|in$|live$|merged|deployed|shipped)"
 )
 _SETTLED_IS = re.compile(
-    rf"^(?P<what>[^,;:.(!?]+?){_BE}(?: now| finally| already| all| both)* {_SETTLED}\b", re.IGNORECASE
+    rf"^(?P<what>{NAMED_CHAR}+?){_BE}(?: now| finally| already| all| both)* {_SETTLED}\b", re.IGNORECASE
 )
 _TAKEN_IS = re.compile(
-    rf"^(?P<what>[^,;:.(!?]+?){_BE}(?: now| finally| already| all| both)* (?P<part>[a-z]+)\b", re.IGNORECASE
+    rf"^(?P<what>{NAMED_CHAR}+?){_BE}(?: now| finally| already| all| both)* (?P<part>[a-z]+)\b", re.IGNORECASE
 )
 _BARE_TAKEN = re.compile(
     r"^(?:(?:the|my|our|all|both) )?(?P<what>[\w&'./-]+(?: [\w&'./-]+){0,4}?) (?P<part>[a-z]+)"
@@ -43,7 +44,7 @@ _BARE_TAKEN = re.compile(
     re.IGNORECASE,
 )
 _CAME = re.compile(
-    r"^(?P<what>[^,;:.(!?]+?)(?: has| have)?(?: finally| just)? (?:replied|answered|responded|arrived|came(?: through| back)?|called(?: me)? back|"
+    rf"^(?P<what>{NAMED_CHAR}+?)(?: has| have)?(?: finally| just)? (?:replied|answered|responded|arrived|came(?: through| back)?|called(?: me)? back|"
     r"wrote back|got back to (?:me|us)|stopped \w+ing|works(?: again| now| fine| properly|$))(?!\w)",
     re.IGNORECASE,
 )
@@ -55,7 +56,7 @@ _HAVING = word_set("has have just finally already actually now also even")
 _WHO_WORDS_MAX: Final = 3
 _FOR_ME = re.compile(r"\bfor (?:me|us)\b", re.IGNORECASE)
 _SPEAKS: Final = word_set(
-    "called rang phoned texted messaged contacted visited met asked told thanked helped saw answered replied emailed looked invited "
+    "called rang phoned texted messaged contacted visited met asked told talked spoke chatted thanked helped saw answered replied emailed looked invited "
     "wrote written seen rung went came left said moved born"
 )
 """Deeds that a bare "X called" tells of X: nobody says so of what was done to X."""
@@ -129,7 +130,7 @@ _STOPPED: Final = tuple(
     )
 )
 _FOR_NOW = re.compile(
-    r"\b(?:today|tonight|early|halfway|at|after|before|once|when|until|for (?:a|an|the|now|one|two|three|\d+)|this (?:morning|afternoon|evening|week))\b",
+    r"\b(?:today|tonight|early|halfway|at|after|before|once|when|until|for (?:a|an|the|one|two|three|\d+)|this (?:morning|afternoon|evening|week))\b",
     re.IGNORECASE,
 )
 _DROPPED_THINGS: Final = tuple(
@@ -139,16 +140,21 @@ _DROPPED_THINGS: Final = tuple(
         rf"\b{WE}(?:'ve| have)? (?:gave up(?: on)?|given up(?: on)?|called off|changed my mind (?:about|on)|decided against|cancelled|canceled) (?P<what>.+)",
         rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) (?:getting|doing|buying|having|bothering with|going (?:with|for|to)|taking) {_NAMED}",
         rf"\b{WE} (?:don't|do not|no longer) (?:need|want) {_NAMED}",
-        r"^(?P<what>(?:[^,;:.(!?]|(?<=\b[DM][rs])\.)+?)(?: is| was| got| has been|'s)(?: now| been)? (?:cancelled|canceled|called off|scrapped)\b",
+        rf"^(?P<what>{NAMED_CHAR}+?)(?: is| was| got| has been|'s)(?: now| been)? (?:cancelled|canceled|called off|scrapped)\b",
     )
 )
 _CALLED_OFF: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"^(?P<what>[^,;:.(!?]+?)(?: has| have|'s)?(?: just| now)* (?:cancelled|canceled|called (?:it )?off|fell through|pulled out)(?: on (?:me|us))?(?: (?:today|yesterday|again))?$",
-        r"^(?P<what>[^,;:.(!?]+?)(?: is|'s)(?: now)? off$",
+        rf"^(?P<what>{NAMED_CHAR}+?)(?: has| have|'s)?(?: just| now)* (?:cancelled|canceled|called (?:it )?off|fell through|pulled out)(?: on (?:me|us))?(?: (?:today|yesterday|again))?$",
+        rf"^(?P<what>{NAMED_CHAR}+?)(?: is|'s)(?: now)? off$",
     )
 )
+_CLOSERS = re.compile(
+    r"(?:,? (?:by the way|btw|lol|haha|sadly|unfortunately|phew|thank (?:god|goodness|heavens)|thankfully|luckily|yay|sorry|i'm afraid)){1,4}$",
+    re.IGNORECASE,
+)
+_FOR_NOW_ON = re.compile(r" for (?:now|the time being|the moment)\b", re.IGNORECASE)
 _CANCELLED = re.compile(r"\bcancell?ed\b", re.IGNORECASE)
 _PIECES = re.compile(r",\s+(?:and\s+)?|;\s+|(?<!\s)\s+and\s+(?:also\s+|then\s+)?")
 
@@ -160,7 +166,11 @@ def endings_of(said: str, *, crossed_out: str | None = None) -> Iterator[Ending]
         return
     if said.rstrip().endswith("?"):
         return
-    plain = said.rstrip(" .!…")
+    plain = _CLOSERS.sub("", said.rstrip(" .!…"))
+    named = list(ticked(plain))
+    if named:
+        yield from named
+        return
     dropped = list(_drops(plain))
     if dropped:
         yield from dropped
@@ -207,7 +217,7 @@ def _drops(plain: str) -> Iterator[Ending]:
     for pattern in _STOPPED:
         match = pattern.search(plain)
         if match is not None and is_own(plain[: match.start()], plain[match.end() :]):
-            what = match["what"][: cut_end(match["what"])]
+            what = _FOR_NOW_ON.sub("", match["what"][: cut_end(match["what"])])
             if not _FOR_NOW.search(what):
                 yield Ending(what, completed=False, confidence=0.9, way="stopped")
                 return
@@ -222,6 +232,9 @@ def _drops(plain: str) -> Iterator[Ending]:
                 yield Ending(f"cancelled {what}", completed=True, confidence=0.9)
             yield Ending(what, completed=False, confidence=0.9, way="thing")
             return
+    if (over := faded(plain)) is not None:
+        yield over
+        return
     for pattern in _CALLED_OFF:
         match = pattern.match(plain)
         if match is not None and not _has_link(match["what"]):
@@ -239,6 +252,10 @@ def _unwanted(plain: str) -> Iterator[tuple[Way, re.Match[str]]]:
 
 def _reports(plain: str) -> Iterator[Ending]:
     if " not " not in plain:
+        over = talked(plain) or placed(plain)
+        if over is not None:
+            yield over
+            return
         for pattern in (_SETTLED_IS, _CAME):
             match = pattern.match(plain)
             if match is not None and not _has_link(match["what"]):

@@ -24,7 +24,7 @@ from lamina.kernel.time import Instant, rfc3339
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.loops.doing import end_stated
 from lamina.pipeline.loops.matching import key_terms, overlap
-from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, meant_by, terms_in, terms_of
+from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, is_spoken_of, meant_by, terms_in, terms_of
 from lamina.pipeline.loops.noted import is_appointment
 from lamina.pipeline.loops.stated import StatedKeeper
 from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
@@ -198,6 +198,8 @@ class LoopKeeper:
         if move.words:
             meant = [loop for loop in dated if is_about(loop, move.words)]
             meant = [loop for loop in meant if is_appointment(str(loop.object.value))] or meant
+        elif move.about:
+            meant = [loop for loop in dated if is_spoken_of(loop, move.about)]
         else:
             turns = {event.id for event in (*self._view.previous(_JUST_NOW), self._event)}
             meant = [loop for loop in dated if not turns.isdisjoint(self._turns_of(loop, writes))]

@@ -16,6 +16,7 @@ __all__ = [
     "head_of",
     "is_past",
     "key_terms",
+    "object_head",
     "object_of",
     "overlap",
     "specific",
@@ -56,6 +57,7 @@ _SAME_DEED: Final = {
         "fix": "repair repaired mend mended",
         "book": "reserve reserved",
         "buy": "purchase purchased",
+        "talk": "speak spoke spoken chat chatted",
     }.items()
     for form in forms.split()
 }
@@ -64,6 +66,7 @@ _NOT_SAID: Final = frozenset(
     analyse("waiting hear yet remember back finally just already trouble struggling keep")
 )
 _GENERIC = word_set("do get go make take have finish finished complete completed done sort sorted start")
+_COUNTS = frozenset(analyse("last two three four five six seven eight nine ten couple few several"))
 _WORD = re.compile(r"[\w'-]+")
 _NOT_PAST = word_set("indeed speed breed exceed proceed succeed")
 _TOKEN = re.compile(r"[\w&]+(?:['’.-]\w+)*")
@@ -78,7 +81,7 @@ _STOPS = word_set(
 )
 _ASIDE = word_set("about for after instead because from without like as than before near against behind")
 _MAY_FOLLOW = word_set(
-    "works working finished ready done live again back up out off in on over down away today tomorrow yesterday tonight now already finally later earlier soon twice once "
+    "works working finished ready done live again back up out off in on over down away today tomorrow yesterday tonight now already finally late early first straight later earlier soon twice once "
     "online together myself ourselves too also just all both done ok okay lol btw and or but so then from for at to by with about of as "
     "before after until into while when where who which that this last next this i we he she it they because since via through instead "
     "appointment visit slot ticket tickets room table number price yet first is are was were has have had please thanks"
@@ -112,11 +115,14 @@ def deed_of(words: str) -> frozenset[str]:
 
 
 def overlap(loop: frozenset[str], said: frozenset[str], aside: frozenset[str] = frozenset()) -> float:
-    """How much of a loop's terms was said, 0..1; a verb that fits everything ("do", "finish") counts little, and half what
-    stands ``aside``."""
+    """How much of a loop's terms was said, 0..1; a verb that fits everything ("do", "finish") and how many there are count
+    little, and half what stands ``aside``."""
     if not loop:
         return 0.0
-    weights = {term: 0.25 if term in _GENERIC else 0.5 if term in aside else 1.0 for term in loop}
+    weights = {
+        term: 0.1 if term in _COUNTS else 0.25 if term in _GENERIC else 0.5 if term in aside else 1.0
+        for term in loop
+    }
     return sum(weight for term, weight in weights.items() if term in said) / sum(weights.values())
 
 
@@ -174,7 +180,14 @@ def object_of(wording: str) -> frozenset[str]:
     """The terms of what a deed is done to: "lint rule" of "add a lint rule against prints"."""
     core = _TOKEN.findall(core_of(wording))
     place = _object_at(core)
-    return frozenset() if place is None else key_terms(" ".join(core[1 : place + 1]))
+    return frozenset() if place is None else key_terms(" ".join(core[1 : place + 1])) - _COUNTS
+
+
+def object_head(words: str) -> frozenset[str]:
+    """The terms of the last word of what a deed is done to: "presentation" of "prepare a case presentation for it"."""
+    core = _TOKEN.findall(core_of(words))
+    place = _object_at(core)
+    return frozenset() if place is None else _terms(core[place])
 
 
 def _object_at(core: list[str]) -> int | None:

@@ -15,15 +15,17 @@ from lamina.pipeline.loops.matching import (
     deed_of,
     head_of,
     key_terms,
+    object_head,
     object_of,
     overlap,
     specific,
     tells_of,
 )
 from lamina.pipeline.loops.noted import is_appointment
+from lamina.pipeline.loops.told_over import handed_to, is_posting, placed_thing
 from lamina.pipeline.loops.values import Ending
 
-__all__ = ["ENDS_WHEN_DONE", "is_about", "meant_by", "terms_in", "terms_of"]
+__all__ = ["ENDS_WHEN_DONE", "is_about", "is_spoken_of", "meant_by", "terms_in", "terms_of"]
 
 ENDS_WHEN_DONE: Final = frozenset({LoopType.COMMITMENT.value, LoopType.THREAD.value, LoopType.FRICTION.value})
 _DONE_FROM: Final = 0.6
@@ -39,6 +41,28 @@ _ABOUT_IT = re.compile(
     re.IGNORECASE,
 )
 """What is done with a thing, and no more to be done once that is: not what is bought for it."""
+_FINISHED = re.compile(
+    r"^(?P<what>.+?)(?: is| are| was|'s|'re| has been| have been)(?: now| finally| already| all)* (?:finished|done|complete[d]?|ready|written)\b",
+    re.IGNORECASE,
+)
+_MAKING = re.compile(
+    r"^(?:finish|prepare|write|draft|make|create|build|design|edit|paint|knit|sew|read|review|translate|record|bake|cook|compile|update|complete|do)\b",
+    re.IGNORECASE,
+)
+_TRIP = re.compile(
+    r"^(?:go|fly|travel|drive|move|sail|cycle|trip|take .{0,40}\btrip)\b[^'’]*? to (?:the )?(?P<place>[^'’]+)$|"
+    r"^visit (?P<visited>[A-Z][^'’]*)$",
+    re.IGNORECASE,
+)
+_A_TRIP = re.compile(
+    r"^(?:(?:the|my|our|that|this) )?(?P<place>.+?)(?: (?:trip|holiday|vacation|journey))?$", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NAME = re.compile(r"\b[A-Z][\w'-]+")
+_HOW_IT_WENT = re.compile(
+    r"^$|\bhow (?:did|was) (?:it|that|the talk|things)(?: all)?(?: go)? ?\?\s*$", re.IGNORECASE
+)
+_NO_NAMES: Final = key_terms("monday tuesday wednesday thursday friday saturday sunday going talking")
 _IT_ALONE = re.compile(
     r"^\w+(?: up| off| out| in| down| back)? (?:it|that|them|both|me|us)(?: \w+){0,2}$", re.IGNORECASE
 )
@@ -62,14 +86,26 @@ def is_about(loop: Loop, words: str) -> bool:
     return bool(head) and head <= terms_of(loop)
 
 
+def is_spoken_of(loop: Loop, earlier: str) -> bool:
+    """Whether what was said before speaks of a loop: by what its deed is done to."""
+    thing = object_of(_wording(loop))
+    return overlap(thing, key_terms(earlier)) >= _NAMED_FROM
+
+
 def meant_by(ending: Ending, held: Sequence[Loop]) -> Loop | None:
     """The loop that the words end: the one whose terms they hold most of, or the only one with what they drop."""
     ends = [loop for loop in held if not ending.completed or loop.predicate in ENDS_WHEN_DONE]
     if ending.way == "off":
-        return _only(
-            [loop for loop in ends if is_about(loop, ending.words) and is_appointment(_wording(loop))]
-        )
+        return _only([loop for loop in ends if _takes_place(loop, ending.words)])
+    if ending.way == "placed":
+        return _only([loop for loop in ends if _is_handed_over(_wording(loop), ending.words)])
     said = key_terms(ending.words)
+    if ending.way == "label":
+        return _named_by(said, ends)
+    if ending.way == "talked":
+        return _only([loop for loop in ends if _is_talk(_wording(loop), said, ending.about)])
+    if ending.way == "faded":
+        return _only([loop for loop in ends if loop.predicate == LoopType.HABIT and _is_of_habit(loop, said)])
     if ending.way == "stopped":
         return _only([loop for loop in ends if _is_habit_of(loop, said)])
     if ending.way == "kept" or (ending.way == "unwanted" and _IT_ALONE.match(ending.words)):
@@ -77,7 +113,8 @@ def meant_by(ending: Ending, held: Sequence[Loop]) -> Loop | None:
     if ending.way == "thing":
         named = [loop for loop in ends if is_about(loop, ending.words)]
         most = max((overlap(said, terms_of(loop)) for loop in named), default=0.0)
-        return _only([loop for loop in named if overlap(said, terms_of(loop)) == most])
+        named = [loop for loop in named if overlap(said, terms_of(loop)) == most]
+        return _only(named or [loop for loop in ends if _is_trip(_wording(loop), ending.words)])
     best: tuple[float, Loop] | None = None
     for loop in ends:
         share = _share(ending, loop, said)
@@ -94,6 +131,61 @@ def _is_habit_of(loop: Loop, said: frozenset[str]) -> bool:
     return goes_on and bool(specific(said)) and said <= terms_of(loop)
 
 
+def _takes_place(loop: Loop, words: str) -> bool:
+    wording = _wording(loop)
+    return (is_about(loop, words) and is_appointment(wording)) or _is_trip(wording, words)
+
+
+def _is_trip(wording: str, words: str) -> bool:
+    """Whether words name the place of a trip: "Iceland", "the Iceland trip"."""
+    trip, named = _TRIP.match(wording), _A_TRIP.match(words)
+    if trip is None or named is None:
+        return False
+    place = key_terms(named["place"])
+    return bool(place) and place <= key_terms(trip["place"] or trip["visited"])
+
+
+def _is_handed_over(wording: str, words: str) -> bool:
+    """Whether a deed was to bring a thing where words say that it is."""
+    what, who = placed_thing(words)
+    thing, to = key_terms(what), handed_to(wording)
+    if not thing or to is None or not thing <= object_of(wording):
+        return False
+    return key_terms(who) <= key_terms(to) if who else is_posting(wording)
+
+
+def _named_by(said: frozenset[str], ends: Sequence[Loop]) -> Loop | None:
+    """The one loop whose deed or object has all that a label says: "landlord"."""
+    named = [
+        loop
+        for loop in ends
+        if loop.predicate != LoopType.FRICTION
+        and specific(said)
+        and said <= terms_of(loop) - aside_of(_wording(loop))
+    ]
+    most = max((overlap(terms_of(loop), said) for loop in named), default=0.0)
+    return _only([loop for loop in named if overlap(terms_of(loop), said) == most])
+
+
+def _is_talk(wording: str, deed: frozenset[str], about: str) -> bool:
+    """Whether "we talked" tells of a talk with somebody: the only one who was named before it, or anybody where a sitting begins with it."""
+    who = object_of(wording)
+    if deed_of(wording) != deed or not who:
+        return False
+    if _HOW_IT_WENT.search(about):
+        return True
+    if not who <= key_terms(about):
+        return False
+    named = key_terms(" ".join(_NAME.findall(about)))
+    return named <= who | _NO_NAMES
+
+
+def _is_of_habit(loop: Loop, said: frozenset[str]) -> bool:
+    """Whether a habit is to do what is named, rather than something with it."""
+    deed = deed_of(_wording(loop))
+    return bool(specific(said)) and said <= terms_of(loop) and (not deed or deed <= said)
+
+
 def _unnamed(ending: Ending, ends: Sequence[Loop]) -> Loop | None:
     """The only loop that words can mean which do not name it: "Tom paid it", "the electricity is done"."""
     open_deeds = [loop for loop in ends if loop.predicate == LoopType.COMMITMENT]
@@ -103,6 +195,17 @@ def _unnamed(ending: Ending, ends: Sequence[Loop]) -> Loop | None:
         if ending.about:
             same = [loop for loop in same if overlap(object_of(_wording(loop)), about) >= _NAMED_FROM]
         return _only(same)
+    if ending.way == "is" and (finished := _FINISHED.match(ending.words)) is not None:
+        head, thing = head_of(finished["what"]), key_terms(finished["what"])
+        made = [
+            loop
+            for loop in open_deeds
+            if _MAKING.match(_wording(loop))
+            and head == object_head(_wording(loop))
+            and thing <= terms_of(loop)
+        ]
+        if made:
+            return _only(made)
     settled = _SETTLED.match(ending.words) if ending.way == "is" else None
     if settled is None:
         return None
@@ -116,7 +219,9 @@ def _share(ending: Ending, loop: Loop, said: frozenset[str]) -> float:
     somebody did names both."""
     terms = terms_of(loop)
     share, common = overlap(terms, said, aside_of(_wording(loop))), len(terms & said)
-    if ending.way == "is" and not tells_of(_wording(loop), ending.words):
+    if ending.way == "is" and not (
+        tells_of(_wording(loop), ending.words) and _same_numbers(_wording(loop), ending.words)
+    ):
         return 0.0
     whole = object_of(_wording(loop))
     if ending.way == "is" and len(whole) >= _DONE_TERMS_FROM and whole <= said:
@@ -133,6 +238,12 @@ def _share(ending: Ending, loop: Loop, said: frozenset[str]) -> float:
         return max(share, _DONE_FROM)
     enough = share >= _DONE_FROM and common >= min(len(terms), _DONE_TERMS_FROM)
     return share if enough and tells_of(_wording(loop), ending.words) else 0.0
+
+
+def _same_numbers(wording: str, said: str) -> bool:
+    """Whether what is said may be of a thing that is told apart by its number: not "Python 3.11" of "Python 3.12"."""
+    numbers, told = set(_NUMBER.findall(wording)), set(_NUMBER.findall(said))
+    return not numbers or not told or not numbers.isdisjoint(told)
 
 
 def _only(loops: Sequence[Loop]) -> Loop | None:

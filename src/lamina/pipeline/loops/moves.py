@@ -10,6 +10,7 @@ from typing import Final
 from lamina.kernel.time import Instant, from_datetime
 from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.loops.dues import due_of, horizon_of
+from lamina.pipeline.loops.patterns import NAMED_CHAR
 from lamina.pipeline.loops.values import Move
 
 __all__ = ["move_in"]
@@ -22,7 +23,12 @@ _MEANT: Final = tuple(
         r"^(?:(?:sorry|oops|correction)[\s,.:!]*)+(?:(?:it's|its|that's|on|by)[\s,:]*)?$",
     )
 )
-_WHAT: Final = r"(?P<what>(?:[^,;:.(!?]|(?<=\b[DM][rs])\.)+?)"
+_IT_MOVED = re.compile(
+    r"^(?:(?:so|but|and) )?(?:(?:i|we|they|he|she)(?:'ve| have|'s| has|'d)? )?(?:had to )?(?:(?:just|already|now) )?"
+    r"(?:moved?|push(?:ed)?|rescheduled?|postponed?|shift(?:ed)?|delayed|put|brought) (?:it|that|this)(?: back| out| off| forward)? (?:to|until|till)(?: the)? ?$",
+    re.IGNORECASE,
+)
+_WHAT: Final = rf"(?P<what>{NAMED_CHAR}+?)"
 _MOVED: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -44,8 +50,11 @@ _TOLD: Final = re.compile(
 _CLOCKS: Final = ("time", "timerange", "duration", "set")
 
 
-def move_in(said: str, start: int, moments: Sequence[TemporalMatch], now: datetime) -> Move | None:
-    """The new day that a sentence names, and for what; it is read from ``start`` on."""
+def move_in(
+    said: str, start: int, moments: Sequence[TemporalMatch], now: datetime, earlier: str = ""
+) -> Move | None:
+    """The new day that a sentence names, and for what; it is read from ``start`` on. "Moved it" speaks of what was said
+    ``earlier`` in the turn."""
     if said.rstrip().endswith("?"):
         return None
     told = _TOLD.match(said, start)
@@ -62,6 +71,8 @@ def move_in(said: str, start: int, moments: Sequence[TemporalMatch], now: dateti
         before = re.sub(r"\b(?:by|until|till)\s*$", "", f"{before}{_led(moment)}")
         if any(pattern.match(before) for pattern in _MEANT):
             return Move("", from_datetime(due), horizon_of(due, now), _day(moment, due))
+        if _IT_MOVED.match(before):
+            return Move("", from_datetime(due), horizon_of(due, now), _day(moment, due), earlier.strip())
         for pattern in _MOVED:
             match = pattern.match(before)
             if match is not None and _OTHERS.search(match["what"]) is None:

@@ -18,6 +18,7 @@ __all__ = [
     "GOING",
     "HABIT",
     "LETS",
+    "NAMED_CHAR",
     "NOTED",
     "NO_DEEDS",
     "NO_PROMISES",
@@ -36,6 +37,8 @@ ADVERBS: Final = r"(?:(?:really|still|also|just|probably|definitely|absolutely|u
 WE: Final = r"(?:i|we)"
 _SOMEBODY = r"(?:(?:my|our|the) )?(?!(?:that|to|me|myself|ourselves|you|not|never|it|this|a|an|the|my|our|some|is|was)\b)[\w'-]+"
 _SOMETHING = r"(?:an?(?! (?:while|few|couple|bit|long|day|week|month|year|lot)\b)|the(?! (?:other|day|week|moon)\b)|some(?! (?:time|day)\b)|another|his|her|their|our|my)"
+NAMED_CHAR: Final = r"(?:[^,;:.(!?]|\.(?=\d)|(?<=\b[DM][rs])\.)"
+"""A character of what a sentence names before its verb: no end of a clause, but for a version and a title."""
 _ASK = r"^(?:(?:can|could|will|would) you )?(?:please )?(?:remind|nudge|ping) me (?:again )?"
 _AT_SOME_TIME = (
     r"(?:(?!\b(?:not|never|no|to)\b|n't\b)(?:[^,.;:]|(?<=\b[ap])\.(?=m)|(?<=\b[ap]\.m)\.)){1,40}? "

@@ -83,7 +83,7 @@ def read_loops(
         if is_undone_by(said.words):
             del endings[begun[1] :]
         last, begun = begun, (len(drafts), len(endings), len(moves))
-        move = move_in(said.sentence, 0, said.moments, observed_at)
+        move = move_in(said.sentence, 0, said.moments, observed_at, text[: sentence.start])
         # "The visit was moved to Friday" names a day, and no end.
         ended = [] if move else list(endings_of(said.words, crossed_out=is_crossed_out(said.words)))
         endings += (replace(each, about=_said_before(text[: sentence.start], before)) for each in ended)

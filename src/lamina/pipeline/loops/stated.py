@@ -95,6 +95,9 @@ class StatedKeeper:
         if move.day is None or move.day[0] <= self._at:
             return
         found = self._with_a_day(move.words) if move.words else self._just_stated(writes)
+        if move.about:
+            earlier = key_terms(move.about) - key_terms(self._name)
+            found = [fact for fact in found if not earlier.isdisjoint(key_terms(fact.object.text))]
         if len(found) == 1:
             move_fact(self._view, found[0], *move.day, writes)
 

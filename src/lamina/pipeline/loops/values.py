@@ -10,10 +10,26 @@ from lamina.kernel.time import Instant
 
 __all__ = ["Ending", "Heard", "LoopDraft", "LoopReading", "Move", "Pointer", "Way"]
 
-Way = Literal["did", "is", "other", "theirs", "dropped", "unwanted", "kept", "stopped", "thing", "off"]
+Way = Literal[
+    "did",
+    "is",
+    "other",
+    "theirs",
+    "dropped",
+    "unwanted",
+    "kept",
+    "stopped",
+    "thing",
+    "off",
+    "label",
+    "placed",
+    "talked",
+    "faded",
+]
 """How words tell of an end: what the speaker ``did``, how a thing ``is`` now, what some ``other`` did, or only the deed that was
 ``theirs``; a deed that is ``dropped`` or ``unwanted``, a thing that is ``kept``, a habit that has ``stopped``, a ``thing`` that is dropped with what was to be done about it, a
-meeting that is called ``off``."""
+meeting or a trip that is called ``off``; a ``label`` that is ticked, a thing that is ``placed`` where it should be, a talk that ``we`` had
+(``talked``), a habit that has ``faded``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +66,14 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Another day for something that is open. Empty words speak of what had a day last. ``day`` is when it begins and ends,
-    None where it is only a limit."""
+    """Another day for something that is open. Empty words speak of what had a day last, else of what was said just before
+    (``about``). ``day`` is when it begins and ends, None where it is only a limit."""
 
     words: str
     due_at: Instant
     horizon: Horizon
     day: tuple[Instant, Instant] | None = None
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
