@@ -17,6 +17,7 @@ from given import (
     concept,
     episode,
     fact,
+    finish_all,
     land,
     loop,
     now_axes,
@@ -313,6 +314,49 @@ def test_excluded_records_are_left_out_of_queries(store: Store) -> None:
         assert store.records.query(replace(FACTS, **narrowed_by)) == []
         assert found(store, replace(FACTS, **narrowed_by, with_excluded=True)) == places(fact())
     assert store.records.get(TENANT, [fact().id])[fact().id].excluded
+
+
+@pytest.mark.parametrize("relation", ["completed_by", "dropped_by", "affirmed_by"])
+@pytest.mark.parametrize("late", [False, True])
+def test_what_has_no_words_of_a_loop_does_not_hold_it(store: Store, relation: str, late: bool) -> None:
+    opening = land(store, Writes(records=[loop()]))
+    opened = support(loop().id, opening.id, relation="opened_by")
+    ending = land(store, Writes(supports=[opened]))
+    if late:
+        store.log.cancel(TENANT, opening.id)
+        finish_all(store)
+    again = land(store, Writes(supports=[support(loop().id, ending.id, relation=relation)]))
+    if not late:
+        assert found(store, FACTS) == places(loop())
+        store.log.cancel(TENANT, opening.id)
+        finish_all(store)
+    assert found(store, FACTS) == []
+    land(store, Writes(supports=[support(loop().id, again.id, relation="said_again_by")]))
+    assert found(store, FACTS) == places(loop())
+
+
+@pytest.mark.parametrize("cancelled", ["offer", "yes", "both", "none"])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("late", [False, True])
+def test_an_offer_and_the_yes_to_it_hold_a_loop_together(
+    store: Store, cancelled: str, own: bool, late: bool
+) -> None:
+    offer, yes, worded = append(store, "offer", "yes", "worded")
+    gone = {"offer": [offer], "yes": [yes], "both": [offer, yes], "none": []}[cancelled]
+    told = [
+        support(loop().id, yes.id, relation="opened_by"),
+        support(loop().id, offer.id, relation="offered_in", role=yes.id),
+    ]
+    if own:
+        told.append(support(loop().id, worded.id, relation="said_again_by"))
+    if late:
+        for event in gone:
+            store.log.cancel(TENANT, event.id)
+    land(store, Writes(records=[loop()], supports=told))
+    if not late:
+        for event in gone:
+            store.log.cancel(TENANT, event.id)
+    assert found(store, FACTS) == (places(loop()) if own or not gone else [])
 
 
 # ---- the why graph

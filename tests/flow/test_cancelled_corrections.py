@@ -11,6 +11,7 @@ import pytest
 
 from lamina.kernel.events import Event, Party
 from lamina.kernel.records import Layer
+from lamina.kernel.time import rfc3339
 from told import ANA, BOB, DAY, START, Memory
 
 
@@ -98,6 +99,31 @@ def test_every_door_shows_the_value_before_a_cancelled_correction(world: Any) ->
     line = world.get("/v1/facts/timeline", scope=scope, subject="mov", predicate="lives_in")["timeline"]
     assert [(entry["value"], entry["valid_to"]) for entry in line] == [("Porto", None)]
     assert len(world.get("/v1/events", scope=scope)["items"]) == 2
+
+
+def test_what_was_cancelled_is_read_under_its_id_and_says_that_it_was(world: Any) -> None:
+    who = {"tenantId": "t", "userId": "mov", "personaId": "p", "sessionId": "s-1", "role": "user"}
+    world.post("/ingest", {**who, "text": "I live in Porto.", "timestamp": "2026-05-03T10:00:00Z"})
+    memory = Memory(world.store, world.clock)
+    memory.derive()
+    before = {"as_of": rfc3339(world.clock.at)}
+    world.clock.at += DAY
+    scope = "org:t/user:mov"
+    (event,) = world.get("/v1/events", scope=scope)["items"]
+    paths = {}
+    for layer in ("facts", "beliefs"):
+        (item,) = world.get(f"/v1/{layer}", scope=scope)["items"]
+        paths[layer] = f"/v1/{layer}/{item['id']}"
+    world.post(f"/v1/lifecycle/memory-event/{event['id']}/cancel", {})
+    memory.derive()
+    for layer in paths:
+        assert world.get(f"/v1/{layer}", scope=scope)["items"] == []
+        assert world.get(f"/v1/{layer}", scope=scope, **before)["items"] == []
+    for path in (f"/v1/events/{event['id']}", paths["facts"]):
+        assert world.get(path)["excluded_from_recall"] is True
+    for path in paths.values():
+        assert world.get(path, **before)["excluded_from_recall"] is True
+    assert world.refused(paths["beliefs"]) == (410, "RESOURCE_DELETED")
 
 
 TOLD: tuple[Any, ...] = (

@@ -196,7 +196,7 @@ def test_a_model_says_what_is_spoken_of_again_done_and_given_up(talk):
     (loop,) = talk.loops()
     assert (loop.object.value, loop.salience, loop.seen_at) == ("Pay rent", 4, talk.at)
     supports = talk.store.records.dependants_of(TENANT, [turn])[turn]
-    kinds = ("said_again_by", "completed_by", "dropped_by")
+    kinds = ("affirmed_by", "completed_by", "dropped_by")
     assert sorted(support.relation for support in supports if support.relation in kinds) == sorted(kinds)
     talk.replays()
 

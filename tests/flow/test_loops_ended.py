@@ -242,12 +242,16 @@ def test_not_yet_says_again_what_was_promised(talk):
     talk.replays()
 
 
-def test_an_offer_taken_up_rests_on_the_turn_that_took_it(talk):
-    talk.hear("A: Shall I remind you to call the bank tomorrow?")
+def test_an_offer_taken_up_rests_on_the_turn_that_took_it_and_names_the_offer(talk):
+    offer = talk.say("Shall I remind you to call the bank tomorrow?", role="assistant")
     event_id = talk.say("yes please")
     (loop,) = talk.all()
-    (support,) = talk.store.records.supports_of(TENANT, [loop.id])[loop.id]
-    assert (str(loop.object.value), support.source_id) == ("Call the bank", event_id)
+    supports = talk.store.records.supports_of(TENANT, [loop.id])[loop.id]
+    assert str(loop.object.value) == "Call the bank"
+    assert {each.relation: each.source_id for each in supports} == {
+        "opened_by": event_id,
+        "offered_in": offer,
+    }
     talk.replays()
 
 

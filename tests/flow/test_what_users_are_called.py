@@ -123,3 +123,30 @@ def test_a_name_brings_a_few_facts_and_what_is_asked_of_somebody_brings_all(spok
         return len(found["layers"]["facts"])
 
     assert told("Tell me about Ana") > told("Which shoes does Ana wear?") > 0
+
+
+@pytest.mark.parametrize(("user", "name"), [("7", "User"), ("12", "Ana"), ("2026", "Ana")])
+def test_an_id_that_is_a_number_changes_no_number(spoken: Any, user: str, name: str) -> None:
+    given = "" if name == "User" else f"My name is {name}. "
+    say(spoken, f"{given}I live in Porto. My PIN is {user} {user} 1.", userId=user)
+    work(spoken)
+    told = block(spoken, "Where do I live?", scope=f"org:home/user:{user}")
+    assert f"{name} lives in Porto (since 2026-05-12)" in told
+    assert f"2026-05-12 10:00 {name}: " in told
+    assert f"{name}: My PIN is {user} {user} 1." in told  # the episode
+    assert f'My PIN is {user} {user} 1."' in told
+    assert f"{name} lives in Porto" in brief(spoken, "Where do I live?", userId=user)
+
+
+def test_the_name_of_nobody_changes_no_other_name(spoken: Any) -> None:
+    item = {
+        "modality": "conversation",
+        "content": {"kind": "message", "role": "user", "text": "I work at Local Motors."},
+    }
+    at = {"context": {"observed_at": "2026-05-12T10:00:00Z"}, "idempotency_key": "once"}
+    spoken.post(
+        "/v1/experience", {"scope": "user:local", "observed_actor": {"id": "user:local"}, **item, **at}
+    )
+    work(spoken)
+    found = spoken.post("/v1/recall", {"scope": "user:local", "query": "Where do I work?"}).json()
+    assert "User works at Local Motors" in found["context_block"]

@@ -14,10 +14,11 @@ from itertools import chain
 from typing import Final
 
 from lamina.kernel.events import Party
-from lamina.kernel.records import Fact, Layer, Record, value_slot
+from lamina.kernel.records import Claim, Fact, Layer, ObjectValue, Record, value_slot
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.language.entities import entity_id, normalise_name
+from lamina.language.sentences import split_sentences
 from lamina.settings import LOCAL_ACTOR
 from lamina.store.ports.records import RecordQuery, Records
 
@@ -30,6 +31,12 @@ Naming = Callable[[str], str | None]
 """Tells of an actor the name that they gave."""
 
 _NAMELESS: Final = "User"
+_OWNS: Final = re.compile(r"'s\b")
+_ABOUT: Final = re.compile(r"'s\b| (?=[^\W\d])")
+_SPEAKS: Final = re.compile(r": ")
+_FIGURE: Final = re.compile(r"\d{1,4}")
+"""A number that may be an amount, a decade or a year: "90's music" is nobody's."""
+
 _HELD_MAX: Final = 4
 
 
@@ -55,15 +62,65 @@ class Called:
         whole = normalise_name(self.name)
         return frozenset({whole, whole.split(" ")[0]} - {""})
 
-    def line(self, text: str) -> str:
-        """A text for readers. An opaque name gives way to the one that they gave; any other may be a name, and stays."""
-        return text if self._found is None else self._found.sub(lambda _: self.name or _NAMELESS, text)
+    def who(self, name: str) -> str:
+        """The name of somebody or something, for readers: the user's own, or what is named as the user's."""
+        at = self._stood_in(name)
+        return name if at is None else self._shown + name[at:]
+
+    def said_of(self, claim: Claim, sentence: str) -> str:
+        """The sentence that words a claim. The user may be what it is about or whom it names, and may own what it speaks of; in
+        amounts, dates, quotations and names of other things the same letters mean something else."""
+        if not self._stands_in:
+            return sentence
+        subject = claim.subject.name if sentence.startswith(claim.subject.name) else ""
+        return self.who(subject) + self._named_in(claim.object, sentence[len(subject) :])
+
+    def understood(self, name: str, summary: str) -> tuple[str, str]:
+        """A concept's name, of a subject or of one side of it, and its sentences, which have the same subject."""
+        topic = name[len(self.stored) :] if name.startswith(f"{self.stored}: ") else None
+        shown = self.who(name) if topic is None else self.who(self.stored) + topic
+        return (name, summary) if shown == name else (shown, self._at_beginnings(summary, _ABOUT))
+
+    def spoken(self, summary: str) -> str:
+        """What several people said, each sentence behind its speaker."""
+        return self._at_beginnings(summary, _SPEAKS)
+
+    @property
+    def _shown(self) -> str:
+        return self.name or _NAMELESS
 
     @cached_property
-    def _found(self) -> re.Pattern[str] | None:
-        if not self.opaque or self.stored == self.name:
+    def _stands_in(self) -> bool:
+        """Whether another name is shown: an opaque one gives way to the one that they gave, any other may be a name."""
+        return self.opaque and self.stored != self.name
+
+    def _stood_in(self, name: str) -> int | None:
+        """Where a name goes on behind the user's; None for one that is not theirs."""
+        if not self._stands_in or not name.startswith(self.stored):
             return None
-        return re.compile(rf"(?<!\w){re.escape(self.stored)}(?!\w)")
+        rest = name[len(self.stored) :]
+        return len(self.stored) if not rest or _OWNS.match(rest) else None
+
+    def _named_in(self, value: ObjectValue, text: str) -> str:
+        """What a sentence says behind its subject."""
+        if value.type == "entity" and value.text == self.stored:
+            named = re.search(rf"(?<!\w){re.escape(self.stored)}(?!\w)", text)
+            if named is not None:
+                return text[: named.start()] + self._shown + text[named.end() :]
+        if '"' in text or _FIGURE.fullmatch(self.stored):
+            return text
+        return re.sub(rf"(?<!\w){re.escape(self.stored)}(?='s\b)", lambda _: self._shown, text)
+
+    def _at_beginnings(self, text: str, goes_on: re.Pattern[str]) -> str:
+        if not self._stands_in or self.stored not in text:
+            return text
+        parts, last = [], 0
+        for sentence in split_sentences(text):
+            behind = sentence.start + len(self.stored)
+            if text.startswith(self.stored, sentence.start) and goes_on.match(text, behind):
+                parts += [text[last : sentence.start], self._shown]
+                last = behind
+        return "".join([*parts, text[last:]])
 
 
 def called(scopes: Sequence[Scope], naming: Naming) -> Called | None:

@@ -42,19 +42,21 @@ _SECTIONS: Sequence[tuple[Layer, str]] = (
 
 def line_of(value: Event | Record, terms: Sequence[str], mark: str = "", called: Called | None = None) -> str:
     """The line of an item, without its marker. ``mark`` stands behind who said what an event says; what was said stays as
-    it was, and all else has the user as they are ``called``."""
+    it was, and elsewhere the user is named as they are ``called``."""
     if isinstance(value, Event):
         return _plain(_event_line(value, terms, mark, called))
-    worded = _worded(value)
-    return _plain(worded if called is None else called.line(worded))
+    return _plain(_worded(value, called))
 
 
-def _worded(value: Record) -> str:
+def _worded(value: Record, called: Called | None) -> str:
     match value:
         case Fact():
-            return f"{_plain(value.text)} ({_validity(value.valid_from, value.valid_to)}{_source(value)})"
+            text = value.text if called is None else called.said_of(value, value.text)
+            return f"{_plain(text)} ({_validity(value.valid_from, value.valid_to)}{_source(value)})"
         case Belief():
             claim = f"{value.subject.name} {value.predicate.replace('_', ' ')} {value.object.text}"
+            if called is not None:
+                claim = called.said_of(value, claim)
             negation = "not: " if value.negated else ""
             low, high = round(value.lower, 2), round(value.upper, 2)
             return (
@@ -62,10 +64,14 @@ def _worded(value: Record) -> str:
                 f"({value.stance}, confidence {value.confidence:.2f}, 90% in [{low:.2f}, {high:.2f}]{_source(value)})"
             )
         case Episode():
-            name, summary = _unquoted(value.name), _unquoted(value.summary)
+            name = _unquoted(value.name)
+            summary = _unquoted(value.summary if called is None else called.spoken(value.summary))
             return f'{name}: "{summary}"' if summary else name
         case Concept():
-            return f"{_plain(value.name)}: {_plain(value.summary)}"
+            name, summary = value.name, value.summary
+            if called is not None:
+                name, summary = called.understood(name, summary)
+            return f"{_plain(name)}: {_plain(summary)}"
         case _:
             raise AssertionError("every layer has a line")
 
@@ -79,7 +85,7 @@ def _event_line(event: Event, terms: Sequence[str], mark: str, called: Called | 
     words = _unquoted(snippet(text_of(event.content), terms))
     speaker = event.observed_actor.display_name
     if called is not None:
-        speaker = called.line(speaker)
+        speaker = called.who(speaker)
     return f'{day} {_unquoted(speaker)}{source}: "{words}"'
 
 

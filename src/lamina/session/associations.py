@@ -145,16 +145,16 @@ class Associator:
             ),
         )
         found = self._remembered(request, call, breadth, naming)
-        worded = (lambda text: text) if found.called is None else found.called.line
+        called = found.called
         facts, named = [], []
         for each in found.values[Layer.FACTS]:
             fact, relevance = each.value, _relevance_of_fact(each, found.strength)
             if not isinstance(fact, Fact) or fact.kind == "loop" or relevance < _RELEVANT_FROM:
                 continue
-            text = worded(fact.text)
+            text = fact.text if called is None else called.said_of(fact, fact.text)
             facts.append(Remembered(text=text, relevance=relevance, source=fact.id))
             named += [
-                (part.id or "", worded(part.name), text)
+                (part.id or "", part.name if called is None else called.who(part.name), text)
                 for part in (fact.subject, fact.object)
                 if part.type == "entity" and part.name
             ]

@@ -46,7 +46,7 @@ _NOT_YET: Final = "Not yet "
 _NOT_TO: Final = "Remember not to "
 _SALIENCE_MAX: Final = 5
 _REFERENCE_CHARS: Final = 12
-_SPOKEN: Final = frozenset({"opened_by", "said_again_by"})
+_SPOKEN: Final = frozenset({"opened_by", "said_again_by", "affirmed_by"})
 _ENDED: Final = frozenset({"completed_by", "dropped_by"})
 
 
@@ -140,7 +140,7 @@ class LoopKeeper:
         if pointer.says == "said_again":
             wording = str(loop.object.value)
             again = LoopDraft(LoopType(loop.predicate), wording, pointer.confidence, 1, loop.horizon)
-            held[held.index(loop)] = self._again(loop, again, writes)
+            held[held.index(loop)] = self._again(loop, again, writes, "affirmed_by")
             own.add(loop.id)
         elif pointer.says == "dropped" or loop.predicate in ENDS_WHEN_DONE:
             held.remove(loop)
@@ -154,7 +154,8 @@ class LoopKeeper:
         )
 
     def _begin(self, draft: LoopDraft, ordinal: int, writes: Writes) -> Loop:
-        return self._put_new(self._made(draft, ordinal), writes)
+        loop = self._put_new(self._made(draft, ordinal), writes)
+        return self._offered(loop, draft, writes)
 
     def _made(self, draft: LoopDraft, ordinal: int) -> Loop:
         event = self._event
@@ -212,11 +213,18 @@ class LoopKeeper:
         draft = LoopDraft(kind, wording, loop.confidence, loop.salience, move.horizon, move.due_at)
         held[held.index(loop)] = self._again(loop, draft, writes)
 
-    def _again(self, loop: Loop, draft: LoopDraft, writes: Writes) -> Loop:
+    def _offered(self, loop: Loop, draft: LoopDraft, writes: Writes) -> Loop:
+        """Name the turn whose offer a yes took up: the words are its, and go with it."""
+        for offer in self._view.previous(1) if draft.offered else ():
+            support = self._support(loop, "offered_in", draft.confidence)
+            writes.supports.append(support._replace(source_id=offer.id, role=self._event.id))
+        return loop
+
+    def _again(self, loop: Loop, draft: LoopDraft, writes: Writes, relation: str = "said_again_by") -> Loop:
         at = self._event.context.observed_at
         late = at < loop.seen_at
         due_at = self._due_told_last(loop, draft, writes) if late else draft.due_at or loop.due_at
-        return self._put(
+        again = self._put(
             replace(
                 loop,
                 status=LoopStatus.ACTIVE,
@@ -228,10 +236,11 @@ class LoopKeeper:
                 seen_at=max(loop.seen_at, at),
             ),
             loop,
-            "said_again_by",
+            relation,
             draft.confidence,
             writes,
         )
+        return self._offered(again, draft, writes)
 
     def _due_told_last(self, loop: Loop, draft: LoopDraft, writes: Writes) -> Instant | None:
         """The day that the newest of the turns names, for one that comes after newer ones."""

@@ -154,7 +154,7 @@ def accepted(text: str, before: str, now: datetime, find_moments: FindMoments) -
     due = next((day for day in own if day is not None), None) or due_within(moments, about, 0, 0, now)
     words = cut(without_times(about, 0, moments))
     if words:
-        yield draft_of(LoopType.COMMITMENT, words, 0.85, 4, "", due, now)
+        yield replace(draft_of(LoopType.COMMITMENT, words, 0.85, 4, "", due, now), offered=True)
 
 
 def is_taken_back(said: str) -> bool:

@@ -42,7 +42,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class LoopDraft:
-    """Something that a turn leaves open."""
+    """Something that a turn leaves open; ``offered`` when it says yes, and the words are those of the turn before."""
 
     type: LoopType
     wording: str
@@ -50,6 +50,7 @@ class LoopDraft:
     salience: int
     horizon: Horizon = "ongoing"
     due_at: Instant | None = None
+    offered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.records import Support
 from lamina.kernel.scopes import Scope
 from lamina.store.memory.tables import Tables
+from lamina.store.rules.records import OFFERED_IN, has_words_of
 
 __all__ = ["exclude_dependants", "exclude_unsupported", "readmit"]
 
@@ -78,10 +79,23 @@ def _reached(tables: Tables, tenant_id: str, start: str, *, upward: bool) -> set
         if upward:
             front = {edge.record_id for edge in edges if edge.source_id in front} - found
         else:
-            held = [edge for edge in edges if edge.polarity != "against"]
-            front = {edge.source_id for edge in held if edge.record_id in front} - found
+            below = [edge for edge in edges if edge.record_id in front]
+            held = (edge for edge in below if has_words_of(edge, _yes_to_cancelled(tables, edge)))
+            front = {edge.source_id for edge in held} - found
         found |= front
     return found
+
+
+def _yes_to_cancelled(tables: Tables, edge: Support) -> list[str]:
+    """The turns that said yes to an offer behind a record that is cancelled."""
+    return [
+        each.role
+        for each in tables.supports.values()
+        if (each.tenant_id, each.record_id, each.relation) == (edge.tenant_id, edge.record_id, OFFERED_IN)
+        and each.role is not None
+        and (event := tables.events.get((each.tenant_id, each.source_id))) is not None
+        and event.excluded
+    ]
 
 
 def _hide_text(tables: Tables, tenant_id: str, record_id: str) -> None:

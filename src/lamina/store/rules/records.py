@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from lamina.kernel.records import Claim, Record
+from lamina.kernel.records import Claim, Record, Support
 from lamina.kernel.time import Axes, Instant
 from lamina.store.ports.records import RecordQuery
 
-__all__ = ["as_stood", "wanted"]
+__all__ = ["OFFERED_IN", "as_stood", "has_words_of", "wanted"]
+
+OFFERED_IN = "offered_in"
+"""Says of a loop whose offer it was; ``role`` is the turn that said yes to it, which may have no words of its own."""
+
+_WORDLESS = frozenset({"completed_by", "dropped_by", "affirmed_by", OFFERED_IN})
+_WORDED = frozenset({"opened_by", "said_again_by"})
 
 RecordT = TypeVar("RecordT", bound=Record)
 
@@ -19,6 +26,14 @@ def as_stood(record: RecordT, seen_at: Instant | None) -> RecordT:
     if seen_at is None or record.recorded_to is None or record.recorded_to <= seen_at:
         return record
     return replace(record, recorded_to=None, closed_by=None)
+
+
+def has_words_of(support: Support, yes_to_cancelled: Collection[str]) -> bool:
+    """Whether a record rests on a source. It does not on what speaks against it, nor on what has none of its words: what ends
+    a loop, and a turn that only says yes to an offer that is cancelled."""
+    if support.polarity == "against" or support.relation in _WORDLESS:
+        return False
+    return support.relation not in _WORDED or support.source_id not in yes_to_cancelled
 
 
 def wanted(record: Record, query: RecordQuery) -> bool:

@@ -233,12 +233,17 @@ UPDATE record SET excluded = 0 WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1
 
 -- name: event_supports_left
 -- Whether a record rests on an event that is not cancelled, through any number of records. It does not rest on what
--- speaks against it.
+-- speaks against it, nor on what has none of its words: it ends a loop, or says yes to an offer that is cancelled.
 WITH RECURSIVE source (id) AS (
-  SELECT source_id FROM support WHERE tenant_id = ?1 AND record_id = ?2 AND polarity <> 'against'
+  SELECT ?2
   UNION
   SELECT s.source_id FROM source d CROSS JOIN support s
   ON s.tenant_id = ?1 AND s.record_id = d.id AND s.polarity <> 'against'
+    AND s.relation NOT IN ('completed_by', 'dropped_by', 'affirmed_by', 'offered_in')
+    AND NOT (s.relation IN ('opened_by', 'said_again_by') AND EXISTS (
+      SELECT 1 FROM support o CROSS JOIN event e ON e.tenant_id = ?1 AND e.id = o.source_id
+      WHERE o.tenant_id = ?1 AND o.record_id = s.record_id AND o.relation = 'offered_in' AND o.role = s.source_id
+        AND e.cancelled_after IS NOT NULL))
 )
 SELECT 1 FROM source CROSS JOIN event e ON e.tenant_id = ?1 AND e.id = source.id WHERE e.cancelled_after IS NULL
 LIMIT 1;
