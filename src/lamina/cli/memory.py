@@ -53,6 +53,7 @@ def remember(
     from lamina.cli.reasons import words_of
     from lamina.cli.remote import connected
     from lamina.client.options import ExperienceOptions
+    from lamina.kernel.records import Layer, layer_of
 
     given = {"role": role, "observed_at": _day_or_time(at), "session": session, "labels": label}
     options = cast("ExperienceOptions", {name: value for name, value in given.items() if value})
@@ -66,7 +67,9 @@ def remember(
         if as_json:
             show.json(stored)
         else:
-            show.stored(stored, words_of(client, stored.derives))
+            # Episodes and understanding come later: they may be there by now or not.
+            claims = [each for each in stored.derives if layer_of(each) in (Layer.FACTS, Layer.BELIEFS)]
+            show.stored(stored, words_of(client, claims))
     if stage not in (None, "captured") and stored.status != stage:
         raise Unavailable(
             "DERIVATION_WAITS",
