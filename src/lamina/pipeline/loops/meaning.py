@@ -120,7 +120,7 @@ def meant_by(ending: Ending, held: Sequence[Loop]) -> Loop | None:
         share = _share(ending, loop, said)
         if share <= (0.0 if best is None else best[0]):
             continue
-        if not speaks_of_another(_wording(loop), ending.words, deed_first=ending.way == "did"):
+        if not speaks_of_another(_wording(loop), ending.words, deed_first=ending.way in ("did", "dropped")):
             best = (share, loop)
     return _unnamed(ending, ends) if best is None else best[1]
 
