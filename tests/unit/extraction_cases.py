@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from lamina.pipeline.extract import EntityRef, Triple, Utterance
+from lamina.pipeline.extract import EntityRef, RulesExtractor, Triple, Utterance
 from lamina.pipeline.extract.values import TimeWindow
 
 NOW = datetime(2024, 5, 7, 12, tzinfo=UTC)
@@ -63,3 +63,8 @@ def short(triple: Triple) -> str:
         if there
     ]
     return " ".join([triple.subject.name, *marks, triple.predicate, str(value)])
+
+
+def read(extractor: RulesExtractor, text: str) -> list[str]:
+    """The claims of one utterance, as short text."""
+    return [short(triple) for triple in extractor.extract([say(text)])[0].triples]

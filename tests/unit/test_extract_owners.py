@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from extraction_cases import find_times, say, short
+from extraction_cases import find_times, read
 
 from lamina.pipeline.extract import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
@@ -14,10 +14,6 @@ pytestmark = pytest.mark.model
 @pytest.fixture(scope="session")
 def extractor(parser: Parser) -> RulesExtractor:
     return RulesExtractor(find_times, parser=parser)
-
-
-def read(extractor: RulesExtractor, text: str) -> list[str]:
-    return [short(t) for t in extractor.extract([say(text)])[0].triples]
 
 
 @pytest.mark.parametrize(

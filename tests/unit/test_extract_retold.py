@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from extraction_cases import find_times, say, short
+from extraction_cases import find_times, read
 
 from lamina.language.attributed import denial, is_attributed
 from lamina.pipeline.extract import RulesExtractor
@@ -15,10 +15,6 @@ pytestmark = pytest.mark.model
 @pytest.fixture(scope="session")
 def extractor(parser: Parser) -> RulesExtractor:
     return RulesExtractor(find_times, parser=parser)
-
-
-def read(extractor: RulesExtractor, text: str) -> list[str]:
-    return [short(t) for t in extractor.extract([say(text)])[0].triples]
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,16 @@ eggs alone of milk and eggs. A promise that is lost is worse than one that is sh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Final
 
 from lamina.language.tokens import analyse
 from lamina.language.wordsets import word_set
-from lamina.pipeline.loops.matching import core_of, key_terms, object_of
+from lamina.pipeline.loops.matching import TOKEN, core_of, key_terms, object_of
 
 __all__ = ["speaks_of_another"]
 
-_WORD = re.compile(r"[\w&]+(?:['’.-]\w+)*")
 _SLOTS: Final = word_set("to for with from in into at")
 _ENDS_A_PHRASE: Final = _SLOTS | word_set(
     "on by about of before after until over under and or but so then because since than as against without like near when while "
@@ -35,7 +33,7 @@ def speaks_of_another(wording: str, said: str, *, deed_first: bool) -> bool:
 
     ``deed_first`` where the report begins with its verb: then what follows is its object.
     """
-    wanted, heard = _WORD.findall(core_of(wording)), _WORD.findall(said)
+    wanted, heard = TOKEN.findall(core_of(wording)), TOKEN.findall(said)
     asked, told = _slots(wanted), _slots(heard)
     if any(asked[slot].isdisjoint(told[slot]) for slot in asked.keys() & told.keys()):
         return True

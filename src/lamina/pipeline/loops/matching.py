@@ -10,6 +10,7 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.inflect import past_forms
 
 __all__ = [
+    "TOKEN",
     "aside_of",
     "core_of",
     "deed_of",
@@ -69,7 +70,7 @@ _GENERIC = word_set("do get go make take have finish finished complete completed
 _COUNTS = frozenset(analyse("last two three four five six seven eight nine ten couple few several"))
 _WORD = re.compile(r"[\w'-]+")
 _NOT_PAST = word_set("indeed speed breed exceed proceed succeed")
-_TOKEN = re.compile(r"[\w&]+(?:['’.-]\w+)*")
+TOKEN: Final = re.compile(r"[\w&]+(?:['’.-]\w+)*")
 _QUOTED = " (“"
 _QUOTED_FROM = 2
 _ARTICLES = word_set(
@@ -139,15 +140,15 @@ def core_of(wording: str) -> str:
 
 def head_of(words: str) -> frozenset[str]:
     """The terms of the last thing that words name: "camera" of "the expensive bird camera"."""
-    named = [terms for token in _TOKEN.findall(words) if (terms := _terms(token))]
+    named = [terms for token in TOKEN.findall(words) if (terms := _terms(token))]
     return named[-1] if named else frozenset()
 
 
 def tells_of(wording: str, said: str) -> bool:
     """Whether a report has the object of a loop as its own: "bought milk chocolate" and "called the bank about mum" tell
     nothing of milk and mum."""
-    core = _TOKEN.findall(core_of(wording))
-    heard = _TOKEN.findall(said)
+    core = TOKEN.findall(core_of(wording))
+    heard = TOKEN.findall(said)
     spoken = {word.casefold() for word in heard}
     if (pronouns := _PRONOUNS & {word.casefold() for word in core[1:]}) and core_of(wording) != wording:
         quoted = key_terms(wording) - key_terms(core_of(wording))
@@ -169,7 +170,7 @@ def tells_of(wording: str, said: str) -> bool:
 
 def aside_of(wording: str) -> frozenset[str]:
     """The terms of a deed that only say more of it: "the release" of "rotate the key before the release"."""
-    core = _TOKEN.findall(core_of(wording))
+    core = TOKEN.findall(core_of(wording))
     place = _object_at(core)
     if place is None:
         return frozenset()
@@ -178,14 +179,14 @@ def aside_of(wording: str) -> frozenset[str]:
 
 def object_of(wording: str) -> frozenset[str]:
     """The terms of what a deed is done to: "lint rule" of "add a lint rule against prints"."""
-    core = _TOKEN.findall(core_of(wording))
+    core = TOKEN.findall(core_of(wording))
     place = _object_at(core)
     return frozenset() if place is None else key_terms(" ".join(core[1 : place + 1])) - _COUNTS
 
 
 def object_head(words: str) -> frozenset[str]:
     """The terms of the last word of what a deed is done to: "presentation" of "prepare a case presentation for it"."""
-    core = _TOKEN.findall(core_of(words))
+    core = TOKEN.findall(core_of(words))
     place = _object_at(core)
     return frozenset() if place is None else _terms(core[place])
 
