@@ -304,7 +304,7 @@ def test_a_time_in_the_question_asks_for_what_held_then(
 def test_understanding_of_what_holds_now_is_no_answer_about_a_time_that_is_over(
     memory: Memory, question: str, temporal: dict[str, Any], understood: bool
 ) -> None:
-    pack = memory.ask(question, temporal=temporal)
+    pack = memory.ask(question, temporal=temporal, include=["facts", "events", "understanding"])
     assert bool(pack["layers"]["understanding"]) is understood
     assert ("Understanding:" in pack["context_block"]) is understood
     assert pack["layers"]["facts"]

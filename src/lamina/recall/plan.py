@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final, Literal, get_args
 
+from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.events import Party
 from lamina.kernel.operations import Principal
@@ -69,6 +70,15 @@ and 0.836; any of its sessions in the top 5 0.949 and 0.855 (``bench/quality_off
 """
 
 
+@dataclass(frozen=True, slots=True)
+class BlockShape:
+    """What a context block is composed of: up to so many ``events``; the other layers in ``shares`` of the budget where they were
+    named, or the question is of a time or of a whole topic."""
+
+    events: int
+    shares: Mapping[Layer, float]
+
+
 _CLASSES: Sequence[tuple[QuestionClass, re.Pattern[str]]] = (
     ("TIMELINE", re.compile(r"\b(?:when|how long|since when|what (?:date|day|year|month|time)|in what order|before|after)\b", re.I)),
     ("AGGREGATE", re.compile(r"\b(?:how many|how much|how often|list|all (?:the|of)|every|in total|which .*s\b)", re.I)),
@@ -115,6 +125,12 @@ class Plan:
     held_at: Instant | None = None
     faintest: float = 0.0
     called: Called | None = None
+    block: BlockShape | None = None
+
+    @property
+    def block_events(self) -> int:
+        """How many events a context block may draw from; 0 where there is no block, or none without events."""
+        return 0 if self.block is None else self.block.events
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -199,6 +215,7 @@ def plan_recall(
         breadth=breadth,
         held_at=None if temporal.as_of is None and temporal.recorded_during is None else axes.seen_at,
         faintest=_faintest(request),
+        block=_block(request),
     )
 
 
@@ -216,6 +233,27 @@ def _layers(request: Recall) -> tuple[Layer, ...]:
 def _limits(request: Recall) -> Mapping[Layer, int]:
     given = {Layer(name): count for name, count in request.budgets.per_layer_limits.items()}
     return {layer: given.get(layer, DEFAULT_LIMITS[layer]) for layer in _layers(request)}
+
+
+_DEFAULT_SHARES: Final[Mapping[Layer, float]] = {Layer.FACTS: 0.06}
+_SHARES: Final[Mapping[Layer, float]] = {
+    Layer.FACTS: 0.15,
+    Layer.EPISODES: 0.12,
+    Layer.BELIEFS: 0.05,
+    Layer.UNDERSTANDING: 0.08,
+}
+_LINE_TOKENS_MIN: Final = 16
+"""A line of an event has its day, its speaker, quotes and a marker, and so at least this many tokens."""
+
+
+def _block(request: Recall) -> BlockShape | None:
+    if request.view not in ("holistic", "local", "descend"):
+        return None
+    events = 0
+    if Layer.EVENTS in _layers(request):
+        most = request.budgets.per_layer_limits.get(Layer.EVENTS.value, limits.BLOCK_EVENTS_MAX)
+        events = min(most, request.budgets.max_tokens // _LINE_TOKENS_MIN + 1)
+    return BlockShape(events, _SHARES if request.include else _DEFAULT_SHARES)
 
 
 def _faintest(request: Recall) -> float:

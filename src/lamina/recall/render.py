@@ -17,6 +17,7 @@ from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, 
 from lamina.kernel.time import Instant, rfc3339
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
+from lamina.recall.days import days_meant
 from lamina.recall.naming import Called
 from lamina.recall.pack import Item
 from lamina.recall.requests import CitationMode
@@ -40,19 +41,26 @@ _SECTIONS: Sequence[tuple[Layer, str]] = (
 """What answers a question most often comes first: a reader may stop, and a prompt may be cut."""
 
 
-def line_of(value: Event | Record, terms: Sequence[str], mark: str = "", called: Called | None = None) -> str:
+def line_of(
+    value: Event | Record,
+    terms: Sequence[str],
+    *,
+    mark: str = "",
+    called: Called | None = None,
+    said_at: Instant | None = None,
+) -> str:
     """The line of an item, without its marker. ``mark`` stands behind who said what an event says; what was said stays as
-    it was, and elsewhere the user is named as they are ``called``."""
+    it was, and elsewhere the user is named as they are ``called``. ``said_at`` is when the turn was said that tells a fact."""
     if isinstance(value, Event):
         return _plain(_event_line(value, terms, mark, called))
-    return _plain(_worded(value, called))
+    return _plain(_worded(value, called, said_at))
 
 
-def _worded(value: Record, called: Called | None) -> str:
+def _worded(value: Record, called: Called | None, said_at: Instant | None) -> str:
     match value:
         case Fact():
             text = value.text if called is None else called.said_of(value, value.text)
-            return f"{_plain(text)} ({_validity(value.valid_from, value.valid_to)}{_source(value)})"
+            return f"{_plain(text)} ({_validity(value, said_at)}{_source(value)})"
         case Belief():
             claim = f"{value.subject.name} {value.predicate.replace('_', ' ')} {value.object.text}"
             if called is not None:
@@ -83,10 +91,11 @@ def _event_line(event: Event, terms: Sequence[str], mark: str, called: Called | 
     source += mark
     day = rfc3339(event.context.observed_at)[:16].replace("T", " ")
     words = _unquoted(snippet(text_of(event.content), terms))
+    meant = _unquoted(days_meant(words, event.context.observed_at))
     speaker = event.observed_actor.display_name
     if called is not None:
         speaker = called.who(speaker)
-    return f'{day} {_unquoted(speaker)}{source}: "{words}"'
+    return f'{day} {_unquoted(speaker)}{source}: "{words}"{" " if meant else ""}{meant}'
 
 
 def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
@@ -115,9 +124,12 @@ def _source(claim: Claim) -> str:
     return "; read in a tool result or document" if claim.external else ""
 
 
-def _validity(valid_from: Instant, valid_to: Instant | None) -> str:
-    since = rfc3339(valid_from)[:10]
-    return f"since {since}" if valid_to is None else f"{since} to {rfc3339(valid_to)[:10]}"
+def _validity(fact: Fact, said_at: Instant | None) -> str:
+    """Since when it holds where a beginning was told, else when it was said: nobody knows how long it held before."""
+    begins, ends = rfc3339(fact.valid_from)[:10], fact.valid_to and rfc3339(fact.valid_to)[:10]
+    if fact.valid_from == said_at:
+        return f"said {begins}, until {ends}" if ends else f"said {begins}"
+    return f"{begins} to {ends}" if ends else f"since {begins}"
 
 
 def _plain(text: str) -> str:
