@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from capsules import BEFORE, NOW, body, rationale, stored
+from lamina.cli import show
 from lamina.cli.main import app
 from lamina.client import Client
+from lamina.client.results import Said
 from lamina.continuity.capsule import requests
 from lamina.continuity.judgements.startup import startup_summary
 from lamina.continuity.judgements.trust import trust_signals
@@ -181,6 +184,19 @@ def test_a_capsule_that_is_not_there_is_said(server: Recorded, run: Callable[...
 def test_json_is_the_answer_as_it_came(server: Recorded, run: Callable[..., Result]) -> None:
     server.answer = shown()
     assert json.loads(run("startup", "thread", "launch", "--json").stdout) == server.answer
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_json_on_a_terminal_escapes_what_it_would_obey_or_hide(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: terminal)
+    monkeypatch.setattr("sys.stdout", stream)
+    said = Said.model_validate({"text": "\x9b2J é \u202e\U000e0041 👩\u200d🚀"})
+    show.json(said)
+    assert json.loads(stream.getvalue()) == said.model_dump()
+    assert ("\\u009b2J é \\u202e\\udb40\\udc41 👩\u200d🚀" in stream.getvalue()) == terminal
 
 
 @pytest.mark.parametrize("whole", [True, False])
