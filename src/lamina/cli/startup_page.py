@@ -184,7 +184,7 @@ def _trust(said: Plain, capsule: Plain) -> list[PageLine]:
     if signals is None:
         return [PageLine("Trust: unknown, its signals could not be made", "yellow")]
     recency, integrity = signals.get("recency") or {}, signals.get("integrity") or {}
-    phase, health = recency.get("phase"), integrity.get("health_status")
+    phase, health = str(recency.get("phase") or ""), integrity.get("health_status")
     judged = [_PHASES.get(phase, phase), health]
     judged += (
         [] if (signals.get("completeness") or {}).get("orientation_adequate") else ["orientation is thin"]
