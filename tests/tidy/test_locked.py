@@ -45,5 +45,9 @@ def test_what_tests_and_checks_need_is_locked(requirement: Requirement) -> None:
     assert requirement.specifier.contains(version), "run scripts/lock"
 
 
+def test_what_installs_a_clone_is_locked() -> None:
+    assert "editables" in locked(RUN), "the build backend asks for it, and no isolated build brings it"
+
+
 def test_nothing_is_locked_twice() -> None:
     assert not locked(RUN).keys() & locked(DEV).keys()
