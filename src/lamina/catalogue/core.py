@@ -360,7 +360,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "MODEL_FILE_DAMAGED": ErrorCode(
         "Fault",
         SERVER,
-        "A file of the embedding model is missing or is not the one that Lamina was measured with. "
+        "A file of the embedding model or of the parser's model is missing or is not the one that Lamina was measured with. "
         "Install the package again.",
     ),
     "MODEL_MISCONFIGURED": ErrorCode(

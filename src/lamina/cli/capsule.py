@@ -50,14 +50,22 @@ def read(
 
 @capsule_commands.command()
 def startup(
-    kind: _Kind, subject_id: _Id, actor: Actor = None, url: Url = DEFAULT_URL, as_json: AsJson = False
+    kind: _Kind,
+    subject_id: _Id,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="How long the page may be; the least salient items are left out first."),
+    ] = None,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
 ) -> None:
-    """Show what a new session needs first: where it stands, what is open, how far it can be trusted."""
+    """Show what a new session needs first: how far it can be trusted, where it stands, what is open."""
     from lamina.cli import show, show_capsule
 
     body = {**_subject(kind, subject_id), "view": "startup", "allow_fallback": True}
     said = _asked(url, actor, "read", body)
-    return show.json(said) if as_json else show_capsule.startup(said.model_dump())
+    return show.json(said) if as_json else show_capsule.startup(said.model_dump(), max_tokens)
 
 
 @capsule_commands.command()

@@ -158,7 +158,8 @@ def _model() -> Check:
 
 
 def _parser() -> Check:
-    from lamina.pipeline.extract.syntax import MODEL, Parser
+    from lamina.pipeline.extract.parser_files import MODEL
+    from lamina.pipeline.extract.syntax import Parser
 
     began = time.perf_counter()
     try:

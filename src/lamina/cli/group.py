@@ -24,8 +24,9 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except LaminaError as error:
             from lamina.cli.advice import at_the_terminal
+            from lamina.kernel.shown import shown
 
-            typer.echo(f"lamina: {at_the_terminal(error)}", err=True)
+            typer.echo(f"lamina: {shown(at_the_terminal(error))}", err=True)
             raise typer.Exit(outcome_of(error).exit_code) from error
         except KeyboardInterrupt as interrupt:
             raise typer.Exit(INTERRUPTED) from interrupt

@@ -185,11 +185,12 @@ def jsonl(
     """Store every line of a file. Run it again after an error: lines that are there already are not stored twice."""
     from lamina.cli.importing import import_jsonl
     from lamina.cli.remote import connected
+    from lamina.kernel.shown import shown
 
     with connected(url, actor, scope) as client:
         report = import_jsonl(client, file, scope=scope, actor=actor)
     for problem in report.problems:
-        typer.echo(f"lamina: line {problem.line}: {problem.message}", err=True)
+        typer.echo(f"lamina: line {problem.line}: {shown(problem.message)}", err=True)
     if report.refused > len(report.problems):
         typer.echo(f"lamina: and {report.refused - len(report.problems)} more", err=True)
     typer.echo(f"{report.stored} of {report.stored + report.refused} lines are stored")

@@ -14,6 +14,7 @@ from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, Record
+from lamina.kernel.shown import on_one_line
 from lamina.kernel.time import Instant, rfc3339
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
@@ -24,7 +25,6 @@ from lamina.recall.requests import CitationMode
 __all__ = ["Block", "line_of", "render_block", "snippet"]
 
 SNIPPET_CHARS: Final = 480
-_SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
 _OPENS, _CLOSES = r"\[［【〔⟦", r"\]］】〕⟧"
 _BETWEEN = rf"[^\w{_OPENS}{_CLOSES}]"
 _MARKER = re.compile(rf"[{_OPENS}]({_BETWEEN}*\d(?:\d|{_BETWEEN})*)[{_CLOSES}]")
@@ -121,8 +121,8 @@ def _validity(valid_from: Instant, valid_to: Instant | None) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text on one line, without what looks like a marker."""
-    return _MARKER.sub(r"(\1)", _SPACE.sub(" ", text)).strip()
+    """Text on one line, without what cannot be seen and without what looks like a marker."""
+    return _MARKER.sub(r"(\1)", on_one_line(text))
 
 
 def _unquoted(text: str) -> str:

@@ -6,13 +6,16 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import InstantText, Result
 
 __all__ = [
     "Applied",
     "AppliedOne",
     "Archived",
+    "ArchivingNote",
     "CapsuleHistory",
+    "CapsuleProvenance",
     "CapsuleVersion",
     "ColdStored",
     "Compared",
@@ -95,10 +98,30 @@ class Moved(Result):
     recovery_warnings: list[str] = Field(default_factory=list)
 
 
-class ReadCapsule(_Sparse):
-    """A capsule and what can be said of it. The last three keys come with the startup view."""
+class ArchivingNote(Result):
+    """When a capsule was put away, by whom, and the reason that was given."""
 
-    occasional = frozenset({"startup_summary", "graph_summary", "schedule_context"})
+    archived_at: str
+    archived_by: str
+    reason: str
+
+
+class CapsuleProvenance(Result):
+    """Who last wrote a capsule, and when by the server's clock; null where no write of it is known.
+
+    ``archived`` is null unless the capsule was put away after that write.
+    """
+
+    written_by: str | None = None
+    written_at: Stamp | None = None
+    version: int | None = None
+    archived: ArchivingNote | None = None
+
+
+class ReadCapsule(_Sparse):
+    """A capsule and what can be said of it. The last four keys come with the startup view."""
+
+    occasional = frozenset({"startup_summary", "graph_summary", "schedule_context", "provenance"})
 
     ok: Literal[True] = True
     path: str
@@ -110,6 +133,7 @@ class ReadCapsule(_Sparse):
     startup_summary: Plain | None = None
     graph_summary: Plain | None = None
     schedule_context: Plain | None = None
+    provenance: CapsuleProvenance | None = None
 
 
 class Compared(Result):

@@ -10,6 +10,7 @@ from lamina.continuity.capsule import requests, results
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.changes.comparing import candidate_of, compared
+from lamina.continuity.handlers.provenance import provenance
 from lamina.continuity.judgements.recovery_warnings import (
     ACTIVE_INVALID,
     ACTIVE_MISSING,
@@ -129,7 +130,9 @@ class Reading:
         except _UNEXPECTED as error:
             _LOG.error("a startup summary failed: %s\n%s", class_of(error), frames_of(error))
             warnings.append(SUMMARY_FAILED)
-        return more | {name: section(subject, call) for name, section in self._sections.items()}
+        more |= {name: section(subject, call) for name, section in self._sections.items()}
+        path = subject.fallback_path if state == "fallback" else subject.active_path
+        return more | {"provenance": provenance(self._shelf, subject, call, path)}
 
 
 def _trust(capsule: CapsuleObject | None, now: Instant, state: str, warnings: list[str]) -> Trust | None:

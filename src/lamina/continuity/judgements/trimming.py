@@ -18,7 +18,7 @@ from lamina.continuity.judgements.trust import Trust, compact, trust_signals
 from lamina.kernel.time import Instant
 from lamina.observe.rounds import class_of, frames_of
 
-__all__ = ["Fitted", "Trimmed", "fitted", "rendered", "shares", "tokens", "trimmed"]
+__all__ = ["LEAST_SALIENT_FIRST", "Fitted", "Trimmed", "fitted", "rendered", "shares", "tokens", "trimmed"]
 
 _LOG = logging.getLogger("lamina.continuity")
 _WHOLE: Final = (
@@ -50,6 +50,8 @@ _GRADUAL: Final = (
     "continuity.active_concerns",
     "continuity.top_priorities",
 )
+LEAST_SALIENT_FIRST: Final = (*_WHOLE, *_GRADUAL)
+"""The order in which a budget takes sections away."""
 _CHARACTERS_PER_TOKEN: Final = 4
 _LEAST_TOKENS: Final = 16
 """What must be left for the capsule itself when trust signals are chosen."""

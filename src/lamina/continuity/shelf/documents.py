@@ -18,7 +18,7 @@ from lamina.continuity.shelf.loading import Loaded, loaded, object_in
 from lamina.errors import LaminaError, Malformed, NotFound
 from lamina.kernel.operations import Call
 from lamina.kernel.time import Instant
-from lamina.store.ports.documents import Change, Commit, Document, Documents, DocumentVersion
+from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, Documents, DocumentVersion
 
 __all__ = ["Kept", "Shelf", "Standing", "no_capsule"]
 
@@ -121,6 +121,11 @@ class Shelf:
             if not page:
                 return
             before = page[-1].version
+
+    def last_write(self, tenant_id: str, path: str) -> DocumentVersion | None:
+        """The newest step at a path that left something there."""
+        steps = self._documents.history(tenant_id, path, before=None, limit=_STEPS)
+        return next((step for step in steps if step.kind is not ChangeKind.REMOVE), None)
 
     def owner(self, tenant_id: str, subject: Subject, version: int) -> Subject | None:
         """Whose capsule stood at the subject's path as of a version; None where that does not say."""
