@@ -25,7 +25,7 @@ __all__ = ["ReadingAhead", "share", "shared_parser"]
 _ANY_TIME = datetime(2024, 5, 7, 12, tzinfo=UTC)
 
 
-class _Asked(Exception):  # noqa: N818  # no error: it carries what the extractor asked for
+class _Asked(Exception):  # no error: it carries what the extractor asked for
     def __init__(self, sentences: Sequence[str]) -> None:
         self.sentences = sentences
 
