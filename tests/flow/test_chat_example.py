@@ -64,11 +64,11 @@ def lamina(tmp_path: Path, model: str) -> Iterator[str]:
     process.communicate(timeout=300)
 
 
-@pytest.fixture
-def live_memory(tmp_path: Path) -> Iterator[str]:
-    """A server without a worker and without a model."""
+@pytest.fixture(scope="module")
+def live_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server without a worker and without a model, where each test is another user."""
     port = free_port()
-    process = start(tmp_path, port, "--workers", "0")
+    process = start(tmp_path_factory.mktemp("memory"), port, "--workers", "0")
     wait_for(lambda: answers(f"http://127.0.0.1:{port}"))
     yield f"http://127.0.0.1:{port}"
     kill(process)
@@ -88,9 +88,9 @@ def chat(url: str, *said: str, more: tuple[str, ...] = ()) -> list[str]:
     return run.stdout.splitlines()
 
 
-def brief(url: str, session: str | None = None) -> dict[str, Any]:
+def brief(url: str, session: str | None = None, user: str = "maya") -> dict[str, Any]:
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 5))
-    asked = {**WHO, "now": now, "mode": "session_start", "sessionId": session}
+    asked = {**WHO, "userId": user, "now": now, "mode": "session_start", "sessionId": session}
     found: dict[str, Any] = httpx.post(f"{url}/brief", json=asked, timeout=300).json()
     return found
 
@@ -138,11 +138,12 @@ def failing(url: str, *more: str) -> str:
 
 
 def test_without_a_model_nothing_that_was_remembered_is_said_again(live_memory: str) -> None:
-    chat(live_memory, "My name is Maya.", "I need to book the dentist.")
-    chat(live_memory, "hello again", "What did I say?")
+    user = ("--user", "ana")
+    chat(live_memory, "My name is Maya.", "I need to book the dentist.", more=user)
+    chat(live_memory, "hello again", "What did I say?", more=user)
     said = {
         event["content"]["text"]
-        for event in httpx.get(f"{live_memory}/v1/events", params={"scope": "org:home/user:maya"}).json()[
+        for event in httpx.get(f"{live_memory}/v1/events", params={"scope": "org:home/user:ana"}).json()[
             "items"
         ]
         if event["content"]["role"] == "assistant"
@@ -151,8 +152,8 @@ def test_without_a_model_nothing_that_was_remembered_is_said_again(live_memory: 
 
 
 def test_the_next_chat_is_told_of_the_last_one(live_memory: str) -> None:
-    chat(live_memory, "My name is Maya.", "I need to book the dentist.")
-    assert "book the dentist" in brief(live_memory)["episodeBridge"]
+    chat(live_memory, "My name is Maya.", "I need to book the dentist.", more=("--user", "bob"))
+    assert "book the dentist" in brief(live_memory, user="bob")["episodeBridge"]
 
 
 def test_a_server_that_is_down_is_one_line() -> None:
