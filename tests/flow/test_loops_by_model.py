@@ -41,9 +41,13 @@ class Talk:
         self.store = SqliteStore(folder, clock=ManualClock(), durable=False)
         self.model = model
         self.worker = self.working(asks_loops=True)
-        self.generator = OpenAiGenerator(model.url, "small", timeout_s=1.0)
-        self.inquirer = Inquirer(self.store, self.clock, self.generator)
+        self.wait(300.0)
         self.at = NOON
+
+    def wait(self, timeout_s: float) -> None:
+        """So long is the model waited for."""
+        self.generator = OpenAiGenerator(self.model.url, "small", timeout_s=timeout_s)
+        self.inquirer = Inquirer(self.store, self.clock, self.generator)
 
     def working(self, **more: Any) -> Worker:
         return Worker(self.store, Deriver(self.store, EXTRACTOR, None, **more), None, self.clock, "test")
@@ -390,6 +394,8 @@ def test_a_model_that_turns_everything_away_costs_nobody_an_attempt_until_somebo
 
 
 def test_a_slow_model_is_given_up_in_time_and_asked_again(talk):
+    talk.generator.close()
+    talk.wait(0.5)
     talk.model.wait_s = 3.0
     talk.say(MEANT)
     talk.inquirer.step()

@@ -29,7 +29,7 @@ def post(port: int, path: str, body: dict[str, Any]) -> Any:
         json.dumps(body).encode(),
         {"Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=10) as response:
+    with urllib.request.urlopen(request, timeout=300) as response:
         return json.load(response)
 
 

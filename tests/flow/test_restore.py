@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 def git(path: Path, *arguments: str, committed: str | None = None) -> str:
     command = ["git", "-C", str(path), "-c", "user.name=x", "-c", "user.email=x@y.invalid", *arguments]
     dated = {} if committed is None else {"GIT_COMMITTER_DATE": committed}
-    done = subprocess.run(command, capture_output=True, check=True, timeout=60, env=os.environ | dated)
+    done = subprocess.run(command, capture_output=True, check=True, timeout=300, env=os.environ | dated)
     return done.stdout.decode()
 
 

@@ -80,7 +80,7 @@ def processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[
 
 
 def run(story: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(story, 10))
+    asyncio.run(asyncio.wait_for(story, 300))
 
 
 async def ended(blocks: asyncio.Queue[str], code: str) -> None:

@@ -227,7 +227,7 @@ def test_how_fast_calls_may_come_is_not_read_at_every_call(monkeypatch: pytest.M
     assert world.tier("scope.write", HOME) is None  # who decides anything reads what stands now
     assert writes() == "50/s"
     world.put("tenant", defaults={"rate_limit.write": "40/s"})
-    until = time.monotonic() + 5
+    until = time.monotonic() + 300
     while writes() != "40/s":  # what another process put
         assert time.monotonic() < until
 

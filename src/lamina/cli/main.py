@@ -16,7 +16,7 @@ import typer
 from lamina import __version__
 from lamina.cli.audit import audit_commands
 from lamina.cli.capsule import capsule_commands
-from lamina.cli.group import Commands
+from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
 from lamina.cli.memory import add_memory_commands
 from lamina.cli.options import AsJson, Data, chosen_settings, setting_default
 from lamina.settings import PRESETS
@@ -161,4 +161,9 @@ def main() -> None:
     # Before anything loads numpy: its library would otherwise spin a thread per core for products of a few milliseconds,
     # which multiplies what a recall costs by twenty.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    app()
+    try:
+        app()
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:
+            leave_at_once(INTERRUPTED)
+        raise
