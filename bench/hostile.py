@@ -119,7 +119,11 @@ def shown(name: str, taken: list[float]) -> float:
     """Print the figures of a phase; gives its p99."""
     ordered = sorted(taken)
     p50, p99 = ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.99)]
-    print(f"{name:8} {len(taken)} calls: p50 {p50:.1f} ms, p99 {p99:.1f} ms, longest {ordered[-1]:.1f} ms")
+    longest = taken.index(ordered[-1])
+    kind = ("write", "recall", "list", "list")[longest % 4]
+    print(
+        f"{name:8} {len(taken)} calls: p50 {p50:.1f} ms, p99 {p99:.1f} ms, longest {ordered[-1]:.1f} ms, a {kind}"
+    )
     return p99
 
 
