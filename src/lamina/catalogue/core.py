@@ -19,7 +19,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "TooLarge",
         REQUESTS,
         "The body has more keys or elements, or nests deeper, than `details.max`; `details.counted` says which. "
-        "It was refused before it was read. Send less in one request.",
+        "It was refused before it was read.",
+        hint="send less in one request",
     ),
     "ERASURE_NOT_OFFERED": ErrorCode(
         "Unsupported",
@@ -149,8 +150,9 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "REQUEST_TIMEOUT": ErrorCode(
         "Malformed",
         REQUESTS,
-        "Headers or body of the request took too long to arrive. The connection is closed; send it again at once and whole.",
+        "Headers or body of the request took too long to arrive. The connection is closed.",
         408,
+        hint="open a connection when the request is ready, and send it whole",
     ),
     "UNKNOWN_CAPABILITY": ErrorCode(
         "Invalid",
