@@ -37,6 +37,36 @@ PRUNE_CANDIDATES_MAX: Final = 1000  # how many a dry run shows; it counts all
 BODY_BYTES_MAX: Final = 2 * 1024 * 1024
 BULK_BODY_BYTES_MAX: Final = 64 * 1024 * 1024
 BULK_ITEMS_MAX: Final = 1000  # of the Cortex contract
+# What there may be to a body, counted before it is parsed: a byte of keys costs a hundred bytes of memory. The content of one
+# experience, at most 262,144 bytes, stays below; an item of a bulk write has the same bounds, and the whole these.
+JSON_DEPTH_MAX: Final = 64  # content may nest 32 deep, inside the envelope and a batch
+JSON_KEYS_MAX: Final = 32_768
+JSON_ELEMENTS_MAX: Final = 131_072
+BULK_KEYS_MAX: Final = 262_144
+BULK_ELEMENTS_MAX: Final = 1_048_576
+BODY_PLAIN_BYTES_MAX: Final = 16 * 1024  # that are parsed where they arrive: a millisecond or two at worst
+BODY_PART_PAUSE_S: Final = 0.0005  # between the parts of a large one, for whoever waits for the interpreter
+PROBLEMS_SHOWN_MAX: Final = 20  # of a request that is not of its type
+PROBLEMS_READ_MAX: Final = 1000  # that are put into words to show the first of them: some 3 ms
+# Bodies at once. One in memory costs some five times its bytes by the time it is stored; with these the server stays below 1 GB.
+# Small ones are not counted: connections bound them.
+BODIES_BYTES_MAX: Final = 128 * 1024 * 1024
+BODIES_OF_CALLER_BYTES_MAX: Final = 80 * 1024 * 1024  # one bulk write and some others
+BODY_UNCOUNTED_BYTES_MAX: Final = 64 * 1024
+BODIES_RETRY_S: Final = 2.0
+# Connections. Streams hold one each, and have bounds of their own.
+CONNECTIONS_MAX: Final = 2048
+CONNECTIONS_OF_ADDRESS_MAX: Final = (
+    512  # more than the streams of a tenant; proxies and this machine are not counted
+)
+CONNECTIONS_REFUSED_MAX: Final = 128  # that are still told so; past it they are cut off without a word
+CONNECTIONS_RETRY_S: Final = 5.0
+REFUSED_S_MAX: Final = 2.0  # that a refused one has to send its request, so that it reads the answer
+HEADERS_S_MAX: Final = 10.0
+BODY_S_MAX: Final = 20.0  # and a second more for as many bytes as the next bound says
+BODY_BYTES_PER_S_MIN: Final = 64 * 1024
+CONNECTIONS_LOOK_S: Final = 1.0  # how often all are looked at for those that are late
+FILES_OPEN_MIN: Final = 256  # that the process needs beside its connections
 PAGE_LIMIT_DEFAULT: Final = 50  # of the Cortex contract
 PAGE_LIMIT_MAX: Final = 1000
 CURSOR_LENGTH_MAX: Final = 2048

@@ -60,7 +60,7 @@ llm.invoke                       Y Y Y Y
 diagnostics.read                 Y ~ Y Y
 audit.read                       Y Y Y Y
 audit.read.cross_actor           Y N Y Y
-auth.revoke                      Y Y Y Y
+auth.revoke                      T T T Y
 temporal.phrases.read            Y Y Y Y
 temporal.phrases.write           Y Y Y Y
 vocabulary.read                  Y Y Y Y
@@ -75,7 +75,8 @@ admin.flush                      O O O Y
 admin.compact                    O O O Y
 admin.health                     Y Y Y Y
 """
-"""``~`` is left to the tenant and denied until it allows; ``O`` takes an operator, ``T`` an administrator of the tenant."""
+"""``~`` is left to the tenant and denied until it allows; ``O`` takes an operator, ``T`` an administrator of the tenant.
+The table itself has Y for ``auth.revoke``; 8.16.1 says who holds it."""
 CELLS = [
     (capability, preset, cell)
     for capability, *cells in map(str.split, APPENDIX_A.strip().splitlines())

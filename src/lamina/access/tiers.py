@@ -151,6 +151,12 @@ class Snapshot:
             return self._denied(grant, "deployment", "only an operator of the deployment holds it")
         if capability is Capability.POLICY_ADMINISTER_TENANT and not self._administers_tenant(principal):
             return self._denied(grant, "tenant", "only an administrator of the tenant holds it")
+        if capability is Capability.AUTH_REVOKE and not self._administers_tenant(principal):
+            return self._denied(
+                grant,
+                "tenant",
+                "operators and administrators of the tenant hold it; your own token needs none",
+            )
         if scope is not None and capability in self._denied_at(principal.tenant_id, scope):
             return self._denied(grant, "scope")
         if capability in self._actor(principal.tenant_id, principal.actor).denies:

@@ -13,10 +13,11 @@ from starlette.types import ASGIApp
 
 from lamina import limits
 from lamina.app import Server, build_server
-from lamina.cli.process import collect_seldom, share_heaps, use_one_core_a_product
+from lamina.cli.process import allow_connections, collect_seldom, share_heaps, use_one_core_a_product
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.errors import Invalid
+from lamina.http.connections import ConnectionBounds, Connections, bounded_protocol
 from lamina.observe.logs import set_up_logging
 from lamina.settings import Settings
 from lamina.store.sqlite import require_no_worker, usable
@@ -67,8 +68,11 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
 
 def uvicorn_config(settings: Settings, application: ASGIApp) -> uvicorn.Config:
     """How Uvicorn serves the application. Only a trusted proxy may say for whom it asks."""
+    proxies = [name.strip() for name in settings.trusted_proxies.split(",") if name.strip()]
+    connections = Connections(ConnectionBounds(most=allow_connections(limits.CONNECTIONS_MAX)), proxies)
     return uvicorn.Config(
         application,
+        http=bounded_protocol(connections),
         log_level=settings.log_level,
         log_config=None,
         access_log=False,

@@ -7,7 +7,7 @@ Cortex has the envelope of seed 002, 6.6; Relay and Synapse have the ``detail`` 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -15,23 +15,27 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from lamina import errors
+from lamina import errors, limits
 from lamina.catalogue import CATALOGUE
 from lamina.errors import Invalid, LaminaError, Malformed, Unauthenticated, outcome_of
 
 __all__ = [
     "DOCUMENTATION",
+    "TOO_MANY",
     "DetailBody",
     "ErrorEnvelope",
     "ErrorStyle",
     "HelpErrorBody",
+    "Problem",
     "Shown",
     "detail_response",
     "detailed",
     "envelope",
     "error_response",
+    "from_problems",
     "from_validation",
     "help_response",
+    "problems_of",
     "shown_in_detail",
     "status_of",
 ]
@@ -225,17 +229,45 @@ def _response(
     )
 
 
-def from_validation(error: ValidationError, code: str) -> LaminaError:
-    """One of ours for what Pydantic found: the first problem in the message, all fields in the details.
+Problem = Mapping[str, Any]
+"""One of Pydantic's, as ``ValidationError.errors`` gives it."""
 
-    Inputs are not echoed: they may be memories.
+
+def from_validation(
+    error: ValidationError, code: str, few: Callable[[], Sequence[Problem]] | None = None
+) -> LaminaError:
+    """One of ours for what Pydantic found: the first problem in the message, the first few in the details.
+
+    ``few`` gives the first few in another way, where there are too many to put all of them into words. Inputs are not
+    echoed: they may be memories.
     """
-    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    many = error.error_count() > limits.PROBLEMS_READ_MAX
+    problems = few() if many and few is not None else problems_of(error)
+    return from_problems(problems, code, count=error.error_count())
+
+
+def problems_of(error: ValidationError) -> Sequence[Problem]:
+    """What Pydantic found; all of it, which takes microseconds each."""
+    if error.error_count() > limits.PROBLEMS_READ_MAX:
+        return [TOO_MANY]
+    return error.errors(include_url=False, include_context=False, include_input=False)
+
+
+TOO_MANY: Final[Problem] = {
+    "type": "too_many_problems",
+    "loc": (),
+    "msg": "more is wrong with it than can be told",
+}
+"""Stands for problems that nobody put into words."""
+
+
+def from_problems(problems: Sequence[Problem], code: str, count: int | None = None) -> LaminaError:
+    """As ``from_validation``, from the problems themselves; ``count`` is how many there are where more are known of."""
     first = problems[0]
     field = ".".join(str(part) for part in first["loc"]) or "body"
     unknown = first["type"] == "extra_forbidden"
     reason = "is not known here" if unknown else first["msg"].removeprefix("Value error, ")
-    details = {
+    details: dict[str, Any] = {
         "field": field,
         "reason": reason,
         "problems": [
@@ -244,9 +276,11 @@ def from_validation(error: ValidationError, code: str) -> LaminaError:
                 "reason": item["msg"],
                 "type": item["type"],
             }
-            for item in problems[:20]
+            for item in problems[: limits.PROBLEMS_SHOWN_MAX]
         ],
     }
+    if count is not None and count > len(details["problems"]):
+        details["problems_in_all"] = count
     known = _BY_TYPE_IN_BODY.get(first["type"])
     if known == "INVALID_BODY":
         return Malformed("INVALID_BODY", f"the body is not JSON: {reason}", details=details)

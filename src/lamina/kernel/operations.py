@@ -11,8 +11,9 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 
 from lamina.errors import LaminaError, Malformed
-from lamina.kernel.canonical import digest, not_finite
+from lamina.kernel.canonical import not_finite
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.json_scan import digest_in_parts
 from lamina.kernel.relay import NoRelayAccess, RelayAccess, RelayNeed
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -110,11 +111,10 @@ class Call:
 
         Raises ``Malformed`` (INVALID_BODY) for a number that is none in JSON, also in a field that nobody reads.
         """
-        body = from_json(self.body)
         try:
-            return digest(body)
+            return digest_in_parts(self.body)
         except ValueError as error:
-            field = (not_finite(body) or "body")[:256]
+            field = (not_finite(from_json(self.body)) or "body")[:256]
             raise Malformed(
                 "INVALID_BODY", f"{field}: is not a finite number", details={"field": field}
             ) from error

@@ -139,6 +139,11 @@ class Item(Request):
     subject: PartyIn | None = None
     idempotency_key: Key
 
+    @model_validator(mode="before")
+    @classmethod
+    def _older_name(cls, value: Any) -> Any:
+        return with_older_name(value)
+
     @field_validator("content")
     @classmethod
     def _content(cls, value: dict[str, Any]) -> dict[str, Any]:
@@ -150,11 +155,6 @@ class Envelope(Item):
     """The body of ``POST /v1/experience``."""
 
     scope: ScopePath
-
-    @model_validator(mode="before")
-    @classmethod
-    def _older_name(cls, value: Any) -> Any:
-        return with_older_name(value)
 
 
 def with_older_name(value: Any) -> Any:
