@@ -191,7 +191,9 @@ def build_server(
     relay = (
         *relay_operations(
             kept.documents,
-            Surroundings(finder, reminders_of(reminding), __version__, AuditedUses(kept.audit)),
+            Surroundings(
+                finder, reminders_of(reminding), __version__, AuditedUses(kept.audit), kept.idempotency
+            ),
             RelayBounds(settings.capsule_archive_days, settings.relay_payload_bytes_max),
         ),
         *schedule_operations(reminding),
