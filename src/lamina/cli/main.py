@@ -129,11 +129,21 @@ def restore(
     from lamina.cli.restore import run_restore
 
     settings = chosen_settings(data=data)
-    commits, same = run_restore(settings, clone, tenant or settings.tenant)
+    restored = run_restore(settings, clone, tenant or settings.tenant)
     hashes = (
-        "with the hashes that they had" if same else "with other hashes, since another program wrote them"
+        "with the hashes that they had"
+        if restored.same_hashes
+        else "with other hashes, since another program wrote them"
     )
-    typer.echo(f"restored {commits} commits {hashes}")
+    typer.echo(f"restored {restored.commits} commits {hashes}")
+    if restored.unreadable:
+        many = len(restored.unreadable)
+        named = "1 capsule" if many == 1 else f"{many} capsules"
+        typer.echo(
+            f"{named} cannot be read, and no operation over capsules shows them; as files they are there:"
+        )
+        for each in restored.unreadable:
+            typer.echo(f"  {each.path}: {each.reason}")
 
 
 @app.command()

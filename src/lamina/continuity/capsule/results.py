@@ -187,15 +187,17 @@ class Revalidated(Result):
 
 
 class Listed(_Sparse):
-    """Capsules that the caller may read. ``salience_metadata`` comes with the salience order."""
+    """Capsules that the caller may read. ``salience_metadata`` comes with the salience order, ``recovery_warnings``
+    where what stands at a capsule's path cannot be read as one: each names such a path."""
 
-    occasional = frozenset({"salience_metadata"})
+    occasional = frozenset({"salience_metadata", "recovery_warnings"})
 
     ok: Literal[True] = True
     count: int
     capsules: list[Plain]
     unique_match: bool
     salience_metadata: Plain | None = None
+    recovery_warnings: list[str] = Field(default_factory=list)
 
 
 class Archived(Result):

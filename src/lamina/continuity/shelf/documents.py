@@ -155,6 +155,10 @@ class Shelf:
         """The active capsules among documents, by path; what cannot be read is left out."""
         return self._many(tenant_id, found, _active)
 
+    def unreadable(self, tenant_id: str, found: Sequence[Document]) -> list[str]:
+        """The paths of those documents of active capsules that cannot be read."""
+        return sorted({document.path for document in found} - self.capsules(tenant_id, found).keys())
+
     def fallbacks(self, tenant_id: str, found: Sequence[Document]) -> dict[str, Loaded]:
         """The snapshots among documents."""
         return self._many(tenant_id, found, _fallback)
