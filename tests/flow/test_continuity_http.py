@@ -163,3 +163,19 @@ def test_a_collaborators_token_does_not_reach_capsules(make_world: Any) -> None:
         == 401
     )
     server.close()
+
+
+def test_a_write_over_something_unread_is_refused_with_the_hash_of_what_stands(world: Any) -> None:
+    about = {"subject_kind": "thread", "subject_id": "launch"}
+    first = world.call("POST", "/v1/continuity/upsert", body=about | {"capsule": body()}).json()
+    refused = world.call(
+        "POST",
+        "/v1/continuity/upsert",
+        body=about | {"capsule": body(updated_at=later(9)), "expected_sha256": "0" * 64},
+    )
+    assert (refused.status_code, refused.json()["error_code"]) == (409, "CAPSULE_CHANGED")
+    assert refused.json()["capsule_sha256"] == first["capsule_sha256"]
+    short = world.call(
+        "POST", "/v1/continuity/patch", body=about | {"operations": [], "expected_sha256": "x"}
+    )
+    assert short.status_code == 422

@@ -97,6 +97,14 @@ def test_an_append_whose_answer_never_left_is_not_made_again_under_its_key(
     assert (other.status_code, other.json()["error_code"]) == (409, "IDEMPOTENCY_CONFLICT")
 
 
+def test_a_parameter_that_is_missing_is_one_of_the_query(world: Any) -> None:
+    refused = world.call("GET", "/v1/read")
+    assert refused.status_code == 422
+    assert [(each["type"], each["loc"]) for each in refused.json()["detail"]] == [
+        ("missing", ["query", "path"])
+    ]
+
+
 def test_unchanged_bytes_make_no_commit_and_no_event(world: Any) -> None:
     first = _write(world, NOTE, "same")
     second = _write(world, NOTE, "same")

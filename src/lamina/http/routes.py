@@ -83,7 +83,7 @@ class Route:
             given = TypeAdapter(dict[str, Any]).validate_json(content or b"{}")
             return Read(self._validated(given | around), body, key)
         except ValidationError as error:
-            raise from_validation(error, self.invalid_code) from error
+            raise from_validation(error, self.invalid_code, self._where) from error
 
     @property
     def requires_a_body(self) -> bool:
@@ -141,8 +141,16 @@ class Route:
         try:
             request: BaseModel = self.operation.request.model_validate(given)
         except ValidationError as error:
-            raise from_validation(error, self.invalid_code) from error
+            raise from_validation(error, self.invalid_code, self._where) from error
         return request
+
+    def _where(self, name: str) -> str:
+        """The part of a request in which a field stands."""
+        if name in self.in_path:
+            return "path"
+        if name in self.headers.values():
+            return "header"
+        return "body" if self.has_body and name not in self.query else "query"
 
     def _around(self, http: HttpRequest) -> dict[str, Any]:
         given: dict[str, Any] = {self.named.get(k, k): v for k, v in http.path_params.items()}

@@ -96,7 +96,11 @@ class Moved(Result):
 
 
 class ReadCapsule(_Sparse):
-    """A capsule and what can be said of it. The last three keys come with the startup view."""
+    """A capsule and what can be said of it. The last three keys come with the startup view.
+
+    ``capsule_sha256`` is that of the document of an active capsule: a write that names it as ``expected_sha256`` is
+    refused where another one stands.
+    """
 
     occasional = frozenset({"startup_summary", "graph_summary", "schedule_context"})
 
@@ -107,6 +111,7 @@ class ReadCapsule(_Sparse):
     source_state: Literal["active", "fallback", "missing"]
     recovery_warnings: list[str]
     trust_signals: Plain | None
+    capsule_sha256: str | None = None
     startup_summary: Plain | None = None
     graph_summary: Plain | None = None
     schedule_context: Plain | None = None
