@@ -19,6 +19,7 @@ from lamina.cli.capsule import capsule_commands
 from lamina.cli.group import Commands
 from lamina.cli.memory import add_memory_commands
 from lamina.cli.options import AsJson, Data, chosen_settings, setting_default
+from lamina.cli.tokens import token_commands
 from lamina.settings import PRESETS
 
 __all__ = ["app", "main"]
@@ -34,6 +35,7 @@ app = typer.Typer(
 
 app.add_typer(audit_commands, name="audit")
 app.add_typer(capsule_commands, name="capsule")
+app.add_typer(token_commands, name="token")
 
 
 def _version(asked: bool) -> None:

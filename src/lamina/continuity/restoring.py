@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -89,7 +89,7 @@ def unreadable(documents: Documents, tenant_id: str) -> Iterator[Unreadable]:
     page = documents.below(tenant_id, ROOT, limit=_PAGE, with_content=True)
     while page:
         for document in page:
-            read = next((read for folder, read in _READ.items() if document.path.startswith(folder)), None)
+            read = next((read for folder, read in _READ if document.path.startswith(folder)), None)
             try:
                 if read is not None:
                     read(document.content)
@@ -99,8 +99,8 @@ def unreadable(documents: Documents, tenant_id: str) -> Iterator[Unreadable]:
 
 
 _PAGE: Final = 100  # with their content: some megabytes
-_READ: Final[Mapping[str, Callable[[bytes], object]]] = {
-    f"{FALLBACK}/": fallback,
-    f"{ARCHIVE}/": archived,
-    ACTIVE: loaded,
-}
+_READ: Final[Sequence[tuple[str | tuple[str, ...], Callable[[bytes], object]]]] = (
+    (f"{FALLBACK}/", fallback),
+    (f"{ARCHIVE}/", archived),
+    (ACTIVE, loaded),
+)

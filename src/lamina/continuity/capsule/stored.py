@@ -59,7 +59,7 @@ def _kind(annotation: Any) -> Any:
 
 
 def _with(kind: Any, validators: list[Any]) -> Any:
-    return Annotated[(kind, *validators)] if validators else kind  # type: ignore[return-value]
+    return Annotated[(kind, *validators)] if validators else kind
 
 
 _MODEL: Final = _unbounded(Capsule)

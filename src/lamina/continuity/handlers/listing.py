@@ -85,7 +85,7 @@ class Listing:
         }
         return Answer(results.Listed.model_validate(listed | self._unreadable(request, call)))
 
-    def _unreadable(self, request: requests.ListCapsules, call: Call) -> dict[str, list[str]]:
+    def _unreadable(self, request: requests.ListCapsules, call: Call) -> dict[str, Any]:
         """A warning for each path whose capsule is not in the list because it cannot be read."""
         tenant_id, seen = call.principal.tenant_id, sees(call, ROOT)
         documents = self._shelf.active_documents(tenant_id, request.subject_kind)
