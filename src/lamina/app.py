@@ -21,7 +21,7 @@ from lamina.access.policy import Policy
 from lamina.access.presets import load_preset, overruled
 from lamina.access.principals import Principals, UnsignedPrincipals
 from lamina.access.ratelimit import RelayRates
-from lamina.access.relay_tokens import ByForm, RelayPrincipals, issue, owner_grant
+from lamina.access.relay_tokens import ByForm, RelayPrincipals, configured, issue, owner_grant
 from lamina.access.retention import Retention
 from lamina.access.rules import Rate, Rules, settings_defaults
 from lamina.access.tiers import TieredPolicy
@@ -154,12 +154,14 @@ def build_server(
     unsigned = settings.preset == "dev_local"
     preset = overruled(load_preset(settings.preset), settings_defaults(settings))
     issuers = {} if unsigned or principals is not None else read_issuers(settings.issuers, _sources())
+    relay_peers = configured(settings.relay_tokens, settings.tenant) if settings.relay_tokens else {}
     kept: Store = store if store is not None else SqliteStore(settings.data)
     clock, ids = clock or SystemClock(), RandomIds()
     if principals is None:
         signed = SignedPrincipals(issuers, kept.revocations, clock)
         principals = ByForm(
-            UnsignedPrincipals(settings) if unsigned else signed, RelayPrincipals(kept.relay_tokens, clock)
+            UnsignedPrincipals(settings) if unsigned else signed,
+            RelayPrincipals(kept.relay_tokens, clock, relay_peers),
         )
     failures = Failures()
     watch = Watch(kept, failures)
@@ -191,7 +193,9 @@ def build_server(
     relay = (
         *relay_operations(
             kept.documents,
-            Surroundings(finder, reminders_of(reminding), __version__, AuditedUses(kept.audit)),
+            Surroundings(
+                finder, reminders_of(reminding), __version__, AuditedUses(kept.audit), kept.idempotency
+            ),
             RelayBounds(settings.capsule_archive_days, settings.relay_payload_bytes_max),
         ),
         *schedule_operations(reminding),

@@ -227,6 +227,7 @@ EPISODE_GAP_S: Final = 30 * 60
 
 # Continuity. Parsed, a capsule takes some four times its bytes in memory.
 CAPSULE_BYTES_KEPT_MAX: Final = 32 * 1024 * 1024
+CAPSULE_READ_BYTES_MAX: Final = 256 * 1024  # far beyond what a write may have: what stood once is still read
 DOCUMENTS_PAGE: Final = 1000
 DOCUMENTS_READ_MAX: Final = 200
 DOCUMENT_TRIES_MAX: Final = 16  # as many writers of one capsule at once get through

@@ -70,6 +70,12 @@ class Settings:
         unit="days",
         names=("COGNIRELAY_CONTINUITY_RETENTION_ARCHIVE_DAYS",),
     )
+    relay_tokens: str = _setting(
+        "",
+        "tokens of Relay peers, as token:scope|scope with commas between",
+        names=("COGNIRELAY_TOKENS", "AMR_TOKENS"),
+        secret=True,
+    )
     relay_token_rate_per_min: int = _setting(
         240,
         "how often a bucket of the Relay contract may be used with one token, 1 or more",

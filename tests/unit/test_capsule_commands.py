@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -517,3 +518,35 @@ def test_versions_that_are_alike_are_said_to_be(server: Recorded, run: Callable[
     server.answer = {"from_version": STEP, "to_version": STEP, "identical": True, "changes": []}
     assert run("diff", "thread", "launch").stdout.splitlines()[-1] == "Nothing changed."
     assert server.body == {"subject_kind": "thread", "subject_id": "launch"}
+
+
+def test_what_was_read_is_stored_over_what_was_read(
+    server: Recorded, run: Callable[..., Result], tmp_path: Path
+) -> None:
+    file = tmp_path / "read.json"
+    file.write_text(json.dumps(shown() | {"capsule_sha256": "a" * 64}))
+    assert run("upsert", str(file)).exit_code == 0
+    assert server.body == {
+        "subject_kind": "thread",
+        "subject_id": "launch",
+        "capsule": shown()["capsule"],
+        "expected_sha256": "a" * 64,
+    }
+    server.asked.clear()
+    assert run("upsert", str(file), "--expected-sha256", "b" * 64).exit_code == 0
+    assert server.body["expected_sha256"] == "b" * 64
+    server.asked.clear()
+    file.write_text(json.dumps(body()))
+    assert run("upsert", str(file)).exit_code == 0
+    assert "expected_sha256" not in server.body  # nothing was read, and nothing is looked up
+
+
+def test_a_patch_that_appends_leaves_its_time_to_the_server(
+    server: Recorded, run: Callable[..., Result]
+) -> None:
+    assert run("patch", "thread", "launch", "--append", "continuity.open_loops=a").exit_code == 0
+    assert "updated_at" not in server.body
+    server.asked.clear()
+    more = ["--remove", "continuity.open_loops=a", "--expected-sha256", "c" * 64]
+    assert run("patch", "thread", "launch", *more).exit_code == 0
+    assert (server.body["expected_sha256"], "updated_at" in server.body) == ("c" * 64, True)

@@ -165,6 +165,13 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "`subject_kind` and `subject_id` go together; one of them is missing.",
         hint="send both, or neither",
     ),
+    "CAPSULE_CHANGED": ErrorCode(
+        "Conflict",
+        CONTINUITY,
+        "The capsule that stands is not the one that the caller has read: `expected_sha256` names another. `capsule_sha256` "
+        "in the answer is that of the one that stands, null where none does. Nothing was changed. Read the capsule and "
+        "apply the change to what stands now.",
+    ),
     "CAPSULE_NOT_FOUND": ErrorCode(
         "NotFound",
         CONTINUITY,

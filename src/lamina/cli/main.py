@@ -19,6 +19,7 @@ from lamina.cli.capsule import capsule_commands
 from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
 from lamina.cli.memory import add_memory_commands
 from lamina.cli.options import AsJson, Data, chosen_settings, setting_default
+from lamina.cli.tokens import token_commands
 from lamina.settings import PRESETS
 
 __all__ = ["app", "main"]
@@ -34,6 +35,7 @@ app = typer.Typer(
 
 app.add_typer(audit_commands, name="audit")
 app.add_typer(capsule_commands, name="capsule")
+app.add_typer(token_commands, name="token")
 
 
 def _version(asked: bool) -> None:
@@ -129,11 +131,21 @@ def restore(
     from lamina.cli.restore import run_restore
 
     settings = chosen_settings(data=data)
-    commits, same = run_restore(settings, clone, tenant or settings.tenant)
+    restored = run_restore(settings, clone, tenant or settings.tenant)
     hashes = (
-        "with the hashes that they had" if same else "with other hashes, since another program wrote them"
+        "with the hashes that they had"
+        if restored.same_hashes
+        else "with other hashes, since another program wrote them"
     )
-    typer.echo(f"restored {commits} commits {hashes}")
+    typer.echo(f"restored {restored.commits} commits {hashes}")
+    if restored.unreadable:
+        many = len(restored.unreadable)
+        named = "1 capsule" if many == 1 else f"{many} capsules"
+        typer.echo(
+            f"{named} cannot be read, and no operation over capsules shows them; as files they are there:"
+        )
+        for each in restored.unreadable:
+            typer.echo(f"  {each.path}: {each.reason}")
 
 
 @app.command()

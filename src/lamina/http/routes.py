@@ -102,7 +102,7 @@ class Route:
         except ValidationError as error:
             kind = self._body_adapter if self.body_field is not None else TypeAdapter(self.operation.request)
             few = partial(_few, content, around if self.body_field is None else {}, kind)
-            raise from_validation(error, self.invalid_code, few) from error
+            raise from_validation(error, self.invalid_code, self._where, few) from error
 
     def _parsed_by_items(self, body: bytes, scan: JsonScan, offered: str | None) -> Read:
         """A large batch, item by item, so that other calls are answered between them."""
@@ -169,8 +169,16 @@ class Route:
         try:
             request: BaseModel = self.operation.request.model_validate(given)
         except ValidationError as error:
-            raise from_validation(error, self.invalid_code) from error
+            raise from_validation(error, self.invalid_code, self._where) from error
         return request
+
+    def _where(self, name: str) -> str:
+        """The part of a request in which a field stands."""
+        if name in self.in_path:
+            return "path"
+        if name in self.headers.values():
+            return "header"
+        return "body" if self.has_body and name not in self.query else "query"
 
     def _around(self, http: HttpRequest) -> dict[str, Any]:
         given: dict[str, Any] = {self.named.get(k, k): v for k, v in http.path_params.items()}

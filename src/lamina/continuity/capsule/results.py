@@ -119,7 +119,11 @@ class CapsuleProvenance(Result):
 
 
 class ReadCapsule(_Sparse):
-    """A capsule and what can be said of it. The last four keys come with the startup view."""
+    """A capsule and what can be said of it. The last four keys come with the startup view.
+
+    ``capsule_sha256`` is that of the document of an active capsule: a write that names it as ``expected_sha256`` is
+    refused where another one stands.
+    """
 
     occasional = frozenset({"startup_summary", "graph_summary", "schedule_context", "provenance"})
 
@@ -130,6 +134,7 @@ class ReadCapsule(_Sparse):
     source_state: Literal["active", "fallback", "missing"]
     recovery_warnings: list[str]
     trust_signals: Plain | None
+    capsule_sha256: str | None = None
     startup_summary: Plain | None = None
     graph_summary: Plain | None = None
     schedule_context: Plain | None = None
@@ -211,15 +216,17 @@ class Revalidated(Result):
 
 
 class Listed(_Sparse):
-    """Capsules that the caller may read. ``salience_metadata`` comes with the salience order."""
+    """Capsules that the caller may read. ``salience_metadata`` comes with the salience order, ``recovery_warnings``
+    where what stands at a capsule's path cannot be read as one: each names such a path."""
 
-    occasional = frozenset({"salience_metadata"})
+    occasional = frozenset({"salience_metadata", "recovery_warnings"})
 
     ok: Literal[True] = True
     count: int
     capsules: list[Plain]
     unique_match: bool
     salience_metadata: Plain | None = None
+    recovery_warnings: list[str] = Field(default_factory=list)
 
 
 class Archived(Result):

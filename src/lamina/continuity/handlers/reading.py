@@ -57,8 +57,9 @@ class Reading:
         require(call, READS, "read", subject.active_path)
         path, state, warnings = subject.active_path, "active", list[str]()
         found: Loaded | None = None
+        sha256: str | None = None
         try:
-            found = self.active(tenant_id, subject)
+            found, sha256 = self._standing(tenant_id, subject)
         except (NotFound, Malformed) as failure:
             if not request.allow_fallback:
                 raise
@@ -84,6 +85,7 @@ class Reading:
                     "source_state": state,
                     "recovery_warnings": warnings,
                     "trust_signals": trust,
+                    "capsule_sha256": sha256,
                 }
                 | more
             )
@@ -107,13 +109,18 @@ class Reading:
 
     def active(self, tenant_id: str, subject: Subject) -> Loaded:
         """The capsule at the subject's path: by the normal form of its id, but of this subject."""
-        found = self._shelf.active(tenant_id, subject).loaded
+        return self._standing(tenant_id, subject)[0]
+
+    def _standing(self, tenant_id: str, subject: Subject) -> tuple[Loaded, str]:
+        """The same, and the hash of its document."""
+        standing = self._shelf.active(tenant_id, subject)
+        found = standing.loaded
         stored = Subject(found.capsule["subject_kind"], found.capsule["subject_id"])
         if (stored.kind, stored.slug) != (subject.kind, subject.slug):
             raise Malformed(
                 "SUBJECT_MISMATCH", "the stored capsule is about another subject than its path says"
             )
-        return found
+        return found, standing.sha256
 
     def _startup(
         self,

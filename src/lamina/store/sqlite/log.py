@@ -61,7 +61,7 @@ class SqliteLog:
         """Mirrors ``EventLog.append_once``."""
 
         def work(connection: apsw.Connection) -> AppendedOnce:
-            known = _find_key(connection.execute, entry.key, entry.created_at)
+            known = find_key(connection.execute, entry.key, entry.created_at)
             if known is not None:
                 check_same(known, entry.body_hash)
                 return AppendedOnce(known, [], replayed=True)
@@ -305,7 +305,7 @@ def _find_keys(
     return found
 
 
-def _find_key(rows: _Rows, key: IdempotencyKey, now: Instant) -> Remembered | None:
+def find_key(rows: _Rows, key: IdempotencyKey, now: Instant) -> Remembered | None:
     """What a key was used for within its lifetime."""
     bindings = (key.tenant_id, key.caller, key.family, key.key)
     for body_hash, event_id, response, created_at in rows(_SQL["find_idempotency"], bindings):
@@ -349,13 +349,13 @@ class SqliteIdempotency:
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """Mirrors ``Idempotency.find``."""
-        return _find_key(self._readers.rows, key, now)
+        return find_key(self._readers.rows, key, now)
 
     def remember(self, entry: Remembered) -> Remembered:
         """Mirrors ``Idempotency.remember``."""
 
         def work(connection: apsw.Connection) -> Remembered:
-            known = _find_key(connection.execute, entry.key, entry.created_at)
+            known = find_key(connection.execute, entry.key, entry.created_at)
             if known is None:
                 put_key(connection, entry)
             return known or entry
