@@ -66,7 +66,7 @@ def test_of_many_problems_the_first_few_are_shown(given: dict[str, Any], expecte
     with pytest.raises(ValidationError) as caught:
         kind.validate_python(given)
     error = from_validation(
-        caught.value, "INVALID_REQUEST", lambda: few_problems(given, kind.validate_python)
+        caught.value, "INVALID_REQUEST", few=lambda: few_problems(given, kind.validate_python)
     )
     shown = error.details["problems"]
     assert len(shown) == limits.PROBLEMS_SHOWN_MAX
