@@ -269,6 +269,7 @@ def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Fai
         folder=None if generator is None else GeneratingFolder(generator, failures),
         target=target,
         failures=failures,
+        owner=_owner(),
     )
 
 
@@ -277,7 +278,9 @@ def build_inquirer(
 ) -> Inquirer | None:
     """What asks the model that the settings name about loops, until ``held`` closes; None where none is to be asked."""
     generator = _generator(settings, held) if settings.llm_loops else None
-    return None if generator is None else Inquirer(store, SystemClock(), generator, failures=failures)
+    if generator is None:
+        return None
+    return Inquirer(store, SystemClock(), generator, failures=failures, owner=_owner())
 
 
 def _generator(settings: Settings, held: ExitStack) -> Generator | None:
@@ -303,5 +306,9 @@ def build_worker(
         embed_eagerly=settings.embed == "eager",
         asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
     )
-    owner = f"{socket.gethostname()}:{os.getpid()}"
-    return Worker(store, deriver, embedder, SystemClock(), owner, failures=failures)
+    return Worker(store, deriver, embedder, SystemClock(), _owner(), failures=failures)
+
+
+def _owner() -> str:
+    """Who holds the leases that this process takes."""
+    return f"{socket.gethostname()}:{os.getpid()}"

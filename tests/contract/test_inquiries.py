@@ -39,8 +39,8 @@ def asked(store: Store, text: str = "tea", **more: Any) -> Event:
     return event
 
 
-def take(store: Store, now: int = NOON, limit: int = 9) -> list[Inquiry]:
-    return store.inquiries.claim(limit=limit, lease_until=now + 60 * SECOND_US, now=now)
+def take(store: Store, now: int = NOON, limit: int = 9, owner: str = "one") -> list[Inquiry]:
+    return store.inquiries.claim(limit=limit, lease_until=now + 60 * SECOND_US, now=now, owner=owner)
 
 
 def answer(of: Inquiry, text: str = "yes", **more: Any) -> ModelOutput:
@@ -119,7 +119,7 @@ def test_what_failed_holds_nobody_back_and_can_be_revived(store: Store) -> None:
     assert [each.event_id for each in take(store)] == [second.id]
     assert store.inquiries.revive("other", ALICE) == 0
     assert store.inquiries.revive(TENANT, Scope("org:acme")) == 1
-    store.inquiries.release()
+    store.inquiries.take_over()
     assert [(each.event_id, each.attempts) for each in take(store)] == [(first.id, 0)]
 
 
@@ -133,7 +133,7 @@ def test_who_lost_its_lease_puts_nothing_off(store: Store) -> None:
     store.inquiries.put_off(held, "down", retry_at=None)
     store.inquiries.revive(TENANT, ALICE)
     (again,) = take(store, LEASE + 1)
-    store.inquiries.release()
+    store.inquiries.take_over()
     store.inquiries.put_off(again, "another is alone by now", retry_at=None)
     assert states(store) == {"pending": 1}
 
@@ -243,7 +243,7 @@ def test_leases_of_the_dead_are_given_back(store: Store) -> None:
     asked(store)
     take(store)
     assert take(store) == []
-    store.inquiries.release()
+    store.inquiries.take_over()
     assert len(take(store)) == 1
 
 

@@ -38,14 +38,15 @@ def take(store: Store, count: int, at: int = NOON, place: Place = HOME) -> list[
     return [store.sessions.take([turn(f"turn {n}", at, place=place)])[0].event.id for n in range(count)]
 
 
-def claim(store: Store, now: int = NOON, limit: int = 100) -> list[OutboxRow]:
-    return store.sessions.claim(limit=limit, lease_until=now + 30 * SECOND_US, now=now)
+def claim(store: Store, now: int = NOON, limit: int = 100, owner: str = "drain") -> list[OutboxRow]:
+    return store.sessions.claim(limit=limit, lease_until=now + 30 * SECOND_US, now=now, owner=owner)
 
 
 def fold(rows: list[OutboxRow], summary: str = "told", **more: Any) -> Fold:
     values: dict[str, Any] = {"bridge": None, "at": NOON, "sent": False, **more}
     ids = tuple(row.id for row in rows)
-    return Fold(place=rows[0].place, number=rows[0].sitting, ids=ids, summary=summary, **values)
+    of = rows[0]
+    return Fold(place=of.place, number=of.sitting, ids=ids, fence=of.fence, summary=summary, **values)
 
 
 def test_the_window_holds_the_newest_turns_and_the_outbox_what_left_it(store: Store) -> None:
@@ -216,7 +217,8 @@ def test_a_lease_ends_by_time_or_when_given_back(store: Store) -> None:
     assert [row.id for row in again] == [row.id for row in rows]
     store.sessions.release(again)
     assert len(claim(store)) == 1
-    store.sessions.release()
+    assert store.sessions.take_over() == 1
+    assert store.sessions.take_over() == 0
     assert len(claim(store)) == 1
 
 

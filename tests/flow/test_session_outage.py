@@ -185,7 +185,9 @@ def test_a_fold_that_crashed_before_it_landed_is_made_again_once(world):
     for number in range(13):
         world.say("s", number)
     now = world.clock.at
-    world.store.sessions.claim(limit=9, lease_until=now + 60 * SECOND_US, now=now)  # and then its worker dies
+    world.store.sessions.claim(
+        limit=9, lease_until=now + 60 * SECOND_US, now=now, owner="dead"
+    )  # and then its worker dies
     assert world.drain.drain().claimed == 0
     world.clock.at += 61 * SECOND_US
     assert world.drain.drain().folded == 1

@@ -43,9 +43,8 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
     with alone(settings.data), contextlib.ExitStack() as held:
         store = SqliteStore(settings.data, durable=False)
         store.jobs.take_over(SystemClock().now())
-        store.sessions.release()
-        store.inquiries.release()
-
+        store.sessions.take_over()
+        store.inquiries.take_over()
         store.upkeep.note_failing({})
         failures = Failures(store.upkeep.note_failing)
 

@@ -67,8 +67,11 @@ class Drain:
         target: Target | None = None,
         failures: Failures | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        owner: str = "drain",
     ) -> None:
+        """``owner`` names this process among those that may work on the store."""
         self._store = store
+        self._owner = owner
         self._clock = clock
         self._failures = failures or Failures()
         self._rules = RulesFolder()
@@ -107,6 +110,7 @@ class Drain:
             limit=limits.OUTBOX_BATCH_MAX,
             lease_until=now + int(limits.OUTBOX_LEASE_S * SECOND_US),
             now=now,
+            owner=self._owner,
         )
         deadline = time.monotonic() + limits.OUTBOX_BUDGET_S
         done = Drained(claimed=len(rows))
@@ -246,6 +250,7 @@ class _Batch:
                 place=sitting.place,
                 number=sitting.number,
                 ids=tuple(row.id for row in fresh),
+                fence=fresh[0].fence,
                 summary=summary,
                 bridge=bridge_text(summary, ()) if complete else None,
                 at=self._clock.now(),

@@ -45,7 +45,10 @@ class Inquirer:
         *,
         failures: Failures | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        owner: str = "inquirer",
     ) -> None:
+        """``owner`` names this process among those that may work on the store."""
+        self._owner = owner
         self._failures = failures or Failures()
         self._store = store
         self._clock = clock
@@ -73,6 +76,7 @@ class Inquirer:
             limit=1,
             lease_until=now + int(limits.OUTBOX_LEASE_S * SECOND_US),
             now=now,
+            owner=self._owner,
         )
         for inquiry in claimed:
             if not self._settle(inquiry):
@@ -91,7 +95,7 @@ class Inquirer:
             self._store.inquiries.answer(inquiry, output, question.sources)
         except LaminaError as error:
             if turns_all_away(error):
-                self._pause(error)
+                self._pause(inquiry, error)
                 return False
             self._put_off(inquiry, f"{error.code}: {error.message}")
         except Exception as error:
@@ -100,12 +104,12 @@ class Inquirer:
             self._put_off(inquiry, name)
         return True
 
-    def _pause(self, error: LaminaError) -> None:
-        """Ask nothing for a while, longer each time. The lease goes back: whoever asks is alone."""
+    def _pause(self, inquiry: Inquiry, error: LaminaError) -> None:
+        """Ask nothing for a while, longer each time. The lease goes back."""
         _LOG.error("%s; questions wait", error.message)
         wait_s = self._failures.note(MODEL_PART, error)
         self._asks_at = self._clock.now() + int(wait_s * SECOND_US)
-        self._store.inquiries.release()
+        self._store.inquiries.release([inquiry])
 
     def _question(self, inquiry: Inquiry) -> Question | None:
         """What to ask, with the loops that are open by now; None when the turn is gone or was cancelled."""

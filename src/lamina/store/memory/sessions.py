@@ -73,7 +73,7 @@ class MemorySessions:
         ]
         return [sitting.place for sitting in sorted(found, key=lambda sitting: sitting.touched_at)[:limit]]
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
+    def claim(self, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[OutboxRow]:
         """Mirrors ``Sessions.claim``."""
         with self._memory.change() as tables:
             waiting: dict[Place, list[OutboxRow]] = {}
@@ -84,7 +84,10 @@ class MemorySessions:
             for rows in waiting.values():
                 most = min(limit - len(claimed), limits.OUTBOX_SESSION_ROWS_MAX)
                 claimed += itertools.takewhile(lambda row: row.is_due(now), rows[:most])
-            leased = [replace(row, lease_until=lease_until) for row in claimed]
+            fence = tables.next_fence()
+            leased = [
+                replace(row, lease_until=lease_until, lease_owner=owner, fence=fence) for row in claimed
+            ]
             tables.outbox |= {row.id: row for row in leased}
             return leased
 
@@ -92,7 +95,9 @@ class MemorySessions:
         """Mirrors ``Sessions.fold``."""
         with self._memory.change() as tables:
             rows = [tables.outbox[row_id] for row_id in fold.ids if row_id in tables.outbox]
-            if len(rows) != len(fold.ids) or any(row.folded_at is not None for row in rows):
+            if len(rows) != len(fold.ids) or any(
+                row.folded_at is not None or row.fence != fold.fence for row in rows
+            ):
                 return False
             for row in rows:
                 folded = replace(row, folded_at=fold.at, next_attempt_at=None, last_error=None)
@@ -127,19 +132,25 @@ class MemorySessions:
                 if held.state != "pending":
                     continue
                 tables.outbox[held.id] = replace(
-                    held,
+                    _free(held),
                     attempts=held.attempts + 1,
                     last_error=kept_error(error),
                     next_attempt_at=retry_at,
-                    lease_until=None,
                     state="failed" if failed else "pending",
                 )
 
-    def release(self, rows: Collection[OutboxRow] | None = None) -> None:
+    def release(self, rows: Collection[OutboxRow]) -> None:
         """Mirrors ``Sessions.release``."""
         with self._memory.change() as tables:
-            for held in list(tables.outbox.values()) if rows is None else _held(tables, rows):
-                tables.outbox[held.id] = replace(held, lease_until=None)
+            for held in _held(tables, rows):
+                tables.outbox[held.id] = _free(held)
+
+    def take_over(self) -> int:
+        """Mirrors ``Sessions.take_over``."""
+        with self._memory.change() as tables:
+            leased = [held for held in tables.outbox.values() if held.lease_until is not None]
+            tables.outbox |= {held.id: _free(held) for held in leased}
+            return len(leased)
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Sessions.revive``."""
@@ -196,17 +207,20 @@ def _evict(tables: Tables, place: Place, evicted: Sequence[tuple[int, str]], at:
 
 def _held(tables: Tables, rows: Collection[OutboxRow]) -> list[OutboxRow]:
     """Rows as they stand, of those whose lease is still the same."""
-    found = [(tables.outbox.get(row.id), row.lease_until) for row in rows]
-    return [held for held, lease in found if held is not None and held.lease_until == lease]
+    found = [(tables.outbox.get(row.id), row.fence) for row in rows]
+    return [held for held, fence in found if held is not None and held.fence == fence]
+
+
+def _free(row: OutboxRow) -> OutboxRow:
+    return replace(row, lease_until=None, lease_owner=None, fence=0)
 
 
 def _sent(row: OutboxRow, at: Instant) -> OutboxRow:
     return replace(
-        row,
+        _free(row),
         state="sent",
         attempts=row.attempts + 1,
         sent_at=at,
         next_attempt_at=None,
-        lease_until=None,
         last_error=None,
     )

@@ -100,6 +100,9 @@ class OutboxRow:
     folded_at: Instant | None = None
     sent_at: Instant | None = None
     created_at: Instant
+    lease_owner: str | None = None
+    fence: int = 0
+    """The number of its lease, 0 while nobody has it."""
 
     def is_due(self, now: Instant) -> bool:
         """Whether nothing but an earlier row of its session keeps it from being claimed."""
@@ -108,7 +111,7 @@ class OutboxRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold:
-    """The next turns of a sitting, folded: ``summary`` tells of them too. ``bridge`` once nothing is left to fold.
+    """The next turns of a sitting, claimed under ``fence`` and folded: ``summary`` tells of them too. ``bridge`` once nothing is left to fold.
 
     ``sent`` says that nobody else waits for them.
     """
@@ -116,6 +119,7 @@ class Fold:
     place: Place
     number: int
     ids: tuple[int, ...]
+    fence: int
     summary: str
     bridge: str | None
     at: Instant
@@ -161,13 +165,14 @@ class Sessions(Protocol):
         """Sessions of every tenant with an open sitting and no turn since ``before``, longest first."""
         ...
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
-        """Lease up to ``limit`` due rows of every tenant, sessions by their first row, at most
+    def claim(self, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[OutboxRow]:
+        """Lease up to ``limit`` due rows of every tenant under one new fence, sessions by their first row, at most
         ``limits.OUTBOX_SESSION_ROWS_MAX`` of each. Within a session nothing overtakes."""
         ...
 
     def fold(self, fold: Fold) -> bool:
-        """Land a fold, and with it that its rows are folded; False, with nothing done, if one of them is already."""
+        """Land a fold, and with it that its rows are folded; False, with nothing done, if one of them is already
+        or is not held under the fence any more."""
         ...
 
     def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
@@ -176,15 +181,19 @@ class Sessions(Protocol):
 
     def sent(self, rows: Collection[OutboxRow], at: Instant) -> None:
         """Everybody has had these rows. Here and below, rows are as they were claimed: one that is gone meanwhile, or whose
-        lease ran out and was taken by somebody else, is left alone."""
+        lease ended and that somebody else may have, as its fence tells, is left alone."""
         ...
 
     def put_off(self, row: OutboxRow, error: str, *, retry_at: Instant | None, failed: bool) -> None:
         """Note a failed attempt: due again at ``retry_at``, or failed for good and visible. Its lease ends."""
         ...
 
-    def release(self, rows: Collection[OutboxRow] | None = None) -> None:
-        """Give leases back without an attempt: everybody's where no rows are given, for a drain that knows it is alone."""
+    def release(self, rows: Collection[OutboxRow]) -> None:
+        """Give leases back without an attempt."""
+        ...
+
+    def take_over(self) -> int:
+        """For a drain that knows it is alone: the others are dead, so their leases end. How many."""
         ...
 
     def revive(self, tenant_id: str, within: Scope) -> int:

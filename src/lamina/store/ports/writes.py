@@ -56,6 +56,9 @@ class Inquiry:
     applied_after: int | None = None
     applied_order: int | None = None
     applied_at: Instant | None = None
+    lease_owner: str | None = None
+    fence: int = 0
+    """The number of its lease, 0 while nobody has it."""
 
     def is_due(self, now: Instant) -> bool:
         """Whether nothing but an earlier one of its scope keeps it from being claimed."""

@@ -44,12 +44,19 @@ CREATE TABLE job (
   lease_until        INTEGER,
   lease_owner        TEXT,
   last_error         TEXT,
+  fence              INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, event_id, stage),
   CHECK (state IN ('pending', 'running', 'failed')),
   CHECK ((state = 'failed') = (next_attempt_at IS NULL))
 ) WITHOUT ROWID;
 CREATE INDEX job_due ON job (stage, state, event_seq);
 CREATE INDEX job_scope ON job (tenant_id, scope, stage, position);
+
+-- The fence of the newest lease, of jobs, outbox and inquiries together: what was leased under an older one is not its holder's.
+CREATE TABLE lease_counter (
+  id                 INTEGER PRIMARY KEY CHECK (id = 1),
+  fence              INTEGER NOT NULL
+);
 
 CREATE TABLE lifecycle (
   sequence           INTEGER PRIMARY KEY,
@@ -460,6 +467,8 @@ CREATE TABLE outbox (
   folded_at          INTEGER,
   sent_at            INTEGER,
   created_at         INTEGER NOT NULL,
+  lease_owner        TEXT,
+  fence              INTEGER NOT NULL DEFAULT 0,
   CHECK (state IN ('pending', 'sent', 'failed')),
   CHECK (state <> 'pending' OR attempts = 0 OR next_attempt_at IS NOT NULL)
 );
@@ -508,6 +517,8 @@ CREATE TABLE inquiry (
   applied_after      INTEGER,
   applied_order      INTEGER,
   applied_at         INTEGER,
+  lease_owner        TEXT,
+  fence              INTEGER NOT NULL DEFAULT 0,
   CHECK (state IN ('pending', 'answered', 'applied', 'failed', 'dropped')),
   CHECK ((state = 'applied') = (applied_after IS NOT NULL))
 );

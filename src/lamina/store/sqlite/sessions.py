@@ -20,6 +20,7 @@ from lamina.store.rows import Row
 from lamina.store.rules.attempts import kept_error
 from lamina.store.rules.sessions import advance, closed, ends
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.jobs import next_fence
 from lamina.store.sqlite.log import SqliteLog
 
 __all__ = ["SqliteSessions"]
@@ -79,13 +80,15 @@ class SqliteSessions:
         rows = self._readers.rows(_SQL["idle_sessions"], (before, limit))
         return [Place(tenant_id, Scope(scope), session) for tenant_id, scope, session in rows]
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
+    def claim(self, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[OutboxRow]:
         """Mirrors ``Sessions.claim``. Looks for sessions before it takes the write lock."""
         heads = self._readers.rows(_SQL["outbox_heads"], (now, limit))
         if not heads:
             return []
         places = [Place(tenant_id, Scope(scope), session) for tenant_id, scope, session in heads]
-        return self._writer.write(lambda connection: _claim(connection, places, limit, lease_until, now))
+        return self._writer.write(
+            lambda connection: _claim(connection, places, limit, lease_until, now, owner)
+        )
 
     def fold(self, fold: Fold) -> bool:
         """Mirrors ``Sessions.fold``."""
@@ -94,7 +97,8 @@ class SqliteSessions:
         def work(connection: apsw.Connection) -> bool:
             ids = json.dumps(fold.ids)
             connection.execute(
-                _SQL["fold_outbox"], (fold.place.tenant_id, ids, fold.at, fold.number, int(fold.sent))
+                _SQL["fold_outbox"],
+                (fold.place.tenant_id, ids, fold.at, fold.number, int(fold.sent), fold.fence),
             )
             if connection.changes() != count:
                 raise _FoldedBefore
@@ -119,14 +123,15 @@ class SqliteSessions:
 
     def put_off(self, row: OutboxRow, error: str, *, retry_at: Instant | None, failed: bool) -> None:
         """Mirrors ``Sessions.put_off``."""
-        self._run("put_off_outbox", (row.id, kept_error(error), retry_at, failed, row.lease_until))
+        self._run("put_off_outbox", (row.id, kept_error(error), retry_at, failed, row.fence))
 
-    def release(self, rows: Collection[OutboxRow] | None = None) -> None:
+    def release(self, rows: Collection[OutboxRow]) -> None:
         """Mirrors ``Sessions.release``."""
-        if rows is None:
-            self._run("release_outbox_leases", ())
-        else:
-            self._run("release_outbox", (_leases(rows),))
+        self._run("release_outbox", (_leases(rows),))
+
+    def take_over(self) -> int:
+        """Mirrors ``Sessions.take_over``."""
+        return self._run("outbox_leases_left", ())
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Sessions.revive``."""
@@ -195,19 +200,25 @@ def _evict(
 
 
 def _claim(
-    connection: apsw.Connection, places: Sequence[Place], limit: int, lease_until: Instant, now: Instant
+    connection: apsw.Connection,
+    places: Sequence[Place],
+    limit: int,
+    lease_until: Instant,
+    now: Instant,
+    owner: str,
 ) -> list[OutboxRow]:
     claimed: list[OutboxRow] = []
     for place in places:
         most = min(limit - len(claimed), limits.OUTBOX_SESSION_ROWS_MAX)
         rows = map(_outbox_row, connection.execute(_SQL["outbox_of_session"], (*place, most)))
         claimed += itertools.takewhile(lambda row: row.is_due(now), rows)
-    connection.executemany(_SQL["lease_outbox"], [(row.id, lease_until) for row in claimed])
-    return [replace(row, lease_until=lease_until) for row in claimed]
+    fence = next_fence(connection)
+    connection.executemany(_SQL["lease_outbox"], [(row.id, lease_until, owner, fence) for row in claimed])
+    return [replace(row, lease_until=lease_until, lease_owner=owner, fence=fence) for row in claimed]
 
 
 def _leases(rows: Collection[OutboxRow]) -> str:
-    return json.dumps([[row.id, row.lease_until] for row in rows])
+    return json.dumps([[row.id, row.fence] for row in rows])
 
 
 def _row(sitting: Sitting) -> Row:
@@ -248,7 +259,7 @@ def _sitting(row: Row) -> Sitting:
 
 def _outbox_row(row: Row) -> OutboxRow:
     (row_id, tenant_id, scope, session, sitting, event_id, state, attempts, next_attempt_at, lease_until,
-     last_error, folded_at, sent_at, created_at) = row  # fmt: skip
+     last_error, folded_at, sent_at, created_at, lease_owner, fence) = row  # fmt: skip
     return OutboxRow(
         id=row_id,
         place=Place(tenant_id, Scope(scope), session),
@@ -262,4 +273,6 @@ def _outbox_row(row: Row) -> OutboxRow:
         folded_at=folded_at,
         sent_at=sent_at,
         created_at=created_at,
+        lease_owner=lease_owner,
+        fence=fence,
     )

@@ -23,25 +23,25 @@ ORDER BY o.id LIMIT ?2;
 
 -- name: lease_inquiry
 -- Take an inquiry, unless somebody else has by now.
-UPDATE inquiry SET lease_until = ?2
+UPDATE inquiry SET lease_until = ?2, lease_owner = ?4, fence = ?5
 WHERE id = ?1 AND state = 'pending' AND coalesce(lease_until, 0) <= ?3 AND coalesce(next_attempt_at, 0) <= ?3;
 
 -- name: answer_inquiry
--- A pending inquiry has the answer of an input.
+-- A pending inquiry, leased under the fence ?3, has the answer of an input.
 UPDATE inquiry SET state = 'answered', input_hash = ?2, attempts = attempts + 1, next_attempt_at = NULL,
-                   lease_until = NULL, last_error = NULL
-WHERE id = ?1 AND state = 'pending';
+                   lease_until = NULL, lease_owner = NULL, fence = 0, last_error = NULL
+WHERE id = ?1 AND state = 'pending' AND fence = ?3;
 
 -- name: put_off_inquiry
--- A failed attempt of who holds the lease ?4: due again at ?3, or failed for good when it is null.
+-- A failed attempt under the fence ?4: due again at ?3, or failed for good when it is null.
 UPDATE inquiry SET attempts = attempts + 1, last_error = ?2, next_attempt_at = ?3, lease_until = NULL,
-                   state = iif(?3 IS NULL, 'failed', state)
-WHERE id = ?1 AND state IN ('pending', 'answered') AND lease_until IS ?4;
+                   lease_owner = NULL, fence = 0, state = iif(?3 IS NULL, 'failed', state)
+WHERE id = ?1 AND state IN ('pending', 'answered') AND fence = ?4;
 
 -- name: drop_inquiry
 -- Nobody needs an answer any more.
-UPDATE inquiry SET state = 'dropped', next_attempt_at = NULL, lease_until = NULL
-WHERE id = ?1 AND state IN ('pending', 'answered');
+UPDATE inquiry SET state = 'dropped', next_attempt_at = NULL, lease_until = NULL, lease_owner = NULL, fence = 0
+WHERE id = ?1 AND state IN ('pending', 'answered') AND fence = ?2;
 
 -- name: answered_inquiries
 -- Those whose answers wait to take effect.
@@ -75,9 +75,16 @@ WHERE tenant_id = ?1 AND scope = ?2 AND state = 'applied' AND applied_after >= ?
        AND cancelled_after IS NOT 'captured' ORDER BY position LIMIT 1), 9223372036854775807)
 ORDER BY applied_after, applied_order;
 
--- name: release_inquiry_leases
--- Give every lease back.
-UPDATE inquiry SET lease_until = NULL WHERE state IN ('pending', 'answered') AND lease_until IS NOT NULL;
+-- name: release_inquiries
+-- Give leases back: ?1 is a JSON list of ids and fences.
+UPDATE inquiry SET lease_until = NULL, lease_owner = NULL, fence = 0
+FROM json_each(?1) AS held
+WHERE inquiry.id = held.value ->> 0 AND fence = held.value ->> 1;
+
+-- name: inquiry_leases_left
+-- The leases of those who are gone end.
+UPDATE inquiry SET lease_until = NULL, lease_owner = NULL, fence = 0
+WHERE state IN ('pending', 'answered') AND lease_until IS NOT NULL;
 
 -- name: revive_inquiries
 -- Inquiries of a tenant that failed for good are due again, at or under a scope; answered ones keep their answer.

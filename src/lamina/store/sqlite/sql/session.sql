@@ -84,16 +84,17 @@ WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4;
 
 -- name: lease_outbox
 -- Take a row.
-UPDATE outbox SET lease_until = ?2 WHERE id = ?1;
+UPDATE outbox SET lease_until = ?2, lease_owner = ?3, fence = ?4 WHERE id = ?1;
 
 -- name: fold_outbox
--- Note that rows are folded, sent too where ?5 says so, else their attempts count anew: ?2 is a JSON list, rows folded
--- before are left alone.
+-- Note that rows leased under the fence ?6 are folded, sent too where ?5 says so, else their attempts count anew: ?2 is a JSON
+-- list, rows folded before are left alone.
 UPDATE outbox
 SET folded_at = ?3, state = iif(?5, 'sent', state), sent_at = iif(?5, ?3, sent_at),
     attempts = iif(?5, attempts + 1, 0), next_attempt_at = NULL, lease_until = iif(?5, NULL, lease_until),
-    last_error = NULL
-WHERE tenant_id = ?1 AND sitting = ?4 AND id IN (SELECT value FROM json_each(?2)) AND folded_at IS NULL;
+    lease_owner = iif(?5, NULL, lease_owner), fence = iif(?5, 0, fence), last_error = NULL
+WHERE tenant_id = ?1 AND sitting = ?4 AND id IN (SELECT value FROM json_each(?2)) AND folded_at IS NULL
+  AND fence = ?6;
 
 -- name: fold_session
 -- What a sitting's summary tells now, of ?6 turns more; the bridge where one is given.
@@ -101,27 +102,27 @@ UPDATE session SET summary = ?5, folded = folded + ?6, bridge = coalesce(?7, bri
 WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4;
 
 -- name: send_outbox
--- Everybody has had these rows: ?1 is a JSON list of ids and of leases that still have to hold.
+-- Everybody has had these rows: ?1 is a JSON list of ids and of fences that still have to hold.
 UPDATE outbox SET state = 'sent', attempts = attempts + 1, sent_at = ?2, next_attempt_at = NULL, lease_until = NULL,
-                  last_error = NULL
+                  lease_owner = NULL, fence = 0, last_error = NULL
 FROM json_each(?1) AS held
-WHERE outbox.id = held.value ->> 0 AND lease_until IS held.value ->> 1 AND state <> 'sent';
+WHERE outbox.id = held.value ->> 0 AND fence = held.value ->> 1 AND state <> 'sent';
 
 -- name: put_off_outbox
--- A failed attempt of who holds the lease ?5: due again at ?3, or failed for good when ?4.
+-- A failed attempt under the fence ?5: due again at ?3, or failed for good when ?4.
 UPDATE outbox SET attempts = attempts + 1, last_error = ?2, next_attempt_at = ?3, lease_until = NULL,
-                  state = iif(?4, 'failed', 'pending')
-WHERE id = ?1 AND state = 'pending' AND lease_until IS ?5;
+                  lease_owner = NULL, fence = 0, state = iif(?4, 'failed', 'pending')
+WHERE id = ?1 AND state = 'pending' AND fence = ?5;
 
 -- name: release_outbox
--- Give leases back: ?1 is a JSON list of ids and leases.
-UPDATE outbox SET lease_until = NULL
+-- Give leases back: ?1 is a JSON list of ids and fences.
+UPDATE outbox SET lease_until = NULL, lease_owner = NULL, fence = 0
 FROM json_each(?1) AS held
-WHERE outbox.id = held.value ->> 0 AND lease_until = held.value ->> 1;
+WHERE outbox.id = held.value ->> 0 AND fence = held.value ->> 1;
 
--- name: release_outbox_leases
--- Give every lease back.
-UPDATE outbox SET lease_until = NULL WHERE state = 'pending' AND lease_until IS NOT NULL;
+-- name: outbox_leases_left
+-- The leases of those who are gone end.
+UPDATE outbox SET lease_until = NULL, lease_owner = NULL, fence = 0 WHERE state = 'pending' AND lease_until IS NOT NULL;
 
 -- name: revive_outbox
 -- Rows of a tenant that failed for good are due again, at or under a scope.
