@@ -62,6 +62,7 @@ def fold(row: OutboxRow, summary: str) -> Fold:
         bridge=None,
         at=NOON,
         sent=True,
+        revision=0,
     )
 
 

@@ -74,9 +74,34 @@ def test_what_a_stage_wants_asked_lands_with_its_job_and_is_asked_once(store: St
 def test_in_a_scope_one_is_asked_after_the_other_and_scopes_do_not_wait(store: Store) -> None:
     first, _, third = (asked(store, scope=scope) for scope in (ALICE, ALICE, BOB))
     other = asked(store, tenant_id="other")
-    assert [held.event_id for held in take(store)] == [first.id, third.id, other.id]
+    assert [held.event_id for held in take(store)] == [first.id, other.id, third.id]
     assert take(store) == []
     assert [held.event_id for held in take(store, LEASE, limit=1)] == [first.id]
+
+
+def test_tenants_take_turns_however_much_one_of_them_asks(store: Store) -> None:
+    for scope in (ALICE, BOB, Scope("org:acme/user:carol")):
+        asked(store, scope=scope)
+    asked(store, tenant_id="beta")
+    served: list[str] = []
+    for _ in range(4):
+        (held,) = store.inquiries.claim(
+            limit=1, lease_until=LEASE, now=NOON, owner="one", behind=served[-1] if served else ""
+        )
+        served.append(held.tenant_id)
+    assert served == [TENANT, "beta", TENANT, TENANT]
+
+
+def test_who_could_not_be_asked_waits_without_an_attempt(store: Store) -> None:
+    asked(store)
+    (late,) = take(store)
+    (held,) = take(store, LEASE, owner="two")
+    store.inquiries.defer(late, "late", retry_at=LEASE + 9)
+    assert store.inquiries.unsettled(TENANT, None, 9) == [held]
+    store.inquiries.defer(held, "MODEL_UNAVAILABLE", retry_at=LEASE + 9)
+    assert take(store, LEASE + 8) == []
+    (again,) = take(store, LEASE + 9)
+    assert (again.attempts, again.last_error) == (0, "MODEL_UNAVAILABLE")
 
 
 def test_an_answer_that_waits_to_take_effect_holds_the_next_question_back(store: Store) -> None:
@@ -278,7 +303,7 @@ def test_what_failed_for_good_is_counted_for_operators_of_every_tenant(store: St
     asked(store, "coffee", scope=BOB)
     asked(store, "milk", tenant_id="other")
     assert store.upkeep.state().inquiries_failed == 0
-    first, second, _ = take(store)
+    first, _, second = take(store)
     store.inquiries.put_off(first, "no", retry_at=None)
     store.inquiries.put_off(second, "later", retry_at=NOON)
     assert store.upkeep.state().inquiries_failed == 1

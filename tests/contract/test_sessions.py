@@ -43,7 +43,7 @@ def claim(store: Store, now: int = NOON, limit: int = 100, owner: str = "drain")
 
 
 def fold(rows: list[OutboxRow], summary: str = "told", **more: Any) -> Fold:
-    values: dict[str, Any] = {"bridge": None, "at": NOON, "sent": False, **more}
+    values: dict[str, Any] = {"bridge": None, "at": NOON, "sent": False, "revision": 0, **more}
     ids = tuple(row.id for row in rows)
     of = rows[0]
     return Fold(place=of.place, number=of.sitting, ids=ids, fence=of.fence, summary=summary, **values)
@@ -305,7 +305,7 @@ def test_what_was_told_of_a_cancelled_turn_starts_over(store: Store) -> None:
     assert store.sessions.unfolded(HOME, 1, 3) == ids[-3:]
     again = claim(store)
     assert [(row.event_id, row.sent_at) for row in again] == [(event_id, NOON) for event_id in ids]
-    assert store.sessions.fold(fold(again, "told"))
+    assert store.sessions.fold(fold(again, "told", revision=sitting.revision))
     assert store.sessions.unfolded(HOME, 1, 99) == []
 
 

@@ -123,7 +123,7 @@ def test_a_model_finds_what_rules_do_not(talk):
         "Sort out the dentist thing",
         0.7,
     )
-    assert (loop.extractor, loop.event_id) == ("lamina-loops-model/2 small", event_id)
+    assert (loop.extractor, loop.event_id) == ("lamina-loops-model/3 small", event_id)
     assert loop.valid_from == talk.at
     assert loop.due_at is not None
     (support,) = talk.store.records.supports_of(TENANT, [loop.id])[loop.id]

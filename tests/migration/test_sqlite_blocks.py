@@ -41,7 +41,6 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "document_tenants": "the list of tenants, whose repositories are opened",
     "tenants": "the list of tenants, for replay and export",
     "last_seq": "the store's own row number; a number, no content",
-    "last_lifecycle": "the store's own sequence; a number and a time, no content",
     "old_keys": "keys expire alike for every tenant; each row names its own",
     "prune_revocations": "revocations expire alike for every tenant",
     "unembedded": "the embedder serves every tenant; each row names its own",
@@ -59,6 +58,8 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "lease_inquiry": "a row's number, found just before; each row names its tenant",
     "answer_inquiry": "a row number that the inquirer holds by its lease",
     "put_off_inquiry": "a row number that the inquirer holds by its lease",
+    "defer_inquiry": "a row number that the inquirer holds by its lease",
+    "summaries_waiting": "a count and a time for operators; no content is read",
     "drop_inquiry": "a row number that the inquirer holds by its lease",
     "answered_inquiries": "a worker serves every tenant; each row names its own",
     "count_failed_outbox": "a count for operators; no content is read",
@@ -124,7 +125,7 @@ def test_every_header_opens_a_block_and_every_block_says_its_purpose() -> None:
 HOT: Mapping[str, str] = {
     "last_event": "event_position",
     "last_seq": "INTEGER PRIMARY KEY|SEARCH event",
-    "last_lifecycle": "SCAN lifecycle$",  # from its end, by the primary key, one row
+    "last_lifecycle": r"lifecycle_tenant \(tenant_id=\?\)",
     "find_idempotency": "PRIMARY KEY",
     "old_keys": r"PRIMARY KEY \(\(tenant_id,caller,family,key\)>\(\?,\?,\?,\?\)\)",
     "forget_key": r"PRIMARY KEY \(tenant_id=\? AND caller=\? AND family=\? AND key=\?",

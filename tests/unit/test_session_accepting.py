@@ -11,7 +11,7 @@ from lamina.errors import Invalid
 from lamina.models.ports import Generated
 from lamina.observe.rounds import Failures
 from lamina.session.accepting import fault_of
-from lamina.session.folders import GeneratingFolder, RulesFolder
+from lamina.session.folders import GeneratingFolder
 from lamina.session.folding import SUMMARY_CHARS_MAX, Said, fold_turn
 
 TOLD = [
@@ -225,7 +225,7 @@ def test_rules_that_go_on_after_a_model_drop_single_sentences_of_its_summary() -
         turn = Said(
             "user", f"I need to buy {number + 2} tins of blue paint for the kitchen in Turku before Sunday."
         )
-        summary = RulesFolder().fold(summary, turn)
+        summary = fold_turn(summary, turn)
         assert turn.text in summary
         assert len(summary) <= SUMMARY_CHARS_MAX
     assert "24 November at 8:15" in summary

@@ -105,12 +105,15 @@ class Call:
     noted: dict[str, list[Any]] = field(default_factory=dict)
     """What the call's audit row says beside its columns; handlers add to it, never what a memory says."""
 
-    def body_hash(self) -> str:
-        """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same.
+    def body_hash(self, *, without: str | None = None) -> str:
+        """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same, and so is one that
+        differs in the field ``without``.
 
         Raises ``Malformed`` (INVALID_BODY) for a number that is none in JSON, also in a field that nobody reads.
         """
         body = from_json(self.body)
+        if isinstance(body, dict) and without is not None:
+            body.pop(without, None)
         try:
             return digest(body)
         except ValueError as error:

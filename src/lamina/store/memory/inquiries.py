@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from lamina.kernel.events import Event, Stage
@@ -29,7 +29,9 @@ class MemoryInquiries:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Inquiry]:
+    def claim(
+        self, *, limit: int, lease_until: Instant, now: Instant, owner: str, behind: str = ""
+    ) -> list[Inquiry]:
         """Mirrors ``Inquiries.claim``."""
         with self._memory.change() as tables:
             heads: dict[tuple[str, Scope], Inquiry] = {}
@@ -37,8 +39,8 @@ class MemoryInquiries:
                 if inquiry.state in _OPEN:
                     heads.setdefault((inquiry.tenant_id, inquiry.scope), inquiry)
             due = [each for each in heads.values() if each.state == "pending" and each.is_due(now)]
-            claimed = sorted(due, key=lambda each: each.id)[:limit]
-            fence = tables.next_fence()
+            claimed = _in_turn(due, behind)[:limit]
+            fence = tables.next_fence() if claimed else 0
             leased = [
                 replace(inquiry, lease_until=lease_until, lease_owner=owner, fence=fence)
                 for inquiry in claimed
@@ -74,6 +76,15 @@ class MemoryInquiries:
                     attempts=held.attempts + 1,
                     last_error=kept_error(error),
                     next_attempt_at=retry_at,
+                )
+
+    def defer(self, inquiry: Inquiry, error: str, *, retry_at: Instant) -> None:
+        """Mirrors ``Inquiries.defer``."""
+        with self._memory.change() as tables:
+            held = tables.inquiries.get(inquiry.id)
+            if held is not None and held.state == "pending" and held.fence == inquiry.fence:
+                tables.inquiries[held.id] = replace(
+                    _free(held), last_error=kept_error(error), next_attempt_at=retry_at
                 )
 
     def drop(self, inquiry: Inquiry) -> None:
@@ -194,6 +205,16 @@ class MemoryInquiries:
         inquiries = self._memory.tables.inquiries.values()
         counted = Counter[str](each.state for each in inquiries if tenant_id in (None, each.tenant_id))
         return {state: counted[state] for state in _STATES}
+
+
+def _in_turn(due: Sequence[Inquiry], behind: str) -> list[Inquiry]:
+    """The oldest of each tenant, then the next of each; the tenants in order, those after ``behind`` first."""
+    before = Counter[str]()
+    order: list[tuple[int, bool, str, Inquiry]] = []
+    for each in sorted(due, key=lambda each: each.id):
+        order.append((before[each.tenant_id], each.tenant_id <= behind, each.tenant_id, each))
+        before[each.tenant_id] += 1
+    return [each for *_, each in sorted(order, key=lambda item: item[:3])]
 
 
 def _free(inquiry: Inquiry) -> Inquiry:

@@ -61,7 +61,7 @@ class MemoryJobs:
             # Later stages follow the first: what one batch lets through is little.
             turns = self._turns if stage is Stage.EXTRACTED and limit >= limits.JOB_SHARES else None
             claimed = [each.row for each in _batch(due, limit, turns)]
-            fence = tables.next_fence()
+            fence = tables.next_fence() if claimed else 0
             for row in claimed:
                 place = (row.event.tenant_id, row.event.id)
                 tables.jobs[place] = replace(

@@ -27,8 +27,11 @@ class Ready(NamedTuple):
 class Inquiries(Protocol):
     """Inquiries, one after the other within a scope. They come with ``Writes``, in the transaction of their event."""
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Inquiry]:
+    def claim(
+        self, *, limit: int, lease_until: Instant, now: Instant, owner: str, behind: str = ""
+    ) -> list[Inquiry]:
         """Lease due inquiries of every tenant under one new fence: of each scope the oldest one that is open, if it is pending.
+        Tenants take turns, those that come after ``behind`` first.
 
         Here and below an inquiry is as it was claimed, or found ready: nothing happens to one whose lease ended and that
         somebody else may have, as its fence tells.
@@ -42,6 +45,10 @@ class Inquiries(Protocol):
 
     def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:
         """Note a failed attempt at an open inquiry: due again at ``retry_at``, or failed for good and visible when None."""
+        ...
+
+    def defer(self, inquiry: Inquiry, error: str, *, retry_at: Instant) -> None:
+        """Nobody could be asked: the inquiry is due again at ``retry_at``, and that was no attempt."""
         ...
 
     def drop(self, inquiry: Inquiry) -> None:

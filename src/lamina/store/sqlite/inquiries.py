@@ -36,9 +36,11 @@ class SqliteInquiries:
         self._writer = writer
         self._readers = readers
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Inquiry]:
+    def claim(
+        self, *, limit: int, lease_until: Instant, now: Instant, owner: str, behind: str = ""
+    ) -> list[Inquiry]:
         """Mirrors ``Inquiries.claim``. Looks before it takes the write lock."""
-        heads = [_inquiry(row) for row in self._readers.rows(_SQL["inquiry_heads"], (now, limit))]
+        heads = [_inquiry(row) for row in self._readers.rows(_SQL["inquiry_heads"], (now, limit, behind))]
         if not heads:
             return []
 
@@ -68,6 +70,10 @@ class SqliteInquiries:
     def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:
         """Mirrors ``Inquiries.put_off``."""
         self._run("put_off_inquiry", (inquiry.id, kept_error(error), retry_at, inquiry.fence))
+
+    def defer(self, inquiry: Inquiry, error: str, *, retry_at: Instant) -> None:
+        """Mirrors ``Inquiries.defer``."""
+        self._run("defer_inquiry", (inquiry.id, kept_error(error), retry_at, inquiry.fence))
 
     def drop(self, inquiry: Inquiry) -> None:
         """Mirrors ``Inquiries.drop``."""

@@ -170,7 +170,7 @@ def _claim(
     found = (
         due_jobs(rows, stage, limit, now) if turns is None else due_in_turn(rows, stage, limit, now, turns)
     )
-    fence = next_fence(connection)
+    fence = next_fence(connection) if found else 0
     for due in found:
         connection.execute(_SQL["lease_job"], (due.tenant_id, due.event_id, stage, lease_until, owner, fence))
         event = find_event(connection, due.tenant_id, due.event_id)

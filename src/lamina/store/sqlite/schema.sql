@@ -58,9 +58,10 @@ CREATE TABLE lease_counter (
   fence              INTEGER NOT NULL
 );
 
+-- What happened, counted per tenant. Rows stay, so that no number is ever given twice.
 CREATE TABLE lifecycle (
-  sequence           INTEGER PRIMARY KEY,
   tenant_id          TEXT    NOT NULL,
+  sequence           INTEGER NOT NULL,
   id                 TEXT    NOT NULL,
   name               TEXT    NOT NULL,
   scope              TEXT    NOT NULL,
@@ -70,8 +71,8 @@ CREATE TABLE lifecycle (
   arrived_at         INTEGER NOT NULL,
   payload            TEXT    NOT NULL
 );
+CREATE UNIQUE INDEX lifecycle_tenant ON lifecycle (tenant_id, sequence);
 CREATE UNIQUE INDEX lifecycle_id ON lifecycle (tenant_id, id);
-CREATE INDEX lifecycle_tenant ON lifecycle (tenant_id, sequence);
 CREATE INDEX lifecycle_event ON lifecycle (tenant_id, event_id, number) WHERE event_id IS NOT NULL;
 CREATE INDEX lifecycle_job ON lifecycle (tenant_id, job_id, sequence) WHERE job_id IS NOT NULL;
 
@@ -444,6 +445,8 @@ CREATE TABLE session (
   last_turn_at       INTEGER NOT NULL,
   last_position      INTEGER NOT NULL,
   closed_at          INTEGER,
+  worded             TEXT,
+  revision           INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, scope, session, number),
   CHECK (json_array_length(window_events) <= 12),
   CHECK (folded <= turns)

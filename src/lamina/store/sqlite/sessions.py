@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import apsw
@@ -15,7 +15,8 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.log import Appended, Capture
-from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Sitting
+from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Reworded, Sitting, Wording
+from lamina.store.ports.writes import FOLD
 from lamina.store.rows import Row
 from lamina.store.rules.attempts import kept_error
 from lamina.store.rules.sessions import advance, closed, ends
@@ -102,11 +103,51 @@ class SqliteSessions:
             )
             if connection.changes() != count:
                 raise _FoldedBefore
-            connection.execute(
-                _SQL["fold_session"], (*fold.place, fold.number, fold.summary, count, fold.bridge)
+            told = (fold.summary, count, fold.bridge, bool(fold.inquiries), fold.revision)
+            connection.execute(_SQL["fold_session"], (*fold.place, fold.number, *told))
+            if not connection.changes():
+                raise _FoldedBefore
+            connection.executemany(
+                _SQL["insert_inquiry"],
+                [
+                    (i.tenant_id, i.event_id, i.task, i.scope, i.position, i.created_at)
+                    for i in fold.inquiries
+                ],
             )
             return True
 
+        return self._landed(work)
+
+    def wording(self, tenant_id: str, event_id: str) -> Wording | None:
+        """Mirrors ``Sessions.wording``."""
+        left = self._readers.row(_SQL["outbox_of_event"], (tenant_id, event_id))
+        if left is None:
+            return None
+        scope, session, number = left
+        sitting = self.sitting(Place(tenant_id, Scope(scope), session), number)
+        if sitting is None or sitting.worded is None:
+            return None
+        most = limits.SESSION_WORDING_READ_MAX + 1
+        rows = self._readers.rows(_SQL["turns_to_word"], (tenant_id, scope, session, number, FOLD, most))
+        return Wording(sitting, tuple(row[0] for row in rows))
+
+    def reword(self, reworded: Reworded) -> bool:
+        """Mirrors ``Sessions.reword``."""
+        sitting, inquiry = reworded.sitting, reworded.inquiry
+
+        def work(connection: apsw.Connection) -> bool:
+            connection.execute(_SQL["end_inquiry"], (inquiry.tenant_id, inquiry.id, inquiry.fence))
+            if not connection.changes():
+                return False
+            told = (reworded.worded, reworded.summary, reworded.bridge, sitting.revision)
+            connection.execute(_SQL["word_session"], (*sitting.place, sitting.number, *told))
+            if not connection.changes():
+                raise _FoldedBefore
+            return True
+
+        return self._landed(work)
+
+    def _landed(self, work: Callable[[apsw.Connection], bool]) -> bool:
         try:
             return self._writer.write(work)
         except _FoldedBefore:
@@ -152,7 +193,7 @@ class SqliteSessions:
 
 
 class _FoldedBefore(Exception):
-    """Takes the fold back."""
+    """Takes a fold, or a model's words, back: the summary is another by now."""
 
 
 def _move(connection: apsw.Connection, events: Sequence[Event]) -> None:
@@ -212,7 +253,7 @@ def _claim(
         most = min(limit - len(claimed), limits.OUTBOX_SESSION_ROWS_MAX)
         rows = map(_outbox_row, connection.execute(_SQL["outbox_of_session"], (*place, most)))
         claimed += itertools.takewhile(lambda row: row.is_due(now), rows)
-    fence = next_fence(connection)
+    fence = next_fence(connection) if claimed else 0
     connection.executemany(_SQL["lease_outbox"], [(row.id, lease_until, owner, fence) for row in claimed])
     return [replace(row, lease_until=lease_until, lease_owner=owner, fence=fence) for row in claimed]
 
@@ -240,7 +281,7 @@ def _row(sitting: Sitting) -> Row:
 
 def _sitting(row: Row) -> Sitting:
     (tenant_id, scope, session, number, window, turns, folded, summary, bridge, opened_at, touched_at,
-     last_turn_at, last_position, closed_at) = row  # fmt: skip
+     last_turn_at, last_position, closed_at, worded, revision) = row  # fmt: skip
     return Sitting(
         place=Place(tenant_id, Scope(scope), session),
         number=number,
@@ -254,6 +295,8 @@ def _sitting(row: Row) -> Sitting:
         last_turn_at=last_turn_at,
         last_position=last_position,
         closed_at=closed_at,
+        worded=worded,
+        revision=revision,
     )
 
 

@@ -4,8 +4,8 @@ INSERT INTO inquiry (tenant_id, event_id, task, scope, position, created_at) VAL
 ON CONFLICT DO NOTHING;
 
 -- name: inquiry_heads
--- The oldest open inquiry of each scope, where it is due: it holds back all behind it. The index is skipped through from
--- scope to scope, so that a long queue behind a model that is down costs nothing.
+-- The oldest open inquiry of each scope, where it is due: it holds back all behind it. Tenants take turns, those
+-- behind ?3 first. The index is skipped through from scope to scope, so that a long queue behind a model that is down costs nothing.
 WITH RECURSIVE head (id) AS (
   SELECT * FROM (SELECT id FROM inquiry INDEXED BY inquiry_open
                  WHERE state IN ('pending', 'answered') ORDER BY tenant_id, scope, position, id LIMIT 1)
@@ -19,7 +19,7 @@ WITH RECURSIVE head (id) AS (
 )
 SELECT o.* FROM head CROSS JOIN inquiry AS o ON o.id = head.id
 WHERE o.state = 'pending' AND coalesce(o.next_attempt_at, 0) <= ?1 AND coalesce(o.lease_until, 0) <= ?1
-ORDER BY o.id LIMIT ?2;
+ORDER BY row_number() OVER (PARTITION BY o.tenant_id ORDER BY o.id), o.tenant_id <= ?3, o.tenant_id LIMIT ?2;
 
 -- name: lease_inquiry
 -- Take an inquiry, unless somebody else has by now.
@@ -37,6 +37,23 @@ WHERE id = ?1 AND state = 'pending' AND fence = ?3;
 UPDATE inquiry SET attempts = attempts + 1, last_error = ?2, next_attempt_at = ?3, lease_until = NULL,
                    lease_owner = NULL, fence = 0, state = iif(?3 IS NULL, 'failed', state)
 WHERE id = ?1 AND state IN ('pending', 'answered') AND fence = ?4;
+
+-- name: defer_inquiry
+-- Nobody could be asked: due again at ?3, without an attempt, for who holds the fence ?4.
+UPDATE inquiry SET last_error = ?2, next_attempt_at = ?3, lease_until = NULL, lease_owner = NULL, fence = 0
+WHERE id = ?1 AND state = 'pending' AND fence = ?4;
+
+-- name: end_inquiry
+-- What was asked under the fence ?3 has taken effect, and is asked no more.
+DELETE FROM inquiry WHERE tenant_id = ?1 AND id = ?2 AND state = 'pending' AND fence = ?3;
+
+-- name: summaries_waiting
+-- How many turns wait for a model's words, task ?1, and since when the first does.
+SELECT count(*), min(created_at) FROM inquiry INDEXED BY inquiry_open WHERE state IN ('pending', 'answered') AND task = ?1;
+
+-- name: forget_task
+-- Delete what is asked about any of these events, ?3, as one task.
+DELETE FROM inquiry WHERE tenant_id = ?1 AND task = ?2 AND event_id IN (SELECT value FROM json_each(?3));
 
 -- name: drop_inquiry
 -- Nobody needs an answer any more.

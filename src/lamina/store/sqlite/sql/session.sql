@@ -79,7 +79,7 @@ INSERT INTO outbox (tenant_id, scope, session, sitting, event_id, sent_at, creat
 
 -- name: unfold_session
 -- Forget what a sitting's summary and bridge tell.
-UPDATE session SET summary = '', bridge = NULL, folded = 0
+UPDATE session SET summary = '', bridge = NULL, folded = 0, worded = NULL, revision = revision + 1
 WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4;
 
 -- name: lease_outbox
@@ -97,9 +97,29 @@ WHERE tenant_id = ?1 AND sitting = ?4 AND id IN (SELECT value FROM json_each(?2)
   AND fence = ?6;
 
 -- name: fold_session
--- What a sitting's summary tells now, of ?6 turns more; the bridge where one is given.
-UPDATE session SET summary = ?5, folded = folded + ?6, bridge = coalesce(?7, bridge)
-WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4;
+-- What a sitting's summary tells now, of ?6 turns more, unless it changed since it was at the revision ?9; the bridge where one is
+-- given. Where a model is asked, ?8, it goes on from what was told before; else the rules' words stand.
+UPDATE session SET summary = ?5, folded = folded + ?6, bridge = coalesce(?7, bridge), revision = revision + 1,
+                   worded = iif(?8, coalesce(worded, summary), NULL)
+WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4 AND revision = ?9;
+
+-- name: word_session
+-- What a language model makes of one turn more of a sitting, unless the summary changed since the revision ?8. ?5 is null once
+-- nothing waits for the model; ?6 and ?7 stay as they are where they are null.
+UPDATE session SET worded = ?5, summary = coalesce(?6, summary), bridge = coalesce(?7, bridge), revision = revision + 1
+WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4 AND revision = ?8;
+
+-- name: outbox_of_event
+-- Where an event that left its window stood.
+SELECT scope, session, sitting FROM outbox WHERE tenant_id = ?1 AND event_id = ?2;
+
+-- name: turns_to_word
+-- The turns of a sitting that wait for a model's words, in the order of leaving.
+SELECT i.event_id FROM inquiry AS i INDEXED BY inquiry_open
+CROSS JOIN outbox AS o ON o.tenant_id = i.tenant_id AND o.event_id = i.event_id
+WHERE i.tenant_id = ?1 AND i.scope = ?2 AND i.state IN ('pending', 'answered') AND i.task = ?5
+  AND o.session = ?3 AND o.sitting = ?4
+ORDER BY i.position, i.id LIMIT ?6;
 
 -- name: send_outbox
 -- Everybody has had these rows: ?1 is a JSON list of ids and of fences that still have to hold.
