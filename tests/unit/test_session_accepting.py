@@ -202,15 +202,34 @@ class Refusing:
         return Generated("The user will call Jonas at 11.")
 
 
-def test_health_hears_of_a_model_that_turns_everything_away_until_it_does_not() -> None:
-    failures, model = Failures(), Refusing()
-    folder = GeneratingFolder(model, failures)
-    with pytest.raises(Invalid):
-        folder.fold("", CALL)
-    assert failures.standing() == {"the language model": "MODEL_MISCONFIGURED"}
-    model.on = False
-    folder.fold("", CALL)
-    assert failures.standing() == {}
+ROLLBACK = Said("user", "I do need to update the rollback section of RFC-88 before Monday's review.")
+
+
+@pytest.mark.parametrize(
+    ("worded", "stands"),
+    [
+        ("Ravi runs platform engineering at Hafenlink.", False),
+        (
+            "Ravi runs platform engineering at Hafenlink and needs to update the rollback section before a review.",
+            False,
+        ),
+        (
+            "Ravi runs platform engineering at Hafenlink and has to update the rollback section of RFC-88.",
+            False,
+        ),
+        (
+            "Ravi runs platform engineering at Hafenlink and has to update the rollback section of RFC-88 before Monday's review.",
+            True,
+        ),
+    ],
+    ids=["the old summary again", "without the number", "without the day", "all of it"],
+)
+def test_a_summary_carries_names_numbers_and_days_of_the_turn(worded: str, stands: bool) -> None:
+    before = "Ravi runs platform engineering at Hafenlink."
+    fault = fault_of(worded, before, ROLLBACK)
+    assert (fault is None) is stands
+    if not stands:
+        assert GeneratingFolder(Saying(worded)).fold(before, ROLLBACK) == fold_turn(before, ROLLBACK)
 
 
 def test_a_model_that_has_nothing_to_tell_of_nothing_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:

@@ -208,10 +208,10 @@ class MemoryInquiries:
 
 
 def _in_turn(due: Sequence[Inquiry], behind: str) -> list[Inquiry]:
-    """The oldest of each tenant, then the next of each; the tenants in order, those after ``behind`` first."""
+    """The first due of each tenant, then the next of each; the tenants in order, those after ``behind`` first."""
     before = Counter[str]()
     order: list[tuple[int, bool, str, Inquiry]] = []
-    for each in sorted(due, key=lambda each: each.id):
+    for each in sorted(due, key=lambda each: (each.next_attempt_at or each.created_at, each.id)):
         order.append((before[each.tenant_id], each.tenant_id <= behind, each.tenant_id, each))
         before[each.tenant_id] += 1
     return [each for *_, each in sorted(order, key=lambda item: item[:3])]

@@ -31,7 +31,7 @@ class Inquiries(Protocol):
         self, *, limit: int, lease_until: Instant, now: Instant, owner: str, behind: str = ""
     ) -> list[Inquiry]:
         """Lease due inquiries of every tenant under one new fence: of each scope the oldest one that is open, if it is pending.
-        Tenants take turns, those that come after ``behind`` first.
+        Tenants take turns, those that come after ``behind`` first; in a tenant, what was put off stands behind what came meanwhile.
 
         Here and below an inquiry is as it was claimed, or found ready: nothing happens to one whose lease ended and that
         somebody else may have, as its fence tells.

@@ -5,7 +5,7 @@ ON CONFLICT DO NOTHING;
 
 -- name: inquiry_heads
 -- The oldest open inquiry of each scope, where it is due: it holds back all behind it. Tenants take turns, those
--- behind ?3 first. The index is skipped through from scope to scope, so that a long queue behind a model that is down costs nothing.
+-- behind ?3 first; what was put off stands behind what came meanwhile. The index is skipped through from scope to scope, so that a long queue behind a model that is down costs nothing.
 WITH RECURSIVE head (id) AS (
   SELECT * FROM (SELECT id FROM inquiry INDEXED BY inquiry_open
                  WHERE state IN ('pending', 'answered') ORDER BY tenant_id, scope, position, id LIMIT 1)
@@ -19,7 +19,8 @@ WITH RECURSIVE head (id) AS (
 )
 SELECT o.* FROM head CROSS JOIN inquiry AS o ON o.id = head.id
 WHERE o.state = 'pending' AND coalesce(o.next_attempt_at, 0) <= ?1 AND coalesce(o.lease_until, 0) <= ?1
-ORDER BY row_number() OVER (PARTITION BY o.tenant_id ORDER BY o.id), o.tenant_id <= ?3, o.tenant_id LIMIT ?2;
+ORDER BY row_number() OVER (PARTITION BY o.tenant_id ORDER BY coalesce(o.next_attempt_at, o.created_at), o.id), o.tenant_id <= ?3,
+         o.tenant_id LIMIT ?2;
 
 -- name: lease_inquiry
 -- Take an inquiry, unless somebody else has by now.
