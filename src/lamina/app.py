@@ -54,7 +54,6 @@ from lamina.lifecycle.operations import lifecycle_operations
 from lamina.models.counter import WordPieceCounter
 from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
-from lamina.models.ports import Generator
 from lamina.observe.health import operator_operations
 from lamina.observe.operations import observe_operations
 from lamina.observe.relay_health import relay_health_operations
@@ -74,7 +73,6 @@ from lamina.session.awaited import AwaitedRecords, AwaitedRetriever
 from lamina.session.brief import Briefing
 from lamina.session.closing import Closing
 from lamina.session.drain import Drain
-from lamina.session.folders import GeneratingFolder
 from lamina.session.graph import GraphitiTarget, GraphModel
 from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
@@ -260,8 +258,7 @@ def _recalling(store: Store, ids: RandomIds, embedder: MiniLmEmbedder, indexes: 
 
 
 def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None) -> Drain:
-    """What empties the outbox of a store, with the model and the graph that the settings name, until ``held`` closes."""
-    generator = _generator(settings, held)
+    """What empties the outbox of a store, with the graph that the settings name, until ``held`` closes."""
     target = None
     if settings.graphiti:
         model = GraphModel(settings.llm_url, settings.llm_model, settings.llm_api_key)
@@ -270,28 +267,33 @@ def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Fai
     return Drain(
         store,
         SystemClock(),
-        folder=None if generator is None else GeneratingFolder(generator, failures),
+        words_by_model=settings.llm_url != "",
         target=target,
         failures=failures,
+        owner=_owner(),
     )
 
 
 def build_inquirer(
     settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None
 ) -> Inquirer | None:
-    """What asks the model that the settings name about loops, until ``held`` closes; None where none is to be asked."""
-    generator = _generator(settings, held) if settings.llm_loops else None
-    return None if generator is None else Inquirer(store, SystemClock(), generator, failures=failures)
-
-
-def _generator(settings: Settings, held: ExitStack) -> Generator | None:
+    """What asks the model that the settings name, until ``held`` closes; None where there is none."""
     if not settings.llm_url:
         return None
     generator = OpenAiGenerator(
-        settings.llm_url, settings.llm_model, settings.llm_api_key, timeout_s=limits.OUTBOX_ROW_S
+        settings.llm_url, settings.llm_model, settings.llm_api_key, timeout_s=settings.llm_timeout_s
     )
     held.callback(generator.close)
-    return generator
+    return Inquirer(
+        store,
+        SystemClock(),
+        generator,
+        failures=failures,
+        owner=_owner(),
+        asks_loops=settings.llm_loops,
+        timeout_s=settings.llm_timeout_s,
+        at_once=settings.llm_concurrency,
+    )
 
 
 def build_worker(
@@ -307,5 +309,9 @@ def build_worker(
         embed_eagerly=settings.embed == "eager",
         asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
     )
-    owner = f"{socket.gethostname()}:{os.getpid()}"
-    return Worker(store, deriver, embedder, SystemClock(), owner, failures=failures)
+    return Worker(store, deriver, embedder, SystemClock(), _owner(), failures=failures)
+
+
+def _owner() -> str:
+    """Who holds the leases that this process takes."""
+    return f"{socket.gethostname()}:{os.getpid()}"

@@ -13,6 +13,7 @@ SCOPE_ID_LENGTH_MAX: Final = 128
 # The experience envelope. The contract bounds only the idempotency key; the rest keep one event small enough to be
 # derived, indexed and shown without special cases. Larger documents are uploaded as blobs or split by the caller.
 IDEMPOTENCY_KEY_LENGTH_MAX: Final = 64
+STREAM_ID_LENGTH_MAX: Final = 128  # of an event of a stream: an id of ours and a number
 ACTOR_LENGTH_MAX: Final = 256
 NAME_LENGTH_MAX: Final = 256
 SESSION_LENGTH_MAX: Final = 256
@@ -260,11 +261,18 @@ SESSION_GAP_S: Final = 30 * 60
 SESSION_TURN_AHEAD_S: Final = 366 * 86_400  # a turn dated later than that counts as said when it was recorded
 SESSION_IDLE_BATCH: Final = 20
 SESSION_UNFOLDED_READ_MAX: Final = 48  # turns behind the summary that a brief puts into words by itself
+SESSION_WORDING_READ_MAX: Final = (
+    48  # turns behind a model's words that rules put after them; with more, rules' words stand
+)
+SUMMARIES_WAIT_S: Final = 60.0  # that a model may be behind with summaries before health tells of it
 OUTBOX_BATCH_MAX: Final = 64
 OUTBOX_SESSION_ROWS_MAX: Final = 16  # of one session in a batch, so that a long one keeps nobody waiting
 OUTBOX_LEASE_S: Final = 60.0  # longer than a batch may take: see the next two
 OUTBOX_BUDGET_S: Final = 20.0  # a batch that took so long gives back what it has not tried
-OUTBOX_ROW_S: Final = 8.0  # what one row may take of a model or a graph
+OUTBOX_ROW_S: Final = 8.0  # what one row may take of a graph
+LLM_LEASE_MARGIN_S: Final = 30.0  # that a question is leased for beyond the time that the model has for it
+LLM_TIMEOUT_S_MAX: Final = 3600
+LLM_CONCURRENCY_MAX: Final = 64
 GRAPH_ROW_S: Final = 30.0  # graphiti asks its model several times for one turn
 SUMMARY_TOKENS_MAX: Final = 200
 OUTBOX_ATTEMPTS_MAX: Final = 5

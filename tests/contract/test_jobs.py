@@ -396,7 +396,7 @@ def test_finishing_twice_lands_once(store: Store) -> None:
     row = LifecycleDraft(tenant_id=TENANT, name="extracted", scope=ALICE, payload={}, event_id=event.id)
     for _ in range(2):
         store.jobs.finish([(job, Writes(lifecycle=[row]))])
-    assert store.lifecycle.last_sequence() == 2
+    assert store.lifecycle.last_sequence(TENANT) == 2
     assert [state.stage for state in store.jobs.of_event(TENANT, event.id)] == [Stage.INDEXED]
 
 
@@ -507,7 +507,7 @@ def test_a_reset_drops_what_was_derived_and_queues_every_event_anew(store: Store
     assert store.index.search(TENANT, [ALICE], ["word"], 5) == []
     assert store.index.changes(TENANT, ALICE) != changes
     assert events_of(claim(store)) == events
-    assert store.lifecycle.last_sequence() == 3
+    assert store.lifecycle.last_sequence(TENANT) == 3
 
 
 def test_a_reset_leaves_out_what_was_cancelled_before_its_first_stage(store: Store) -> None:

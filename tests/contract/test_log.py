@@ -118,7 +118,7 @@ def test_one_unstorable_event_takes_the_whole_call_with_it(store: Store) -> None
     with pytest.raises(ValueError, match="JSON"):
         store.log.append(captures)
     assert store.log.walk(TENANT, 0, 10) == []
-    assert store.lifecycle.last_sequence() == 0
+    assert store.lifecycle.last_sequence(TENANT) == 0
     assert store.scopes.get(TENANT, ALICE) is None
     assert append(store, "next")[0].position == 1
 

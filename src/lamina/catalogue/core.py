@@ -381,7 +381,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         SERVER,
         "The language model of `LAMINA_LLM_URL` turns everything away (a redirect, 401, 403, 404 ...): key, model or address "
-        "are wrong. Callers never see this: summaries are worded by rules then, questions about loops wait, and "
+        "are wrong. Callers never see this: everything that it is to be asked waits, summaries are worded by rules meanwhile, and "
         "`GET /v1/admin/health` and `lamina doctor` say so.",
         hint="check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY",
     ),
@@ -389,8 +389,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         SERVER,
         "The language model of `LAMINA_LLM_URL` refuses a request (400, 413, 422 ...): it may be too long, or the model takes "
-        "no JSON schema as `response_format`. Callers never see this: a summary is worded by rules then, a question about loops "
-        "is asked five times, and the outbox shows it.",
+        "no JSON schema as `response_format`. Callers never see this: a summary is worded by rules then, and a question about loops "
+        "fails for good, which the outbox shows.",
     ),
     "PRESET_NEEDS_KEYS": ErrorCode(
         "Unsupported",

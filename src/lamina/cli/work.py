@@ -43,9 +43,8 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
     with alone(settings.data), contextlib.ExitStack() as held:
         store = SqliteStore(settings.data, durable=False)
         store.jobs.take_over(SystemClock().now())
-        store.sessions.release()
-        store.inquiries.release()
-
+        store.sessions.take_over()
+        store.inquiries.take_over()
         store.upkeep.note_failing({})
         failures = Failures(store.upkeep.note_failing)
 
@@ -54,7 +53,10 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
 
         behind = [("lamina-drain", build_drain(settings, store, held, failures).run)]
         if (inquirer := build_inquirer(settings, store, held, failures)) is not None:
-            behind.append(("lamina-inquirer", inquirer.run))
+            behind += [
+                (f"lamina-inquirer-{number}", inquirer.run)
+                for number in range(1, settings.llm_concurrency + 1)
+            ]
         lost = work_beside(build_worker(settings, store, failures).run, behind, told)
         store.upkeep.note_failing({})
         store.close()

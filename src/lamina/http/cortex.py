@@ -40,7 +40,7 @@ def _capture_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
 
 
 def _recall_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
-    return [Route("POST", "/v1/recall", by_name["recall"])]
+    return [Route("POST", "/v1/recall", by_name["recall"], headers={"Last-Event-ID": "last_event_id"})]
 
 
 def _layer_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:

@@ -187,7 +187,7 @@ class Event(EventDraft):
 class LifecycleRow:
     """Something that happened to an event or a job, for those who watch (seed 002, 8.9 and 13).
 
-    ``number`` counts per event from 1; ``sequence`` counts per store and is never shown outside.
+    ``number`` counts per event from 1; ``sequence`` counts per tenant and is never shown outside.
     """
 
     tenant_id: str

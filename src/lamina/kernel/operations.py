@@ -118,13 +118,14 @@ class Call:
     key: CallKey | None = None
     """The caller's idempotency key, for who lands it with what it led to."""
 
-    def body_hash(self) -> str:
-        """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same.
+    def body_hash(self, *, without: str | None = None) -> str:
+        """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same, and so is one that
+        differs in the field ``without``.
 
         Raises ``Malformed`` (INVALID_BODY) for a number that is none in JSON, also in a field that nobody reads.
         """
         try:
-            return digest_in_parts(self.body)
+            return digest_in_parts(self.body) if without is None else digest(_without(self.body, without))
         except ValueError as error:
             field = (not_finite(from_json(self.body)) or "body")[:256]
             raise Malformed(
@@ -211,3 +212,10 @@ class Operation(Generic[RequestT]):
     answers: tuple[int, ...] = (200,)
     fails: tuple[str, ...] = ()
     streams: Literal["never", "asked", "always"] = "never"
+
+
+def _without(body: bytes, field: str) -> Any:  # Any: whatever JSON can hold
+    value = from_json(body)
+    if isinstance(value, dict):
+        value.pop(field, None)
+    return value

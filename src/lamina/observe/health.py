@@ -14,7 +14,7 @@ from lamina import __version__, limits
 from lamina.errors import Unavailable
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
-from lamina.kernel.time import SECOND_US
+from lamina.kernel.time import SECOND_US, rfc3339, rfc3339_or_none
 from lamina.kernel.wire import Request
 from lamina.models.minilm import model_path_exists
 from lamina.observe.results import Compacted, Flushed, HealthReport, StoreHealth, WorkerHealth
@@ -26,7 +26,8 @@ __all__ = ["Operating", "operator_operations"]
 
 _LOOK_S = 0.05
 _HELP = {
-    "MODEL_MISCONFIGURED": " (check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY; questions wait)"
+    "MODEL_UNAVAILABLE": " (summaries are worded by rules meanwhile; questions wait)",
+    "MODEL_MISCONFIGURED": " (check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY; questions wait)",
 }
 """What an operator can do about an error that he alone can end."""
 
@@ -92,6 +93,12 @@ class Operating:
             )
             if count
         ]
+        since = state.summaries_waiting_since
+        if since is not None and call.now - since > limits.SUMMARIES_WAIT_S * SECOND_US:
+            problems.append(
+                f"{state.summaries_waiting} turns of summaries wait for the language model since {rfc3339(since)}: "
+                "rules word them meanwhile"
+            )
         problems += [f"the {name} is missing" for name, present in models.items() if not present]
         if state.disk_free_bytes is not None and state.disk_free_bytes < limits.DISK_FREE_BYTES_MIN:
             problems.append("the disk is nearly full")
@@ -115,6 +122,8 @@ class Operating:
                 oldest_pending_age_s=None if age_us is None else age_us / SECOND_US,
                 outbox_failed=state.outbox_failed,
                 inquiries_failed=state.inquiries_failed,
+                summaries_waiting=state.summaries_waiting,
+                summaries_waiting_since=rfc3339_or_none(state.summaries_waiting_since),
             ),
             models=models,
             versions={

@@ -18,7 +18,8 @@ class WorkerHealth(Result):
     """Derivation: whether a worker runs (null where the store cannot tell), and what waits for it, of all tenants.
 
     ``kept`` says that the server keeps one running itself: one that is not alive is on its way. ``outbox_failed`` turns could not
-    be folded or delivered, and ``inquiries_failed`` questions to a language model were not answered, for good.
+    be folded or delivered, and ``inquiries_failed`` questions to a language model were not answered, for good. ``summaries_waiting`` turns
+    wait for a language model's words, the first of them since ``summaries_waiting_since``: rules' words stand meanwhile.
     """
 
     alive: bool | None
@@ -29,6 +30,8 @@ class WorkerHealth(Result):
     oldest_pending_age_s: float | None
     outbox_failed: int = 0
     inquiries_failed: int = 0
+    summaries_waiting: int = 0
+    summaries_waiting_since: str | None = None
 
 
 class StoreHealth(Result):

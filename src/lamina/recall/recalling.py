@@ -151,14 +151,16 @@ class Recalling:
         if request.idempotency_key is not None:
             key = PackKey(call.principal.tenant_id, call.principal.actor, request.idempotency_key)
             removals = self._removals(reach.scopes, call)
-            known = self._packs.find(key, call.body_hash(), removals, call.now)
+            known = self._packs.find(key, _hash_of(call), removals, call.now)
             if known is not None and _still_open(known, reach):
                 known = known.model_copy(update={"request_id": call.request_id})
-                return Answer(as_stream(known) if request.stream else known, replayed=True)
+                return Answer(
+                    as_stream(known, request.last_event_id) if request.stream else known, replayed=True
+                )
         plan = self._plan(request, call, reach, WIDE)
         pack_ = self._pack(request, plan, call, reach)
         if key is not None:
-            self._packs.keep(key, call.body_hash(), removals, call.now, pack_)
+            self._packs.keep(key, _hash_of(call), removals, call.now, pack_)
         return Answer(
             as_stream(pack_) if request.stream else pack_, warnings=(*reach.warnings, *plan.warnings)
         )
@@ -335,6 +337,11 @@ class Recalling:
             diagnostics=_diagnostics(request, plan, packed, trail),
             as_of=plan.axes.seen_at,
         )
+
+
+def _hash_of(call: Call) -> str:
+    """The hash of a recall: one that goes on with its stream is the same."""
+    return call.body_hash(without="last_event_id")
 
 
 def _still_open(pack_: Pack, reach: Reach) -> bool:

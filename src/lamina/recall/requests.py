@@ -140,6 +140,13 @@ class Recall(Request):
         Annotated[str, Field(min_length=1, max_length=limits.IDEMPOTENCY_KEY_LENGTH_MAX)] | None,
         Field(description="Within 60 seconds the same request with the same key has the same pack."),
     ] = None
+    last_event_id: Annotated[
+        Annotated[str, Field(max_length=limits.STREAM_ID_LENGTH_MAX)] | None,
+        Field(
+            description="The id of the last event of the stream that was seen, `<pack_id>:<n>`; under the same `idempotency_key` and "
+            "within 60 seconds the stream goes on behind it. The header `Last-Event-ID` says the same."
+        ),
+    ] = None
 
     @model_validator(mode="before")
     @classmethod

@@ -22,10 +22,16 @@ from lamina.pipeline.view import View
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Inquiry, Writes
 
-__all__ = ["EXTRACTOR", "applies_at", "apply_answer"]
+__all__ = ["EXTRACTOR", "applies_at", "apply_answer", "is_by_model"]
 
-EXTRACTOR: Final = "lamina-loops-model/2"
+_FAMILY: Final = "lamina-loops-model/"
+EXTRACTOR: Final = f"{_FAMILY}3"
 _LATER_READ_MAX: Final = 50
+
+
+def is_by_model(extractor: str) -> bool:
+    """Whether a loop was made of a model's answer, by this reading of answers or an earlier one."""
+    return extractor.startswith(_FAMILY)
 
 
 def applies_at(after: Event) -> Instant:

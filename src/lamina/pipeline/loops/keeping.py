@@ -22,6 +22,7 @@ from lamina.kernel.records import (
 )
 from lamina.kernel.time import Instant, rfc3339
 from lamina.language.entities import entity_id, normalise_name
+from lamina.pipeline.loops.answer import bears_on
 from lamina.pipeline.loops.doing import end_stated
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, is_spoken_of, meant_by, terms_in, terms_of
@@ -142,6 +143,8 @@ class LoopKeeper:
             again = LoopDraft(LoopType(loop.predicate), wording, pointer.confidence, 1, loop.horizon)
             held[held.index(loop)] = self._again(loop, again, writes, "affirmed_by")
             own.add(loop.id)
+        elif not bears_on(pointer.terms, str(loop.object.value)):
+            return  # a model may point anywhere; what ends a loop speaks of it
         elif pointer.says == "dropped" or loop.predicate in ENDS_WHEN_DONE:
             held.remove(loop)
             completed = pointer.says == "completed"

@@ -21,7 +21,7 @@ from lamina.models.ports import Message
 from lamina.pipeline.loops.answer import SCHEMA
 from lamina.pipeline.loops.keeping import raises_loops, reference_of
 from lamina.pipeline.reading import role_of
-from lamina.store.ports.writes import Inquiry
+from lamina.store.ports.writes import Inquiry, inquiry_of
 
 __all__ = ["BEFORE_READ", "TASK", "Question", "inquiry_about", "is_worth_asking", "question_about"]
 
@@ -86,14 +86,7 @@ def is_worth_asking(event: Event) -> bool:
 
 def inquiry_about(event: Event) -> Inquiry:
     """The inquiry that lands with the extraction of a turn."""
-    return Inquiry(
-        tenant_id=event.tenant_id,
-        event_id=event.id,
-        task=TASK,
-        scope=event.scope,
-        position=event.position,
-        created_at=event.recorded_at,
-    )
+    return inquiry_of(event, TASK, event.recorded_at)
 
 
 def question_about(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from lamina.store.memory.tables import Memory
 from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
+from lamina.store.ports.writes import FOLD
 
 __all__ = ["MemoryUpkeep"]
 
@@ -28,6 +29,7 @@ class MemoryUpkeep:
         """Mirrors ``Upkeep.state``."""
         tables = self._memory.tables
         waiting = [row.event.recorded_at for row in tables.jobs.values() if row.state != "failed"]
+        folds = [i.created_at for i in tables.inquiries.values() if i.task == FOLD and i.state == "pending"]
         return StoreState(
             engine="memory",
             version="1",
@@ -37,6 +39,8 @@ class MemoryUpkeep:
             failing=self._failing,
             outbox_failed=sum(row.state == "failed" for row in tables.outbox.values()),
             inquiries_failed=sum(inquiry.state == "failed" for inquiry in tables.inquiries.values()),
+            summaries_waiting=len(folds),
+            summaries_waiting_since=min(folds, default=None),
         )
 
     def note_failing(self, parts: Mapping[str, str]) -> None:

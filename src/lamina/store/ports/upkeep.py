@@ -26,7 +26,8 @@ class StoreState:
     ``oldest_pending_at`` is when the oldest event that still waits for derivation was recorded. ``failing`` is what behind
     the calls fails just now and is tried again, of the engine and of the worker: part to class or code of its error.
     ``repositories_behind`` is how many tenants' repositories lack something of their documents' rows, ``outbox_failed`` and
-    ``inquiries_failed`` how many of these failed for good, of every tenant.
+    ``inquiries_failed`` how many of these failed for good, ``summaries_waiting`` how many folded turns wait for a language model's
+    words and since when, of every tenant.
     """
 
     engine: str
@@ -38,6 +39,8 @@ class StoreState:
     repositories_behind: int = 0
     outbox_failed: int = 0
     inquiries_failed: int = 0
+    summaries_waiting: int = 0
+    summaries_waiting_since: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)

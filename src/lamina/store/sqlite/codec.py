@@ -163,7 +163,7 @@ def _read_directives(text: str | None) -> Directives:
 
 def read_lifecycle(row: Row) -> LifecycleRow:
     """The value of a ``lifecycle`` row."""
-    sequence, tenant_id, row_id, name, scope, event_id, job_id, number, arrived_at, payload = row
+    tenant_id, sequence, row_id, name, scope, event_id, job_id, number, arrived_at, payload = row
     return LifecycleRow(
         tenant_id=tenant_id,
         id=row_id,

@@ -17,6 +17,7 @@ from lamina.errors import Fault, Unavailable
 from lamina.observe.rounds import Failures
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
+from lamina.store.ports.writes import FOLD
 from lamina.store.sqlite.codec import ALL_STAGES
 from lamina.store.sqlite.connection import Readers, Writer, open_connection, translated
 from lamina.store.sqlite.worker_lock import worker_lives
@@ -74,6 +75,7 @@ class SqliteUpkeep:
             failing={**failing_of(self._path.parent), **self._failures.standing()},
             repositories_behind=self._behind(),
             **_failed_behind(self._readers),
+            **_waiting(self._readers),
         )
 
     def note_failing(self, parts: Mapping[str, str]) -> None:
@@ -125,6 +127,18 @@ def _failed_behind(readers: Readers) -> FailedBehind:
     (outbox,) = readers.row(_SQL["count_failed_outbox"]) or (0,)
     (inquiries,) = readers.row(_SQL["count_failed_inquiries"]) or (0,)
     return FailedBehind(outbox_failed=outbox, inquiries_failed=inquiries)
+
+
+class SummariesWaiting(TypedDict):
+    """Folded turns that wait for a language model's words, of every tenant, and since when."""
+
+    summaries_waiting: int
+    summaries_waiting_since: int | None
+
+
+def _waiting(readers: Readers) -> SummariesWaiting:
+    count, since = readers.row(_SQL["summaries_waiting"], (FOLD,)) or (0, None)
+    return SummariesWaiting(summaries_waiting=count, summaries_waiting_since=since)
 
 
 def _merge(connection: apsw.Connection) -> bool:
