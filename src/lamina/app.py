@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -60,9 +61,11 @@ from lamina.observe.operations import observe_operations
 from lamina.observe.relay_health import relay_health_operations
 from lamina.observe.rounds import Failures
 from lamina.pipeline.capture import Capturing
+from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.operations import capture_operations
+from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
 from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
@@ -85,7 +88,7 @@ from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
 
-__all__ = ["Server", "build_drain", "build_inquirer", "build_server", "build_worker"]
+__all__ = ["Server", "build_drain", "build_inquirer", "build_server", "build_upgrader", "build_worker"]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EXPERIMENTAL = frozenset({"on_prem_enterprise", "dev_local"})  # seed 002, 2.4.3
@@ -291,10 +294,15 @@ def _generator(settings: Settings, held: ExitStack) -> Generator | None:
 
 
 def build_worker(
-    settings: Settings, store: Store, failures: Failures | None = None, *, replays: bool = False
+    settings: Settings,
+    store: Store,
+    failures: Failures | None = None,
+    *,
+    replays: bool = False,
+    behind: Callable[[], bool] | None = None,
 ) -> Worker:
     """A derivation loop over a store, with the parser and the embedding model loaded on first need. One that
-    ``replays`` puts nothing down to be asked of a model."""
+    ``replays`` puts nothing down to be asked of a model; ``behind`` is what it does when it has time."""
     embedder = MiniLmEmbedder()
     deriver = Deriver(
         store,
@@ -303,5 +311,20 @@ def build_worker(
         embed_eagerly=settings.embed == "eager",
         asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
     )
-    owner = f"{socket.gethostname()}:{os.getpid()}"
-    return Worker(store, deriver, embedder, SystemClock(), owner, failures=failures)
+    return Worker(store, deriver, embedder, SystemClock(), _owner(), failures=failures, behind=behind)
+
+
+def build_upgrader(store: Store, failures: Failures | None = None) -> Upgrader:
+    """What derives anew what an earlier release derived. Vectors are kept or put off, never made by it."""
+    extractor = RulesExtractor(find_times)
+
+    def worker_of(aside: Store) -> Worker:
+        return Worker(
+            aside, Deriver(aside, extractor, None), None, SystemClock(), _owner(), failures=failures
+        )
+
+    return Upgrader(store, DERIVED_BY, worker_of, SystemClock(), failures)
+
+
+def _owner() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from lamina.app import build_drain, build_inquirer, build_worker
+from lamina.app import build_drain, build_inquirer, build_upgrader, build_worker
 from lamina.cli.process import collect_seldom, use_one_core_a_product
 from lamina.errors import Fault
 from lamina.kernel.time import SystemClock
@@ -55,7 +55,11 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         behind = [("lamina-drain", build_drain(settings, store, held, failures).run)]
         if (inquirer := build_inquirer(settings, store, held, failures)) is not None:
             behind.append(("lamina-inquirer", inquirer.run))
-        lost = work_beside(build_worker(settings, store, failures).run, behind, told)
+        upgrader = build_upgrader(store, failures)
+        upgrader.begin()
+        worker = build_worker(settings, store, failures, behind=upgrader.step)
+        lost = work_beside(worker.run, behind, told)
+        upgrader.close()
         store.upkeep.note_failing({})
         store.close()
     if lost:

@@ -2,6 +2,7 @@
 
 from lamina.store.sqlite.engine import SqliteStore, make_folder, require_store
 from lamina.store.sqlite.jobs import backlog_of
+from lamina.store.sqlite.rederivation import rederivation_of
 from lamina.store.sqlite.upkeep import failed_behind_of, failing_of
 from lamina.store.sqlite.worker_lock import alone, require_no_worker, usable, worker_lives
 
@@ -12,6 +13,7 @@ __all__ = [
     "failed_behind_of",
     "failing_of",
     "make_folder",
+    "rederivation_of",
     "require_no_worker",
     "require_store",
     "usable",

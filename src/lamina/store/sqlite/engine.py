@@ -25,6 +25,7 @@ from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.model_outputs import SqliteModelOutputs
 from lamina.store.sqlite.records import SqliteRecords
+from lamina.store.sqlite.rederivation import SqliteRederivation
 from lamina.store.sqlite.registry import SqliteRegistry
 from lamina.store.sqlite.relay_tokens import SqliteRelayTokens
 from lamina.store.sqlite.revocations import SqliteRevocations
@@ -131,6 +132,13 @@ class SqliteStore:
         self.sessions = SqliteSessions(self._writer, self._readers, self.log)
         self.model_outputs = SqliteModelOutputs(self._writer, self._readers)
         self.inquiries = SqliteInquiries(self._writer, self._readers)
+        self.rederivation = SqliteRederivation(
+            path,
+            self._writer,
+            self._readers,
+            lifecycle,
+            lambda aside: SqliteStore(aside, clock=clock, durable=False),
+        )
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""
