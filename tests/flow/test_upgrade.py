@@ -14,12 +14,13 @@ from given import ManualClock
 from lamina.kernel.time import SystemClock
 from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
-from lamina.pipeline.derived_by import DERIVED_BY, differences
+from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
 from lamina.store.ports.store import Store
+from lamina.store.rules.rederivation import differences
 from lamina.store.sqlite import SqliteStore, rederivation_of
 from libraries import Meanings
 

@@ -14,7 +14,7 @@ from lamina.pipeline.extract.extractor import NAME
 from lamina.pipeline.loops import applying, keeping
 from lamina.store.rules.rederivation import VECTORS
 
-__all__ = ["DERIVED_BY", "differences"]
+__all__ = ["DERIVED_BY"]
 
 DERIVED_BY: Final[Mapping[str, str]] = {
     "facts": NAME,
@@ -28,11 +28,3 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     VECTORS: MiniLmEmbedder.name,
 }
 """Part to version; ``columns`` counts the changes to what tables of derived rows have."""
-
-
-def differences(earlier: Mapping[str, str], versions: Mapping[str, str]) -> str:
-    """What is derived otherwise, for people: "facts by lamina-rules/6, not lamina-rules/5"."""
-    if not earlier:
-        return "an earlier release, which noted no versions, derived them"
-    parts = [part for part in {**versions, **earlier} if versions.get(part) != earlier.get(part)]
-    return ", ".join(f"{part} by {versions.get(part)}, not {earlier.get(part)}" for part in parts)

@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 from lamina.kernel.time import SECOND_US, Clock
 from lamina.observe.rounds import Failures
-from lamina.pipeline.derived_by import differences
 from lamina.pipeline.worker import Worker
 from lamina.store.ports.rederivation import ScopeGroup, Versions
 from lamina.store.ports.store import Store
+from lamina.store.rules.rederivation import differences
 
 __all__ = ["Upgrader"]
 

@@ -31,12 +31,11 @@ from lamina.store.sqlite.relay_tokens import SqliteRelayTokens
 from lamina.store.sqlite.revocations import SqliteRevocations
 from lamina.store.sqlite.schedule import SqliteSchedule
 from lamina.store.sqlite.sessions import SqliteSessions
-from lamina.store.sqlite.upkeep import SqliteUpkeep
+from lamina.store.sqlite.upkeep import REPOSITORIES, SqliteUpkeep
 
 __all__ = ["SqliteStore", "make_folder", "require_store"]
 
 FILE_NAME = "lamina.db"
-REPOSITORIES = "relay"
 LOCKS = "locks"
 _DERIVED = {
     "record": "SELECT * FROM record ORDER BY tenant_id, id, version",
@@ -122,7 +121,9 @@ class SqliteStore:
         self.peppers = SqlitePeppers(self._writer, self._readers)
         document_rows = DocumentRows(self._writer, self._readers)
         self._projector = Projector(folder / REPOSITORIES, document_rows, failures, durable=durable)
-        self.upkeep = SqliteUpkeep(path, self._writer, self._readers, failures, self._projector.behind)
+        self.upkeep = SqliteUpkeep(
+            path, self._writer, self._readers, failures, self._projector.behind, self._projector.rebuild
+        )
         self.documents = SqliteDocuments(
             self._writer, self._readers, clock, self.log, document_rows, self._projector
         )
