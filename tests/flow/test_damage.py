@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 
 from given import NOON, TENANT, CountedIds, ManualClock, append
 from lamina.cli import damage, supervise
-from lamina.cli.check import RegularCheck
 from lamina.cli.main import app
 from lamina.cli.supervise import Workers
 from lamina.errors import Unavailable
@@ -249,28 +248,6 @@ def in_a_new_thread(run: Any) -> Any:
 
 
 # ---- behind the calls
-
-
-def test_checks_come_again_and_a_failure_is_told(tmp_path: Path) -> None:
-    failures, done = Failures(), threading.Event()
-    store = opened(tmp_path)
-    calls = []
-
-    class Upkeep:
-        def check(self, now: int) -> Any:
-            calls.append(now)
-            if len(calls) == 1:
-                raise KeyError("broken")
-            if len(calls) == 3:
-                done.set()
-            return store.upkeep.check(now)
-
-    check = RegularCheck(Upkeep(), ManualClock(), failures, first_s=0, again_s=0, every_s=0)  # type: ignore[arg-type]
-    check.start()
-    assert done.wait(60)
-    check.stop()
-    assert failures.standing() == {}
-    store.close()
 
 
 @pytest.fixture
