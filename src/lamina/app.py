@@ -300,13 +300,15 @@ def build_worker(
     *,
     replays: bool = False,
     behind: Callable[[], bool] | None = None,
+    extractor: RulesExtractor | None = None,
 ) -> Worker:
     """A derivation loop over a store, with the parser and the embedding model loaded on first need. One that
-    ``replays`` puts nothing down to be asked of a model; ``behind`` is what it does when it has time."""
+    ``replays`` puts nothing down to be asked of a model; ``behind`` is what it does when it has time, ``extractor`` one that
+    somebody else in this process loads, too."""
     embedder = MiniLmEmbedder()
     deriver = Deriver(
         store,
-        RulesExtractor(find_times),
+        extractor or RulesExtractor(find_times),
         embedder,
         embed_eagerly=settings.embed == "eager",
         asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
@@ -314,9 +316,8 @@ def build_worker(
     return Worker(store, deriver, embedder, SystemClock(), _owner(), failures=failures, behind=behind)
 
 
-def build_upgrader(store: Store, failures: Failures | None = None) -> Upgrader:
+def build_upgrader(store: Store, extractor: RulesExtractor, failures: Failures | None = None) -> Upgrader:
     """What derives anew what an earlier release derived. Vectors are kept or put off, never made by it."""
-    extractor = RulesExtractor(find_times)
 
     def worker_of(aside: Store) -> Worker:
         return Worker(

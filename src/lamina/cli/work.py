@@ -13,8 +13,10 @@ from lamina.app import build_drain, build_inquirer, build_upgrader, build_worker
 from lamina.cli.process import collect_seldom, use_one_core_a_product
 from lamina.errors import Fault
 from lamina.kernel.time import SystemClock
+from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.observe.rounds import Failures
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore, alone, make_folder, require_store
 
@@ -55,9 +57,10 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         behind = [("lamina-drain", build_drain(settings, store, held, failures).run)]
         if (inquirer := build_inquirer(settings, store, held, failures)) is not None:
             behind.append(("lamina-inquirer", inquirer.run))
-        upgrader = build_upgrader(store, failures)
+        extractor = RulesExtractor(find_times)  # one for both: a parser is large
+        upgrader = build_upgrader(store, extractor, failures)
         upgrader.begin()
-        worker = build_worker(settings, store, failures, behind=upgrader.step)
+        worker = build_worker(settings, store, failures, behind=upgrader.step, extractor=extractor)
         lost = work_beside(worker.run, behind, told)
         upgrader.close()
         store.upkeep.note_failing({})
