@@ -40,6 +40,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "find_relay_token": "the hash of a token is how its tenant is found",
     "document_tenants": "the list of tenants, whose repositories are opened",
     "tenants": "the list of tenants, for replay and export",
+    "newest_recorded": "a time for operators; no content is read",
     "last_seq": "the store's own row number; a number, no content",
     "last_lifecycle": "the store's own sequence; a number and a time, no content",
     "old_keys": "keys expire alike for every tenant; each row names its own",
