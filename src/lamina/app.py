@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -59,9 +60,11 @@ from lamina.observe.operations import observe_operations
 from lamina.observe.relay_health import relay_health_operations
 from lamina.observe.rounds import Failures
 from lamina.pipeline.capture import Capturing
+from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.operations import capture_operations
+from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
 from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
@@ -83,7 +86,7 @@ from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
 
-__all__ = ["Server", "build_drain", "build_inquirer", "build_server", "build_worker"]
+__all__ = ["Server", "build_drain", "build_inquirer", "build_server", "build_upgrader", "build_worker"]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EXPERIMENTAL = frozenset({"on_prem_enterprise", "dev_local"})  # seed 002, 2.4.3
@@ -297,19 +300,37 @@ def build_inquirer(
 
 
 def build_worker(
-    settings: Settings, store: Store, failures: Failures | None = None, *, replays: bool = False
+    settings: Settings,
+    store: Store,
+    failures: Failures | None = None,
+    *,
+    replays: bool = False,
+    behind: Callable[[], bool] | None = None,
+    extractor: RulesExtractor | None = None,
 ) -> Worker:
     """A derivation loop over a store, with the parser and the embedding model loaded on first need. One that
-    ``replays`` puts nothing down to be asked of a model."""
+    ``replays`` puts nothing down to be asked of a model; ``behind`` is what it does when it has time, ``extractor`` one that
+    somebody else in this process loads, too."""
     embedder = MiniLmEmbedder()
     deriver = Deriver(
         store,
-        RulesExtractor(find_times),
+        extractor or RulesExtractor(find_times),
         embedder,
         embed_eagerly=settings.embed == "eager",
         asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
     )
-    return Worker(store, deriver, embedder, SystemClock(), _owner(), failures=failures)
+    return Worker(store, deriver, embedder, SystemClock(), _owner(), failures=failures, behind=behind)
+
+
+def build_upgrader(store: Store, extractor: RulesExtractor, failures: Failures | None = None) -> Upgrader:
+    """What derives anew what an earlier release derived. Vectors are kept or put off, never made by it."""
+
+    def worker_of(aside: Store) -> Worker:
+        return Worker(
+            aside, Deriver(aside, extractor, None), None, SystemClock(), _owner(), failures=failures
+        )
+
+    return Upgrader(store, DERIVED_BY, worker_of, SystemClock(), failures)
 
 
 def _owner() -> str:

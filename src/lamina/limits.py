@@ -102,6 +102,15 @@ JWKS_WAIT_S: Final = 5.0
 IDEMPOTENCY_TTL_S: Final = 24 * 3600
 KEYS_PRUNED_MAX: Final = 2000  # in one transaction
 PACK_TTL_S: Final = 60
+CHECK_FIRST_S: Final = 20.0  # after the start: what a crash or a disk damaged is built anew before long
+CHECK_AGAIN_S: Final = 300.0
+CHECK_EVERY_S: Final = 6 * 3600.0  # every byte is read: a gigabyte in a few seconds
+CLOCK_AHEAD_S_MAX: Final = (
+    60  # that the newest event may lie ahead: bursts take microseconds, time servers seconds
+)
+AS_OF_NOW_S: Final = (
+    5  # a caller's now, when it comes here; counts only while the log lies further ahead than that
+)
 PACKS_KEPT_MAX: Final = 512
 
 # Stopping: who is still being answered may have the answer, unless they do not take it.

@@ -53,7 +53,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "INVALID_CLONE": ErrorCode(
         "Invalid",
         CLIENTS,
-        "The folder is no git repository, has no commits, or has what documents cannot hold: merges, links, submodules, "
+        "The folder is no git repository, has no commits, is damaged, or has what documents cannot hold: merges, links, submodules, "
         "paths that are not accepted or dates in the future. The message says which. Nothing was stored.",
         hint="name a clone of a repository that this server wrote",
     ),

@@ -155,13 +155,19 @@ def doctor(
         str | None,
         typer.Option("--url", envvar="LAMINA_URL", help="A server that has to answer; by default one may."),
     ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Build damaged repositories of documents anew; the server must not run."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check this machine, the data folder and the server, and say what to do about what is wrong."""
     from lamina.cli.doctor import run_doctor
 
     settings = chosen_settings(data=data)
-    if not run_doctor(settings, url, as_json=as_json):
+    if not run_doctor(settings, url, as_json=as_json, repair=repair):
         raise typer.Exit(6)
 
 

@@ -9,12 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from lamina.app import build_drain, build_inquirer, build_worker
+from lamina.app import build_drain, build_inquirer, build_upgrader, build_worker
 from lamina.cli.process import collect_seldom, use_one_core_a_product
 from lamina.errors import Fault
 from lamina.kernel.time import SystemClock
+from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.observe.rounds import Failures
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore, alone, make_folder, require_store
 
@@ -57,7 +59,12 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
                 (f"lamina-inquirer-{number}", inquirer.run)
                 for number in range(1, settings.llm_concurrency + 1)
             ]
-        lost = work_beside(build_worker(settings, store, failures).run, behind, told)
+        extractor = RulesExtractor(find_times)  # one for both: a parser is large
+        upgrader = build_upgrader(store, extractor, failures)
+        upgrader.begin()
+        worker = build_worker(settings, store, failures, behind=upgrader.step, extractor=extractor)
+        lost = work_beside(worker.run, behind, told)
+        upgrader.close()
         store.upkeep.note_failing({})
         store.close()
     if lost:

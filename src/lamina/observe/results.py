@@ -6,8 +6,10 @@ from lamina.kernel.wire import Result
 
 __all__ = [
     "Compacted",
+    "DerivationHealth",
     "Flushed",
     "HealthReport",
+    "IntegrityHealth",
     "StoreHealth",
     "Version",
     "WorkerHealth",
@@ -42,14 +44,39 @@ class StoreHealth(Result):
     disk_free_bytes: int | None
 
 
+class DerivationHealth(Result):
+    """What an older release derived and is derived anew behind the calls: what is left of it, and why. Of ``events_left`` so
+    many as ``events_ready`` are derived and wait for the rest of their scope; until then readers see the older rows."""
+
+    current: bool
+    scopes_left: int = 0
+    events_left: int = 0
+    events_ready: int = 0
+    because: str | None = None
+
+
+class IntegrityHealth(Result):
+    """What the last check of everything on disk saw, and how long ago that was; damaged repositories are built anew."""
+
+    age_s: float
+    database: list[str]
+    repositories: list[str]
+
+
 class HealthReport(Result):
-    """``status`` is ``ok``, ``degraded`` when something but the log is wrong, ``unavailable`` when the log is."""
+    """``integrity`` is null until the first check, some minutes after the first start. ``recorded_ahead_s`` is how far the
+    newest event lies ahead of the clock, which was wrong when it was recorded, or is now.
+
+    ``status`` is ``ok``, ``degraded`` when something but the log is wrong, ``unavailable`` when the log is."""
 
     status: str
     problems: list[str]
     store: StoreHealth
     worker: WorkerHealth
     models: dict[str, bool]
+    derivation: DerivationHealth | None = None
+    integrity: IntegrityHealth | None = None
+    recorded_ahead_s: float = 0.0
     versions: dict[str, str]
 
 

@@ -153,11 +153,23 @@ class Plan:
 
 
 def plan_recall(
-    request: Recall, principal: Principal, scopes: Sequence[Scope], now: Instant, breadth: Breadth = WIDE
+    request: Recall,
+    principal: Principal,
+    scopes: Sequence[Scope],
+    now: Instant,
+    breadth: Breadth = WIDE,
+    *,
+    clock_now: Instant | None = None,
+    seen_from: Instant | None = None,
 ) -> Plan:
-    """The plan; raises ``Invalid`` for a filter or a time that cannot be read."""
+    """The plan; raises ``Invalid`` for a filter or a time that cannot be read.
+
+    ``now`` is where the log is, ``clock_now`` what the clock says where that differs: words such as "yesterday" count from
+    it. ``seen_from`` is where ``as_of`` stands on recorded time, itself unless told.
+    """
     temporal = request.temporal
-    reference = temporal.reference_date if temporal.reference_date is not None else now
+    clock_now = now if clock_now is None else clock_now
+    reference = temporal.reference_date if temporal.reference_date is not None else clock_now
     during = Interval(*temporal.valid_during) if temporal.valid_during else None
     if temporal.natural is not None:
         during = _natural(temporal.natural, reference)
@@ -165,8 +177,10 @@ def plan_recall(
     if request.view == "raw" and during is not None:
         during = None
         warnings.append("valid_during_ignored_for_view_raw")
-    seen_at = now if temporal.as_of is None else min(temporal.as_of, now)
-    asked_at = temporal.reference_date if temporal.reference_date is not None else seen_at
+    seen_at = now if temporal.as_of is None else min(seen_from or temporal.as_of, now)
+    asked_at = temporal.reference_date
+    if asked_at is None:
+        asked_at = min(clock_now, clock_now if temporal.as_of is None else temporal.as_of)
     question = as_written(request.query).text
     terms = analyse(question)
     window = question_window(question, to_datetime(asked_at)) if during is None else None

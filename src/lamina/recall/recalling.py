@@ -185,8 +185,16 @@ class Recalling:
     def _plan(
         self, request: Recall, call: Call, reach: Reach, breadth: Breadth, naming: Naming | None = None
     ) -> Plan:
-        now = present(self._store.log, call, reach.scopes)
-        plan = plan_recall(request, call.principal, reach.scopes, now, breadth)
+        log, as_of = self._store.log, request.temporal.as_of
+        plan = plan_recall(
+            request,
+            call.principal,
+            reach.scopes,
+            present(log, call, reach.scopes),
+            breadth,
+            clock_now=call.now,
+            seen_from=None if as_of is None else present(log, call, reach.scopes, as_of),
+        )
         learnt = naming or Names(self._store.records, plan.tenant_id, plan.scopes, plan.axes, plan.held_at)
         return replace(plan, called=called(plan.scopes, learnt))
 

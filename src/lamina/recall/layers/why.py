@@ -24,7 +24,7 @@ from lamina.kernel.time import Instant, rfc3339
 from lamina.kernel.views import BeliefView
 from lamina.kernel.views.parts import kind_of, supports_held
 from lamina.recall.layers.claims import held_belief, with_tensions
-from lamina.recall.layers.reading import counting
+from lamina.recall.layers.reading import counting, one_seen_at
 from lamina.recall.layers.requests import WhyRequest
 from lamina.recall.layers.results import SupportGraph, Why, WhyEdge, WhyNode
 from lamina.recall.wording import without_cancelled
@@ -55,8 +55,8 @@ class BeliefReasons:
     def why(self, request: WhyRequest, call: Call) -> Answer:
         """The support graph of a belief, as far as it lies in scopes that the caller may read."""
         records, tenant_id = self._store.records, call.principal.tenant_id
-        belief = held_belief(records, call, request.belief_id, request.as_of)
-        seen_at = request.as_of
+        seen_at = one_seen_at(self._store.log, call, request.as_of)
+        belief = held_belief(records, call, request.belief_id, seen_at)
         walk = self._walk(belief, call, seen_at)
         rested = list(records.get(tenant_id, walk.order, seen_at=seen_at).values())
         found: dict[str, Record | Event] = {

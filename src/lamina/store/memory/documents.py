@@ -186,6 +186,9 @@ class MemoryDocuments:
             if commit.number > after
         ][:limit]
 
+    def rebuild(self, tenant_ids: Collection[str]) -> None:
+        """Mirrors ``Documents.rebuild``. There are no repositories to build."""
+
     def recover(self) -> None:
         """Mirrors ``Documents.recover``. Nothing here outlives its process."""
 

@@ -126,10 +126,11 @@ class MemoryLog:
         """Mirrors ``EventLog.tenants``."""
         return sorted({tenant_id for tenant_id, _ in self._memory.tables.events})
 
-    def last_recorded(self, tenant_id: str, scopes: Collection[Scope]) -> Instant | None:
+    def last_recorded(self, tenant_id: str, scopes: Collection[Scope] | None) -> Instant | None:
         """Mirrors ``EventLog.last_recorded``."""
         events = _of_tenant(self._memory.tables, tenant_id)
-        return max((event.recorded_at for event in events if event.scope in scopes), default=None)
+        recorded = (e.recorded_at for e in events if scopes is None or e.scope in scopes)
+        return max(recorded, default=None)
 
     def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
         """Mirrors ``EventLog.count``."""

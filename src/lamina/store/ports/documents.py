@@ -240,6 +240,11 @@ class Documents(Protocol):
         """The commits past a number, in order, with what they left: for the repository and for export."""
         ...
 
+    def rebuild(self, tenant_ids: Collection[str]) -> None:
+        """Build repositories anew from the rows, behind the writes; raises ``Unavailable`` (DOCUMENTS_IN_USE) where another
+        process writes the documents."""
+        ...
+
     def recover(self) -> None:
         """Finish what a crash left of the repositories; nothing where another process writes the documents."""
         ...

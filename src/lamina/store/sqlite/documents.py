@@ -62,6 +62,10 @@ class Projecting(Protocol):
         """Nothing when this process may write documents; raises ``Unavailable`` (DOCUMENTS_IN_USE)."""
         ...
 
+    def rebuild(self, tenant_ids: Collection[str]) -> None:
+        """Build repositories anew from their rows, behind the writes; raises ``Unavailable`` (DOCUMENTS_IN_USE)."""
+        ...
+
     def recover(self) -> None:
         """Finish what a crash left; nothing where another process may write."""
         ...
@@ -361,6 +365,10 @@ class SqliteDocuments:
     def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
         """Mirrors ``Documents.commits``."""
         return self._rows.commits(tenant_id, after, limit)
+
+    def rebuild(self, tenant_ids: Collection[str]) -> None:
+        """Mirrors ``Documents.rebuild``."""
+        self._projecting.rebuild(tenant_ids)
 
     def recover(self) -> None:
         """Mirrors ``Documents.recover``."""

@@ -179,8 +179,11 @@ class SqliteLog:
         """Mirrors ``EventLog.tenants``."""
         return [row[0] for row in self._readers.rows(_SQL["tenants"])]
 
-    def last_recorded(self, tenant_id: str, scopes: Collection[Scope]) -> Instant | None:
-        """Mirrors ``EventLog.last_recorded``."""
+    def last_recorded(self, tenant_id: str, scopes: Collection[Scope] | None) -> Instant | None:
+        """Mirrors ``EventLog.last_recorded``. Recorded instants of a tenant rise with its positions."""
+        if scopes is None:
+            last = self._readers.row(_SQL["last_event"], (tenant_id,))
+            return None if last is None else last[1]
         row = self._readers.row(_SQL["last_recorded"], (tenant_id, json_list(scopes)))
         return None if row is None else row[0]
 

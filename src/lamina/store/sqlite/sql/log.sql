@@ -161,3 +161,12 @@ WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND cancelle
 -- name: mark_cancelled
 -- Exclude an event from recall and lists, noting how far derivation had come.
 UPDATE event SET cancelled_after = ?3 WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NULL;
+
+-- name: newest_recorded
+-- When the newest event of any tenant was recorded: the last of each by its index, which is skipped through.
+WITH RECURSIVE known (tenant_id) AS (
+  SELECT min(tenant_id) FROM event
+  UNION ALL
+  SELECT (SELECT min(tenant_id) FROM event WHERE tenant_id > k.tenant_id) FROM known AS k WHERE k.tenant_id IS NOT NULL
+)
+SELECT max((SELECT recorded_at FROM event WHERE tenant_id = k.tenant_id ORDER BY position DESC LIMIT 1)) FROM known AS k;
