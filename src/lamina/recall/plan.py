@@ -14,10 +14,11 @@ from typing import Final, Literal, get_args
 
 from lamina.errors import Invalid
 from lamina.kernel.events import Party
+from lamina.kernel.local import LocalTime, to_local
 from lamina.kernel.operations import Principal
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes, Instant, Interval, from_datetime, to_datetime
+from lamina.kernel.time import Axes, Instant, Interval, from_datetime
 from lamina.language.entities import normalise_name
 from lamina.language.questions import asks_assistant, speaks_of_self
 from lamina.language.spoken import as_written
@@ -157,7 +158,7 @@ def plan_recall(
 ) -> Plan:
     """The plan; raises ``Invalid`` for a filter or a time that cannot be read."""
     temporal = request.temporal
-    reference = temporal.reference_date if temporal.reference_date is not None else now
+    reference = temporal.reference_date or LocalTime(now)
     during = Interval(*temporal.valid_during) if temporal.valid_during else None
     if temporal.natural is not None:
         during = _natural(temporal.natural, reference)
@@ -166,10 +167,10 @@ def plan_recall(
         during = None
         warnings.append("valid_during_ignored_for_view_raw")
     seen_at = now if temporal.as_of is None else min(temporal.as_of, now)
-    asked_at = temporal.reference_date if temporal.reference_date is not None else seen_at
+    asked_at = temporal.reference_date or LocalTime(seen_at)
     question = as_written(request.query).text
     terms = analyse(question)
-    window = question_window(question, to_datetime(asked_at)) if during is None else None
+    window = question_window(question, to_local(asked_at.at, asked_at.offset)) if during is None else None
     named = None if window is None else Interval(_instant(window.valid_from), _instant(window.valid_to))
     # "Where did she live in March?" is about what held then, not about what holds now.
     valid = during or named
@@ -228,9 +229,9 @@ def _instant(moment: datetime | None) -> Instant | None:
     return None if moment is None else from_datetime(moment)
 
 
-def _natural(phrase: str, reference: Instant) -> Interval:
+def _natural(phrase: str, reference: LocalTime) -> Interval:
     try:
-        start, end = parse_window(phrase, to_datetime(reference))
+        start, end = parse_window(phrase, to_local(reference.at, reference.offset))
     except UnparseableTemporal as error:
         raise Invalid(
             "UNPARSEABLE_TEMPORAL",

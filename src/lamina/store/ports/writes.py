@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from lamina.kernel.local import Offset
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.index import TextRow, VectorRow
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["Closing", "Inquiry", "InquiryState", "Writes"]
+__all__ = ["Closing", "EventOffset", "Inquiry", "InquiryState", "Writes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,16 @@ class Closing:
     version: int
     recorded_to: Instant
     closed_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventOffset:
+    """By which clock an event was read that was sent without an offset. It is kept with the event, also through a replay: the first
+    one that lands stays, so that none takes tables of zones."""
+
+    tenant_id: str
+    event_id: str
+    offset: Offset
 
 
 InquiryState = Literal["pending", "answered", "applied", "failed", "dropped"]
@@ -75,6 +86,7 @@ class Writes:
     vectors: list[VectorRow] = field(default_factory=list)
     lifecycle: list[LifecycleDraft] = field(default_factory=list)
     inquiries: list[Inquiry] = field(default_factory=list)
+    offsets: list[EventOffset] = field(default_factory=list)
 
     def add(self, later: Writes) -> None:
         """Take in what was derived after this."""
@@ -87,3 +99,4 @@ class Writes:
         self.vectors += later.vectors
         self.lifecycle += later.lifecycle
         self.inquiries += later.inquiries
+        self.offsets += later.offsets
