@@ -41,6 +41,7 @@ def test_an_event_comes_back_as_it_was_given(store: Store) -> None:
         content={"kind": "json", "data": {"b": [1, 2.5, None, True], "a": "ü\u2028\x00 \"'"}},
         context=Context(
             observed_at=NOON - 5,
+            observed_offset=-210,
             source_recorded_at=NOON - 9,
             location={"lat": 1.5},
             preceded_by=("evt_1",),

@@ -170,7 +170,7 @@ def test_what_the_rules_found_in_the_turn_is_not_found_twice(talk):
     says(talk, dentist=answer)
     talk.hear("I need to book the dentist.")
     (loop,) = talk.loops()
-    assert (loop.version, loop.salience, loop.extractor) == (1, 3, "lamina-loops/4")
+    assert (loop.version, loop.salience, loop.extractor) == (1, 3, "lamina-loops/5")
     talk.replays()
 
 

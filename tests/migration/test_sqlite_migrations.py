@@ -12,8 +12,10 @@ import pytest
 
 from given import ALICE, TENANT, CountedIds, ManualClock, append
 from lamina.errors import Fault
+from lamina.kernel.local import LocalTime
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite.codec import read_event
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.migrate import migrate, migrations
 
@@ -220,3 +222,32 @@ def test_a_scope_that_was_pruned_before_is_its_first_writers() -> None:
         ("acme", "s", 1, "alice", 10, 1),
         ("b", "s", 1, "bob", 10, 1),
     ]
+
+
+def test_events_from_before_keep_their_place_and_have_no_offset() -> None:
+    connection = apsw.Connection(":memory:")
+    steps = migrations()
+    offsets = next(step for step in steps if step.name.endswith("_offsets.sql"))
+    for step in steps[: steps.index(offsets)]:
+        connection.execute(step.sql)
+    row = (
+        "acme",
+        1,
+        "evt_1",
+        "user:ana",
+        "a",
+        "a",
+        "a",
+        "conversation",
+        '{"kind":"text","text":"t"}',
+        "http",
+    )
+    connection.execute(
+        "INSERT INTO event (tenant_id, position, id, scope, caller, observed_actor, subject, modality, content,"
+        " origin_channel, origin_trust, observed_at, recorded_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'principal', 10, 11)",
+        row,
+    )
+    connection.execute(offsets.sql)
+    (event,) = map(read_event, connection.execute("SELECT * FROM event"))
+    assert (event.id, event.told_at, event.context.observed_offset) == ("evt_1", LocalTime(10), None)

@@ -92,10 +92,10 @@ def _somebody_derives(client: Client) -> bool:
 
 def _day_or_time(at: str | None) -> str | None:
     """When something happened, as the wire takes it: a bare day is its midnight, as it is for ``--as-of``."""
-    from lamina.kernel.time import day_or_instant, rfc3339
+    from lamina.kernel.local import local_bound
 
     try:
-        return None if at is None else rfc3339(day_or_instant(at, field="observed_at"))
+        return None if at is None else str(local_bound(at, field="observed_at"))
     except Invalid as error:
         raise Invalid(
             error.code,

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.local import to_local
 from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject, value_slot
-from lamina.kernel.time import Instant, from_datetime, to_datetime
+from lamina.kernel.time import Instant, from_datetime
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
@@ -138,7 +139,8 @@ class FactResolver:
         for held in self._held(writes, slot=slot):
             meant = taken.object is None or words_of(held.object) == words_of(_object(event, taken.object))
             if meant and held.valid_from <= at and _holds_at(held, at) and _may_end(event, held):
-                put_version(event, held, replace(held, valid_to=max(at, held.valid_from + 1)), writes)
+                ended = replace(held, valid_to=max(at, held.valid_from + 1), to_offset=event.offset)
+                put_version(event, held, ended, writes)
                 writes.supports.append(
                     support_of(event, held.id, held)._replace(
                         relation=TAKEN_BACK_BY, polarity="against", weight=0.0, ordinal=at
@@ -149,8 +151,8 @@ class FactResolver:
         """The same claim again: more support, and an earlier beginning where the event reaches further back."""
         writes.supports.append(support_of(event, held.id, fact))
         confirmed = vouched_for(held, fact)
-        if fact.valid_from < held.valid_from:
-            confirmed = replace(confirmed, valid_from=fact.valid_from)
+        if fact.valid_from < held.valid_from and (fact.days is None or fact.days != held.days):
+            confirmed = replace(confirmed, valid_from=fact.valid_from, from_offset=fact.from_offset)
         if confirmed != held:
             put_version(event, held, confirmed, writes)
 
@@ -159,7 +161,12 @@ class FactResolver:
         affirmed = replace(denial, negated=False).claim_key
         for held in self._held(writes, claim_key=affirmed):
             if held.valid_to is None and held.valid_from < denial.valid_from and _may_end(event, held):
-                ended = replace(held, valid_to=denial.valid_from, superseded_by=denial.id)
+                ended = replace(
+                    held,
+                    valid_to=denial.valid_from,
+                    to_offset=denial.from_offset,
+                    superseded_by=denial.id,
+                )
                 put_version(event, held, ended, writes, superseded_by=denial.id)
                 denial = replace(denial, supersedes=held.id)
         return denial
@@ -173,7 +180,8 @@ class FactResolver:
             if fact.valid_to is None and fact.valid_from < past.valid_to and _may_end(event, fact)
         ]
         for fact in held:
-            put_version(event, fact, replace(fact, valid_to=past.valid_to), writes)
+            ended = replace(fact, valid_to=past.valid_to, to_offset=past.to_offset)
+            put_version(event, fact, ended, writes)
             writes.supports += supports_of(event, fact.id, past)
         return bool(held)
 
@@ -198,6 +206,9 @@ def _may_end(event: Event, held: Fact) -> bool:
 
 
 def _overlap(held: Fact, fact: Fact) -> bool:
+    """Whether two claims hold at one time; of days whether they share one, whatever clocks they were told by."""
+    if held.days is not None and fact.days is not None:
+        return held.days[0] < fact.days[1] and fact.days[0] < held.days[1]
     return _holds_at(held, fact.valid_from) and (fact.valid_to is None or held.valid_from < fact.valid_to)
 
 
@@ -266,11 +277,13 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         object=claim.object,
         kind=triple.kind,
         negated=triple.negated,
-        text=restate(triple, seen_at=to_datetime(event.context.observed_at)),
+        text=restate(triple, seen_at=to_local(event.context.observed_at, event.offset)),
         external=is_hearsay(event, triple.kind, triple.predicate),
         by_assistant=is_assistants(event, triple.kind, triple.predicate),
         extractor=extractor,
         slot=slot,
+        from_offset=event.offset,
+        to_offset=None if claim.valid_to is None else event.offset,
     )
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.time import Instant
 from lamina.pipeline.hearsay import is_assistants, is_hearsay
@@ -64,7 +65,7 @@ class SlotPlacer:
         if is_denial(fact) or self._said_after(said, fact.valid_from, writes):
             return False
         self._add(replace(fact, supersedes=last.id), writes)
-        ended = replace(last, valid_to=fact.valid_from, superseded_by=fact.id)
+        ended = replace(last, valid_to=fact.valid_from, to_offset=fact.from_offset, superseded_by=fact.id)
         put_version(event, last, ended, writes, superseded_by=fact.id)
         return True
 
@@ -82,7 +83,8 @@ class SlotPlacer:
         drawn = [each for each in chain if _said(each) in known]
         periods = timeline(statements, _endings(drawn, statements))
         facts = self._facts_of(periods, drawn, fact)
-        _put_links(self._event, facts, periods, {each.id: each for each in drawn}, writes)
+        clocks = _Clocks(statements)
+        _put_links(self._event, facts, periods, {each.id: each for each in drawn}, clocks, writes)
         self._put_supports(facts, periods, drawn, fact, writes)
         kept = {each.id for each in facts}
         standing: dict[tuple[str, bool], str] = {}
@@ -118,6 +120,7 @@ class SlotPlacer:
                 held.external if source is None else is_hearsay(source, *about),
                 support.weight,
                 held.by_assistant if source is None else is_assistants(source, *about),
+                held.from_offset if source is None else source.offset,
             )
             found.setdefault((*said.said, said.source), said)
         if fact is not None:
@@ -133,6 +136,7 @@ class SlotPlacer:
                 fact.external,
                 fact.confidence,
                 fact.by_assistant,
+                fact.from_offset,
             )
             found[*said.said, own] = said
         return list(found.values())
@@ -242,8 +246,38 @@ def _trusted(fact: Fact, period: Period) -> Fact:
     return replace(fact, external=external, by_assistant=by_assistant, confidence=sure)
 
 
+class _Clocks:
+    """By which clock the ends of periods were told: by that of the statement which names the instant."""
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self._starts: dict[Instant, Offset | None] = {}
+        for each in statements:
+            self._starts.setdefault(each.holds_from, each.offset)
+
+    def of_start(self, period: Period) -> Offset | None:
+        """Of the first instant of a period; what was put before another value has the clock of its own statement."""
+        exact = [each for each in period.statements if each.holds_from == period.holds_from]
+        return (exact or period.statements)[0].offset
+
+    def of_end(self, period: Period, fact: Fact) -> Offset | None:
+        """Of the end of a period, whose fact may have been taken back by somebody else."""
+        if period.holds_to is None:
+            return None
+        for each in period.statements:
+            if each.holds_to == period.holds_to:
+                return each.offset
+        if period.holds_to in self._starts:
+            return self._starts[period.holds_to]
+        return fact.to_offset if fact.valid_to == period.holds_to else self.of_start(period)
+
+
 def _put_links(
-    event: Event, facts: Sequence[Fact], periods: Sequence[Period], held: dict[str, Fact], writes: Writes
+    event: Event,
+    facts: Sequence[Fact],
+    periods: Sequence[Period],
+    held: dict[str, Fact],
+    clocks: _Clocks,
+    writes: Writes,
 ) -> None:
     """Put the facts as their periods are, each naming those before and after it."""
     ids = [each.id for each in facts]
@@ -255,6 +289,8 @@ def _put_links(
             _trusted(fact, period),
             valid_from=period.holds_from,
             valid_to=period.holds_to,
+            from_offset=clocks.of_start(period),
+            to_offset=clocks.of_end(period, fact),
             supersedes=ids[before[number]] if number in before else None,
             superseded_by=ids[after[number]] if number in after else apart,
         )

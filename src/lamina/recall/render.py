@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
+from lamina.kernel.local import day_text, minute_text
 from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, Record
 from lamina.kernel.shown import on_one_line
-from lamina.kernel.time import Instant, rfc3339
+from lamina.kernel.time import Instant
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
 from lamina.recall.naming import Called
@@ -52,7 +53,7 @@ def _worded(value: Record, called: Called | None) -> str:
     match value:
         case Fact():
             text = value.text if called is None else called.said_of(value, value.text)
-            return f"{_plain(text)} ({_validity(value.valid_from, value.valid_to)}{_source(value)})"
+            return f"{_plain(text)} ({_validity(value)}{_source(value)})"
         case Belief():
             claim = f"{value.subject.name} {value.predicate.replace('_', ' ')} {value.object.text}"
             if called is not None:
@@ -81,7 +82,7 @@ def _event_line(event: Event, terms: Sequence[str], mark: str, called: Called | 
     if event.origin.trust is Trust.EXTERNAL:
         source = f" ({_unquoted(event.modality.replace('_', ' '))}, quoted)"
     source += mark
-    day = rfc3339(event.context.observed_at)[:16].replace("T", " ")
+    day = minute_text(event.context.observed_at, event.offset)
     words = _unquoted(snippet(text_of(event.content), terms))
     speaker = event.observed_actor.display_name
     if called is not None:
@@ -115,9 +116,13 @@ def _source(claim: Claim) -> str:
     return "; read in a tool result or document" if claim.external else ""
 
 
-def _validity(valid_from: Instant, valid_to: Instant | None) -> str:
-    since = rfc3339(valid_from)[:10]
-    return f"since {since}" if valid_to is None else f"{since} to {rfc3339(valid_to)[:10]}"
+def _validity(claim: Claim) -> str:
+    since = day_text(claim.valid_from, claim.from_offset)
+    return (
+        f"since {since}"
+        if claim.valid_to is None
+        else f"{since} to {day_text(claim.valid_to, claim.to_offset)}"
+    )
 
 
 def _plain(text: str) -> str:

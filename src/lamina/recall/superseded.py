@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
+from lamina.kernel.local import Offset, day_text
 from lamina.kernel.records import Fact, Layer, Record, Support, layer_of
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant, rfc3339
+from lamina.kernel.time import Instant
 from lamina.language.questions import asks_past
 from lamina.language.tokens import analyse
 from lamina.recall.plan import Plan
@@ -54,11 +55,12 @@ class Superseded:
     at: Instant
     fact: str | None
     event: str
+    offset: Offset | None = None
 
     @property
     def mark(self) -> str:
         """What stands behind who said it."""
-        return f" (superseded {rfc3339(self.at)[:10]})"
+        return f" (superseded {day_text(self.at, self.offset)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +254,9 @@ def _ends(
         if fact.claim_key in standing or (now is not None and now.claim_key == fact.claim_key):
             continue
         if now is not None:
-            ends[i] = Superseded(fact.valid_to, now.id, now.event_id)
+            ends[i] = Superseded(fact.valid_to, now.id, now.event_id, fact.to_offset)
         elif enders.get(i):
-            ends[i] = Superseded(fact.valid_to, None, max(enders[i]))
+            ends[i] = Superseded(fact.valid_to, None, max(enders[i]), fact.to_offset)
     return ends
 
 

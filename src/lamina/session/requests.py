@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 from lamina import limits
 from lamina.kernel.shown import on_one_line, shown
 from lamina.kernel.views.parts import Stamp
-from lamina.kernel.wire import InstantText, Request, Result, Text
+from lamina.kernel.wire import InstantText, LocalTimeText, Request, Result, Text
 
 __all__ = [
     "ActiveLoop",
@@ -100,7 +100,7 @@ class Ingest(SessionRequest):
     persona_id: Name
     role: Role
     text: TurnText
-    timestamp: InstantText
+    timestamp: LocalTimeText
     session_id: SessionName | None = None
     metadata: Metadata | None = None
     idempotency_key: (

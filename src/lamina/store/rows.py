@@ -79,7 +79,9 @@ def _claim_columns(record: Claim) -> dict[str, Any]:
 
 def _claim_body(record: Claim) -> dict[str, Any]:
     value = record.object
-    told = {"by_assistant": True} if record.by_assistant else {}
+    told: dict[str, Any] = {"by_assistant": True} if record.by_assistant else {}
+    if (record.from_offset, record.to_offset) != (None, None):
+        told["offsets"] = [record.from_offset, record.to_offset]
     return {
         **told,
         "subject": [record.subject.name, record.subject.type],
@@ -95,7 +97,7 @@ def _write_fact(record: Any) -> _Written:
     if isinstance(fact, Loop):
         columns["topic"] = fact.topic
         state = [fact.status.value, fact.salience, fact.horizon, fact.due_at, fact.seen_at]
-        loop = {"loop": state}
+        loop = {"loop": state if fact.due_offset is None else [*state, fact.due_offset]}
     return columns, {
         **loop,
         **_claim_body(fact),
@@ -216,20 +218,24 @@ def _read_fact(said: Mapping[str, Any], slot: str | None, claimed: dict[str, Any
     }
     if "loop" not in said:
         return Fact(**values)
-    status, salience, horizon, due_at, seen_at = said["loop"]
+    status, salience, horizon, due_at, seen_at, *clock = said["loop"]
     state = {"salience": salience, "horizon": horizon, "due_at": due_at, "seen_at": seen_at}
-    return Loop(**values, **state, status=LoopStatus(status))
+    due_offset = clock[0] if clock else None
+    return Loop(**values, **state, status=LoopStatus(status), due_offset=due_offset)
 
 
 def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[str, Any]:
     name, kind = said["subject"]
     value_type, value, datatype, unit, value_id, value_name = said["object"]
+    from_offset, to_offset = said.get("offsets", (None, None))
     return {
         "subject": Subject(subject, name, kind),
         "predicate": predicate,
         "object": ObjectValue(value_type, value, datatype, unit, value_id, value_name),
         "negated": said["negated"],
         "by_assistant": said.get("by_assistant", False),
+        "from_offset": from_offset,
+        "to_offset": to_offset,
     }
 
 

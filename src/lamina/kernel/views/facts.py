@@ -7,10 +7,10 @@ from typing import Any
 
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.views.parts import (
-    DerivedView,
+    ClaimedView,
     ObjectView,
     ReferenceView,
-    common_fields,
+    claim_fields,
     object_fields,
     subject_fields,
     supports_held,
@@ -19,7 +19,7 @@ from lamina.kernel.views.parts import (
 __all__ = ["FactView", "fact_fields", "fact_view"]
 
 
-class FactView(DerivedView):
+class FactView(ClaimedView):
     """A triple with validity. ``negated`` says that the claim is that it is *not* so. ``text`` is the claim in words.
 
     ``supersedes`` and ``superseded_by`` chain the values of one subject and predicate.
@@ -46,7 +46,7 @@ def fact_fields(fact: Fact, supports: Sequence[Support] = ()) -> dict[str, Any]:
     """The fields of ``fact_view``."""
     sources = dict.fromkeys(support.source_id for support in supports_held(fact, supports))
     return {
-        **common_fields(fact),
+        **claim_fields(fact),
         "subject": subject_fields(fact.subject),
         "predicate": fact.predicate,
         "object": object_fields(fact.object),

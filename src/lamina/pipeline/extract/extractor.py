@@ -50,7 +50,7 @@ from lamina.pipeline.extract.values import (
     still_taken_back,
 )
 
-NAME = "lamina-rules/5"
+NAME = "lamina-rules/6"
 """Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the next number:
 a replay then tells the new facts from those that the old rules made."""
 # Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Final
 
 from lamina.kernel.events import Event, text_of
-from lamina.kernel.time import Instant, to_datetime
+from lamina.kernel.local import to_local
+from lamina.kernel.time import Instant
 from lamina.language.temporal import find_times
 from lamina.pipeline.loops.answer import read_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
@@ -45,7 +46,7 @@ def apply_answer(store: Store, inquiry: Inquiry, after: View, done: Writes) -> W
 
     None when the turn or the answer is gone: they were erased.
     """
-    turn = store.log.get(inquiry.tenant_id, [inquiry.event_id]).get(inquiry.event_id)
+    turn = after.events([inquiry.event_id]).get(inquiry.event_id)
     output = (
         None
         if inquiry.input_hash is None
@@ -58,7 +59,7 @@ def apply_answer(store: Store, inquiry: Inquiry, after: View, done: Writes) -> W
         output.text,
         text_of(turn.content),
         [text_of(event.content) for event in before],
-        to_datetime(turn.context.observed_at),
+        to_local(turn.context.observed_at, turn.offset),
         find_times,
     )
     event = after.event

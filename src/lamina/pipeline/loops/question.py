@@ -13,9 +13,9 @@ from typing import Any, Final
 from lamina import limits
 from lamina.kernel.canonical import digest
 from lamina.kernel.events import Event, text_of
+from lamina.kernel.local import to_local
 from lamina.kernel.records import Loop
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import to_datetime
 from lamina.language.tokens import analyse
 from lamina.models.ports import Message
 from lamina.pipeline.loops.answer import SCHEMA
@@ -99,7 +99,7 @@ def question_about(
     # As JSON: whatever a turn says, it cannot end the string that it stands in.
     told = json.dumps(
         {
-            "said_on": f"{to_datetime(turn.context.observed_at):%A %Y-%m-%d}",
+            "said_on": f"{to_local(turn.context.observed_at, turn.offset):%A %Y-%m-%d}",
             "before": [
                 {"role": role_of(event) or "user", "text": plain(text_of(event.content)[:_BEFORE_CHARS_MAX])}
                 for event in earlier

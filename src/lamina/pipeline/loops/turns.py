@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from lamina.kernel.events import Event, text_of
-from lamina.kernel.time import to_datetime
+from lamina.kernel.local import to_local
 from lamina.language.temporal import find_times
 from lamina.pipeline.loops.reading import read_loops
 from lamina.pipeline.loops.values import Heard, LoopReading
@@ -21,4 +21,6 @@ def read_turn(turn: Event, before: Sequence[Event]) -> LoopReading:
     """What a turn says about loops, after those ``before`` it, oldest first."""
     speaker = turn.observed_actor.id
     heard = [Heard(text_of(event.content), event.observed_actor.id == speaker) for event in before]
-    return read_loops(text_of(turn.content), to_datetime(turn.context.observed_at), find_times, heard)
+    return read_loops(
+        text_of(turn.content), to_local(turn.context.observed_at, turn.offset), find_times, heard
+    )

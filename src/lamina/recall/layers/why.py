@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from lamina import limits
 from lamina.kernel.events import Event, text_of
+from lamina.kernel.local import day_text
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.records import (
     Belief,
@@ -20,7 +21,7 @@ from lamina.kernel.records import (
     Support,
     layer_of,
 )
-from lamina.kernel.time import Instant, rfc3339
+from lamina.kernel.time import Instant
 from lamina.kernel.views import BeliefView
 from lamina.kernel.views.parts import kind_of, supports_held
 from lamina.recall.layers.claims import held_belief, with_tensions
@@ -184,7 +185,8 @@ def _narrative(
 
 def _told(record_id: str, summaries: Mapping[str, str], found: Mapping[str, Record | Event]) -> str:
     record = found.get(record_id)
-    since = f"on {rfc3339(record.valid_from)[:10]} " if isinstance(record, Record) else ""
+    offset = record.from_offset if isinstance(record, Claim) else None
+    since = f"on {day_text(record.valid_from, offset)} " if isinstance(record, Record) else ""
     return f"{since}“{summaries[record_id]}” ({record_id})"
 
 

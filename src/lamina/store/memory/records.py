@@ -23,7 +23,7 @@ from lamina.store.memory.exclusion import exclude_unsupported, readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.records import RecordQuery, Statement
-from lamina.store.ports.writes import Inquiry, Writes
+from lamina.store.ports.writes import EventOffset, Inquiry, Writes
 from lamina.store.rules.records import as_stood, wanted
 
 __all__ = ["MemoryRecords", "put_inquiries", "put_writes"]
@@ -62,6 +62,8 @@ def put_writes(tables: Tables, writes: Writes) -> None:
         put_text(tables, text)
     for vector in writes.vectors:
         put_vector(tables, vector)
+    for clock in writes.offsets:
+        _put_zone_offset(tables, clock)
     put_inquiries(tables, writes.inquiries)
 
 
@@ -72,6 +74,16 @@ def put_inquiries(tables: Tables, inquiries: Iterable[Inquiry]) -> None:
         if all((held.tenant_id, held.event_id, held.task) != asked for held in tables.inquiries.values()):
             tables.last_inquiry += 1
             tables.inquiries[tables.last_inquiry] = replace(inquiry, id=tables.last_inquiry)
+
+
+def _put_zone_offset(tables: Tables, clock: EventOffset) -> None:
+    place = (clock.tenant_id, clock.event_id)
+    event = tables.events.get(place)
+    if event is None or event.offset is not None:
+        return
+    tables.events[place] = replace(event, zone_offset=clock.offset)
+    if place in tables.jobs:
+        tables.jobs[place] = replace(tables.jobs[place], event=tables.events[place])
 
 
 class MemoryRecords:

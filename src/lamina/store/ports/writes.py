@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from lamina.kernel.events import Event
+from lamina.kernel.local import Offset
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.index import TextRow, VectorRow
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["FOLD", "Closing", "Inquiry", "InquiryState", "Writes", "inquiry_of"]
+__all__ = ["FOLD", "Closing", "EventOffset", "Inquiry", "InquiryState", "Writes", "inquiry_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,17 @@ class Closing:
 
 FOLD: Final = "fold/1"
 """The task of an inquiry that asks a language model to word a turn that rules have folded. It ends when that is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventOffset:
+    """By which clock an event was read that was sent without an offset. It is kept with the event, also through a replay: the first
+    one that lands stays, so that none takes tables of zones."""
+
+    tenant_id: str
+    event_id: str
+    offset: Offset
+
 
 InquiryState = Literal["pending", "answered", "applied", "failed", "dropped"]
 
@@ -94,6 +106,7 @@ class Writes:
     vectors: list[VectorRow] = field(default_factory=list)
     lifecycle: list[LifecycleDraft] = field(default_factory=list)
     inquiries: list[Inquiry] = field(default_factory=list)
+    offsets: list[EventOffset] = field(default_factory=list)
 
     def add(self, later: Writes) -> None:
         """Take in what was derived after this."""
@@ -106,3 +119,4 @@ class Writes:
         self.vectors += later.vectors
         self.lifecycle += later.lifecycle
         self.inquiries += later.inquiries
+        self.offsets += later.offsets

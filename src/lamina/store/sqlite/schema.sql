@@ -23,7 +23,7 @@ CREATE TABLE event (
   observed_at        INTEGER NOT NULL,
   recorded_at        INTEGER NOT NULL,
   cancelled_after    TEXT
-);
+, observed_offset INTEGER, zone_offset INTEGER);
 CREATE UNIQUE INDEX event_position ON event (tenant_id, position);
 CREATE UNIQUE INDEX event_id ON event (tenant_id, id);
 CREATE INDEX event_scope ON event (tenant_id, scope, position);
