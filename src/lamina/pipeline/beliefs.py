@@ -126,6 +126,8 @@ class BeliefReviser:
                 revised,
                 external=belief.external and fact.external,
                 by_assistant=belief.by_assistant and fact.by_assistant,
+                handed_over=belief.handed_over and fact.handed_over,
+                said_by=belief.said_by if fact.external or fact.said_by is not None else None,
             )
             if not _differs(belief, revised):
                 writes.supports.append(support)
@@ -226,6 +228,8 @@ def _new_belief(event: Event, fact: Fact, belief_id: str, scope: Scope, posterio
         stance=_stance(posterior),
         external=fact.external,
         by_assistant=fact.by_assistant,
+        handed_over=fact.handed_over,
+        said_by=fact.said_by,
         alpha=posterior.alpha,
         beta=posterior.beta,
         lower=lower,
@@ -255,7 +259,9 @@ def _stance(posterior: Posterior) -> Stance:
 
 
 def _differs(one: Belief, other: Belief) -> bool:
-    parts = attrgetter("alpha", "beta", "valid_to", "contradicts", "external", "by_assistant")
+    parts = attrgetter(
+        "alpha", "beta", "valid_to", "contradicts", "external", "by_assistant", "handed_over", "said_by"
+    )
     return bool(parts(one) != parts(other))
 
 

@@ -12,6 +12,7 @@ from pydantic_core import from_json
 
 from lamina.kernel.canonical import compact
 from lamina.kernel.records import (
+    Author,
     Belief,
     Claim,
     Concept,
@@ -79,7 +80,11 @@ def _claim_columns(record: Claim) -> dict[str, Any]:
 
 def _claim_body(record: Claim) -> dict[str, Any]:
     value = record.object
-    told = {"by_assistant": True} if record.by_assistant else {}
+    told: dict[str, Any] = {"by_assistant": True} if record.by_assistant else {}
+    if record.handed_over:
+        told["handed_over"] = True
+    if record.said_by is not None:
+        told["said_by"] = [record.said_by.id, record.said_by.name]
     return {
         **told,
         "subject": [record.subject.name, record.subject.type],
@@ -230,6 +235,8 @@ def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[s
         "object": ObjectValue(value_type, value, datatype, unit, value_id, value_name),
         "negated": said["negated"],
         "by_assistant": said.get("by_assistant", False),
+        "handed_over": said.get("handed_over", False),
+        "said_by": Author(*said["said_by"]) if "said_by" in said else None,
     }
 
 

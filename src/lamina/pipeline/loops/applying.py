@@ -12,6 +12,7 @@ from typing import Final
 
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.time import Instant, to_datetime
+from lamina.language.running_speech import running_speech
 from lamina.language.temporal import find_times
 from lamina.pipeline.loops.answer import read_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
@@ -54,6 +55,7 @@ def apply_answer(store: Store, inquiry: Inquiry, after: View, done: Writes) -> W
         [text_of(event.content) for event in before],
         to_datetime(turn.context.observed_at),
         find_times,
+        own=running_speech(text_of(turn.content), turn.observed_actor.display_name),
     )
     event = after.event
     position = event.position if inquiry.applied_after is None else inquiry.applied_after
