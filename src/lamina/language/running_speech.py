@@ -62,6 +62,7 @@ _SALUTED = re.compile(
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\b(?:i|we|my|our|me|us)\b", re.IGNORECASE)
+_FIRST_SUBJECT = re.compile(r"\b(?:i|we)\b", re.IGNORECASE)
 _TELLING: Final = word_set(
     "i i'm i've i'd i'll im we we're we've we'll my our it it's the a an he she they his her their you your today yesterday tonight tomorrow now so and but also then "
     "because since after before when while last next there there's one two three some all things nothing everything somebody someone just only still btw"
@@ -167,6 +168,9 @@ def _labelled(line: str) -> int | None:
         label = before.strip(" \t*_")
         if pattern is _DASHED and (_GREETING.match(label) or _NAME_LINE.match(label) is None):
             continue
+        told = len(before) < len(found["label"]) or _FIRST_SUBJECT.search(label) is not None
+        if told and not (HANDED_NOUN.search(label) or _POINTING.search(label) or _reports(label)):
+            continue  # a sentence goes on behind a colon: "Before I forget: ..."
         if not _OWN_LABEL.fullmatch(label):
             return found.end() if _FIRST.search(label) else found.end("label") - len(before)
     return None
