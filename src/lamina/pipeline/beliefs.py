@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
-from lamina.kernel.records import Belief, Fact, Layer, Stance, Support
+from lamina.kernel.records import Author, Belief, Fact, Layer, Stance, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.posterior import Posterior
@@ -127,7 +127,7 @@ class BeliefReviser:
                 external=belief.external and fact.external,
                 by_assistant=belief.by_assistant and fact.by_assistant,
                 handed_over=belief.handed_over and fact.handed_over,
-                said_by=belief.said_by if fact.external or fact.said_by is not None else None,
+                said_by=_said_by(belief, fact),
             )
             if not _differs(belief, revised):
                 writes.supports.append(support)
@@ -190,6 +190,13 @@ class BeliefReviser:
         supports = self._view.supports_of(sorted(held))
         resting = {key for key, found in supports.items() if any(s.source_id == fact.id for s in found)}
         return [held[key] for key in sorted(resting)]
+
+
+def _said_by(belief: Belief, fact: Fact) -> Author | None:
+    """Who says it of somebody else, as long as no more than hearsay and others do."""
+    if belief.external:
+        return fact.said_by
+    return belief.said_by if fact.external or fact.said_by is not None else None
 
 
 def _overlap(belief: Belief, fact: Fact) -> bool:
