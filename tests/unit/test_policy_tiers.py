@@ -22,7 +22,7 @@ ALICE = Principal(TENANT, "user:alice", "http")
 ROOT = Principal(TENANT, "user:root", "http")
 HOME = Scope("org:acme/user:alice")
 
-# Appendix A: on_prem_enterprise, cloud_shared_saas, cloud_private, dev_local.
+# Appendix A, and scope.write.others_memory, which is ours: on_prem_enterprise, cloud_shared_saas, cloud_private, dev_local.
 PRESETS = ("on_prem_enterprise", "cloud_shared_saas", "cloud_private", "dev_local")
 APPENDIX_A = """
 scope.create.global              Y N Y Y
@@ -35,6 +35,7 @@ scope.write                      Y Y Y Y
 scope.write.elevated             Y ~ Y Y
 scope.write.on_behalf_of         Y ~ Y Y
 scope.write.about_other          Y ~ Y Y
+scope.write.others_memory        ~ ~ ~ Y
 scope.create.custom              Y N Y Y
 scope.read.local                 Y Y Y Y
 scope.read.holistic              Y Y Y Y

@@ -187,6 +187,10 @@ class Snapshot:
         elif needed_role(capability) is Role.READER and self._is_kept_from(principal, place):
             said = "it is somebody's own memory: they or an administrator of the tenant make you a member"
             return self._denied(grant, "scope", said, code="NOT_A_MEMBER")
+        elif needed_role(capability) is Role.WRITER and self._is_foreign_memory(principal, place):
+            refusal = self._narrowed(principal, Grant(Capability.SCOPE_WRITE_OTHERS_MEMORY, scope))
+            if refusal is not None:
+                return refusal
         elif administers and not self._may_claim(principal, place):
             return self._denied(
                 grant, "scope", "others own it, or scopes below it: ask an administrator of the tenant"
@@ -222,6 +226,10 @@ class Snapshot:
         return place.is_of_another(principal.actor) and not self._opens(
             principal.tenant_id, "user_memory.open"
         )
+
+    def _is_foreign_memory(self, principal: Principal, place: Place) -> bool:
+        """Whether writing there is writing into the memory of a person that the caller, another one, may not read."""
+        return self._is_kept_from(principal, place) and not self.overrules_owners(principal)
 
     def _opens(self, tenant_id: str, default: str) -> bool:
         said = self._tenant(tenant_id).document.default(default)

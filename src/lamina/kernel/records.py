@@ -19,6 +19,7 @@ from lamina.kernel.time import Instant
 
 __all__ = [
     "LOOPS_OPEN",
+    "Author",
     "Belief",
     "Claim",
     "Concept",
@@ -151,12 +152,22 @@ class Record:
     excluded: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who said something, by actor id, and as they were called then."""
+
+    id: str
+    name: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim(Record):
     """Something said of a subject: a fact that one event tells, or a belief that several bear on.
 
-    ``external`` where nobody but a tool, a document or an assistant said it; ``by_assistant`` where, of these, only an assistant did.
-    ``from_offset`` and ``to_offset`` are the clocks by which ``valid_from`` and ``valid_to`` were told: their days are days there.
+    ``external`` where nobody said it as their own word; ``by_assistant`` where, of these, only an assistant did, ``handed_over``
+    where only words say so that somebody may have pasted or quoted. ``said_by`` is who said it of a person other than themselves, while
+    that person did not. ``from_offset`` and ``to_offset`` are the clocks by which ``valid_from`` and ``valid_to`` were told: their days
+    are days there.
     """
 
     subject: Subject
@@ -165,6 +176,8 @@ class Claim(Record):
     negated: bool
     external: bool
     by_assistant: bool = False
+    handed_over: bool = False
+    said_by: Author | None = None
     from_offset: Offset | None = None
     to_offset: Offset | None = None
 

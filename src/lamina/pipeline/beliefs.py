@@ -16,7 +16,7 @@ from typing import Final, Literal
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import Offset
-from lamina.kernel.records import Belief, Fact, Layer, Stance, Support
+from lamina.kernel.records import Author, Belief, Fact, Layer, Stance, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.posterior import Posterior
@@ -133,6 +133,8 @@ class BeliefReviser:
                 revised,
                 external=belief.external and fact.external,
                 by_assistant=belief.by_assistant and fact.by_assistant,
+                handed_over=belief.handed_over and fact.handed_over,
+                said_by=_said_by(belief, fact),
             )
             if not _differs(belief, revised):
                 writes.supports.append(support)
@@ -197,6 +199,13 @@ class BeliefReviser:
         return [held[key] for key in sorted(resting)]
 
 
+def _said_by(belief: Belief, fact: Fact) -> Author | None:
+    """Who says it of somebody else, as long as no more than hearsay and others do."""
+    if belief.external:
+        return fact.said_by
+    return belief.said_by if fact.external or fact.said_by is not None else None
+
+
 def _overlap(belief: Belief, fact: Fact) -> bool:
     starts_before = fact.valid_to is None or belief.valid_from < fact.valid_to
     return starts_before and (belief.valid_to is None or fact.valid_from < belief.valid_to)
@@ -235,6 +244,8 @@ def _new_belief(event: Event, fact: Fact, belief_id: str, scope: Scope, posterio
         stance=_stance(posterior),
         external=fact.external,
         by_assistant=fact.by_assistant,
+        handed_over=fact.handed_over,
+        said_by=fact.said_by,
         alpha=posterior.alpha,
         beta=posterior.beta,
         lower=lower,
@@ -267,7 +278,17 @@ def _stance(posterior: Posterior) -> Stance:
 
 
 def _differs(one: Belief, other: Belief) -> bool:
-    parts = attrgetter("alpha", "beta", "valid_to", "to_offset", "contradicts", "external", "by_assistant")
+    parts = attrgetter(
+        "alpha",
+        "beta",
+        "valid_to",
+        "to_offset",
+        "contradicts",
+        "external",
+        "by_assistant",
+        "handed_over",
+        "said_by",
+    )
     return bool(parts(one) != parts(other))
 
 

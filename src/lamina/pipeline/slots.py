@@ -15,11 +15,11 @@ from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.time import Instant
-from lamina.pipeline.hearsay import is_assistants, is_hearsay
+from lamina.pipeline.hearsay import author_of, is_assistants, is_hearsay
 from lamina.pipeline.matters import is_denial, value_of
 from lamina.pipeline.timeline import Ending, Period, Statement, timeline
 from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouched_for
-from lamina.pipeline.view import EXTRACTED_FROM, HELD_UNTIL, View
+from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, HELD_UNTIL, View
 from lamina.store.ports.writes import Writes
 
 __all__ = ["SlotPlacer"]
@@ -62,6 +62,8 @@ class SlotPlacer:
             return True
         if fact.external and not last.external:
             return False  # hearsay ends nobody's word
+        if fact.said_by is not None and last.said_by is None and not last.external:
+            return False  # nor does another's word somebody's own
         if is_denial(fact) or self._said_after(said, fact.valid_from, writes):
             return False
         self._add(replace(fact, supersedes=last.id), writes)
@@ -100,6 +102,7 @@ class SlotPlacer:
         supports = self._supports(ids, writes)
         sources = {each.source_id for each in supports} - {self._event.id}
         events = {**self._view.events(sources), self._event.id: self._event}
+        handed = {(s.record_id, s.source_id) for s in supports if s.relation == HANDED_OVER_IN}
         ends = {(s.record_id, s.source_id): s.ordinal for s in supports if s.relation == HELD_UNTIL}
         by_id = {each.id: (order, each) for order, each in enumerate(chain)}
         found: dict[tuple[str, bool, str], Statement] = {}
@@ -109,6 +112,7 @@ class SlotPlacer:
             order, held = by_id[support.record_id]
             source = events.get(support.source_id)
             about = held.kind, held.predicate
+            handed_over = (held.id, support.source_id) in handed
             said = Statement(
                 value_of(held),
                 support.source_id,
@@ -117,10 +121,12 @@ class SlotPlacer:
                 support.ordinal if source is None else source.context.observed_at,
                 order,
                 is_denial(held),
-                held.external if source is None else is_hearsay(source, *about),
+                held.external if source is None else handed_over or is_hearsay(source, *about),
                 support.weight,
                 held.by_assistant if source is None else is_assistants(source, *about),
                 held.from_offset if source is None else source.offset,
+                handed_over,
+                None if source is None or held.said_by is None else author_of(source, held.subject.id),
             )
             found.setdefault((*said.said, said.source), said)
         if fact is not None:
@@ -137,9 +143,11 @@ class SlotPlacer:
                 fact.confidence,
                 fact.by_assistant,
                 fact.from_offset,
+                fact.handed_over,
+                fact.said_by,
             )
             found[*said.said, own] = said
-        return list(found.values())
+        return _ranked(list(found.values()))
 
     def _supports(self, ids: Sequence[str], writes: Writes) -> list[Support]:
         stored = self._view.standing_supports(ids)
@@ -199,7 +207,7 @@ class SlotPlacer:
         known = set()
         for support in self._supports(list(values), writes):
             known.add((support.record_id, support.source_id, support.relation))
-            if support.relation in (EXTRACTED_FROM, HELD_UNTIL):
+            if support.relation in (EXTRACTED_FROM, HELD_UNTIL, HANDED_OVER_IN):
                 rows.setdefault((values[support.record_id], support.source_id), []).append(support)
         rows[_said(fact), self._event.id] = supports_of(self._event, fact.id, fact)
         for held, period in zip(facts, periods, strict=True):
@@ -210,6 +218,15 @@ class SlotPlacer:
                         known.add(key)
                         moved = row._replace(record_id=held.id, recorded_at=self._event.recorded_at)
                         writes.supports.append(moved)
+
+
+def _ranked(statements: list[Statement]) -> list[Statement]:
+    """The statements, those of others as hearsay where the person themselves has spoken of it."""
+    own = any(each.author is None and not each.external for each in statements)
+    return [
+        replace(each, is_word=not each.external, external=each.external or (own and each.author is not None))
+        for each in statements
+    ]
 
 
 def _said(fact: Fact) -> tuple[str, bool]:
@@ -237,13 +254,19 @@ def _says_when(statement: Statement) -> bool:
 
 
 def _trusted(fact: Fact, period: Period) -> Fact:
-    """The fact of a period with the trust of its statements: hearsay where nobody else says so."""
-    external = all(each.external for each in period.statements)
-    by_assistant = all(each.by_assistant for each in period.statements)
-    if external == fact.external:
-        return fact if by_assistant == fact.by_assistant else replace(fact, by_assistant=by_assistant)
-    sure = max(each.confidence for each in period.statements if each.external is external)
-    return replace(fact, external=external, by_assistant=by_assistant, confidence=sure)
+    """The fact of a period with the trust of its statements: hearsay where nobody says so as their own word."""
+    words = [each for each in period.statements if each.is_word]
+    own = not words or any(each.author is None for each in words)
+    trusted = replace(
+        fact,
+        external=not words,
+        by_assistant=all(each.by_assistant for each in period.statements),
+        handed_over=all(each.handed_over for each in period.statements),
+        said_by=None if own else min(words, key=lambda each: (each.said_at, each.source)).author,
+    )
+    if trusted.external == fact.external:
+        return trusted
+    return replace(trusted, confidence=max(each.confidence for each in words or period.statements))
 
 
 class _Clocks:

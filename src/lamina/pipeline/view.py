@@ -28,6 +28,7 @@ __all__ = [
     "CANCELLED_BY",
     "DONE_BY",
     "EXTRACTED_FROM",
+    "HANDED_OVER_IN",
     "HELD_UNTIL",
     "MOVED_BY",
     "MOVED_UNTIL",
@@ -42,6 +43,8 @@ __all__ = [
 EXTRACTED_FROM = "extracted_from"
 HELD_UNTIL = "held_until"
 """Beside ``extracted_from``: its ordinal is until when, by this statement, the claim held."""
+HANDED_OVER_IN = "handed_over_in"
+"""Beside ``extracted_from``: the statement stands where somebody else's words may, and ends nothing."""
 TAKEN_BACK_BY = "taken_back_by"
 DONE_BY = "done_by"
 """From a commitment to the event that told that it was done or given up; its ordinal is when."""

@@ -14,6 +14,7 @@ from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.local import day_text, minute_text
+from lamina.kernel.names import scope_segment
 from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, Record
 from lamina.kernel.shown import on_one_line
 from lamina.kernel.time import Instant
@@ -113,7 +114,14 @@ def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
 def _source(claim: Claim) -> str:
     if claim.by_assistant:
         return "; said by the assistant"
-    return "; read in a tool result or document" if claim.external else ""
+    if claim.handed_over:
+        return "; from words that may be quoted"
+    if claim.external:
+        return "; read in a tool result or document"
+    author = claim.said_by
+    if author is None or claim.scope.person == scope_segment(author.id):
+        return ""
+    return f"; said by {_unquoted(author.name)}"
 
 
 def _validity(claim: Claim) -> str:

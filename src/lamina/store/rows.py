@@ -12,6 +12,7 @@ from pydantic_core import from_json
 
 from lamina.kernel.canonical import compact
 from lamina.kernel.records import (
+    Author,
     Belief,
     Claim,
     Concept,
@@ -80,6 +81,10 @@ def _claim_columns(record: Claim) -> dict[str, Any]:
 def _claim_body(record: Claim) -> dict[str, Any]:
     value = record.object
     told: dict[str, Any] = {"by_assistant": True} if record.by_assistant else {}
+    if record.handed_over:
+        told["handed_over"] = True
+    if record.said_by is not None:
+        told["said_by"] = [record.said_by.id, record.said_by.name]
     if (record.from_offset, record.to_offset) != (None, None):
         told["offsets"] = [record.from_offset, record.to_offset]
     return {
@@ -236,6 +241,8 @@ def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[s
         "by_assistant": said.get("by_assistant", False),
         "from_offset": from_offset,
         "to_offset": to_offset,
+        "handed_over": said.get("handed_over", False),
+        "said_by": Author(*said["said_by"]) if "said_by" in said else None,
     }
 
 

@@ -92,12 +92,20 @@ def is_usable(text: str) -> bool:
 
 
 def read_answer(
-    text: str, turn: str, before: Sequence[str], said_at: datetime, find_moments: FindMoments
+    text: str,
+    turn: str,
+    before: Sequence[str],
+    said_at: datetime,
+    find_moments: FindMoments,
+    *,
+    own: str | None = None,
 ) -> LoopReading:
-    """What of an answer the turn bears out; ``before`` are the texts of the turns before it, the newest last. Never raises."""
+    """What of an answer the turn bears out; ``before`` are the texts of the turns before it, ``own`` is what of the turn may end
+    something, else all of it. Never raises."""
     found = _object_in(text) or {}
     turn = turn[: limits.LOOP_TURN_CHARS_MAX]
     said = _fold(turn)
+    ending = said if own is None else _fold(own[: limits.LOOP_TURN_CHARS_MAX])
     known = key_terms(" ".join([turn, *before]))
     asked = _asked_about(before)
     drafts: list[LoopDraft] = []
@@ -110,12 +118,12 @@ def read_answer(
         *(Pointer(i.ref, "said_again", _CONFIDENCE) for i in _quoted(found, "reinforced", _Again, said)),
         *(
             Pointer(item.ref, "completed", min(1.0, item.confidence), key_terms(item.quote) | asked)
-            for item in _quoted(found, "completed", _Completed, said)
+            for item in _quoted(found, "completed", _Completed, ending)
             if item.explicit and item.confidence >= _ENDED_FROM
         ),
         *(
             Pointer(i.ref, "dropped", _ENDED_FROM, key_terms(i.quote) | asked)
-            for i in _quoted(found, "dropped", _Again, said)
+            for i in _quoted(found, "dropped", _Again, ending)
         ),
     ]
     return LoopReading(tuple(drafts), pointers=tuple(pointers))
