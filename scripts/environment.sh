@@ -16,12 +16,12 @@ find_python() {
   fail "Lamina needs Python 3.11 or later. Install it, or name it: PYTHON=/path/to/python3.12 $0"
 }
 
-# environment DIRECTORY [EXTRA]: leaves Lamina in DIRECTORY, installed from this clone so that edits count at once.
+# environment DIRECTORY [dev]: leaves Lamina in DIRECTORY, with what tests and checks need when asked, installed from this clone so that edits count at once.
 environment() {
   directory=$1
-  extra=${2:+[$2]}
+  lock=requirements${2:+-$2}.txt
   # The path is part of the stamp because commands and editable installs do not survive a move.
-  stamp="$root $extra $(cat "$root/pyproject.toml" "$root/scripts/constraints.txt" | cksum)"
+  stamp="$root $lock $(cat "$root/pyproject.toml" "$root"/scripts/requirements*.txt | cksum)"
   if [ -x "$directory/bin/python" ] && [ "$(cat "$directory/stamp" 2>/dev/null)" = "$stamp" ]; then
     return
   fi
@@ -34,12 +34,13 @@ environment() {
     "$python" -m venv --clear --without-pip "$directory" || fail "Cannot make an environment in $directory."
     set -- "$python" -m pip --python "$directory/bin/python"
   }
-  # The variables, unlike -c, also hold the build backend; older and newer pips read one each. Both are split at spaces,
-  # so they name the file from inside the clone.
+  # What comes over the network is checked against the lock, the build backend included; a clone has no hash, so it comes
+  # after, without looking for anything more.
   (
     cd "$root"
-    export PIP_CONSTRAINT=scripts/constraints.txt PIP_BUILD_CONSTRAINT=scripts/constraints.txt
-    "$@" install --quiet --disable-pip-version-check --no-input --editable ".$extra"
+    set -- "$@" install --quiet --disable-pip-version-check --no-input
+    "$@" --require-hashes --requirement "scripts/$lock" &&
+      "$@" --no-deps --no-build-isolation --editable .
   ) ||
     fail "Installing failed; the lines above say why. Lamina needs PyPI for this one step."
   echo "$stamp" >"$directory/stamp"

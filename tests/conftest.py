@@ -1,9 +1,92 @@
 """The gate gives one verdict for one tree; ``HYPOTHESIS_PROFILE=explore`` and ``SIMULATION_SEED`` look further."""
 
-import os
+from __future__ import annotations
 
+import os
+import resource
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from lamina.pipeline.extract.syntax import Parser
+
+# Before anything loads numpy, as the command line does: its threads would spin on cores that the other worker needs.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("gate", derandomize=True)
 settings.register_profile("explore")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
+
+WORKER_MIB_MAX: Final = 1536
+"""Two workers, what they start and an editor fit into 8 GB."""
+
+
+_examples: dict[Path, list[str]] = defaultdict(list)
+_module: Path | None = None
+
+
+@pytest.fixture(scope="session")
+def parser() -> Parser:
+    """The English parser, loaded once; a test that asks for it carries the mark `model`."""
+    from loaded import shared_parser
+
+    return shared_parser()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Let models be loaded once, and note the texts in the tables of each module."""
+    if "lamina.pipeline.extract" not in sys.modules:
+        return
+    from loaded import share
+
+    share()
+    for item in session.items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            _examples[item.path] += [each for each in item.callspec.params.values() if isinstance(each, str)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Let the parser expect the texts of a module from its first test on."""
+    global _module
+    if item.path != _module and "loaded" in sys.modules:
+        from loaded import shared_parser
+
+        _module = item.path
+        if shared_parser.cache_info().currsize:
+            shared_parser().expect(_examples[item.path])
+    return (yield)
+
+
+# ---- the memory that the workers of the gate took
+
+_taken: dict[str, int] = {}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:  # Any: xdist's own
+    """Note what the worker held at most."""
+    _taken[node.gateway.id] = getattr(node, "workeroutput", {}).get("mib", 0)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A worker tells what it held at most; the runner fails where it is too much."""
+    if hasattr(session.config, "workeroutput"):
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        session.config.workeroutput["mib"] = most // (1024 * 1024 if sys.platform == "darwin" else 1024)
+    elif exitstatus == pytest.ExitCode.OK and max(_taken.values(), default=0) > WORKER_MIB_MAX:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:  # Any: pytest's own
+    """Print it, above the line with what passed."""
+    if _taken:
+        listed = ", ".join(f"{name} {mib} MiB" for name, mib in sorted(_taken.items()))
+        terminalreporter.write_line(f"most memory of each worker: {listed} (at most {WORKER_MIB_MAX} MiB)")

@@ -75,7 +75,11 @@ class Library:
         indexes = ResidentIndexes(self.store.index, embedder.name, embedder.dim_pooled)
         self.finder = DocumentIndex(self.store.log, indexes, embedder, RELAY_SCOPE)
         around = Surroundings(
-            self.finder, lambda subjects, call: {"about": [each.id for each in subjects]}, "1", NoUses()
+            self.finder,
+            lambda subjects, call: {"about": [each.id for each in subjects]},
+            "1",
+            NoUses(),
+            self.store.idempotency,
         )
         rows = relay_operations(self.store.documents, around, RelayBounds())
         self.operations: dict[str, Operation[Any]] = {row.name: row for row in rows}

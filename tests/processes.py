@@ -39,7 +39,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_until(holds: Callable[[], bool], seconds: float = 300.0) -> None:
     until = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < until, "it did not happen in time"
@@ -48,7 +48,7 @@ def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
 
 def answers(port: int) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/admin/version", timeout=2) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/admin/version", timeout=30) as response:
             return bool(response.status == 200)
     except OSError:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from lamina.access.policy import Policy
 from lamina.access.presets import load_preset, overruled
 from lamina.access.principals import Principals, UnsignedPrincipals
 from lamina.access.ratelimit import RelayRates
-from lamina.access.relay_tokens import ByForm, RelayPrincipals, issue, owner_grant
+from lamina.access.relay_tokens import ByForm, RelayPrincipals, configured, issue, owner_grant
 from lamina.access.retention import Retention
 from lamina.access.rules import Rate, Rules, settings_defaults
 from lamina.access.tiers import TieredPolicy
@@ -54,15 +55,16 @@ from lamina.lifecycle.operations import lifecycle_operations
 from lamina.models.counter import WordPieceCounter
 from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
-from lamina.models.ports import Generator
 from lamina.observe.health import operator_operations
 from lamina.observe.operations import observe_operations
 from lamina.observe.relay_health import relay_health_operations
 from lamina.observe.rounds import Failures
 from lamina.pipeline.capture import Capturing
+from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.operations import capture_operations
+from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
 from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
@@ -74,7 +76,6 @@ from lamina.session.awaited import AwaitedRecords, AwaitedRetriever
 from lamina.session.brief import Briefing
 from lamina.session.closing import Closing
 from lamina.session.drain import Drain
-from lamina.session.folders import GeneratingFolder
 from lamina.session.graph import GraphitiTarget, GraphModel
 from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
@@ -85,7 +86,7 @@ from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
 
-__all__ = ["Server", "build_drain", "build_inquirer", "build_server", "build_worker"]
+__all__ = ["Server", "build_drain", "build_inquirer", "build_server", "build_upgrader", "build_worker"]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EXPERIMENTAL = frozenset({"on_prem_enterprise", "dev_local"})  # seed 002, 2.4.3
@@ -154,12 +155,14 @@ def build_server(
     unsigned = settings.preset == "dev_local"
     preset = overruled(load_preset(settings.preset), settings_defaults(settings))
     issuers = {} if unsigned or principals is not None else read_issuers(settings.issuers, _sources())
+    relay_peers = configured(settings.relay_tokens, settings.tenant) if settings.relay_tokens else {}
     kept: Store = store if store is not None else SqliteStore(settings.data)
     clock, ids = clock or SystemClock(), RandomIds()
     if principals is None:
         signed = SignedPrincipals(issuers, kept.revocations, clock)
         principals = ByForm(
-            UnsignedPrincipals(settings) if unsigned else signed, RelayPrincipals(kept.relay_tokens, clock)
+            UnsignedPrincipals(settings) if unsigned else signed,
+            RelayPrincipals(kept.relay_tokens, clock, relay_peers),
         )
     failures = Failures()
     watch = Watch(kept, failures)
@@ -191,7 +194,9 @@ def build_server(
     relay = (
         *relay_operations(
             kept.documents,
-            Surroundings(finder, reminders_of(reminding), __version__, AuditedUses(kept.audit)),
+            Surroundings(
+                finder, reminders_of(reminding), __version__, AuditedUses(kept.audit), kept.idempotency
+            ),
             RelayBounds(settings.capsule_archive_days, settings.relay_payload_bytes_max),
         ),
         *schedule_operations(reminding),
@@ -256,8 +261,7 @@ def _recalling(store: Store, ids: RandomIds, embedder: MiniLmEmbedder, indexes: 
 
 
 def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None) -> Drain:
-    """What empties the outbox of a store, with the model and the graph that the settings name, until ``held`` closes."""
-    generator = _generator(settings, held)
+    """What empties the outbox of a store, with the graph that the settings name, until ``held`` closes."""
     target = None
     if settings.graphiti:
         model = GraphModel(settings.llm_url, settings.llm_model, settings.llm_api_key)
@@ -266,42 +270,69 @@ def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Fai
     return Drain(
         store,
         SystemClock(),
-        folder=None if generator is None else GeneratingFolder(generator, failures),
+        words_by_model=settings.llm_url != "",
         target=target,
         failures=failures,
+        owner=_owner(),
     )
 
 
 def build_inquirer(
     settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None
 ) -> Inquirer | None:
-    """What asks the model that the settings name about loops, until ``held`` closes; None where none is to be asked."""
-    generator = _generator(settings, held) if settings.llm_loops else None
-    return None if generator is None else Inquirer(store, SystemClock(), generator, failures=failures)
-
-
-def _generator(settings: Settings, held: ExitStack) -> Generator | None:
+    """What asks the model that the settings name, until ``held`` closes; None where there is none."""
     if not settings.llm_url:
         return None
     generator = OpenAiGenerator(
-        settings.llm_url, settings.llm_model, settings.llm_api_key, timeout_s=limits.OUTBOX_ROW_S
+        settings.llm_url, settings.llm_model, settings.llm_api_key, timeout_s=settings.llm_timeout_s
     )
     held.callback(generator.close)
-    return generator
+    return Inquirer(
+        store,
+        SystemClock(),
+        generator,
+        failures=failures,
+        owner=_owner(),
+        asks_loops=settings.llm_loops,
+        timeout_s=settings.llm_timeout_s,
+        at_once=settings.llm_concurrency,
+    )
 
 
 def build_worker(
-    settings: Settings, store: Store, failures: Failures | None = None, *, replays: bool = False
+    settings: Settings,
+    store: Store,
+    failures: Failures | None = None,
+    *,
+    replays: bool = False,
+    behind: Callable[[], bool] | None = None,
+    extractor: RulesExtractor | None = None,
 ) -> Worker:
     """A derivation loop over a store, with the parser and the embedding model loaded on first need. One that
-    ``replays`` puts nothing down to be asked of a model."""
+    ``replays`` puts nothing down to be asked of a model; ``behind`` is what it does when it has time, ``extractor`` one that
+    somebody else in this process loads, too."""
     embedder = MiniLmEmbedder()
     deriver = Deriver(
         store,
-        RulesExtractor(find_times),
+        extractor or RulesExtractor(find_times),
         embedder,
         embed_eagerly=settings.embed == "eager",
         asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
     )
-    owner = f"{socket.gethostname()}:{os.getpid()}"
-    return Worker(store, deriver, embedder, SystemClock(), owner, failures=failures)
+    return Worker(store, deriver, embedder, SystemClock(), _owner(), failures=failures, behind=behind)
+
+
+def build_upgrader(store: Store, extractor: RulesExtractor, failures: Failures | None = None) -> Upgrader:
+    """What derives anew what an earlier release derived. Vectors are kept or put off, never made by it."""
+
+    def worker_of(aside: Store) -> Worker:
+        return Worker(
+            aside, Deriver(aside, extractor, None), None, SystemClock(), _owner(), failures=failures
+        )
+
+    return Upgrader(store, DERIVED_BY, worker_of, SystemClock(), failures)
+
+
+def _owner() -> str:
+    """Who holds the leases that this process takes."""
+    return f"{socket.gethostname()}:{os.getpid()}"

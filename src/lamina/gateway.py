@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lamina import limits
@@ -21,9 +21,8 @@ from lamina.access.ratelimit import RateLimiter, RelayRates
 from lamina.access.relay_tokens import RelayPermits, without_narrowing
 from lamina.access.rules import Rules
 from lamina.errors import LaminaError, Unsupported
-from lamina.kernel.canonical import digest
 from lamina.kernel.ids import IdSource, Prefix
-from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
+from lamina.kernel.operations import Answer, Call, CallKey, Effect, Grant, Operation, Principal, Tier
 from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
 from lamina.store.ports.idempotency import IdempotencyKey
@@ -203,15 +202,20 @@ class Gateway:
         return PolicyPermits(self._policy, policy_asks_of(principal), None if operation.open else identify)
 
     def _run(self, operation: Operation[Any], request: Any, inbound: Inbound, call: Call) -> Answer:
-        if inbound.key is None or operation.keeps_keys or operation.effect is Effect.READ:
+        if inbound.key is None or operation.effect is Effect.READ:
             return operation.handler(request, call)
         asked, principal = inbound.asked, call.principal
         # A door without paths and verbs has the name of the operation in their place.
         family = family_of(asked.endpoint) or operation.name
-        key = IdempotencyKey(principal.tenant_id, principal.actor, family, inbound.key)
         # One family may stand for several paths and verbs: they are part of what must be the same.
-        same = digest([asked.method or operation.name, asked.path, inbound.query, call.body_hash()])
-        return self._replays.once(key, same, call.now, lambda: operation.handler(request, call))
+        place = (asked.method or operation.name, asked.path, inbound.query)
+        keyed = replace(call, key=CallKey(family, inbound.key, place))
+        if operation.keeps_keys:
+            return operation.handler(request, keyed)
+        key = IdempotencyKey(principal.tenant_id, principal.actor, family, inbound.key)
+        return self._replays.once(
+            key, keyed.keyed_hash(), call.now, lambda: operation.handler(request, keyed)
+        )
 
 
 def _stability(operation: Operation[Any]) -> dict[str, str]:

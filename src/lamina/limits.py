@@ -13,6 +13,7 @@ SCOPE_ID_LENGTH_MAX: Final = 128
 # The experience envelope. The contract bounds only the idempotency key; the rest keep one event small enough to be
 # derived, indexed and shown without special cases. Larger documents are uploaded as blobs or split by the caller.
 IDEMPOTENCY_KEY_LENGTH_MAX: Final = 64
+STREAM_ID_LENGTH_MAX: Final = 128  # of an event of a stream: an id of ours and a number
 ACTOR_LENGTH_MAX: Final = 256
 NAME_LENGTH_MAX: Final = 256
 SESSION_LENGTH_MAX: Final = 256
@@ -37,6 +38,36 @@ PRUNE_CANDIDATES_MAX: Final = 1000  # how many a dry run shows; it counts all
 BODY_BYTES_MAX: Final = 2 * 1024 * 1024
 BULK_BODY_BYTES_MAX: Final = 64 * 1024 * 1024
 BULK_ITEMS_MAX: Final = 1000  # of the Cortex contract
+# What there may be to a body, counted before it is parsed: a byte of keys costs a hundred bytes of memory. The content of one
+# experience, at most 262,144 bytes, stays below; an item of a bulk write has the same bounds, and the whole these.
+JSON_DEPTH_MAX: Final = 64  # content may nest 32 deep, inside the envelope and a batch
+JSON_KEYS_MAX: Final = 32_768
+JSON_ELEMENTS_MAX: Final = 131_072
+BULK_KEYS_MAX: Final = 262_144
+BULK_ELEMENTS_MAX: Final = 1_048_576
+BODY_PLAIN_BYTES_MAX: Final = 16 * 1024  # that are parsed where they arrive: a millisecond or two at worst
+BODY_PART_PAUSE_S: Final = 0.0005  # between the parts of a large one, for whoever waits for the interpreter
+PROBLEMS_SHOWN_MAX: Final = 20  # of a request that is not of its type
+PROBLEMS_READ_MAX: Final = 1000  # that are put into words to show the first of them: some 3 ms
+# Bodies at once. One in memory costs some five times its bytes by the time it is stored; with these the server stays below 1 GB.
+# Small ones are not counted: connections bound them.
+BODIES_BYTES_MAX: Final = 128 * 1024 * 1024
+BODIES_OF_CALLER_BYTES_MAX: Final = 80 * 1024 * 1024  # one bulk write and some others
+BODY_UNCOUNTED_BYTES_MAX: Final = 64 * 1024
+BODIES_RETRY_S: Final = 2.0
+# Connections. Streams hold one each, and have bounds of their own.
+CONNECTIONS_MAX: Final = 2048
+CONNECTIONS_OF_ADDRESS_MAX: Final = (
+    512  # more than the streams of a tenant; proxies and this machine are not counted
+)
+CONNECTIONS_REFUSED_MAX: Final = 128  # that are still told so; past it they are cut off without a word
+CONNECTIONS_RETRY_S: Final = 5.0
+REFUSED_S_MAX: Final = 2.0  # that a refused one has to send its request, so that it reads the answer
+HEADERS_S_MAX: Final = 10.0
+BODY_S_MAX: Final = 20.0  # and a second more for as many bytes as the next bound says
+BODY_BYTES_PER_S_MIN: Final = 64 * 1024
+CONNECTIONS_LOOK_S: Final = 1.0  # how often all are looked at for those that are late
+FILES_OPEN_MIN: Final = 256  # that the process needs beside its connections
 PAGE_LIMIT_DEFAULT: Final = 50  # of the Cortex contract
 PAGE_LIMIT_MAX: Final = 1000
 CURSOR_LENGTH_MAX: Final = 2048
@@ -71,6 +102,15 @@ JWKS_WAIT_S: Final = 5.0
 IDEMPOTENCY_TTL_S: Final = 24 * 3600
 KEYS_PRUNED_MAX: Final = 2000  # in one transaction
 PACK_TTL_S: Final = 60
+CHECK_FIRST_S: Final = 20.0  # after the start: what a crash or a disk damaged is built anew before long
+CHECK_AGAIN_S: Final = 300.0
+CHECK_EVERY_S: Final = 6 * 3600.0  # every byte is read: a gigabyte in a few seconds
+CLOCK_AHEAD_S_MAX: Final = (
+    60  # that the newest event may lie ahead: bursts take microseconds, time servers seconds
+)
+AS_OF_NOW_S: Final = (
+    5  # a caller's now, when it comes here; counts only while the log lies further ahead than that
+)
 PACKS_KEPT_MAX: Final = 512
 
 # Stopping: who is still being answered may have the answer, unless they do not take it.
@@ -198,6 +238,7 @@ EPISODE_GAP_S: Final = 30 * 60
 
 # Continuity. Parsed, a capsule takes some four times its bytes in memory.
 CAPSULE_BYTES_KEPT_MAX: Final = 32 * 1024 * 1024
+CAPSULE_READ_BYTES_MAX: Final = 256 * 1024  # far beyond what a write may have: what stood once is still read
 DOCUMENTS_PAGE: Final = 1000
 DOCUMENTS_READ_MAX: Final = 200
 DOCUMENT_TRIES_MAX: Final = 16  # as many writers of one capsule at once get through
@@ -230,11 +271,18 @@ SESSION_GAP_S: Final = 30 * 60
 SESSION_TURN_AHEAD_S: Final = 366 * 86_400  # a turn dated later than that counts as said when it was recorded
 SESSION_IDLE_BATCH: Final = 20
 SESSION_UNFOLDED_READ_MAX: Final = 48  # turns behind the summary that a brief puts into words by itself
+SESSION_WORDING_READ_MAX: Final = (
+    48  # turns behind a model's words that rules put after them; with more, rules' words stand
+)
+SUMMARIES_WAIT_S: Final = 60.0  # that a model may be behind with summaries before health tells of it
 OUTBOX_BATCH_MAX: Final = 64
 OUTBOX_SESSION_ROWS_MAX: Final = 16  # of one session in a batch, so that a long one keeps nobody waiting
 OUTBOX_LEASE_S: Final = 60.0  # longer than a batch may take: see the next two
 OUTBOX_BUDGET_S: Final = 20.0  # a batch that took so long gives back what it has not tried
-OUTBOX_ROW_S: Final = 8.0  # what one row may take of a model or a graph
+OUTBOX_ROW_S: Final = 8.0  # what one row may take of a graph
+LLM_LEASE_MARGIN_S: Final = 30.0  # that a question is leased for beyond the time that the model has for it
+LLM_TIMEOUT_S_MAX: Final = 3600
+LLM_CONCURRENCY_MAX: Final = 64
 GRAPH_ROW_S: Final = 30.0  # graphiti asks its model several times for one turn
 SUMMARY_TOKENS_MAX: Final = 200
 OUTBOX_ATTEMPTS_MAX: Final = 5

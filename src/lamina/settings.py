@@ -70,6 +70,12 @@ class Settings:
         unit="days",
         names=("COGNIRELAY_CONTINUITY_RETENTION_ARCHIVE_DAYS",),
     )
+    relay_tokens: str = _setting(
+        "",
+        "tokens of Relay peers, as token:scope|scope with commas between",
+        names=("COGNIRELAY_TOKENS", "AMR_TOKENS"),
+        secret=True,
+    )
     relay_token_rate_per_min: int = _setting(
         240,
         "how often a bucket of the Relay contract may be used with one token, 1 or more",
@@ -115,6 +121,8 @@ class Settings:
         "", "the base URL of an OpenAI-compatible API that words summaries and finds open loops"
     )
     llm_model: str = _setting("", "the model to ask there")
+    llm_timeout_s: int = _setting(60, "how long the model has for an answer")
+    llm_concurrency: int = _setting(2, "how many questions the model is asked at once, each of another user")
     llm_loops: bool = _setting(True, "whether the model is asked about open loops, a question a turn")
     llm_api_key: str = _setting("", "the key to show there", secret=True)
     token: str = _setting("", "the bearer token that commands show to a server", secret=True)
@@ -161,6 +169,8 @@ class Settings:
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
         for name, least, greatest in (
+            ("llm_timeout_s", 1, limits.LLM_TIMEOUT_S_MAX),
+            ("llm_concurrency", 1, limits.LLM_CONCURRENCY_MAX),
             ("relay_token_rate_per_min", 1, limits.RATE_UNLIMITED),
             ("relay_ip_rate_per_min", 1, limits.RATE_UNLIMITED),
             ("relay_payload_bytes_max", 1024, limits.BODY_BYTES_MAX),

@@ -17,7 +17,7 @@ import typer
 
 from lamina.errors import LaminaError, Unavailable, outcome_of
 from lamina_auth.ledger import IssuedToken, Ledger
-from lamina_auth.minting import Order, jwk_set, mint, seconds
+from lamina_auth.minting import Order, jwk_set, mint, seconds, signed_anew
 
 __all__ = ["main"]
 
@@ -31,7 +31,6 @@ _Folder = Annotated[
     Path, typer.Option("--folder", envvar="LAMINA_AUTH_FOLDER", help="The folder that holds keys and ledger.")
 ]
 _FOLDER = Path("lamina-auth")
-_REVOKER = "service:lamina-auth"
 
 
 class Format(StrEnum):
@@ -112,8 +111,8 @@ def revoke(
         if server is None:
             _say("noted here. No server knows yet: say --server URL, or POST /v1/auth/revoke with this jti")
             return
-        order = Order(sub=_REVOKER, tenant=token.tenant, ttl_s=60, caps=["auth.revoke"])
-        _tell(server, mint(ledger, order, _now()), {"jti": jti, "iss": ledger.issuer, "reason": reason})
+        body = {"jti": jti, "iss": ledger.issuer, "reason": reason}
+        _tell(server, signed_anew(ledger, token, _now()), token.sub, body)
         _say(f"{server} refuses {jti} from now on")
 
 
@@ -129,10 +128,10 @@ def export(
         )
 
 
-def _tell(server: str, token: str, body: dict[str, str | None]) -> None:
+def _tell(server: str, token: str, actor: str, body: dict[str, str | None]) -> None:
     headers = {
         "Authorization": f"Bearer {token}",
-        "X-Cortex-Actor": _REVOKER,
+        "X-Cortex-Actor": actor,
         "Content-Type": "application/json",
     }
     url = f"{server.rstrip('/')}/v1/auth/revoke"
@@ -140,6 +139,8 @@ def _tell(server: str, token: str, body: dict[str, str | None]) -> None:
         response = httpx.post(url, content=json.dumps(body), headers=headers, timeout=10)
     except httpx.HTTPError as error:
         raise Unavailable("SERVER_NOT_TOLD", f"{server} was not reached: {type(error).__name__}") from error
+    if response.status_code == 401 and "REVOKED_TOKEN" in response.text:
+        return  # it was told before
     if response.status_code != 204:
         raise Unavailable(
             "SERVER_NOT_TOLD", f"{server} answered {response.status_code}", hint=response.text[:500]

@@ -15,12 +15,13 @@ from lamina.errors import Invalid
 from lamina.kernel.scopes import Scope
 from lamina_auth.ledger import IssuedToken, Ledger
 
-__all__ = ["Order", "jwk_set", "mint", "seconds"]
+__all__ = ["Order", "jwk_set", "mint", "seconds", "signed_anew"]
 
 _ACTOR = re.compile(r"(user|agent|service|system):[A-Za-z0-9_\-.@+]+")
 _TENANT = re.compile(rf"[A-Za-z0-9_\-]{{1,{limits.TENANT_LENGTH_MAX}}}")
 _CAPABILITY = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _TTL = re.compile(r"(\d{1,7})([smhd])")
+_TAKING_BACK_S = 60
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
@@ -38,22 +39,12 @@ class Order:
 def mint(ledger: Ledger, order: Order, now: int) -> str:
     """A signed token, noted in the ledger before it is given out."""
     _check(order)
-    key, secret = ledger.signing_key()
-    claims: dict[str, object] = {
-        "iss": ledger.issuer,
-        "sub": order.sub,
-        "aud": f"cortexdb:tenant:{order.tenant}",
-        "exp": now + order.ttl_s,
-        "iat": now,
-        "jti": str(uuid.uuid4()),
-    }
-    for name, listed in (("caps", order.caps), ("scopes", order.scopes)):
-        if listed is not None:
-            claims[name] = list(listed)
+    jti = str(uuid.uuid4())
+    key_id, token = _signed(ledger, order, jti, now)
     ledger.remember(
         IssuedToken(
-            jti=str(claims["jti"]),
-            key_id=key.id,
+            jti=jti,
+            key_id=key_id,
             sub=order.sub,
             tenant=order.tenant,
             caps=None if order.caps is None else ",".join(order.caps),
@@ -62,8 +53,33 @@ def mint(ledger: Ledger, order: Order, now: int) -> str:
             expires_at=now + order.ttl_s,
         )
     )
+    return token
+
+
+def signed_anew(ledger: Ledger, token: IssuedToken, now: int) -> str:
+    """An issued token once more, for a minute and without any capability: enough for its holder to take it back.
+
+    The server lets a caller who is no operator name the id that they come with, so the issuer comes with this one.
+    """
+    order = Order(sub=token.sub, tenant=token.tenant, ttl_s=_TAKING_BACK_S, caps=[])
+    return _signed(ledger, order, token.jti, now)[1]
+
+
+def _signed(ledger: Ledger, order: Order, jti: str, now: int) -> tuple[str, str]:
+    key, secret = ledger.signing_key()
+    claims: dict[str, object] = {
+        "iss": ledger.issuer,
+        "sub": order.sub,
+        "aud": f"cortexdb:tenant:{order.tenant}",
+        "exp": now + order.ttl_s,
+        "iat": now,
+        "jti": jti,
+    }
+    for name, listed in (("caps", order.caps), ("scopes", order.scopes)):
+        if listed is not None:
+            claims[name] = list(listed)
     footer = json.dumps({"kid": key.id}).encode()
-    return pyseto.encode(secret, json.dumps(claims).encode(), footer).decode()
+    return key.id, pyseto.encode(secret, json.dumps(claims).encode(), footer).decode()
 
 
 def _check(order: Order) -> None:

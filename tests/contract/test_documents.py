@@ -11,6 +11,7 @@ from given import NOON, TENANT, ManualClock, draft
 from lamina.errors import Conflict
 from lamina.kernel.events import Stage
 from lamina.store.ports.documents import Change, ChangeKind, Write, Written
+from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Capture, EventQuery
 from lamina.store.ports.store import Store
@@ -332,3 +333,39 @@ def test_a_commit_is_found_by_its_hash_and_by_its_time(store: Store, clock: Manu
         assert found is not None
         assert found.number == number
     assert store.documents.commit_at(TENANT, NOON - 1) is None
+
+
+def once(body: str = "the same") -> Remembered:
+    return Remembered(IdempotencyKey(TENANT, "agent:nia", "/v1/append", "k"), body, NOON)
+
+
+def test_a_key_lands_with_its_write_and_once(store: Store) -> None:
+    line = Change("log.jsonl", APPEND, b"1\n")
+    first = write(store, line, once=once())
+    known = store.idempotency.find(once().key, NOON)
+    assert known is not None
+    assert (known.body_hash, known.response) == ("the same", {"commit": first.commit.number})
+    again = write(store, line, once=once(), captures=[Capture(draft("told"))])
+    assert (again.replayed, again.commit, again.event_ids) == (True, first.commit, ())
+    with pytest.raises(Conflict) as caught:
+        write(store, line, once=once("another"))
+    assert caught.value.code == "IDEMPOTENCY_CONFLICT"
+    assert content(store, "log.jsonl") == b"1\n"
+    assert store.documents.commit_numbered(TENANT, first.commit.number) == first.commit
+    assert store.documents.commit_numbered(TENANT, first.commit.number + 1) is None
+
+
+def test_two_writes_under_one_key_in_one_transaction_are_one(store: Store) -> None:
+    line = Write(
+        tenant_id=TENANT, author="a", message="m", changes=[Change("log.jsonl", APPEND, b"1\n")], once=once()
+    )
+    first, again = store.documents.write([line, line])
+    assert (first.replayed, again.replayed, again.commit.number) == (False, True, first.commit.number)
+    assert content(store, "log.jsonl") == b"1\n"
+
+
+def test_a_write_that_is_refused_leaves_its_key_unused(store: Store) -> None:
+    put(store, "a", b"one")
+    with pytest.raises(Conflict):
+        write(store, Change("a", PUT, b"two", 7), once=once())
+    assert store.idempotency.find(once().key, NOON) is None

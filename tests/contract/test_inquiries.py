@@ -39,8 +39,8 @@ def asked(store: Store, text: str = "tea", **more: Any) -> Event:
     return event
 
 
-def take(store: Store, now: int = NOON, limit: int = 9) -> list[Inquiry]:
-    return store.inquiries.claim(limit=limit, lease_until=now + 60 * SECOND_US, now=now)
+def take(store: Store, now: int = NOON, limit: int = 9, owner: str = "one") -> list[Inquiry]:
+    return store.inquiries.claim(limit=limit, lease_until=now + 60 * SECOND_US, now=now, owner=owner)
 
 
 def answer(of: Inquiry, text: str = "yes", **more: Any) -> ModelOutput:
@@ -74,9 +74,34 @@ def test_what_a_stage_wants_asked_lands_with_its_job_and_is_asked_once(store: St
 def test_in_a_scope_one_is_asked_after_the_other_and_scopes_do_not_wait(store: Store) -> None:
     first, _, third = (asked(store, scope=scope) for scope in (ALICE, ALICE, BOB))
     other = asked(store, tenant_id="other")
-    assert [held.event_id for held in take(store)] == [first.id, third.id, other.id]
+    assert [held.event_id for held in take(store)] == [first.id, other.id, third.id]
     assert take(store) == []
     assert [held.event_id for held in take(store, LEASE, limit=1)] == [first.id]
+
+
+def test_tenants_take_turns_however_much_one_of_them_asks(store: Store) -> None:
+    for scope in (ALICE, BOB, Scope("org:acme/user:carol")):
+        asked(store, scope=scope)
+    asked(store, tenant_id="beta")
+    served: list[str] = []
+    for _ in range(4):
+        (held,) = store.inquiries.claim(
+            limit=1, lease_until=LEASE, now=NOON, owner="one", behind=served[-1] if served else ""
+        )
+        served.append(held.tenant_id)
+    assert served == [TENANT, "beta", TENANT, TENANT]
+
+
+def test_who_could_not_be_asked_waits_without_an_attempt(store: Store) -> None:
+    asked(store)
+    (late,) = take(store)
+    (held,) = take(store, LEASE, owner="two")
+    store.inquiries.defer(late, "late", retry_at=LEASE + 9)
+    assert store.inquiries.unsettled(TENANT, None, 9) == [held]
+    store.inquiries.defer(held, "MODEL_UNAVAILABLE", retry_at=LEASE + 9)
+    assert take(store, LEASE + 8) == []
+    (again,) = take(store, LEASE + 9)
+    assert (again.attempts, again.last_error) == (0, "MODEL_UNAVAILABLE")
 
 
 def test_an_answer_that_waits_to_take_effect_holds_the_next_question_back(store: Store) -> None:
@@ -119,7 +144,7 @@ def test_what_failed_holds_nobody_back_and_can_be_revived(store: Store) -> None:
     assert [each.event_id for each in take(store)] == [second.id]
     assert store.inquiries.revive("other", ALICE) == 0
     assert store.inquiries.revive(TENANT, Scope("org:acme")) == 1
-    store.inquiries.release()
+    store.inquiries.take_over()
     assert [(each.event_id, each.attempts) for each in take(store)] == [(first.id, 0)]
 
 
@@ -133,7 +158,7 @@ def test_who_lost_its_lease_puts_nothing_off(store: Store) -> None:
     store.inquiries.put_off(held, "down", retry_at=None)
     store.inquiries.revive(TENANT, ALICE)
     (again,) = take(store, LEASE + 1)
-    store.inquiries.release()
+    store.inquiries.take_over()
     store.inquiries.put_off(again, "another is alone by now", retry_at=None)
     assert states(store) == {"pending": 1}
 
@@ -243,7 +268,7 @@ def test_leases_of_the_dead_are_given_back(store: Store) -> None:
     asked(store)
     take(store)
     assert take(store) == []
-    store.inquiries.release()
+    store.inquiries.take_over()
     assert len(take(store)) == 1
 
 
@@ -278,7 +303,7 @@ def test_what_failed_for_good_is_counted_for_operators_of_every_tenant(store: St
     asked(store, "coffee", scope=BOB)
     asked(store, "milk", tenant_id="other")
     assert store.upkeep.state().inquiries_failed == 0
-    first, second, _ = take(store)
+    first, _, second = take(store)
     store.inquiries.put_off(first, "no", retry_at=None)
     store.inquiries.put_off(second, "later", retry_at=NOON)
     assert store.upkeep.state().inquiries_failed == 1

@@ -26,7 +26,7 @@ from given import (
     vector_row,
 )
 from lamina import limits
-from lamina.kernel.events import Event, Stage
+from lamina.kernel.events import Context, Event, Stage
 from lamina.kernel.records import Entity, Mention
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
@@ -34,7 +34,7 @@ from lamina.store.memory import MemoryStore
 from lamina.store.ports.jobs import LEASE_LOST, Job
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import Writes
+from lamina.store.ports.writes import EventOffset, Writes
 from lamina.store.sqlite import SqliteStore
 
 LEASE = NOON + 60 * SECOND_US
@@ -396,7 +396,7 @@ def test_finishing_twice_lands_once(store: Store) -> None:
     row = LifecycleDraft(tenant_id=TENANT, name="extracted", scope=ALICE, payload={}, event_id=event.id)
     for _ in range(2):
         store.jobs.finish([(job, Writes(lifecycle=[row]))])
-    assert store.lifecycle.last_sequence() == 2
+    assert store.lifecycle.last_sequence(TENANT) == 2
     assert [state.stage for state in store.jobs.of_event(TENANT, event.id)] == [Stage.INDEXED]
 
 
@@ -507,7 +507,7 @@ def test_a_reset_drops_what_was_derived_and_queues_every_event_anew(store: Store
     assert store.index.search(TENANT, [ALICE], ["word"], 5) == []
     assert store.index.changes(TENANT, ALICE) != changes
     assert events_of(claim(store)) == events
-    assert store.lifecycle.last_sequence() == 3
+    assert store.lifecycle.last_sequence(TENANT) == 3
 
 
 def test_a_reset_leaves_out_what_was_cancelled_before_its_first_stage(store: Store) -> None:
@@ -584,3 +584,30 @@ def test_lifecycle_rows_of_ends_keep_counting_per_event(store: Store, clock: Man
         assert [(row.number, row.name) for row in rows] == [(1, "captured"), (2, "x"), (3, "y")]
     arrived = [row.arrived_at for row in store.lifecycle.query(LifecycleQuery(tenant_id=TENANT))]
     assert arrived == sorted(set(arrived))
+
+
+def test_the_clock_that_an_event_was_read_by_lands_with_it_once_and_outlives_a_replay(store: Store) -> None:
+    unsent, sent = (
+        append(store, "one"),
+        append(store, "two", context=Context(observed_at=NOON, observed_offset=0)),
+    )
+    for offset in (330, -480):
+        jobs = claim(store)
+        store.jobs.finish(
+            [(job, Writes(offsets=[EventOffset(TENANT, job.event.id, offset)])) for job in jobs]
+        )
+        assert [job.event.offset for job in claim(store, Stage.INDEXED)] == [330, 0]
+        assert store.log.get(TENANT, [unsent[0].id, sent[0].id]) == {
+            unsent[0].id: replace(unsent[0], zone_offset=330),
+            sent[0].id: sent[0],
+        }
+        store.jobs.reset()
+    assert [job.event.offset for job in claim(store)] == [330, 0]
+
+
+def test_the_clock_of_a_job_that_is_gone_does_not_land(store: Store) -> None:
+    (event,) = append(store, "one")
+    (job,) = claim(store)
+    store.jobs.finish([drop(job)])
+    store.jobs.finish([(job, Writes(offsets=[EventOffset(TENANT, event.id, 330)]))])
+    assert store.log.get(TENANT, [event.id]) == {event.id: event}

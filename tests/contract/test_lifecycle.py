@@ -24,11 +24,11 @@ def test_rows_come_in_order_of_arrival_and_page_by_sequence(store: Store) -> Non
     first = store.lifecycle.query(replace(ALL, limit=2))
     rest = store.lifecycle.query(replace(ALL, after=first[-1].sequence))
     assert [row.event_id for row in first + rest] == [event.id for event in events]
-    assert store.lifecycle.last_sequence() == rest[-1].sequence
+    assert store.lifecycle.last_sequence(TENANT) == rest[-1].sequence
 
 
 def test_nothing_happened_yet(store: Store) -> None:
-    assert store.lifecycle.last_sequence() == 0
+    assert store.lifecycle.last_sequence(TENANT) == 0
     assert store.lifecycle.query(ALL) == []
     assert store.lifecycle.get(TENANT, "lce_none") is None
 
@@ -90,6 +90,17 @@ def test_rows_of_a_job_without_an_event_are_kept_too(store: Store) -> None:
         ("import_started", None, {"n": [1]}),
         ("import_done", None, {"n": [1]}),
     ]
+
+
+def test_each_tenant_counts_its_own_rows(store: Store) -> None:
+    append(store, "a", "b")
+    append(store, "c", tenant_id="other")
+    append(store, "d")
+    theirs = replace(ALL, tenant_id="other")
+    assert [row.sequence for row in store.lifecycle.query(ALL)] == [1, 2, 3]
+    assert [row.sequence for row in store.lifecycle.query(theirs)] == [1]
+    assert [store.lifecycle.last_sequence(tenant) for tenant in (TENANT, "other", "nobody")] == [3, 1, 0]
+    assert [row.sequence for row in store.lifecycle.query(replace(ALL, after=1, limit=1))] == [2]
 
 
 def test_tenants_never_see_each_other(store: Store) -> None:

@@ -41,6 +41,7 @@ def test_an_event_comes_back_as_it_was_given(store: Store) -> None:
         content={"kind": "json", "data": {"b": [1, 2.5, None, True], "a": "ü\u2028\x00 \"'"}},
         context=Context(
             observed_at=NOON - 5,
+            observed_offset=-210,
             source_recorded_at=NOON - 9,
             location={"lat": 1.5},
             preceded_by=("evt_1",),
@@ -118,7 +119,7 @@ def test_one_unstorable_event_takes_the_whole_call_with_it(store: Store) -> None
     with pytest.raises(ValueError, match="JSON"):
         store.log.append(captures)
     assert store.log.walk(TENANT, 0, 10) == []
-    assert store.lifecycle.last_sequence() == 0
+    assert store.lifecycle.last_sequence(TENANT) == 0
     assert store.scopes.get(TENANT, ALICE) is None
     assert append(store, "next")[0].position == 1
 
@@ -176,11 +177,11 @@ def test_so_many_wait_for_a_key_and_who_comes_then_is_refused_at_once(store: Sto
     with store.idempotency.alone(key("shared")):
         for caller in callers:
             caller.start()
-        assert refused.wait(10)
+        assert refused.wait(300)
         with store.idempotency.alone(key("free")):
             assert entered == []
     for caller in callers:
-        caller.join(10)
+        caller.join(300)
     assert len(entered) == limits.KEY_WAITS_OF_TENANT_MAX
     with store.idempotency.alone(key("shared")):
         pass

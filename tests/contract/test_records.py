@@ -58,6 +58,11 @@ def places(*records: Record) -> list[tuple[str, int]]:
     "record",
     [
         fact(slot="ent_alice|lives_in", supersedes="fact_0", valid_to=NOON + 9, negated=True),
+        fact(valid_to=NOON + 9, from_offset=330, to_offset=-480),
+        fact(from_offset=0),
+        loop(due_at=NOON + 9, due_offset=-480, from_offset=-480),
+        loop(),
+        belief(valid_to=NOON + 9, from_offset=None, to_offset=60),
         fact(object=ObjectValue("entity", id="ent_b", name="Bob"), subject=Subject("c", "C", "concept")),
         belief(),
         belief(contradicts=(), stance=Stance.DEPRECATED, superseded_by="belief_2", recorded_to=NOON + 4),

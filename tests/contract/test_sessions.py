@@ -38,14 +38,15 @@ def take(store: Store, count: int, at: int = NOON, place: Place = HOME) -> list[
     return [store.sessions.take([turn(f"turn {n}", at, place=place)])[0].event.id for n in range(count)]
 
 
-def claim(store: Store, now: int = NOON, limit: int = 100) -> list[OutboxRow]:
-    return store.sessions.claim(limit=limit, lease_until=now + 30 * SECOND_US, now=now)
+def claim(store: Store, now: int = NOON, limit: int = 100, owner: str = "drain") -> list[OutboxRow]:
+    return store.sessions.claim(limit=limit, lease_until=now + 30 * SECOND_US, now=now, owner=owner)
 
 
 def fold(rows: list[OutboxRow], summary: str = "told", **more: Any) -> Fold:
-    values: dict[str, Any] = {"bridge": None, "at": NOON, "sent": False, **more}
+    values: dict[str, Any] = {"bridge": None, "at": NOON, "sent": False, "revision": 0, **more}
     ids = tuple(row.id for row in rows)
-    return Fold(place=rows[0].place, number=rows[0].sitting, ids=ids, summary=summary, **values)
+    of = rows[0]
+    return Fold(place=of.place, number=of.sitting, ids=ids, fence=of.fence, summary=summary, **values)
 
 
 def test_the_window_holds_the_newest_turns_and_the_outbox_what_left_it(store: Store) -> None:
@@ -216,7 +217,8 @@ def test_a_lease_ends_by_time_or_when_given_back(store: Store) -> None:
     assert [row.id for row in again] == [row.id for row in rows]
     store.sessions.release(again)
     assert len(claim(store)) == 1
-    store.sessions.release()
+    assert store.sessions.take_over() == 1
+    assert store.sessions.take_over() == 0
     assert len(claim(store)) == 1
 
 
@@ -303,7 +305,7 @@ def test_what_was_told_of_a_cancelled_turn_starts_over(store: Store) -> None:
     assert store.sessions.unfolded(HOME, 1, 3) == ids[-3:]
     again = claim(store)
     assert [(row.event_id, row.sent_at) for row in again] == [(event_id, NOON) for event_id in ids]
-    assert store.sessions.fold(fold(again, "told"))
+    assert store.sessions.fold(fold(again, "told", revision=sitting.revision))
     assert store.sessions.unfolded(HOME, 1, 99) == []
 
 

@@ -72,7 +72,7 @@ def killed_after(wait_s: float, folder: Path) -> list[str]:
     first = process.stdout.readline()
     time.sleep(wait_s)
     process.kill()
-    rest, _ = process.communicate(timeout=30)
+    rest, _ = process.communicate(timeout=300)
     whole = (first + rest).rpartition("\n")[0]  # the last line may have been cut by the kill
     ids = whole.split()
     assert len(ids) > 5
@@ -127,7 +127,7 @@ def test_documents_are_written_once_the_disk_can_be_read_again(
     # Were the projector not running, this would wait for ever.
     thread = threading.Thread(target=store.documents.write, args=([write],), daemon=True)
     thread.start()
-    thread.join(10)
+    thread.join(300)
     assert not thread.is_alive()
     store.close()
 

@@ -38,7 +38,7 @@ def test_every_command_has_a_heading_and_no_other_has():
 
 def test_options_that_the_page_names_exist():
     for name, text in _sections().items():
-        named = set(re.findall(r"(--[a-z-]+)", text)) - {"--workers"}
+        named = set(re.findall(r"(--[a-z0-9-]+)", text)) - {"--workers"}
         assert named <= COMMANDS[name] | {"--url", "--scope", "--actor"}, name
 
 

@@ -28,7 +28,7 @@ SCRIPT = script()
 
 @pytest.mark.slow
 @pytest.mark.model
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", SCRIPT.PAGES)
 def test_a_page_prints_what_it_shows(name: str) -> None:
     found = SCRIPT.differences(name)

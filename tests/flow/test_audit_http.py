@@ -14,7 +14,7 @@ from lamina.access.chain import check_chain
 from lamina.errors import Unavailable
 from lamina.kernel.ids import Prefix
 from lamina.kernel.time import SECOND_US
-from neighbours import Neighbours
+from neighbours import ROOT, Neighbours
 
 ALICE, BOB, TENANT = "org:acme/user:alice", "org:acme/user:bob", "acme"
 QUARTER = 90 * 86_400 * SECOND_US
@@ -212,6 +212,41 @@ def test_a_long_look_for_what_may_be_seen_ends_and_can_go_on(
             break
         query["cursor"] = page["next_cursor"]
     assert (found, page["has_more"], page["next_cursor"]) == (["user:alice"], False, None)
+
+
+def test_members_see_of_others_rows_neither_address_nor_closed_paths() -> None:
+    house = Neighbours()
+    closed, opened = "org:acme/app:payroll", "org:acme/app:wiki"
+    for scope in (closed, opened):
+        assert house.write(scope, SECRET, by="user:ana").status_code == 202
+    place = f"/v1/policy/scope/{closed}"
+    house.said("PUT", place, {"deny": ["scope.read.*"]}, by="user:ana")
+
+    def seen(by: str, **query: Any) -> list[tuple[Any, ...]]:
+        items = house.said("GET", "/v1/audit", by=by, actor="user:ana", **query)["items"]
+        for row in items:
+            assert house.said("GET", f"/v1/audit/{row['id']}", by=by) == row
+        return [(row["scope"], row["client_ip"], row["request"]["path"]) for row in items]
+
+    ip, path = "127.0.0.1", "/v1/experience"
+    whole = [(closed, ip, place), (opened, ip, path), (closed, ip, path)]
+    hidden = "/v1/policy/scope/{scope_path:path}"
+    assert seen("user:eve") == [(None, None, hidden), (opened, None, path), (None, None, path)]
+    assert seen(ROOT) == whole
+    assert seen("user:eve", scope=closed) == []  # nor does a filter say what the rows do not
+    assert seen("user:eve", scope="org:acme") == [(opened, None, path)]
+    assert check_chain(house.store.audit, TENANT).broken is None
+    house.close()
+
+
+def test_what_a_member_may_not_see_of_a_row_is_verified_all_the_same() -> None:
+    house = Neighbours()
+    raw = house.write("org:acme/app:wiki", by="user:ana").request.content.decode()
+    (row,) = house.said("GET", "/v1/audit", by="user:eve", actor="user:ana")["items"]
+    assert row["client_ip"] is None
+    body = {"audit_id": row["id"], "body": raw}
+    assert house.said("POST", "/v1/audit/verify", body, by="user:eve")["match"]
+    house.close()
 
 
 def test_a_row_that_is_not_there(world: Any) -> None:

@@ -20,6 +20,7 @@ import pytest
 from given import ALICE, NOON, TENANT, ManualClock, append
 from lamina.app import build_drain, build_inquirer
 from lamina.cli import supervise
+from lamina.cli.check import RegularCheck
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.errors import LaminaError
@@ -41,6 +42,7 @@ from lamina.store.documents.repository import GitRepository
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.upkeep import Integrity
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
 from libraries import Meanings
@@ -252,6 +254,24 @@ def retention(world: World) -> Part:
     return Part(lambda: pruning.runs == 1)
 
 
+class Checked:
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def check(self, now: int) -> Integrity:
+        self.runs += 1
+        return Integrity(now)
+
+
+def checking(world: World) -> Part:
+    checked: Any = Checked()
+    world.breaks(checked, "check")
+    regular = RegularCheck(checked, world.clock, world.failures, first_s=0.0, again_s=0.0)
+    world.stack.callback(regular.stop)
+    regular.start()
+    return Part(lambda: checked.runs == 1)
+
+
 def keeping_workers(world: World) -> Part:
     started: list[subprocess.Popen[bytes]] = []
     real = subprocess.Popen
@@ -278,6 +298,7 @@ PARTS: dict[str, list[Callable[[World], Part]]] = {
     "lamina-inquirer": [asking],
     "lamina-worker": [derivation, embedding],
     "lamina-retention": [retention],
+    "lamina-check": [checking],
     "lamina-workers": [keeping_workers],
 }
 BY_CALL = {
@@ -289,7 +310,7 @@ NO_THREADS = {"lamina-data"}
 
 
 def wait_until(holds: Callable[[], bool], between: Callable[[], None]) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 300
     while not holds():
         assert time.monotonic() < until, "it did not happen in time"
         between()
@@ -339,7 +360,7 @@ app()
 def test_a_worker_that_lost_a_thread_ends_with_an_error_that_names_it(tmp_path: Path) -> None:
     SqliteStore(tmp_path).close()
     command = [sys.executable, "-c", ENDED, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, "lamina-drain ended by itself" in done.stderr) == (1, True), done.stderr
 
 

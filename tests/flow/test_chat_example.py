@@ -61,14 +61,14 @@ def lamina(tmp_path: Path, model: str) -> Iterator[str]:
     wait_for(lambda: answers(url))
     yield url
     process.terminate()
-    process.communicate(timeout=30)
+    process.communicate(timeout=300)
 
 
-@pytest.fixture
-def live_memory(tmp_path: Path) -> Iterator[str]:
-    """A server without a worker and without a model."""
+@pytest.fixture(scope="module")
+def live_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server without a worker and without a model, where each test is another user."""
     port = free_port()
-    process = start(tmp_path, port, "--workers", "0")
+    process = start(tmp_path_factory.mktemp("memory"), port, "--workers", "0")
     wait_for(lambda: answers(f"http://127.0.0.1:{port}"))
     yield f"http://127.0.0.1:{port}"
     kill(process)
@@ -76,26 +76,26 @@ def live_memory(tmp_path: Path) -> Iterator[str]:
 
 def answers(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/v1/admin/version", timeout=5).status_code == 200
+        return httpx.get(f"{url}/v1/admin/version", timeout=30).status_code == 200
     except httpx.TransportError:
         return False
 
 
 def chat(url: str, *said: str, more: tuple[str, ...] = ()) -> list[str]:
     command = [sys.executable, str(ROOT / "examples" / "chat.py"), "--url", url, *more]
-    run = subprocess.run(command, input="\n".join(said), capture_output=True, text=True, timeout=60)
+    run = subprocess.run(command, input="\n".join(said), capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
     return run.stdout.splitlines()
 
 
-def brief(url: str, session: str | None = None) -> dict[str, Any]:
+def brief(url: str, session: str | None = None, user: str = "maya") -> dict[str, Any]:
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 5))
-    asked = {**WHO, "now": now, "mode": "session_start", "sessionId": session}
-    found: dict[str, Any] = httpx.post(f"{url}/brief", json=asked, timeout=10).json()
+    asked = {**WHO, "userId": user, "now": now, "mode": "session_start", "sessionId": session}
+    found: dict[str, Any] = httpx.post(f"{url}/brief", json=asked, timeout=300).json()
     return found
 
 
-def wait_for(holds: Any, seconds: float = 60.0) -> None:
+def wait_for(holds: Any, seconds: float = 300.0) -> None:
     until = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < until, "it did not happen in time"
@@ -124,7 +124,7 @@ def test_the_worker_folds_with_the_model_of_the_settings(lamina: str) -> None:
     turn = {**WHO, "role": "user", "sessionId": "eggs"}
     for number in range(14):
         body = turn | {"text": f"I need {number} eggs.", "timestamp": f"2026-05-13T10:00:{number:02}Z"}
-        assert httpx.post(f"{lamina}/ingest", json=body, timeout=10).status_code == 200
+        assert httpx.post(f"{lamina}/ingest", json=body, timeout=300).status_code == 200
     wait_for(lambda: brief(lamina, "eggs")["rollingSummary"] == "They spoke of eggs.")
     folds = [each for each in Model.asked if "running summary" in each[0]["content"]]
     assert json.loads(folds[1][1]["content"])["summary"] == "They spoke of eggs."
@@ -132,17 +132,18 @@ def test_the_worker_folds_with_the_model_of_the_settings(lamina: str) -> None:
 
 def failing(url: str, *more: str) -> str:
     command = [sys.executable, str(ROOT / "examples" / "chat.py"), "--url", url, *more]
-    run = subprocess.run(command, input="hello", capture_output=True, text=True, timeout=60)
+    run = subprocess.run(command, input="hello", capture_output=True, text=True, timeout=300)
     assert (run.returncode, run.stdout) == (1, "")
     return run.stderr
 
 
 def test_without_a_model_nothing_that_was_remembered_is_said_again(live_memory: str) -> None:
-    chat(live_memory, "My name is Maya.", "I need to book the dentist.")
-    chat(live_memory, "hello again", "What did I say?")
+    user = ("--user", "ana")
+    chat(live_memory, "My name is Maya.", "I need to book the dentist.", more=user)
+    chat(live_memory, "hello again", "What did I say?", more=user)
     said = {
         event["content"]["text"]
-        for event in httpx.get(f"{live_memory}/v1/events", params={"scope": "org:home/user:maya"}).json()[
+        for event in httpx.get(f"{live_memory}/v1/events", params={"scope": "org:home/user:ana"}).json()[
             "items"
         ]
         if event["content"]["role"] == "assistant"
@@ -151,8 +152,8 @@ def test_without_a_model_nothing_that_was_remembered_is_said_again(live_memory: 
 
 
 def test_the_next_chat_is_told_of_the_last_one(live_memory: str) -> None:
-    chat(live_memory, "My name is Maya.", "I need to book the dentist.")
-    assert "book the dentist" in brief(live_memory)["episodeBridge"]
+    chat(live_memory, "My name is Maya.", "I need to book the dentist.", more=("--user", "bob"))
+    assert "book the dentist" in brief(live_memory, user="bob")["episodeBridge"]
 
 
 def test_a_server_that_is_down_is_one_line() -> None:

@@ -9,6 +9,7 @@ import pytest
 from capsules import body, later, signal
 from lamina.access.relay_tokens import issue, owner_grant
 from lamina.app import build_server
+from lamina.errors import Invalid
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.relay import TEMPLATES
 from lamina.language.temporal import find_times
@@ -163,3 +164,36 @@ def test_a_collaborators_token_does_not_reach_capsules(make_world: Any) -> None:
         == 401
     )
     server.close()
+
+
+def test_a_write_over_something_unread_is_refused_with_the_hash_of_what_stands(world: Any) -> None:
+    about = {"subject_kind": "thread", "subject_id": "launch"}
+    first = world.call("POST", "/v1/continuity/upsert", body=about | {"capsule": body()}).json()
+    refused = world.call(
+        "POST",
+        "/v1/continuity/upsert",
+        body=about | {"capsule": body(updated_at=later(9)), "expected_sha256": "0" * 64},
+    )
+    assert (refused.status_code, refused.json()["error_code"]) == (409, "CAPSULE_CHANGED")
+    assert refused.json()["capsule_sha256"] == first["capsule_sha256"]
+    short = world.call(
+        "POST", "/v1/continuity/patch", body=about | {"operations": [], "expected_sha256": "x"}
+    )
+    assert short.status_code == 422
+
+
+def test_a_configured_token_signs_in_and_one_without_scopes_stops_the_start(make_world: Any) -> None:
+    world = make_world()
+    world.server.close()
+    server = build_server(
+        Settings(tenant="acme", relay_tokens="tok:search,old:read:files"), store=MemoryStore()
+    )
+    world.application = server.application
+    read = {
+        text: world.call("GET", "/v1/read?path=memory/a.md", headers={"Authorization": f"Bearer {text}"})
+        for text in ("tok", "old", "tok:search")
+    }
+    assert [each.status_code for each in read.values()] == [403, 404, 401]
+    with pytest.raises(Invalid) as refused:
+        build_server(Settings(relay_tokens="tok"), store=MemoryStore())
+    assert refused.value.code == "INVALID_SETTING"

@@ -97,7 +97,7 @@ def test_restored_documents_are_found_as_those_that_were_written(make_world: Any
     first.post("/v1/context/snapshot", {"task": "paint the hull"})
     standing = _all_told(first)
     repository = next(tmp_path.rglob(folder_name("acme")))
-    subprocess.run(["git", "clone", "-q", str(repository), str(tmp_path / "clone")], check=True, timeout=60)
+    subprocess.run(["git", "clone", "-q", str(repository), str(tmp_path / "clone")], check=True, timeout=300)
     second = make_world()
     second.store.documents.restore(
         "acme", past_writes(tmp_path / "clone", "acme", second.clock.now()), telling("acme")

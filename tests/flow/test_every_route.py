@@ -87,7 +87,11 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/admin/health": ({}, 200, 200),
     "POST /v1/admin/flush-views": ({"body": {"timeout_s": 0}, "admin": True, "served": 202}, DENIED, DENIED),
     "POST /v1/admin/compact": ({"body": {}, "admin": True}, DENIED, DENIED),
-    "POST /v1/auth/revoke": ({"body": {"jti": "t-1"}, "gate": "own"}, 204, 204),
+    "POST /v1/auth/revoke": (
+        {"body": {"jti": "t-1"}, "gate": "own", "admin": True, "served": 204},
+        DENIED,
+        DENIED,
+    ),
     "GET /v1/auth/whoami": ({"kind": "own"}, 200, 200),
     "GET /v1/policy/effective": ({"kind": "own"}, 200, 200),
     "GET /v1/policy/deployment": ({"kind": "own"}, 200, 200),

@@ -73,6 +73,38 @@ def test_a_write_whose_commit_failed_is_not_made_again_under_its_key(world: Any,
     assert _read(world, LOG)["content"] == '{"n": 1}\n{"n": 2}\n'
 
 
+def test_an_append_whose_answer_never_left_is_not_made_again_under_its_key(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash between the transaction and the answer, as the server's next start finds it."""
+    _append(world, LOG, {"n": 1})
+    sent = {"path": LOG, "record": {"n": 2}}
+    key = {"X-Cortex-Idempotency-Key": "pay-once"}
+    with monkeypatch.context() as crashing:
+
+        def crash(*_: object, **__: object) -> None:
+            raise RuntimeError("killed here")
+
+        crashing.setattr("lamina.continuity.files.keeping.Written", crash)
+        assert world.call("POST", "/v1/append", body=sent, headers=key).status_code == 500
+    again = [world.call("POST", "/v1/append", body=sent, headers=key) for _ in range(2)]
+    head = world.store.documents.head("acme")
+    for each in again:
+        assert (each.status_code, each.headers["x-cortex-replay"]) == (200, "true")
+        assert each.json() == {"ok": True, "path": LOG, "committed": True, "latest_commit": head.sha}
+    assert _read(world, LOG)["content"] == '{"n": 1}\n{"n": 2}\n'
+    other = world.call("POST", "/v1/append", body={"path": LOG, "record": {"n": 3}}, headers=key)
+    assert (other.status_code, other.json()["error_code"]) == (409, "IDEMPOTENCY_CONFLICT")
+
+
+def test_a_parameter_that_is_missing_is_one_of_the_query(world: Any) -> None:
+    refused = world.call("GET", "/v1/read")
+    assert refused.status_code == 422
+    assert [(each["type"], each["loc"]) for each in refused.json()["detail"]] == [
+        ("missing", ["query", "path"])
+    ]
+
+
 def test_unchanged_bytes_make_no_commit_and_no_event(world: Any) -> None:
     first = _write(world, NOTE, "same")
     second = _write(world, NOTE, "same")

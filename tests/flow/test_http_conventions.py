@@ -333,7 +333,7 @@ def test_health_counts_what_failed_for_good_behind_the_calls_of_sessions(world: 
         created_at=event.recorded_at,
     )
     world.store.jobs.finish([(job, Writes(inquiries=[asked]))])
-    (held,) = world.store.inquiries.claim(limit=1, lease_until=0, now=0)
+    (held,) = world.store.inquiries.claim(limit=1, lease_until=0, now=0, owner="one")
     world.store.inquiries.put_off(held, "no", retry_at=None)
     report = world.get("/v1/admin/health")
     assert (report["worker"]["inquiries_failed"], report["worker"]["outbox_failed"]) == (1, 0)

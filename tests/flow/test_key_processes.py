@@ -56,9 +56,9 @@ def posted(
         json.dumps(body).encode(),
         {"Content-Type": "application/json", **headers},
     )
-    together.wait(10)
+    together.wait(300)
     try:
-        with urllib.request.urlopen(request, timeout=20) as response:
+        with urllib.request.urlopen(request, timeout=300) as response:
             return response.status, response.headers["X-Cortex-Replay"], json.load(response)
     except urllib.error.HTTPError as refused:
         return refused.code, None, json.load(refused)

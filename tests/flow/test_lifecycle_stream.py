@@ -25,7 +25,7 @@ HOUR_US = 3600 * SECOND_US
 
 
 def run(story: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(story, 10))
+    asyncio.run(asyncio.wait_for(story, 300))
 
 
 def rows(world: Any) -> list[str]:
@@ -241,7 +241,7 @@ def test_the_look_out_rests_without_streams(world: Any, monkeypatch: pytest.Monk
         async with world.stream():
             thread = world.feed._thread
             assert thread.is_alive()
-        thread.join(5)
+        thread.join(300)
         assert world.feed._thread is None
 
     run(story())

@@ -41,7 +41,7 @@ async def following(here: Neighbours, actor: str, **asked: Any) -> AsyncIterator
 
 async def after(change: Callable[[], Any], stream: Any) -> ServerSentEvent:
     await asyncio.to_thread(change)
-    event = await asyncio.wait_for(anext(stream), 5)
+    event = await asyncio.wait_for(anext(stream), 300)
     assert event is not None
     return event
 

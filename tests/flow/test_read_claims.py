@@ -53,6 +53,8 @@ def test_a_fact_has_every_documented_field(world: Any) -> None:
         "supports": [event.id],
         "valid_from": "2026-05-13T12:00:00Z",
         "valid_to": None,
+        "valid_from_offset": None,
+        "valid_to_offset": None,
         "recorded_from": "2026-05-13T12:00:00Z",
         "recorded_to": None,
         "confidence": 0.9,

@@ -19,6 +19,7 @@ def test_an_event_is_shown_as_it_was_submitted(world: Any) -> None:
     assert shown["content"] == {"kind": "message", "role": "user", "text": "Acme signed"}
     assert shown["context"] == {
         "observed_at": "2026-05-13T12:00:00Z",
+        "observed_offset": None,
         "recorded_at": "2026-05-13T12:00:00Z",
         "source_recorded_at": None,
         "preceded_by": ["evt_x"],

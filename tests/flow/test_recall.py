@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from lamina import limits
 from lamina.app import build_server, build_worker
 from lamina.settings import Settings
 from lamina.store.rows import Row
@@ -397,6 +398,31 @@ def test_a_stream_has_the_events_of_the_contract_in_order(memory: Memory) -> Non
     assert names == ["plan", *["layer"] * 5, "context_block", "provenance", "diagnostics", "done"]
     layers = [json.loads(data) for data in re.findall(r"^data: (.*)$", response.text, re.MULTILINE)][1:6]
     assert [layer["layer"] for layer in layers] == ["facts", "beliefs", "episodes", "events", "understanding"]
+
+
+def stream_ids(response: Any) -> list[str]:
+    return re.findall(r"^id: (\S+)$", response.text, re.MULTILINE)
+
+
+def test_a_stream_goes_on_behind_the_last_event_that_its_caller_saw(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"scope": SCOPE, "query": "Who is Noor?", "stream": True, "idempotency_key": "resumed"}
+    whole = memory.http.post("/v1/recall", json=body, headers=HEADERS)
+    ids = stream_ids(whole)
+    pack_id = json.loads(re.findall(r"^data: (.*)$", whole.text, re.MULTILINE)[-1])["pack_id"]
+    assert ids == [f"{pack_id}:{number}" for number in range(1, 10)]
+    rest = memory.http.post("/v1/recall", json=body, headers={**HEADERS, "Last-Event-ID": ids[5]})
+    assert whole.text.endswith(rest.text)
+    assert stream_ids(rest) == ids[6:]
+    in_body = memory.http.post("/v1/recall", json={**body, "last_event_id": ids[5]}, headers=HEADERS)
+    assert in_body.text == rest.text
+    theirs = {"X-Cortex-Actor": "user:noor", "Last-Event-ID": ids[5]}
+    assert len(stream_ids(memory.http.post("/v1/recall", json=body, headers=theirs))) == 9
+    monkeypatch.setattr(limits, "PACK_TTL_S", -1)
+    late = stream_ids(memory.http.post("/v1/recall", json=body, headers={**HEADERS, "Last-Event-ID": ids[5]}))
+    assert len(late) == 9
+    assert not set(late) & set(ids)
 
 
 def test_stored_text_cannot_open_a_section_or_pose_as_an_instruction(memory: Memory) -> None:

@@ -38,7 +38,7 @@ def repository(folder: Path, tenant_id: str = TENANT) -> Path:
 
 def git(path: Path, *arguments: str) -> str:
     command = ["git", "-C", str(path), "-c", "safe.directory=*", *arguments]
-    done = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, check=True, timeout=300)
     return done.stdout.decode("utf-8", "replace")
 
 
@@ -501,7 +501,7 @@ def killed_after(wait_s: float, folder: Path) -> list[str]:
     first = process.stdout.readline()
     time.sleep(wait_s)
     process.kill()
-    rest, _ = process.communicate(timeout=30)
+    rest, _ = process.communicate(timeout=300)
     return (first + rest).rpartition("\n")[0].split()
 
 
@@ -526,7 +526,7 @@ def test_no_writer_hangs_when_the_store_closes_under_it(tmp_path):
         time.sleep(0.1)
         store.close()
         for writer in writers:
-            writer.join(10)
+            writer.join()
         assert set(ends) <= {"WAL_UNAVAILABLE", "REPOSITORY_UNAVAILABLE"}
         assert len(ends) == 4
 

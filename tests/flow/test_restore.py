@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,8 +12,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from capsules import stored
 from given import TENANT, ManualClock
 from lamina.cli.main import app
+from lamina.continuity.shelf.envelopes import fallback_bytes
 from lamina.store.documents.repository import folder_name
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore
@@ -25,7 +28,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 def git(path: Path, *arguments: str, committed: str | None = None) -> str:
     command = ["git", "-C", str(path), "-c", "user.name=x", "-c", "user.email=x@y.invalid", *arguments]
     dated = {} if committed is None else {"GIT_COMMITTER_DATE": committed}
-    done = subprocess.run(command, capture_output=True, check=True, timeout=60, env=os.environ | dated)
+    done = subprocess.run(command, capture_output=True, check=True, timeout=300, env=os.environ | dated)
     return done.stdout.decode()
 
 
@@ -145,3 +148,27 @@ def test_a_history_by_another_hand_is_taken_and_said_so(clone: Path, tmp_path: P
     assert head is not None
     assert (head.author, head.message) == ("x", "by hand\n\nand a body")
     store.close()
+
+
+def test_a_capsule_that_cannot_be_read_is_counted_and_named(tmp_path: Path) -> None:
+    long = stored()
+    long["continuity"]["top_priorities"] = ["p" * 999]  # beyond what a write may have, and read all the same
+    folder = "memory/continuity"
+    files = {
+        f"{folder}/thread-launch.json": json.dumps(long).encode(),
+        f"{folder}/user-x.json": b'{"subject_kind": "user"',
+        f"{folder}/archive/task-t-20260513T120000Z.json": b"{}",
+        f"{folder}/fallback/thread-launch.json": fallback_bytes(stored()),
+        f"{folder}/cold/index/whatever.md": b"no capsule, and not read as one",
+    }
+    store = SqliteStore(tmp_path / "first", durable=False)
+    changes = [Change(path, PUT, content) for path, content in files.items()]
+    store.documents.write([Write(tenant_id=TENANT, author="agent:n", message="m", changes=changes)])
+    store.close()
+    git(tmp_path, "clone", "-q", str(tmp_path / "first" / "relay" / folder_name(TENANT)), "clone")
+    code, said = restored(tmp_path / "clone", tmp_path / "second")
+    assert (code, "2 capsules cannot be read" in said) == (0, True)
+    assert [line.split(":")[0].strip() for line in said.splitlines() if line.startswith("  ")] == [
+        f"{folder}/archive/task-t-20260513T120000Z.json",
+        f"{folder}/user-x.json",
+    ]

@@ -46,7 +46,7 @@ def write(port: int, number: int) -> str | None:
         {"Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=300) as response:
             return str(json.load(response)["event_id"])
     except (OSError, http.client.HTTPException, ValueError):
         return None

@@ -65,6 +65,15 @@ def test_a_turn_is_an_event_that_the_layers_show(world):
     assert (event["modality"], event["observed_actor"]["id"]) == ("conversation", "user:user_1")
 
 
+def test_a_brief_shows_nothing_unseen_and_the_event_keeps_what_was_sent(world):
+    sent = "I moved to Lisbon.\u202e\u200b\U000e0041\x9b\nAnd 👩\u200d🚀 stays."
+    ingest(world, sent)
+    (seen,) = brief(world)["workingMemory"]
+    assert seen["text"] == "I moved to Lisbon.\nAnd 👩\u200d🚀 stays."
+    (event,) = world.get("/v1/events", scope="org:tenant_a/user:user_1")["items"]
+    assert event["content"]["text"] == sent
+
+
 def test_a_brief_of_nobody_has_every_field(world):
     found = brief(world)
     assert found["temporalAuthority"]["lastInteractionTime"] is None

@@ -6,7 +6,7 @@ import threading
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -17,10 +17,12 @@ from lamina.errors import Invalid, Unavailable
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.operations import Call, Principal
 from lamina.kernel.time import SECOND_US, rfc3339
+from lamina.models.ports import Generator
 from lamina.session.brief import Briefing
 from lamina.session.drain import Drain
 from lamina.session.folding import Said, fold_turn
 from lamina.session.ingest import Ingesting
+from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
 from lamina.session.requests import BriefAsked, Ingest
 from lamina.store.ports.sessions import OutboxRow, Place
@@ -61,7 +63,8 @@ class World:
         self.clock = ManualClock()
         self.store = SqliteStore(folder, clock=self.clock, ids=CountedIds(), durable=False)
         self.model, self.graph = Folding(), Graph()
-        self.drain = Drain(self.store, self.clock, folder=self.model, target=self.graph)
+        self.drain = Drain(self.store, self.clock, words_by_model=True, target=self.graph)
+        self.inquirer = Inquirer(self.store, self.clock, cast(Generator, None), folder=self.model)
         self.principal = Principal("lamina", "service:app", "http")
 
     def call(self) -> Call:
@@ -86,6 +89,10 @@ class World:
             tenant_id="t", user_id="u", persona_id="p", session_id=session, now=now, mode="in_session"
         )
         return Briefing(self.store).brief(asked, self.call()).result
+
+    def ask(self) -> None:
+        while self.inquirer.step():
+            pass
 
     def row(self) -> OutboxRow:
         return self.store.sessions.outbox("lamina", None, 99)[-1]
@@ -118,10 +125,12 @@ def test_a_thousand_turns_with_everything_down_fold_once_and_in_order_when_it_co
         list(pool.map(talk, names))
     for _ in range(3):  # it is tried, and fails, and calls go on
         world.drain.drain()
+        world.ask()
         world.clock.at += 60 * SECOND_US
     assert outbox_states(world.store) == ["pending"] * SESSIONS * (TURNS - 12)
     world.model.down, world.graph.error = False, None
     world.drain.drain()
+    world.ask()
     left = TURNS - limits.SESSION_WINDOW_TURNS
     assert sorted(world.model.folded) == sorted(t for name in names for t in texts(name, left))
     assert {name: world.graph.sent[name] for name in names} == {name: texts(name, left) for name in names}
@@ -133,20 +142,25 @@ def test_a_thousand_turns_with_everything_down_fold_once_and_in_order_when_it_co
     assert outbox_states(world.store) == []
 
 
-def test_a_model_that_stays_down_delays_a_summary_and_never_prevents_it(world):
+def test_a_model_that_stays_down_keeps_no_turn_from_the_summary_and_words_it_when_it_is_back(world):
     for number in range(14):
         world.say("s", number)
-    waits = []
-    for attempt in range(1, 5):
-        world.drain.drain()
-        row = world.row()
-        assert (row.state, row.attempts, row.last_error) == ("pending", attempt, "MODEL_UNAVAILABLE: down")
-        waits.append((row.next_attempt_at or 0) - world.clock.at)
-        world.clock.at = row.next_attempt_at or 0
-    assert waits == [wait * SECOND_US for wait in (5, 10, 20, 40)]
-    world.graph.error = None
-    world.drain.step()
-    assert world.brief("s").rolling_summary == fold_turn("", Said("user", texts("s")[0]))
+    by_rules = fold_turn(fold_turn("", Said("user", texts("s")[0])), Said("user", texts("s")[1]))
+    assert world.brief("s").rolling_summary == by_rules, "before anybody folded it"
+    world.drain.drain()
+    for _ in range(20):
+        world.ask()
+        world.clock.at += 60 * SECOND_US
+    assert world.brief("s").rolling_summary == by_rules
+    waiting = world.store.inquiries.unsettled("lamina", None, 9)
+    assert {(each.state, each.attempts) for each in waiting} == {("pending", 0)}
+    state = world.store.upkeep.state()
+    assert (state.summaries_waiting, state.summaries_waiting_since) == (2, NOON)
+    world.model.down = False
+    world.ask()
+    assert world.model.folded == texts("s", 2)
+    assert world.store.inquiries.unsettled("lamina", None, 9) == []
+    assert world.store.upkeep.state().summaries_waiting == 0
 
 
 def test_a_graph_that_stays_down_fails_a_row_after_five_attempts_and_keeps_it_visible(world):
@@ -163,7 +177,7 @@ def test_a_graph_that_stays_down_fails_a_row_after_five_attempts_and_keeps_it_vi
     world.graph.error = None
     world.store.sessions.revive("lamina", scope_of("t", "u"))
     assert world.drain.drain().sent == 1
-    assert (world.model.folded, world.graph.sent["s"]) == (texts("s", 1), texts("s", 1))
+    assert world.graph.sent["s"] == texts("s", 1)
 
 
 def test_a_graph_that_refuses_a_row_fails_it_at_once_and_takes_the_next(world):
@@ -185,7 +199,9 @@ def test_a_fold_that_crashed_before_it_landed_is_made_again_once(world):
     for number in range(13):
         world.say("s", number)
     now = world.clock.at
-    world.store.sessions.claim(limit=9, lease_until=now + 60 * SECOND_US, now=now)  # and then its worker dies
+    world.store.sessions.claim(
+        limit=9, lease_until=now + 60 * SECOND_US, now=now, owner="dead"
+    )  # and then its worker dies
     assert world.drain.drain().claimed == 0
     world.clock.at += 61 * SECOND_US
     assert world.drain.drain().folded == 1

@@ -80,7 +80,7 @@ class Caller:
     """An orchestrator with one connection."""
 
     def __init__(self, port: int) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
 
     def post(self, path: str, session: str, **more: Any) -> Any:
         body = {"tenantId": "t", "userId": session, "personaId": "p", "sessionId": session, **more}

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -17,11 +17,12 @@ from lamina.kernel.events import Event, text_of
 from lamina.kernel.operations import Principal
 from lamina.kernel.time import SECOND_US
 from lamina.models.generator import OpenAiGenerator
+from lamina.models.ports import Generator
 from lamina.observe.rounds import Failures
 from lamina.session.drain import Drain
-from lamina.session.folders import GeneratingFolder
 from lamina.session.folding import Said, fold_turn
 from lamina.session.ingest import turn_capture
+from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
 from lamina.store.ports.sessions import Fold, OutboxRow, Place
 from lamina.store.sqlite import SqliteStore
@@ -96,9 +97,9 @@ def test_half_an_emoji_from_a_model_stops_nobody(world: World) -> None:
     world.say("bob", *turns("bob"))
     transport = httpx.MockTransport(lambda request: httpx.Response(200, content=HALF))
     model = OpenAiGenerator("http://model/v1", "small", timeout_s=5, transport=transport)
-    drain = Drain(world.store, world.clock, folder=GeneratingFolder(model))
-    drain.drain()
+    Drain(world.store, world.clock, words_by_model=True).drain()
     assert world.store.sessions.outbox("lamina", None, 10) == []
+    ask(Inquirer(world.store, world.clock, model))
     assert world.summary("ann") == "Ann has to do some numbers ?"
 
 
@@ -121,20 +122,31 @@ class Folding:
     ids=["an error of a library", "a fault of ours", "a summary that no store can hold"],
 )
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_folder_that_breaks_on_one_turn_costs_that_turn_attempts_and_then_rules_fold_it(
+def test_a_folder_that_breaks_on_one_turn_costs_that_turn_attempts_and_its_words_are_the_rules(
     world: World, odd: str | Exception, place: int
 ) -> None:
     world.say("ann", *turns("ann"))
     world.say("bob", *turns("bob"))
-    drain = Drain(world.store, world.clock, folder=Folding({left("ann")[place]: odd}))
-    drain.drain()
-    assert world.summary("bob") == folded(*left("bob"))
-    assert world.summary("ann") == folded(*left("ann")[:place])
-    assert [row.attempts for row in world.rows("ann")] == [1] + [0] * (2 - place)
-    assert SECRET not in str(world.rows("ann")[0].last_error)
-    world.let_pass(drain)
+    Drain(world.store, world.clock, words_by_model=True).drain()
+    folder = Folding({left("ann")[place]: odd})
+    inquirer = Inquirer(world.store, world.clock, cast(Generator, None), folder=folder)
+    ask(inquirer)
+    assert {name: world.summary(name) for name in ("ann", "bob")} == {
+        name: folded(*left(name)) for name in ("ann", "bob")
+    }
+    waiting = world.store.inquiries.unsettled("lamina", None, 10)[::-1]
+    assert [each.attempts for each in waiting] == [1] + [0] * (2 - place)
+    assert SECRET not in str(waiting[0].last_error)
+    for _ in range(4):
+        world.clock.at += 400 * SECOND_US
+        ask(inquirer)
     assert world.summary("ann") == folded(*left("ann"))
-    assert world.store.sessions.outbox("lamina", None, 10) == []
+    assert world.store.inquiries.unsettled("lamina", None, 10) == []
+
+
+def ask(inquirer: Inquirer) -> None:
+    while inquirer.step():
+        pass
 
 
 def test_a_turn_that_nobody_can_fold_fails_visibly_and_those_behind_it_go_on(
@@ -217,14 +229,14 @@ def test_a_drain_that_cannot_claim_says_so_and_goes_on_until_it_can(
         patched.setattr(world.store.sessions, "claim", broken(times))
         thread = threading.Thread(target=drain.run, args=(stop.is_set,))
         thread.start()
-        until = time.monotonic() + 10
+        until = time.monotonic() + 300
         while len(times) < 3 and time.monotonic() < until:
             time.sleep(0.001)
         assert failures.standing() == {"the outbox": "builtins.KeyError"}
     while world.rows("ann") and time.monotonic() < until:
         time.sleep(0.001)
     stop.set()
-    thread.join(10)
+    thread.join(300)
     assert (world.rows("ann"), failures.standing()) == ([], {})
     assert "builtins.KeyError" in caplog.text
     assert SECRET not in caplog.text

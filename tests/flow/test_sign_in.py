@@ -23,6 +23,7 @@ from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore
 
 ALICE = "org:acme/user:alice"
+ROOT = "user:root"
 
 
 class Signed:
@@ -32,7 +33,9 @@ class Signed:
         self.clock = ManualClock()
         self.folder = folder
         self.store = SqliteStore(folder, clock=self.clock, durable=False)
-        settings = Settings(preset="on_prem_enterprise", issuers=issuers_file(folder), data=folder)
+        settings = Settings(
+            preset="on_prem_enterprise", issuers=issuers_file(folder), data=folder, operators=f"acme/{ROOT}"
+        )
         self.server = build_server(settings, store=self.store, clock=self.clock)
 
     def close(self) -> None:
@@ -187,12 +190,44 @@ def test_a_token_bound_to_scopes_stays_inside_them_by_id_too(signed: Signed) -> 
 
 
 def test_a_revoked_token_holds_no_more_and_others_do(signed: Signed) -> None:
-    mine, other = paseto(claims()), paseto(claims(jti="t-2"))
+    root, other = paseto(claims(sub=ROOT, jti="r-1")), paseto(claims(jti="t-2"))
     assert signed.call("GET", "/v1/auth/whoami", other).status_code == 200
-    response = signed.call("POST", "/v1/auth/revoke", mine, json={"jti": "t-2", "reason": "rotated"})
+    response = signed.call("POST", "/v1/auth/revoke", root, ROOT, json={"jti": "t-2", "reason": "rotated"})
     assert (response.status_code, response.content) == (204, b"")
     assert signed.code("GET", "/v1/auth/whoami", other) == (401, "REVOKED_TOKEN")
-    assert signed.call("GET", "/v1/auth/whoami", mine).status_code == 200
+    assert signed.call("GET", "/v1/auth/whoami", paseto(claims())).status_code == 200
+
+
+def test_a_member_takes_back_no_token_of_others_and_none_that_nobody_issued(signed: Signed) -> None:
+    mine = paseto(claims())
+    for jti in (
+        "r-1",
+        "made-up",
+        "t-2",
+    ):  # the last is of the same person: the server cannot tell whose an id is
+        assert signed.code("POST", "/v1/auth/revoke", mine, json={"jti": jti}) == (403, "POLICY_DENIED")
+        assert not signed.store.revocations.is_revoked("acme", PASETO_ISSUER, jti)
+    assert "auth.revoke" not in signed.call("GET", "/v1/auth/whoami", mine).json()["effective_capabilities"]
+
+
+def test_an_administrator_of_the_tenant_takes_back_any_token_of_it(signed: Signed) -> None:
+    root, alice = paseto(claims(sub=ROOT, jti="r-1")), paseto(claims())
+    document = {"administrators": ["user:alice"]}
+    assert signed.call("PUT", "/v1/policy/tenant/acme", root, ROOT, json=document).status_code == 200
+    assert signed.call("POST", "/v1/auth/revoke", alice, json={"jti": "lost"}).status_code == 204
+    assert signed.store.revocations.is_revoked("acme", PASETO_ISSUER, "lost")
+    narrow = paseto(claims(jti="t-3", caps=["scope.write"]))
+    assert signed.code("POST", "/v1/auth/revoke", narrow, json={"jti": "r-1"}) == (403, "POLICY_DENIED")
+
+
+def test_others_rows_show_members_no_token_ids(signed: Signed) -> None:
+    root, mine = paseto(claims(sub=ROOT, jti="r-1")), paseto(claims())
+    assert signed.write(root, "org:acme", ROOT).status_code == 202
+    for token, actor, shown in ((mine, "user:alice", None), (root, ROOT, "r-1")):
+        query = {"actor": ROOT, "capability": "scope.write"}
+        (row,) = signed.call("GET", "/v1/audit", token, actor, params=query).json()["items"]
+        assert row["token_jti"] == shown
+        assert signed.call("GET", f"/v1/audit/{row['id']}", token, actor).json()["token_jti"] == shown
 
 
 def test_a_holder_takes_back_their_own_token_without_a_capability(signed: Signed) -> None:
@@ -215,7 +250,7 @@ def test_nobody_revokes_in_another_tenant(signed: Signed) -> None:
 
 def test_a_revocation_outlives_every_token_that_holds_today(signed: Signed) -> None:
     service = claims(sub="service:importer", exp=NOW_S + 30 * 86_400, jti="s-1")
-    signed.call("POST", "/v1/auth/revoke", paseto(claims()), json={"jti": "s-1"})
+    signed.call("POST", "/v1/auth/revoke", paseto(claims(sub=ROOT)), ROOT, json={"jti": "s-1"})
     signed.clock.at = NOON + (30 * 86_400 - 1) * SECOND_US
     signed.store.revocations.prune(signed.clock.at)
     assert signed.code("GET", "/v1/auth/whoami", paseto(service), "service:importer") == (

@@ -36,7 +36,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Neighbours]:
 
 
 def run(story: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(story, 60))
+    asyncio.run(asyncio.wait_for(story, 300))
 
 
 def caller(actor: str, tenant: str = "acme") -> dict[str, str]:
@@ -102,7 +102,7 @@ def test_a_client_that_takes_nothing_is_cut_off_and_its_place_is_free(
     async def story() -> None:
         headers = {"host": "localhost", **caller("ana")}
         asked = request_of("/v1/lifecycle/stream", "", headers)
-        await asyncio.wait_for(here.server.application(asked, receive, send), 5)
+        await asyncio.wait_for(here.server.application(asked, receive, send), 300)
         assert not here.server.feed.places._taken
         assert not here.server.feed._listeners
 
@@ -136,13 +136,13 @@ def test_a_client_who_goes_while_its_stream_begins_leaves_nothing_behind(
 
     async def story() -> None:
         async def receive() -> Message:
-            await asyncio.to_thread(begun.wait, 10)
+            await asyncio.to_thread(begun.wait, 300)
             return {"type": "http.disconnect"}
 
         async def send(message: Message) -> None: ...
 
         asked = request_of("/v1/lifecycle/stream", "", {"host": "localhost", **caller("ana")})
-        await asyncio.wait_for(here.server.application(asked, receive, send), 10)
+        await asyncio.wait_for(here.server.application(asked, receive, send), 300)
         gone.set()
 
     run(story())

@@ -36,7 +36,12 @@ class Signed:
     def __init__(self, folder: Path, clock: ManualClock) -> None:
         self.clock = clock
         self.store = SqliteStore(folder, clock=clock, durable=False)
-        settings = Settings(preset="on_prem_enterprise", issuers=issuers_file(folder), data=folder)
+        settings = Settings(
+            preset="on_prem_enterprise",
+            issuers=issuers_file(folder),
+            data=folder,
+            operators="acme/user:alice",  # who may take tokens back
+        )
         self.server = build_server(settings, store=self.store, clock=clock)
         self._keys = 0
 
@@ -80,7 +85,7 @@ def processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[
 
 
 def run(story: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(story, 10))
+    asyncio.run(asyncio.wait_for(story, 300))
 
 
 async def ended(blocks: asyncio.Queue[str], code: str) -> None:

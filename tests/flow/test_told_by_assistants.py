@@ -144,7 +144,7 @@ def test_it_holds_as_the_assistants_until_somebody_else_says_so(
     source = {
         (True, True): "; said by the assistant)",
         (True, False): "; read in a tool result or document)",
-        (False, False): ")",
+        (False, False): "; said by Ana)",
     }[held[1:]]
     for line in (line_of(fact, ()), line_of(belief, ())):
         assert line.endswith(source)

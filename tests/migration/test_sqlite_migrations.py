@@ -10,9 +10,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from given import TENANT, append
+from given import ALICE, TENANT, CountedIds, ManualClock, append
 from lamina.errors import Fault
+from lamina.kernel.local import LocalTime
+from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite.codec import read_event
+from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.migrate import migrate, migrations
 
 SCHEMA = files("lamina.store.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
@@ -100,6 +104,30 @@ def test_a_step_that_fails_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch
         migrate(connection)
     assert list(connection.execute("SELECT name FROM sqlite_schema WHERE name IN ('half', 'event')")) == []
     assert list(connection.execute("SELECT * FROM migration")) == []
+
+
+def test_lifecycle_rows_from_before_keep_their_numbers_and_the_next_is_one_higher() -> None:
+    connection = apsw.Connection(":memory:")
+    for step in migrations()[:18]:
+        connection.execute(step.sql)
+    for sequence, tenant_id in enumerate(("acme", "other", "acme", "other", "other"), 1):
+        row = (sequence, tenant_id, f"lce_{sequence}", "captured", "org:a", sequence, "{}")
+        connection.execute(
+            "INSERT INTO lifecycle (sequence, tenant_id, id, name, scope, number, arrived_at, payload)"
+            " VALUES (?, ?, ?, ?, ?, 1, ?, ?)",
+            row,
+        )
+    for step in migrations()[18:]:
+        connection.execute(step.sql)
+    draft = LifecycleDraft(tenant_id="acme", name="extracted", scope=ALICE, payload={})
+    LifecycleWriter(ManualClock(), CountedIds()).put(connection, [draft])
+    rows = connection.execute("SELECT tenant_id, sequence, name FROM lifecycle ORDER BY tenant_id, sequence")
+    assert list(rows) == [
+        ("acme", 1, "captured"),
+        ("acme", 3, "captured"),
+        ("acme", 4, "extracted"),
+        *(("other", sequence, "captured") for sequence in (2, 4, 5)),
+    ]
 
 
 def test_only_the_owner_can_read_the_files(tmp_path: Path) -> None:
@@ -194,3 +222,32 @@ def test_a_scope_that_was_pruned_before_is_its_first_writers() -> None:
         ("acme", "s", 1, "alice", 10, 1),
         ("b", "s", 1, "bob", 10, 1),
     ]
+
+
+def test_events_from_before_keep_their_place_and_have_no_offset() -> None:
+    connection = apsw.Connection(":memory:")
+    steps = migrations()
+    offsets = next(step for step in steps if step.name.endswith("_offsets.sql"))
+    for step in steps[: steps.index(offsets)]:
+        connection.execute(step.sql)
+    row = (
+        "acme",
+        1,
+        "evt_1",
+        "user:ana",
+        "a",
+        "a",
+        "a",
+        "conversation",
+        '{"kind":"text","text":"t"}',
+        "http",
+    )
+    connection.execute(
+        "INSERT INTO event (tenant_id, position, id, scope, caller, observed_actor, subject, modality, content,"
+        " origin_channel, origin_trust, observed_at, recorded_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'principal', 10, 11)",
+        row,
+    )
+    connection.execute(offsets.sql)
+    (event,) = map(read_event, connection.execute("SELECT * FROM event"))
+    assert (event.id, event.told_at, event.context.observed_offset) == ("evt_1", LocalTime(10), None)

@@ -366,7 +366,7 @@ def simulate(store: Store, seed: int, operations: int, monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_shows_to_whom_it_is_hidden(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     town = simulate(MemoryStore(clock=given.ManualClock()), seed, 5500, monkeypatch)
@@ -375,7 +375,7 @@ def test_nothing_shows_to_whom_it_is_hidden(seed: int, monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_nothing_shows_on_disk_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = SqliteStore(tmp_path, clock=given.ManualClock(), durable=False)
     town = simulate(store, 7, 2500, monkeypatch)

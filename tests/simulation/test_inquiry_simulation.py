@@ -158,9 +158,9 @@ class Simulation:
         """Somebody leased what is due, and is gone; sometimes another worker knows that."""
         now, alone = self.clock.at, self.random.random() < 0.5
         for store in self.stores:
-            store.inquiries.claim(limit=2, lease_until=now + 60 * SECOND_US, now=now)
+            store.inquiries.claim(limit=2, lease_until=now + 60 * SECOND_US, now=now, owner="dead")
             if alone:
-                store.inquiries.release()
+                store.inquiries.take_over()
 
     def revive(self) -> None:
         revived = {store.inquiries.revive(TENANT, Scope("org:acme")) for store in self.stores}

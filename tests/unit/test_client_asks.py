@@ -31,7 +31,7 @@ def test_a_text_alone_is_a_message_of_the_actor_now():
         "scope": "user:maya",
         "modality": "conversation",
         "content": {"kind": "message", "role": "user", "text": "I moved to Lisbon"},
-        "context": {"observed_at": "2026-05-13T12:00:00+00:00"},
+        "context": {"observed_at": "2026-05-13T12:00:00Z"},
         "idempotency_key": "k-1",
     }
     assert Envelope.model_validate(asked.body)

@@ -87,7 +87,8 @@ def test_subjects_come_in_their_order_once_and_as_many_as_wanted(context: Contex
     state = context.state(**LAUNCH, continuity_selectors=named, continuity_max_capsules=2)
     assert state["requested_selectors"] == ["thread:launch", "task:t-1", "user:kim", "peer:lee"]
     assert state["omitted_selectors"] == ["user:kim", "peer:lee"]
-    assert state["selection_order"][0] == "explicit:thread:launch"
+    labels = [f"explicit:{each['subject_kind']}:{each['subject_id']}" for each in state["capsules"]]
+    assert (state["selection_order"], len(labels)) == (labels, 2)  # what was taken, by rank
     assert state["trust_signals"]["scope_match"] == {
         "selectors_requested": 4,
         "selectors_returned": 2,

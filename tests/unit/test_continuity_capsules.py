@@ -9,10 +9,12 @@ import pytest
 from pydantic import ValidationError
 
 from capsules import BEFORE, body, later, rationale, stored, upsert
+from capsules import NOW as NOON
 from lamina.continuity.capsule.related import first_problem
 from lamina.continuity.capsule.subjects import Subject, archive_name, check_same_subject
 from lamina.continuity.capsule.validate import check_capsule
 from lamina.continuity.changes.deciding import upserted
+from lamina.continuity.judgements.freshness import Freshness, freshness
 from lamina.continuity.shelf.loading import loaded
 from lamina.errors import Conflict, LaminaError, Malformed
 from lamina.kernel.time import instant
@@ -239,11 +241,99 @@ def _kept(**more: Any) -> bytes:
 
 def test_a_capsule_of_the_older_version_is_upgraded() -> None:
     state = stored()["continuity"] | {"rationale_entries": [rationale(set_at="2026-01-01T00:00:00Z")]}
-    capsule = loaded(_kept(schema_version="1.0", verified_at="whenever", continuity=state)).capsule
+    capsule = loaded(_kept(schema_version="1.0", continuity=state)).capsule
     assert capsule["schema_version"] == "1.1"
-    assert capsule["verified_at"] == BEFORE
     (entry,) = capsule["continuity"]["rationale_entries"]
     assert entry["created_at"] == entry["updated_at"] == "2026-01-01T00:00:00Z"
+
+
+EPOCH = "1970-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize("lost", ["whenever", "", None, 5])
+def test_a_lost_time_of_the_verification_is_never_that_of_the_last_change(lost: Any) -> None:
+    capsule = loaded(_kept(verified_at=lost)).capsule
+    assert (capsule["updated_at"], capsule["verified_at"]) == (stored()["updated_at"], EPOCH)
+    assert freshness(capsule, NOON) == Freshness("expired", "continuity_expired")
+    kept = stored()
+    del kept["verified_at"]
+    assert loaded(json.dumps(kept).encode()).capsule["verified_at"] == EPOCH
+
+
+def test_a_lost_time_of_the_last_change_is_that_of_the_verification() -> None:
+    assert loaded(_kept(updated_at="?")).capsule["updated_at"] == stored()["verified_at"]
+
+
+def test_entries_without_times_have_those_of_their_capsule_and_keep_them() -> None:
+    old = {"decision": "no rewrite", "rationale": "costs too much"}
+    damaged = rationale("a", created_at="then", last_confirmed_at="?")
+    state = stored()["continuity"] | {"negative_decisions": [old], "rationale_entries": [damaged]}
+    capsule = loaded(_kept(continuity=state)).capsule
+    at = stored()["updated_at"]
+    (decision,), (entry,) = (
+        capsule["continuity"][name] for name in ("negative_decisions", "rationale_entries")
+    )
+    assert (decision["created_at"], decision["updated_at"]) == (at, at)
+    assert (entry["created_at"], entry["updated_at"], "last_confirmed_at" in entry) == (at, at, False)
+    later_on = upsert(body(updated_at=later(9)), merge_mode="preserve")
+    merged = upserted(capsule, later_on).capsule["continuity"]
+    assert merged["negative_decisions"] == [decision]
+
+
+BROKEN_BOUNDS: dict[str, dict[str, Any]] = {
+    "a long item": {"continuity": {"negative_decisions": [{"decision": "d" * 161, "rationale": "r" * 999}]}},
+    "a long list": {"continuity": {"top_priorities": [f"p{n}" for n in range(30)]}},
+    "a long stance": {"continuity": {"stance_summary": "s" * 5000}},
+    "a path outside": {"canonical_sources": ["memory/../x", "docs/a.md"]},
+    "too sure": {"confidence": {"continuity": 1.5, "relationship_model": 0.5}},
+    "much metadata": {"metadata": {f"k{n}": [n] for n in range(20)}},
+    "an empty producer": {"source": {"producer": "", "update_reason": "manual"}},
+    "a preference of a thread": {"stable_preferences": [{"tag": "", "content": "c" * 500}]},
+    "a boundary of none": {"metadata": {"interaction_boundary_kind": "x"}},
+    "a tag twice": {"continuity": {"rationale_entries": [rationale("a"), rationale("a")]}},
+    "an offset": {"updated_at": "2026-05-13T12:00:00+02:00"},
+    "an entry's unknown field": {"continuity": {"negative_decisions": [
+        {"decision": "d", "rationale": "r", "by": "me"}]}},
+    "a capsule of its size": {"continuity": {"trailing_notes": ["n" * 25_000]}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", BROKEN_BOUNDS.values(), ids=BROKEN_BOUNDS)
+def test_a_stored_capsule_that_breaks_a_bound_of_writing_is_read_whole(broken: dict[str, Any]) -> None:
+    more = {k: (stored()[k] | v if k == "continuity" else v) for k, v in broken.items()}
+    capsule = loaded(_kept(**more)).capsule
+    for name, value in broken.items():
+        for part, kept in (value if name == "continuity" else {"": value}).items():
+            shown = capsule[name][part] if part else capsule[name]
+            if isinstance(kept, list) and isinstance(kept[0], dict):
+                known = [{k: v for k, v in each.items() if k != "by"} for each in kept]
+                assert [{k: each[k] for k in k2} for each, k2 in zip(shown, known, strict=True)] == known
+            elif name == "source":
+                assert shown["producer"] == ""
+            else:
+                assert shown == kept
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"continuity": {"top_priorities": "one"}},
+        {"continuity": {"negative_decisions": [{"decision": "d"}]}},
+        {"continuity": {"stance_summary": "a\0b"}},
+        {"subject_kind": "planet"},
+        {"confidence": {"continuity": "sure", "relationship_model": 1}},
+        {"continuity": {"trailing_notes": ["n" * 300_000]}},
+    ],
+)
+def test_a_stored_value_of_another_kind_is_none(wrong: dict[str, Any]) -> None:
+    more = {k: (stored()[k] | v if k == "continuity" else v) for k, v in wrong.items()}
+    with pytest.raises(Malformed) as refused:
+        loaded(_kept(**more))
+    assert refused.value.code == "STORED_CAPSULE_INVALID"
+
+
+def test_reading_and_writing_have_the_same_shape() -> None:
+    assert loaded(json.dumps(stored()).encode()).capsule == stored()
 
 
 def test_times_that_are_lost_become_the_epoch() -> None:
@@ -251,7 +341,7 @@ def test_times_that_are_lost_become_the_epoch() -> None:
     assert capsule["updated_at"] == capsule["verified_at"] == "1970-01-01T00:00:00Z"
 
 
-@pytest.mark.parametrize("name", ["updated_at", "verified_at", "source", "confidence", "continuity"])
+@pytest.mark.parametrize("name", ["source", "confidence", "continuity", "subject_id"])
 def test_a_capsule_without_a_required_field_is_not_migrated(name: str) -> None:
     kept = stored()
     del kept[name]

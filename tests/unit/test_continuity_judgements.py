@@ -6,6 +6,8 @@ import gzip
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from capsules import BEFORE, NOW, STANCE, body, later, rationale, signal, stored
 from lamina.continuity.capsule import requests
@@ -556,3 +558,50 @@ def test_a_capsule_in_words_says_what_it_holds() -> None:
         "Concerns: time",
         "Decision git: s r",
     ]
+
+
+@given(
+    texts=st.lists(st.text(max_size=160), max_size=8),
+    stance=st.text(min_size=1, max_size=240),
+    notes=st.lists(st.text(max_size=160), max_size=3),
+    metadata=st.dictionaries(st.text(min_size=1, max_size=20), st.integers(), max_size=12),
+    share=st.integers(1, 1200),
+    source_state=st.sampled_from(["active", "fallback"]),
+)
+@settings(max_examples=150, deadline=None)
+def test_what_is_shown_of_a_capsule_never_costs_more_than_its_share(
+    texts: list[str], stance: str, notes: list[str], metadata: dict[str, int], share: int, source_state: str
+) -> None:
+    state = {
+        "top_priorities": texts,
+        "open_loops": texts[::-1],
+        "stance_summary": stance,
+        "trailing_notes": notes,
+    }
+    capsule = body(continuity=state) | {"metadata": metadata}
+    made = fitted(capsule, share, NOW, source_state, salience(capsule, NOW), 0)
+    if made is not None:
+        assert tokens(rendered(made.capsule)) <= share
+        signals = made.capsule["trust_signals"]
+        if signals is not None and "trimmed_fields" in signals["completeness"]:
+            gone = signals["completeness"]["trimmed_fields"]
+            assert signals["completeness"]["trimmed"] == bool(gone)
+            assert ("metadata" in made.capsule) == ("metadata" not in gone)
+
+
+def test_a_share_that_the_joined_lines_pass_is_not_given() -> None:
+    capsule = body()
+    whole = fitted(capsule, 10_000, NOW, "active", salience(capsule, NOW), 0)
+    assert whole is not None
+    cost = tokens(rendered(whole.capsule))
+    assert fitted(capsule, cost, NOW, "active", salience(capsule, NOW), 0) == whole
+    less = fitted(capsule, cost - 1, NOW, "active", salience(capsule, NOW), 0)
+    assert less is not None
+    assert (less != whole, tokens(rendered(less.capsule)) < cost) == (True, True)
+
+
+@pytest.mark.parametrize("lost", ["soon", "", 5])
+def test_an_end_that_cannot_be_read_has_come(lost: object) -> None:
+    capsule = stored(freshness={"freshness_class": "persistent"})
+    capsule["freshness"]["expires_at"] = lost
+    assert freshness(capsule, NOW).phase == "expired"

@@ -173,8 +173,31 @@ def test_the_startup_view_adds_to_an_unchanged_answer(continuity: Continuity) ->
     _upsert(continuity)
     plain, startup = continuity("read", **ABOUT), continuity("read", **ABOUT, view="startup")
     summary = startup.pop("startup_summary")
+    assert startup.pop("provenance") == {
+        "written_by": "agent:kim", "written_at": "2026-05-13T12:00:00Z", "version": 1, "archived": None,
+    }  # fmt: skip
     assert startup == plain
     assert summary["trust_signals"] == plain["trust_signals"]
+
+
+def test_the_startup_view_says_that_a_capsule_was_put_away_and_why(continuity: Continuity) -> None:
+    _upsert(continuity)
+    continuity("archive", **ABOUT, reason="it is over")
+    answer = continuity("read", **ABOUT, allow_fallback=True, view="startup")
+    assert (answer["source_state"], answer["provenance"]["written_by"]) == ("fallback", "agent:kim")
+    note = {"archived_at": "2026-05-13T12:00:00Z", "archived_by": "agent:kim", "reason": "it is over"}
+    assert answer["provenance"]["archived"] == note
+    # Taken up again it is put away no more.
+    _upsert(continuity)
+    assert continuity("read", **ABOUT, view="startup")["provenance"]["archived"] is None
+
+
+def test_who_wrote_a_snapshot_is_not_who_damaged_its_capsule(continuity: Continuity) -> None:
+    _upsert(continuity)
+    continuity.documents.put(ACTIVE, b"{")
+    answer = continuity("read", **ABOUT, allow_fallback=True, view="startup")
+    assert (answer["provenance"]["written_by"], answer["provenance"]["version"]) == ("agent:kim", 1)
+    assert answer["provenance"]["archived"] is None
 
 
 def test_sections_of_others_stand_in_the_startup_view() -> None:

@@ -117,4 +117,4 @@ def test_hostile_text_takes_linear_time(piece: str) -> None:
     sentences = split_sentences("I " + piece * (20_000 // len(piece)) + "?")
     began = time.process_time()
     assert list(told_apart(sentences))
-    assert time.process_time() - began < 1.0
+    assert time.process_time() - began < 5.0

@@ -65,9 +65,14 @@ def test_what_will_not_pass_is_refused(status, code):
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "body", ["", "[]", "{}", '{"choices": []}', '{"choices": [{"message": {"content": ""}}]}']
-)
+def test_an_empty_answer_would_be_empty_again():
+    body = '{"choices": [{"message": {"content": ""}}]}'
+    with pytest.raises(Invalid) as caught:
+        complete(lambda request: httpx.Response(200, text=body))
+    assert caught.value.code == "MODEL_UNREADABLE"
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{}", '{"choices": []}'])
 def test_an_answer_that_says_nothing_is_unavailable(body):
     with pytest.raises(Unavailable):
         complete(lambda request: httpx.Response(200, text=body))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from lamina.kernel.records import LoopType
 from lamina.kernel.time import instant, rfc3339, to_datetime
 from lamina.language.temporal import find_times
-from lamina.pipeline.loops.answer import SCHEMA, is_usable, read_answer
+from lamina.pipeline.loops.answer import SCHEMA, bears_on, is_usable, read_answer
+from lamina.pipeline.loops.matching import key_terms
 from lamina.pipeline.loops.values import Pointer
 from modelled import found
 
@@ -147,12 +148,26 @@ def test_what_is_said_of_open_loops_needs_its_quote_and_its_certainty():
         ],
         dropped=[{"ref": "g", "quote": "done for good"}, {"ref": 7, "quote": "done for good"}],
     )
+    yoga = frozenset({"yoga", "good"})
     assert read(answer).pointers == (
         Pointer("a", "said_again", 0.7),
-        Pointer("b", "completed", 0.9),
-        Pointer("f", "completed", 1.0),
-        Pointer("g", "dropped", 0.85),
+        Pointer("b", "completed", 0.9, yoga),
+        Pointer("f", "completed", 1.0, yoga),
+        Pointer("g", "dropped", 0.85, frozenset({"good"})),
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "wording", "bears"),
+    [
+        ("The dentist is booked now", "Book the dentist", True),
+        ("The dentist is booked now", "Laptop keeps crashing", False),
+        ("Sent the applications off", "Send the application", True),
+        ("done", "Call the dentist", False),
+    ],
+)
+def test_words_bear_on_what_they_share_a_key_word_with(said: str, wording: str, bears: bool) -> None:
+    assert bears_on(key_terms(said), wording) is bears
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lamina.errors import Fault
-from lamina.models.minilm import MiniLmEmbedder, _saturates, _verify
+from lamina.models.files import verify
+from lamina.models.minilm import MiniLmEmbedder, _saturates
 
 TEXTS = ["The cat sat on the mat.", "I bought a red car last week and drove it to the sea. " * 8, "", "猫"]
 
@@ -25,15 +26,15 @@ def test_importing_loads_no_runtime() -> None:
 def test_another_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(b"other")
-    _verify(path, hashlib.sha256(b"other").hexdigest())
+    verify(path, hashlib.sha256(b"other").hexdigest(), "lamina")
     with pytest.raises(Fault, match="sha256") as refused:
-        _verify(path, "0" * 64)
+        verify(path, "0" * 64, "lamina")
     assert refused.value.code == "MODEL_FILE_DAMAGED"
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Fault, match="MODEL_FILE_DAMAGED"):
-        _verify(tmp_path / "model.onnx", "0" * 64)
+        verify(tmp_path / "model.onnx", "0" * 64, "lamina")
 
 
 @pytest.mark.parametrize(

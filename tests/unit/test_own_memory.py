@@ -232,9 +232,33 @@ def test_on_a_machine_of_ones_own_who_wrote_first_registers_it(make: Make, first
     assert not any(place.may(BOB, CLAIM, path) for path in (ABOVE, OWN, BELOW))
 
 
-def test_with_elevation_other_people_write_and_still_neither_read_nor_register(make: Make) -> None:
+@pytest.mark.parametrize("preset", ["on_prem_enterprise", "cloud_private"])
+@pytest.mark.parametrize("first", FIRST)
+def test_elevation_lets_nobody_write_into_a_memory_that_they_may_not_read(
+    make: Make, preset: str, first: str
+) -> None:
+    place = make(preset).write(*FIRST[first])
+    assert place.held(BOB).split()[1:] == ["---", "---"]
+    for who in (ANA, HELPER, APP, ADMIN):
+        assert [place.may(who, WRITE, scope) for scope in (OWN, BELOW)] == [True, True], who
+    place.register(OWN, ana="owner", bob="writer")
+    assert place.held(BOB).split()[1:] == ["rw-", "rw-"]
+
+
+def test_a_tenant_that_says_so_by_name_lets_people_write_there_and_they_still_neither_read_nor_register(
+    make: Make,
+) -> None:
     place = make("on_prem_enterprise").write((ANA, OWN), (BOB, BELOW), (BOB, ABOVE))
+    place.tenant(administrators=[ADMIN], allow=["scope.write.*"])
+    assert place.held(BOB) == "rw- --- ---"
+    place.tenant(administrators=[ADMIN], allow=["scope.write.others_memory"])
     assert place.held(BOB) == "rw- -w- -w-"
+
+
+def test_where_memories_are_open_people_write_as_they_read(make: Make) -> None:
+    place = make("on_prem_enterprise").write((ANA, OWN), (ANA, BELOW), (BOB, ABOVE))
+    place.tenant(administrators=[ADMIN], defaults={"user_memory.open": True})
+    assert place.held(BOB) == "rw- rw- rw-"
 
 
 def test_the_innermost_person_of_a_path_is_told_of_by_the_outermost(make: Make) -> None:

@@ -64,3 +64,65 @@ def test_a_question_without_apostrophes_is_the_same_question() -> None:
 
     assert plan("wheres um the passport that ive ordered") == plan("where's the passport that I've ordered")
     assert plan("what was my id") == plan("what was my ID")
+
+
+@pytest.mark.parametrize(
+    ("temporal", "start", "end"),
+    [
+        (
+            {"natural": "yesterday", "reference_date": "2026-06-30T00:30:00+05:30"},
+            "2026-06-28T18:30:00Z",
+            "2026-06-29T18:30:00Z",
+        ),
+        (
+            {"natural": "yesterday", "reference_date": "2026-06-30T00:30:00Z"},
+            "2026-06-29T00:00:00Z",
+            "2026-06-30T00:00:00Z",
+        ),
+        (
+            {"natural": "today", "reference_date": "2026-11-22T20:00:00-08:00"},
+            "2026-11-22T08:00:00Z",
+            "2026-11-23T08:00:00Z",
+        ),
+        (
+            {"valid_during": ["2026-06-29", "2026-06-30"], "reference_date": "2026-06-30T00:30:00+05:30"},
+            "2026-06-28T18:30:00Z",
+            "2026-06-29T18:30:00Z",
+        ),
+        (
+            {"valid_during": ["2026-06-29", "2026-06-30"], "reference_date": "2026-06-30"},
+            "2026-06-29T00:00:00Z",
+            "2026-06-30T00:00:00Z",
+        ),
+        (
+            {
+                "valid_during": ["2026-06-29T00:00:00Z", "2026-06-30"],
+                "reference_date": "2026-06-30T00:30:00-03:30",
+            },
+            "2026-06-29T00:00:00Z",
+            "2026-06-30T03:30:00Z",
+        ),
+        ({"valid_during": ["2026-06-29", "2026-06-30"]}, "2026-06-29T00:00:00Z", "2026-06-30T00:00:00Z"),
+    ],
+)
+def test_days_of_a_question_are_those_of_its_reference(
+    temporal: dict[str, object], start: str, end: str
+) -> None:
+    asked = Recall.model_validate({"scope": ALICE, "query": "where", "temporal": temporal})
+    plan = plan_recall(asked, Principal(tenant_id=TENANT, actor="user:alice", channel="http"), [ALICE], NOON)
+    assert plan.axes.valid_during == Interval(instant(start), instant(end))
+
+
+def test_words_of_time_in_the_question_are_days_of_its_reference_too() -> None:
+    temporal = {"reference_date": "2026-06-30T00:30:00+05:30"}
+    asked = Recall.model_validate(
+        {"scope": ALICE, "query": "Where was I yesterday?", "temporal": {**temporal, "as_of": "2026-07-01"}}
+    )
+    plan = plan_recall(
+        asked,
+        Principal(tenant_id=TENANT, actor="user:alice", channel="http"),
+        [ALICE],
+        instant("2026-08-01T00:00:00Z"),
+    )
+    assert plan.window == (instant("2026-06-28T18:30:00Z"), instant("2026-06-29T18:30:00Z"))
+    assert plan.axes.seen_at == instant("2026-06-30T18:30:00Z")

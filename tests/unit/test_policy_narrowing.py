@@ -91,6 +91,13 @@ def named(patterns: list[str], capability: str) -> bool:
     )
 
 
+def given(patterns: Any, capability: str) -> bool:
+    """As ``named``, but for what no wildcard gives."""
+    return (
+        capability in patterns if capability == "scope.write.others_memory" else named(patterns, capability)
+    )
+
+
 @dataclass
 class Model:
     """The documents as they were put, and the rules of seed 002, 4.2 and 5.1, in as many words."""
@@ -105,12 +112,12 @@ class Model:
         """The first tier that denies, from the outside in; None where none does."""
         preset, tenant = self.preset, who.tenant_id
         within = not named(preset.get("deny", []), capability)
-        allowed = within and named(preset["allow"], capability)
+        allowed = within and given(preset["allow"], capability)
         decides = within and named(preset.get("tenant_decides", []), capability)
         if not (allowed or decides) or self.denies("deployment", "", "", capability):
             return "deployment"
         own = self.documents.get(("tenant", tenant, tenant), {})
-        opened = named(own.get("allow", []), capability)
+        opened = given(own.get("allow", []), capability)
         if self.denies("tenant", tenant, tenant, capability) or not (allowed or opened):
             return "tenant"
         operates = not preset.get("operators_only") or (tenant, who.actor) == OPERATOR

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from given import append, belief, concept, episode, fact
 from lamina.kernel.events import Event, Origin, Party, Trust
 from lamina.kernel.records import Layer, ObjectValue, Record, Subject
+from lamina.kernel.shown import shown
 from lamina.recall.pack import Item
 from lamina.recall.render import line_of, render_block
 from lamina.store.memory import MemoryStore
@@ -109,3 +110,15 @@ def test_a_text_of_brackets_alone_takes_no_time_that_grows_with_its_square() -> 
 def test_other_brackets_stay_as_they_are() -> None:
     said = "the list [a] and the array x[i] and [draft 2]"
     assert said in line_of(concept(summary=said), ())
+
+
+@holds_for(
+    st.text(
+        alphabet=st.sampled_from("ab1[]\u202e\u2066\u200b\u200d\ufeff\ufe0f\x9b\x1b\U000e0041\U000e0042"),
+        max_size=12,
+    )
+)
+def test_no_layer_shows_what_cannot_be_seen(text: str) -> None:
+    made = block_of(f"x{text}", "inline_with_markers").text
+    assert made == shown(made)
+    assert all(character in "ab1[]()" or character.isprintable() or character == "\n" for character in made)

@@ -140,7 +140,7 @@ def test_a_scope_that_is_loaded_holds_up_nobody_else(store: MemoryStore, rows: B
         rows.after_texts = lambda: None
         reader = threading.Thread(target=lambda: found.append(read(resident, BOB).events))
         reader.start()
-        reader.join(10)
+        reader.join(300)
 
     rows.after_texts = another_reads
     with resident.reading(TENANT, [BOB, ALICE, BOB]) as both:
@@ -157,7 +157,7 @@ def test_an_index_stands_still_while_it_is_read(store: MemoryStore, rows: Betwee
         other.start()
         other.join(0.05)
         assert (other.is_alive(), index.events) == (True, 1)
-    other.join(10)
+    other.join(300)
     assert read(resident, ALICE).events == 2
 
 

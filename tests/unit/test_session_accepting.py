@@ -11,7 +11,7 @@ from lamina.errors import Invalid
 from lamina.models.ports import Generated
 from lamina.observe.rounds import Failures
 from lamina.session.accepting import fault_of
-from lamina.session.folders import GeneratingFolder, RulesFolder
+from lamina.session.folders import GeneratingFolder
 from lamina.session.folding import SUMMARY_CHARS_MAX, Said, fold_turn
 
 TOLD = [
@@ -202,15 +202,34 @@ class Refusing:
         return Generated("The user will call Jonas at 11.")
 
 
-def test_health_hears_of_a_model_that_turns_everything_away_until_it_does_not() -> None:
-    failures, model = Failures(), Refusing()
-    folder = GeneratingFolder(model, failures)
-    with pytest.raises(Invalid):
-        folder.fold("", CALL)
-    assert failures.standing() == {"the language model": "MODEL_MISCONFIGURED"}
-    model.on = False
-    folder.fold("", CALL)
-    assert failures.standing() == {}
+ROLLBACK = Said("user", "I do need to update the rollback section of RFC-88 before Monday's review.")
+
+
+@pytest.mark.parametrize(
+    ("worded", "stands"),
+    [
+        ("Ravi runs platform engineering at Hafenlink.", False),
+        (
+            "Ravi runs platform engineering at Hafenlink and needs to update the rollback section before a review.",
+            False,
+        ),
+        (
+            "Ravi runs platform engineering at Hafenlink and has to update the rollback section of RFC-88.",
+            False,
+        ),
+        (
+            "Ravi runs platform engineering at Hafenlink and has to update the rollback section of RFC-88 before Monday's review.",
+            True,
+        ),
+    ],
+    ids=["the old summary again", "without the number", "without the day", "all of it"],
+)
+def test_a_summary_carries_names_numbers_and_days_of_the_turn(worded: str, stands: bool) -> None:
+    before = "Ravi runs platform engineering at Hafenlink."
+    fault = fault_of(worded, before, ROLLBACK)
+    assert (fault is None) is stands
+    if not stands:
+        assert GeneratingFolder(Saying(worded)).fold(before, ROLLBACK) == fold_turn(before, ROLLBACK)
 
 
 def test_a_model_that_has_nothing_to_tell_of_nothing_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
@@ -225,7 +244,7 @@ def test_rules_that_go_on_after_a_model_drop_single_sentences_of_its_summary() -
         turn = Said(
             "user", f"I need to buy {number + 2} tins of blue paint for the kitchen in Turku before Sunday."
         )
-        summary = RulesFolder().fold(summary, turn)
+        summary = fold_turn(summary, turn)
         assert turn.text in summary
         assert len(summary) <= SUMMARY_CHARS_MAX
     assert "24 November at 8:15" in summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.session.identity import zone_in
+from lamina.pipeline.zones import zone_in
 
 
 @pytest.mark.parametrize(

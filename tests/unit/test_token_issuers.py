@@ -142,7 +142,7 @@ class Published:
         """How often it was asked, once nothing asks any more."""
         for thread in threading.enumerate():
             if thread.name == "lamina-jwks":
-                thread.join(5)
+                thread.join(300)
         return self.asked
 
 

@@ -82,7 +82,12 @@ class LinkView(Result):
 
 
 class AuditRowView(Result):
-    """A row of the audit log, and its link in the chain."""
+    """A row of the audit log, and its link in the chain.
+
+    In rows of other actors ``token_jti``, ``client_ip`` and ``detail`` are for administrators of the tenant, and so is
+    ``scope`` where the caller may not read it: ``request.path`` is then that of the endpoint. ``chain.hash`` is that of
+    the row as it is stored.
+    """
 
     id: str
     ts: Stamp
@@ -142,23 +147,48 @@ def row_view(row: AuditRow) -> AuditRowView:
 
 
 class _Sight:
-    """Whether the caller may see a row: their own, and those of others where they may read others' rows of its scope.
+    """Which rows the caller may see, and what of them: their own, and those of others where they may read others' rows of
+    its scope. Each scope is decided once per call.
 
-    Each scope is decided once per call.
+    ``within_scope`` says that the page is of one scope. What stands there under a closed path is then left out: the
+    filter would say what the row does not.
     """
 
-    def __init__(self, call: Call) -> None:
-        self._actor = call.principal.actor
-        self._permits = call.permits
+    def __init__(self, call: Call, *, within_scope: bool = False) -> None:
+        self._call = call
+        self._within_scope = within_scope
+        self._administers = call.permits.allows(Grant(Capability.POLICY_ADMINISTER_TENANT))
         self._allowed: dict[str | None, bool] = {}
+        self._open: dict[str, bool] = {}
 
     def __call__(self, row: AuditRow) -> bool:
         scope = row.draft.scope
-        if row.draft.actor == self._actor:
+        if row.draft.actor == self._call.principal.actor:
             return True
         if scope not in self._allowed:
-            self._allowed[scope] = self._permits.allows(_others(scope))
-        return self._allowed[scope]
+            self._allowed[scope] = self._call.permits.allows(_others(scope))
+        return self._allowed[scope] and not (self._within_scope and self._is_closed(scope))
+
+    def view(self, row: AuditRow) -> AuditRowView:
+        """The row as the caller sees it."""
+        shown = row_view(row)
+        if self._administers or row.draft.actor == self._call.principal.actor:
+            return shown
+        shown = shown.model_copy(update={"token_jti": None, "client_ip": None, "detail": None})
+        if not self._is_closed(row.draft.scope):
+            return shown
+        path = row.draft.endpoint.partition(" ")[2]
+        return shown.model_copy(
+            update={"scope": None, "request": shown.request.model_copy(update={"path": path})}
+        )
+
+    def _is_closed(self, scope: str | None) -> bool:
+        """Whether the path of a scope is none of the caller's business."""
+        if scope is None or self._administers:
+            return False
+        if scope not in self._open:
+            self._open[scope] = self._call.may_read(Scope(scope))
+        return not self._open[scope]
 
 
 def _others(scope: str | None) -> Grant:
@@ -206,19 +236,20 @@ class AuditReads:
             before=before,
             limit=request.limit + 1,
         )
-        shown, goes_on = self._page(query, request.limit, call)
+        sight = _Sight(call, within_scope=scope is not None)
+        rows, goes_on = self._page(query, request.limit, sight)
         cursor = None if goes_on is None else encode_cursor({"f": filters, "n": goes_on.number})
         return Answer(
             AuditPage(
-                items=[row_view(row) for row in shown], next_cursor=cursor, has_more=goes_on is not None
+                items=[sight.view(row) for row in rows], next_cursor=cursor, has_more=goes_on is not None
             )
         )
 
-    def _page(self, query: AuditQuery, limit: int, call: Call) -> tuple[list[AuditRow], AuditRow | None]:
+    def _page(self, query: AuditQuery, limit: int, may_see: _Sight) -> tuple[list[AuditRow], AuditRow | None]:
         """Up to ``limit`` rows that the caller may see, and the row before which there may be more, None when there
         is none."""
         found: list[AuditRow] = []
-        may_see, looked_at = _Sight(call), 0
+        looked_at = 0
         while True:
             batch = self._store.audit.query(query)
             found += [row for row in batch if may_see(row)]
@@ -233,7 +264,7 @@ class AuditReads:
 
     def row(self, request: AuditId, call: Call) -> Answer:
         """One row."""
-        return Answer(row_view(self._row(request.audit_id, call)))
+        return Answer(_Sight(call).view(self._row(request.audit_id, call)))
 
     def verify(self, request: VerifyRequest, call: Call) -> Answer:
         """Whether a body is the one that a row was made from: hashed again with the pepper of that row."""

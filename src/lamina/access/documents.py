@@ -7,7 +7,7 @@ leaves to the tier above. ``deny`` wins over ``allow``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -35,6 +35,8 @@ __all__ = [
 ]
 
 CATALOGUE: Final = frozenset(Capability)
+NAMED_ONLY: Final = frozenset({Capability.SCOPE_WRITE_OTHERS_MEMORY})
+"""What no wildcard of an ``allow`` gives: a preset or a tenant says it by name. It is ours, so that no document of the contract means it."""
 
 _ACTOR = re.compile(r"[a-z][a-z0-9_]{0,31}:[A-Za-z0-9_\-.@+]{1,200}")
 _TYPE = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -252,7 +254,7 @@ def compiled(document: PolicyDocument) -> CompiledDocument:
     deployment = document if isinstance(document, DeploymentDocument) else None
     tenant = document if isinstance(document, TenantDocument) else None
     return CompiledDocument(
-        allows=_resolved(document.allow) - denies,
+        allows=_allowed(document.allow) - denies,
         denies=denies,
         tenant_decides=_resolved(deployment.tenant_decides) - denies if deployment else frozenset(),
         operators_only=_resolved(deployment.operators_only) if deployment else frozenset(),
@@ -260,6 +262,10 @@ def compiled(document: PolicyDocument) -> CompiledDocument:
         scope_types=None if document.allowed_scope_types is None else frozenset(document.allowed_scope_types),
         defaults=dict(document.defaults),
     )
+
+
+def _allowed(patterns: Sequence[str]) -> frozenset[Capability]:
+    return _resolved(patterns) - (NAMED_ONLY - frozenset(patterns))
 
 
 def _resolved(patterns: Iterable[str]) -> frozenset[Capability]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -21,13 +21,23 @@ from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.kernel.tokens import ScopeLimit, TokenFacts
 from lamina.store.ports.relay_tokens import RelayToken, RelayTokens
 
-__all__ = ["ByForm", "RelayPermits", "RelayPrincipals", "issue", "owner_grant", "without_narrowing"]
+__all__ = [
+    "ByForm",
+    "RelayPermits",
+    "RelayPrincipals",
+    "check_useful",
+    "configured",
+    "issue",
+    "owner_grant",
+    "without_narrowing",
+]
 
 _ISSUER: Final = "relay"
 _SIGNED: Final = re.compile(r"v\d+\..*|[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*.*")
 _PEER: Final = re.compile(r"[A-Za-z0-9_\-.@+]{1,128}")
 _NEVER_S: Final = 253_402_300_799  # the last second of the year 9999
 _WRITES: Final = frozenset({RelayRight.WRITE_JOURNAL, RelayRight.WRITE_MESSAGES, RelayRight.WRITE_PROJECTS})
+_READS: Final = frozenset({RelayRight.READ_FILES, RelayRight.READ_INDEX, RelayRight.SEARCH})
 
 
 # ---- issuing
@@ -75,6 +85,72 @@ def issue(
     return text
 
 
+def check_useful(grant: RelayGrant) -> None:
+    """Nothing for a grant of scopes with folders to use them in; raises ``Invalid`` (INVALID_GRANT) otherwise.
+
+    An empty list grants nothing here, where the original lets it grant everything: who leaves one out means something else.
+    """
+    if not grant.rights:
+        raise Invalid(
+            "INVALID_GRANT",
+            "a token without scopes may nothing",
+            hint=f"give scopes: {', '.join(RelayRight)}",
+        )
+    for mode, rights, folders in (
+        ("read", _READS, grant.read_namespaces),
+        ("write", _WRITES, grant.write_namespaces),
+    ):
+        needing = sorted(grant.rights & rights)
+        if needing and not folders and not grant.admin:
+            raise Invalid(
+                "INVALID_GRANT",
+                f"{needing[0]} without a folder to {mode} may nothing",
+                hint=f"name the folders that it may {mode}, or * for all",
+            )
+
+
+def configured(text: str, tenant_id: str) -> dict[str, RelayToken]:
+    """The tokens of the setting ``relay_tokens`` by their hash: ``token:scope|scope``, with commas between.
+
+    Each is of the peer ``peer-<place>`` and holds its scopes in every folder (contract 4.2). An item of which the scopes
+    cannot be read stops the start: the original takes it whole for a token that may everything. Raises ``Invalid``
+    (INVALID_SETTING), which names an item by its place and never by its text.
+    """
+    tokens: dict[str, RelayToken] = {}
+    everywhere = frozenset({EVERYWHERE})
+    for place, item in enumerate((each.strip() for each in text.split(",")), 1):
+        secret, _, named = item.partition(":")
+        rights = frozenset(part.strip() for part in named.split("|"))
+        if not secret or not rights <= set(RelayRight):
+            raise _not_configured(place, "does not have the form token:scope|scope with known scopes")
+        if _SIGNED.fullmatch(secret) or not secret.isascii() or not secret.isprintable() or " " in secret:
+            raise _not_configured(
+                place, "has a token that no caller could show: printable ASCII, no two dots in it"
+            )
+        if _hash(secret) in tokens:
+            raise _not_configured(place, "has the token of an item before it")
+        peer_id = f"peer-{place}"
+        grant = RelayGrant(rights, everywhere, everywhere)
+        tokens[_hash(secret)] = RelayToken(
+            tenant_id=tenant_id,
+            id=f"configured:{peer_id}",
+            sha256=_hash(secret),
+            peer_id=peer_id,
+            grant=grant,
+            issued_at=0,
+        )
+    return tokens
+
+
+def _not_configured(place: int, wrong: str) -> Invalid:
+    return Invalid(
+        "INVALID_SETTING",
+        f"item {place} of LAMINA_RELAY_TOKENS or COGNIRELAY_TOKENS {wrong}",
+        hint=f"write token:scope|scope; scopes are {', '.join(RelayRight)}; lamina token issue makes narrower ones",
+        details={"setting": "LAMINA_RELAY_TOKENS"},
+    )
+
+
 def _folders(namespaces: Collection[str]) -> frozenset[str]:
     """Namespaces as they are compared: without slashes at their ends, and none that leads outside."""
     folders = {each if each == EVERYWHERE else namespace_of(each) for each in namespaces}
@@ -98,13 +174,18 @@ class RelayPrincipals:
 
     waits = False  # a look-up by key takes microseconds
 
-    def __init__(self, tokens: RelayTokens, clock: Clock) -> None:
+    def __init__(
+        self, tokens: RelayTokens, clock: Clock, fixed: Mapping[str, RelayToken] | None = None
+    ) -> None:
+        """``fixed`` are tokens of the settings by their hash: they hold as long as they stand there."""
         self._tokens = tokens
         self._clock = clock
+        self._fixed = fixed or {}
 
     def identify(self, credentials: Credentials) -> Principal:
         """Mirrors ``Principals.identify``."""
-        token = self._tokens.find(_hash(bearer(credentials.authorization)))
+        sha256 = _hash(bearer(credentials.authorization))
+        token = self._fixed.get(sha256) or self._tokens.find(sha256)
         if token is None:
             raise Unauthenticated(
                 "INVALID_TOKEN_SIGNATURE",

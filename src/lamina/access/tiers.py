@@ -151,6 +151,12 @@ class Snapshot:
             return self._denied(grant, "deployment", "only an operator of the deployment holds it")
         if capability is Capability.POLICY_ADMINISTER_TENANT and not self._administers_tenant(principal):
             return self._denied(grant, "tenant", "only an administrator of the tenant holds it")
+        if capability is Capability.AUTH_REVOKE and not self._administers_tenant(principal):
+            return self._denied(
+                grant,
+                "tenant",
+                "operators and administrators of the tenant hold it; your own token needs none",
+            )
         if scope is not None and capability in self._denied_at(principal.tenant_id, scope):
             return self._denied(grant, "scope")
         if capability in self._actor(principal.tenant_id, principal.actor).denies:
@@ -181,6 +187,10 @@ class Snapshot:
         elif needed_role(capability) is Role.READER and self._is_kept_from(principal, place):
             said = "it is somebody's own memory: they or an administrator of the tenant make you a member"
             return self._denied(grant, "scope", said, code="NOT_A_MEMBER")
+        elif needed_role(capability) is Role.WRITER and self._is_foreign_memory(principal, place):
+            refusal = self._narrowed(principal, Grant(Capability.SCOPE_WRITE_OTHERS_MEMORY, scope))
+            if refusal is not None:
+                return refusal
         elif administers and not self._may_claim(principal, place):
             return self._denied(
                 grant, "scope", "others own it, or scopes below it: ask an administrator of the tenant"
@@ -216,6 +226,10 @@ class Snapshot:
         return place.is_of_another(principal.actor) and not self._opens(
             principal.tenant_id, "user_memory.open"
         )
+
+    def _is_foreign_memory(self, principal: Principal, place: Place) -> bool:
+        """Whether writing there is writing into the memory of a person that the caller, another one, may not read."""
+        return self._is_kept_from(principal, place) and not self.overrules_owners(principal)
 
     def _opens(self, tenant_id: str, default: str) -> bool:
         said = self._tenant(tenant_id).document.default(default)

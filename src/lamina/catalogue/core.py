@@ -15,6 +15,13 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         REQUESTS,
         "The body passes `details.bytes_max`.",
     ),
+    "BODY_TOO_COMPLEX": ErrorCode(
+        "TooLarge",
+        REQUESTS,
+        "The body has more keys or elements, or nests deeper, than `details.max`; `details.counted` says which. "
+        "It was refused before it was read.",
+        hint="send less in one request",
+    ),
     "ERASURE_NOT_OFFERED": ErrorCode(
         "Unsupported",
         REQUESTS,
@@ -139,6 +146,13 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         REQUESTS,
         "The bucket of this actor is empty. `Retry-After` says in how many seconds the next call may "
         "come; the `X-RateLimit-*` headers say how fast calls may be.",
+    ),
+    "REQUEST_TIMEOUT": ErrorCode(
+        "Malformed",
+        REQUESTS,
+        "Headers or body of the request took too long to arrive. The connection is closed.",
+        408,
+        hint="open a connection when the request is ready, and send it whole",
     ),
     "UNKNOWN_CAPABILITY": ErrorCode(
         "Invalid",
@@ -360,14 +374,14 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "MODEL_FILE_DAMAGED": ErrorCode(
         "Fault",
         SERVER,
-        "A file of the embedding model is missing or is not the one that Lamina was measured with. "
+        "A file of the embedding model or of the parser's model is missing or is not the one that Lamina was measured with. "
         "Install the package again.",
     ),
     "MODEL_MISCONFIGURED": ErrorCode(
         "Invalid",
         SERVER,
         "The language model of `LAMINA_LLM_URL` turns everything away (a redirect, 401, 403, 404 ...): key, model or address "
-        "are wrong. Callers never see this: summaries are worded by rules then, questions about loops wait, and "
+        "are wrong. Callers never see this: everything that it is to be asked waits, summaries are worded by rules meanwhile, and "
         "`GET /v1/admin/health` and `lamina doctor` say so.",
         hint="check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY",
     ),
@@ -375,8 +389,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         SERVER,
         "The language model of `LAMINA_LLM_URL` refuses a request (400, 413, 422 ...): it may be too long, or the model takes "
-        "no JSON schema as `response_format`. Callers never see this: a summary is worded by rules then, a question about loops "
-        "is asked five times, and the outbox shows it.",
+        "no JSON schema as `response_format`. Callers never see this: a summary is worded by rules then, and a question about loops "
+        "fails for good, which the outbox shows.",
     ),
     "PRESET_NEEDS_KEYS": ErrorCode(
         "Unsupported",
@@ -388,11 +402,23 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         SERVER,
         "The server is stopping and opens no more streams.",
     ),
+    "SERVER_FULL": ErrorCode(
+        "Unavailable",
+        SERVER,
+        "As many connections are open, or as many bytes of bodies held, as the server takes at once. "
+        "`Retry-After` says when to come again.",
+    ),
     "TOO_MANY_STREAMS": ErrorCode(
         "Busy",
         SERVER,
         "As many lifecycle streams are open as the server allows an actor, a tenant or all together; the message says whose, "
         "`details.streams_max` how many. Read `GET /v1/lifecycle` page by page.",
+    ),
+    "TOO_MUCH_AT_ONCE": ErrorCode(
+        "Busy",
+        SERVER,
+        "This caller's requests hold as many bytes, or this address as many connections, as one may. "
+        "`Retry-After` says when to come again; send one large request after another.",
     ),
     "UNKNOWN_SETTING": ErrorCode(
         "Invalid",

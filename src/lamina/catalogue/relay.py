@@ -53,7 +53,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "INVALID_CLONE": ErrorCode(
         "Invalid",
         CLIENTS,
-        "The folder is no git repository, has no commits, or has what documents cannot hold: merges, links, submodules, "
+        "The folder is no git repository, has no commits, is damaged, or has what documents cannot hold: merges, links, submodules, "
         "paths that are not accepted or dates in the future. The message says which. Nothing was stored.",
         hint="name a clone of a repository that this server wrote",
     ),
@@ -164,6 +164,13 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         CONTINUITY,
         "`subject_kind` and `subject_id` go together; one of them is missing.",
         hint="send both, or neither",
+    ),
+    "CAPSULE_CHANGED": ErrorCode(
+        "Conflict",
+        CONTINUITY,
+        "The capsule that stands is not the one that the caller has read: `expected_sha256` names another. `capsule_sha256` "
+        "in the answer is that of the one that stands, null where none does. Nothing was changed. Read the capsule and "
+        "apply the change to what stands now.",
     ),
     "CAPSULE_NOT_FOUND": ErrorCode(
         "NotFound",

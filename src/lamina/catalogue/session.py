@@ -33,7 +33,14 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Unavailable",
         SERVER,
         "The language model of `LAMINA_LLM_URL` gave no answer in time, or none that can be read. Callers never see this: it is "
-        "asked again, and after five attempts what rules made stands.",
-        hint="it is asked again by itself; see that LAMINA_LLM_URL answers",
+        "asked again until it does; meanwhile what rules made stands.",
+        hint="it is asked again by itself; see that LAMINA_LLM_URL answers, and how long LAMINA_LLM_TIMEOUT_S gives it",
+    ),
+    "MODEL_UNREADABLE": ErrorCode(
+        "Invalid",
+        SERVER,
+        "What the language model of `LAMINA_LLM_URL` answered is empty or not of the shape that was asked for. Callers never see this: "
+        "the same question would have the same answer, so it is not asked again, and what rules made stands.",
+        hint="a larger model keeps to the shape; POST /internal/outbox/revive asks again",
     ),
 }

@@ -27,6 +27,12 @@ _Kind = Annotated[str, typer.Argument(help="user, peer, thread or task.")]
 _Id = Annotated[str, typer.Argument(help="The subject's id.")]
 _File = Annotated[str, typer.Argument(help="A file with the JSON, or - to read it from standard input.")]
 _Reason = Annotated[str, typer.Option(help="Why, for whoever looks for it later: 3 to 240 characters.")]
+_Expected = Annotated[
+    str | None,
+    typer.Option(
+        help="The capsule_sha256 of the reading that this builds upon; another one there is left alone."
+    ),
+]
 _Message = Annotated[str | None, typer.Option("--message", help="The subject line of the commit.")]
 
 
@@ -50,14 +56,22 @@ def read(
 
 @capsule_commands.command()
 def startup(
-    kind: _Kind, subject_id: _Id, actor: Actor = None, url: Url = DEFAULT_URL, as_json: AsJson = False
+    kind: _Kind,
+    subject_id: _Id,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="How long the page may be; the least salient items are left out first."),
+    ] = None,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
 ) -> None:
-    """Show what a new session needs first: where it stands, what is open, how far it can be trusted."""
+    """Show what a new session needs first: how far it can be trusted, where it stands, what is open."""
     from lamina.cli import show, show_capsule
 
     body = {**_subject(kind, subject_id), "view": "startup", "allow_fallback": True}
     said = _asked(url, actor, "read", body)
-    return show.json(said) if as_json else show_capsule.startup(said.model_dump())
+    return show.json(said) if as_json else show_capsule.startup(said.model_dump(), max_tokens)
 
 
 @capsule_commands.command()
@@ -67,18 +81,19 @@ def upsert(
         bool, typer.Option("--preserve", help="Keep what the capsule leaves out, instead of replacing all.")
     ] = False,
     message: _Message = None,
+    expected_sha256: _Expected = None,
     actor: Actor = None,
     url: Url = DEFAULT_URL,
     as_json: AsJson = False,
 ) -> None:
-    """Store a capsule. The JSON is the capsule, or a whole request with the capsule in it."""
+    """Store a capsule. The JSON is the capsule, a whole request with the capsule in it, or what read --json gave.
+
+    What was read is only stored over what was read: where another capsule stands meanwhile, nothing changes.
+    """
     from lamina.cli import show, show_capsule
 
-    given = _json_object(file)
-    body = given
-    if "capsule" not in given:
-        body = {name: given[name] for name in given if name in ("subject_kind", "subject_id")}
-        body["capsule"] = given
+    body = _upserting(_json_object(file))
+    body |= {"expected_sha256": expected_sha256} if expected_sha256 else {}
     body |= {"merge_mode": "preserve"} if preserve else {}
     body |= {"commit_message": message} if message else {}
     said = _asked(url, actor, "upsert", body)
@@ -97,8 +112,12 @@ def patch(
         list[str] | None,
         typer.Option(help="TARGET=ITEM: its text, or the tag or decision of an object; may be given again."),
     ] = None,
-    at: Annotated[str | None, typer.Option(help="The new updated_at; now by default.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(help="The new updated_at; now by default, by the server's clock for appends."),
+    ] = None,
     message: _Message = None,
+    expected_sha256: _Expected = None,
     actor: Actor = None,
     url: Url = DEFAULT_URL,
     as_json: AsJson = False,
@@ -108,10 +127,13 @@ def patch(
 
     body = {
         **_subject(kind, subject_id),
-        "updated_at": at or datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "operations": [*_removals(remove or []), *_additions(append or [])],
     }
+    if at or remove:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        body["updated_at"] = at or now
     body |= {"commit_message": message} if message else {}
+    body |= {"expected_sha256": expected_sha256} if expected_sha256 else {}
     said = _asked(url, actor, "patch", body)
     return show.json(said) if as_json else show_capsule.written(said.model_dump())
 
@@ -243,6 +265,19 @@ def _asked(url: str, actor: str | None, what: str, body: dict[str, Any]) -> Said
 
 def _subject(kind: str, subject_id: str) -> dict[str, Any]:
     return {"subject_kind": kind, "subject_id": subject_id}
+
+
+def _upserting(given: dict[str, Any]) -> dict[str, Any]:
+    """The request that a file stands for: a capsule, a request, or the answer of a reading with its hash."""
+    capsule = given.get("capsule", given)
+    named = capsule if isinstance(capsule, dict) else {}
+    subject = {name: named[name] for name in ("subject_kind", "subject_id") if name in named}
+    if "capsule" not in given:
+        return subject | {"capsule": given}
+    if "source_state" not in given:
+        return given
+    read = given.get("capsule_sha256")
+    return subject | {"capsule": capsule} | ({"expected_sha256": read} if read else {})
 
 
 def _additions(given: list[str]) -> Iterator[dict[str, Any]]:

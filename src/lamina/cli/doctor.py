@@ -10,23 +10,32 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import urlsplit
 
 from pydantic_core import to_json
 from rich.text import Text
 
 from lamina import __version__
+from lamina.cli.damage import (
+    Check,
+    clock_check,
+    database_check,
+    derivation_check,
+    documents_check,
+    repair_documents,
+)
 from lamina.cli.show import console, table
 from lamina.client import Client
 from lamina.errors import LaminaError
+from lamina.kernel.time import SystemClock
 from lamina.observe.results import Version
 from lamina.settings import Settings
 
-__all__ = ["Check", "run_doctor"]
+__all__ = ["run_doctor"]
 
 PYTHON_MIN: Final = (3, 11)
 SQLITE_MIN: Final = (3, 46)
@@ -42,20 +51,12 @@ _WHAT_FAILS: Final = (
 _STYLE = {"ok": "green", "note": "yellow", "fail": "bold red"}
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What was looked at, what was found, and what to do. Only ``fail`` keeps Lamina from working."""
-
-    name: str
-    state: Literal["ok", "note", "fail"]
-    found: str
-    hint: str = ""
-
-
-def run_doctor(settings: Settings, url: str | None, *, as_json: bool) -> bool:
-    """Look at everything and print it; whether nothing failed. ``url`` is a server that has to answer."""
+def run_doctor(settings: Settings, url: str | None, *, as_json: bool, repair: bool = False) -> bool:
+    """Look at everything and print it; whether nothing failed. ``url`` is a server that has to answer. With ``repair``
+    damaged repositories are built anew from the database before; raises ``Unavailable`` (DOCUMENTS_IN_USE) beside a server."""
     checks: list[Check] = []
-    for name, look in _looks(settings, url):
+    repaired = repair_documents(settings.data) if repair else []
+    for name, look in _looks(settings, url, repaired):
         try:
             checks.append(look())
         except LaminaError as error:
@@ -70,7 +71,9 @@ def run_doctor(settings: Settings, url: str | None, *, as_json: bool) -> bool:
     return all(check.state != "fail" for check in checks)
 
 
-def _looks(settings: Settings, url: str | None) -> Iterator[tuple[str, Callable[[], Check]]]:
+def _looks(
+    settings: Settings, url: str | None, repaired: list[str]
+) -> Iterator[tuple[str, Callable[[], Check]]]:
     address = url or f"http://127.0.0.1:{settings.port or 8700}"
     data = settings.data.absolute()
     served = cache(lambda: _answers(address))
@@ -83,7 +86,10 @@ def _looks(settings: Settings, url: str | None) -> Iterator[tuple[str, Callable[
     yield "server", lambda: _server(address, must=url is not None)
     yield "worker", lambda: _worker(data, served=served)
     yield "backlog", lambda: _backlog(data, served=served)
-    yield "documents", lambda: _documents(data)
+    yield "database", lambda: database_check(data)
+    yield "documents", lambda: documents_check(data, repaired=repaired)
+    yield "clock", lambda: clock_check(data, SystemClock().now())
+    yield "derivation", lambda: derivation_check(data)
 
 
 def _python() -> Check:
@@ -158,7 +164,8 @@ def _model() -> Check:
 
 
 def _parser() -> Check:
-    from lamina.pipeline.extract.syntax import MODEL, Parser
+    from lamina.pipeline.extract.parser_files import MODEL
+    from lamina.pipeline.extract.syntax import Parser
 
     began = time.perf_counter()
     try:
@@ -257,19 +264,3 @@ def _backlog(folder: Path, *, served: Callable[[], bool]) -> Check:
             "backlog", "note", found, "recall lacks what waits; the worker is behind, or is not there"
         )
     return Check("backlog", "ok", found)
-
-
-def _documents(folder: Path) -> Check:
-    from lamina.store.documents.checking import incomplete
-    from lamina.store.sqlite.engine import REPOSITORIES
-
-    found = incomplete(folder / REPOSITORIES)
-    if not found:
-        return Check("documents", "ok", "every git repository of documents is whole")
-    shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
-    return Check(
-        "documents",
-        "note",
-        f"damaged: {shown}; the documents themselves are in the database",
-        f"stop the server, remove the named folders in {folder / REPOSITORIES} and start: they are built anew",
-    )

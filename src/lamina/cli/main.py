@@ -16,9 +16,10 @@ import typer
 from lamina import __version__
 from lamina.cli.audit import audit_commands
 from lamina.cli.capsule import capsule_commands
-from lamina.cli.group import Commands
+from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
 from lamina.cli.memory import add_memory_commands
 from lamina.cli.options import AsJson, Data, chosen_settings, setting_default
+from lamina.cli.tokens import token_commands
 from lamina.settings import PRESETS
 
 __all__ = ["app", "main"]
@@ -34,6 +35,7 @@ app = typer.Typer(
 
 app.add_typer(audit_commands, name="audit")
 app.add_typer(capsule_commands, name="capsule")
+app.add_typer(token_commands, name="token")
 
 
 def _version(asked: bool) -> None:
@@ -129,11 +131,21 @@ def restore(
     from lamina.cli.restore import run_restore
 
     settings = chosen_settings(data=data)
-    commits, same = run_restore(settings, clone, tenant or settings.tenant)
+    restored = run_restore(settings, clone, tenant or settings.tenant)
     hashes = (
-        "with the hashes that they had" if same else "with other hashes, since another program wrote them"
+        "with the hashes that they had"
+        if restored.same_hashes
+        else "with other hashes, since another program wrote them"
     )
-    typer.echo(f"restored {commits} commits {hashes}")
+    typer.echo(f"restored {restored.commits} commits {hashes}")
+    if restored.unreadable:
+        many = len(restored.unreadable)
+        named = "1 capsule" if many == 1 else f"{many} capsules"
+        typer.echo(
+            f"{named} cannot be read, and no operation over capsules shows them; as files they are there:"
+        )
+        for each in restored.unreadable:
+            typer.echo(f"  {each.path}: {each.reason}")
 
 
 @app.command()
@@ -143,13 +155,19 @@ def doctor(
         str | None,
         typer.Option("--url", envvar="LAMINA_URL", help="A server that has to answer; by default one may."),
     ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Build damaged repositories of documents anew; the server must not run."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check this machine, the data folder and the server, and say what to do about what is wrong."""
     from lamina.cli.doctor import run_doctor
 
     settings = chosen_settings(data=data)
-    if not run_doctor(settings, url, as_json=as_json):
+    if not run_doctor(settings, url, as_json=as_json, repair=repair):
         raise typer.Exit(6)
 
 
@@ -161,4 +179,9 @@ def main() -> None:
     # Before anything loads numpy: its library would otherwise spin a thread per core for products of a few milliseconds,
     # which multiplies what a recall costs by twenty.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    app()
+    try:
+        app()
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:
+            leave_at_once(INTERRUPTED)
+        raise

@@ -92,10 +92,10 @@ def _somebody_derives(client: Client) -> bool:
 
 def _day_or_time(at: str | None) -> str | None:
     """When something happened, as the wire takes it: a bare day is its midnight, as it is for ``--as-of``."""
-    from lamina.kernel.time import day_or_instant, rfc3339
+    from lamina.kernel.local import local_bound
 
     try:
-        return None if at is None else rfc3339(day_or_instant(at, field="observed_at"))
+        return None if at is None else str(local_bound(at, field="observed_at"))
     except Invalid as error:
         raise Invalid(
             error.code,
@@ -185,11 +185,12 @@ def jsonl(
     """Store every line of a file. Run it again after an error: lines that are there already are not stored twice."""
     from lamina.cli.importing import import_jsonl
     from lamina.cli.remote import connected
+    from lamina.kernel.shown import shown
 
     with connected(url, actor, scope) as client:
         report = import_jsonl(client, file, scope=scope, actor=actor)
     for problem in report.problems:
-        typer.echo(f"lamina: line {problem.line}: {problem.message}", err=True)
+        typer.echo(f"lamina: line {problem.line}: {shown(problem.message)}", err=True)
     if report.refused > len(report.problems):
         typer.echo(f"lamina: and {report.refused - len(report.problems)} more", err=True)
     typer.echo(f"{report.stored} of {report.stored + report.refused} lines are stored")

@@ -9,7 +9,9 @@ from typing import Final
 
 from threadpoolctl import threadpool_limits
 
-__all__ = ["collect_seldom", "share_heaps", "use_one_core_a_product"]
+from lamina import limits
+
+__all__ = ["allow_connections", "collect_seldom", "share_heaps", "use_one_core_a_product"]
 
 _M_ARENA_MAX: Final = -8
 _HEAPS_MAX: Final = 2
@@ -36,6 +38,24 @@ def use_one_core_a_product() -> None:
     need: a brief with a query at 10^5 events took 81 ms of processor time on two cores, and 27 so.
     """
     threadpool_limits(1, "blas")
+
+
+def allow_connections(wanted: int) -> int:
+    """How many connections the process may have open: as many as wanted, if the system gives it the files for them.
+
+    Past its files a process takes no connection at all, not even to say so. The soft limit is raised as far as the hard
+    one lets it.
+    """
+    if sys.platform == "win32":
+        return wanted
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    need = wanted + limits.FILES_OPEN_MIN
+    if soft != resource.RLIM_INFINITY and soft < need:
+        soft = need if hard == resource.RLIM_INFINITY else min(need, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft - limits.FILES_OPEN_MIN))
 
 
 def collect_seldom() -> None:

@@ -11,10 +11,11 @@ from lamina.client import Client
 from lamina.errors import Forbidden, Gone, Invalid, NotFound
 from lamina.kernel.events import text_of
 from lamina.kernel.ids import Prefix, prefix_of
+from lamina.kernel.local import LocalTime, day_text, offset_of_or_none
 from lamina.kernel.records import Stance
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.kernel.views.parts import DerivedView, LiteralView, kind_of
+from lamina.kernel.views.parts import ClaimedView, DerivedView, LiteralView, kind_of
 from lamina.recall.layers.results import SupportGraph, WhyEdge, WhyNode
 
 __all__ = ["Reasons", "reasons_of", "record_of", "require_explicable", "words_of"]
@@ -154,11 +155,15 @@ def _concept(client: Client, record_id: str) -> _Told:
 def _event(client: Client, record_id: str) -> _Told:
     event = client.events.get(record_id)
     said = (
-        f"event, happened {rfc3339(event.context.observed_at)}, recorded {rfc3339(event.context.recorded_at)}"
-        f" in {event.scope}"
+        f"event, happened {_happened(event)}, recorded {rfc3339(event.context.recorded_at)} in {event.scope}"
     )
     words = f"{event.observed_actor.name or event.actor}: {text_of(event.content or {})}"
     return _Told(words, said, rests_on=tuple(("led_to", None, each) for each in event.derives))
+
+
+def _happened(event: EventView) -> str:
+    context = event.context
+    return str(LocalTime(context.observed_at, offset_of_or_none(context.observed_offset)))
 
 
 _READ: Final[dict[Prefix, Callable[[Client, str], _Told]]] = {
@@ -195,11 +200,20 @@ def _claimed(record: FactView | BeliefView) -> str:
 
 
 def _holds(record: DerivedView) -> str:
-    until = "" if record.valid_to is None else f" until {rfc3339(record.valid_to)[:10]}"
+    from_offset, to_offset = (
+        (record.valid_from_offset, record.valid_to_offset)
+        if isinstance(record, ClaimedView)
+        else (None, None)
+    )
+    until = "" if record.valid_to is None else f" until {_day(record.valid_to, to_offset)}"
     return (
-        f"holds since {rfc3339(record.valid_from)[:10]}{until}, confidence {record.confidence:.2f},"
+        f"holds since {_day(record.valid_from, from_offset)}{until}, confidence {record.confidence:.2f},"
         f" recorded {rfc3339(record.recorded_from)} in {record.scope}"
     )
+
+
+def _day(at: int, offset: str | None) -> str:
+    return day_text(at, offset_of_or_none(offset))
 
 
 def _cut(text: str) -> str:

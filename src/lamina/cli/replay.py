@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lamina.app import build_worker
+from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.worker import Worker
 from lamina.settings import Settings
 from lamina.store.ports.jobs import Jobs
@@ -37,6 +38,7 @@ def run_replay(settings: Settings, tell: Callable[[str], None]) -> Replayed:
         store = SqliteStore(settings.data, durable=False)
         try:
             events = store.jobs.reset()
+            store.rederivation.note_all(DERIVED_BY)
             failed = derive_all(store.jobs, build_worker(settings, store, replays=True), events, tell)
             return Replayed(events, failed)
         finally:

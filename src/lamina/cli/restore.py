@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from lamina.continuity.restoring import telling
+from lamina.continuity.restoring import Unreadable, telling, unreadable
 from lamina.kernel.time import SystemClock
 from lamina.settings import Settings
 from lamina.store.documents.restore import clone_head, past_writes
 from lamina.store.sqlite import SqliteStore
 
-__all__ = ["run_restore"]
+__all__ = ["Restored", "run_restore"]
 
 
-def run_restore(settings: Settings, clone: Path, tenant_id: str) -> tuple[int, bool]:
-    """Restore a tenant's documents; how many commits, and whether they have the hashes that they had."""
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """How many commits came back, whether with the hashes that they had, and which capsules cannot be read."""
+
+    commits: int
+    same_hashes: bool
+    unreadable: Sequence[Unreadable]
+
+
+def run_restore(settings: Settings, clone: Path, tenant_id: str) -> Restored:
+    """Restore a tenant's documents."""
     head = clone_head(clone)
     clock = SystemClock()
     store = SqliteStore(settings.data, clock=clock)
     try:
         past = past_writes(clone, tenant_id, clock.now())
         commit = store.documents.restore(tenant_id, past, telling(tenant_id))
+        lost = list(unreadable(store.documents, tenant_id))
     finally:
         store.close()
-    return commit.number, commit.sha == head
+    return Restored(commit.number, commit.sha == head, lost)

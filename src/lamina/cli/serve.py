@@ -13,10 +13,13 @@ from starlette.types import ASGIApp
 
 from lamina import limits
 from lamina.app import Server, build_server
-from lamina.cli.process import collect_seldom, share_heaps, use_one_core_a_product
+from lamina.cli.check import RegularCheck
+from lamina.cli.process import allow_connections, collect_seldom, share_heaps, use_one_core_a_product
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.errors import Invalid
+from lamina.http.connections import ConnectionBounds, Connections, bounded_protocol
+from lamina.kernel.time import SystemClock
 from lamina.observe.logs import set_up_logging
 from lamina.settings import Settings
 from lamina.store.sqlite import require_no_worker, usable
@@ -54,11 +57,14 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
     workers.start()
     retention = DailyRetention(server.retention(), server.failures)
     retention.start()
+    check = RegularCheck(server.store.upkeep, SystemClock(), server.failures)
+    check.start()
     collect_seldom()
     try:
         with contextlib.suppress(KeyboardInterrupt):
             _Uvicorn(config, server).run(sockets=[listener])
     finally:
+        check.stop()
         retention.stop()
         workers.stop()
         server.close()
@@ -67,8 +73,11 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
 
 def uvicorn_config(settings: Settings, application: ASGIApp) -> uvicorn.Config:
     """How Uvicorn serves the application. Only a trusted proxy may say for whom it asks."""
+    proxies = [name.strip() for name in settings.trusted_proxies.split(",") if name.strip()]
+    connections = Connections(ConnectionBounds(most=allow_connections(limits.CONNECTIONS_MAX)), proxies)
     return uvicorn.Config(
         application,
+        http=bounded_protocol(connections),
         log_level=settings.log_level,
         log_config=None,
         access_log=False,

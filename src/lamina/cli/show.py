@@ -17,6 +17,7 @@ from lamina.cli.reasons import Reasons
 from lamina.client.options import Stage
 from lamina.client.results import LifecycleEvent, Stored
 from lamina.errors import Invalid
+from lamina.kernel.shown import escaped, shown
 from lamina.kernel.time import rfc3339
 from lamina.recall.layers.results import SupportGraph, Why, WhyNode
 from lamina.recall.requests import View
@@ -36,7 +37,6 @@ __all__ = [
     "why",
 ]
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 MARKER = re.compile(r"\[\d+\]")
 _PIPE_WIDTH = 1000
 _TRAILING = re.compile(r" +(?=\n)")
@@ -71,8 +71,9 @@ class _Trimmed:
 
 
 def plain(text: str) -> str:
-    """Text without what a terminal obeys: a memory may hold escape sequences, which are not ours to run."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Text on one line without what a terminal obeys or a reader does not see: a memory may hold escape sequences, which
+    are not ours to run, and line breaks, which would make lines of its own."""
+    return shown(text).replace("\n", " ")
 
 
 def table(*headings: str, rows: Sequence[Sequence[str | Text]]) -> Table:
@@ -98,8 +99,9 @@ def view(name: str) -> View:
 
 
 def json(result: BaseModel) -> None:
-    """A result as one line of JSON, as the server words it."""
-    print(result.model_dump_json(by_alias=True), flush=True)
+    """A result as one line of JSON, as the server words it. On a terminal, what it would obey or hide is escaped."""
+    said = result.model_dump_json(by_alias=True)
+    print(escaped(said) if sys.stdout.isatty() else said, flush=True)
 
 
 def stored(result: Stored, words: Mapping[str, str]) -> None:

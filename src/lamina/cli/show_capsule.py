@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from lamina.cli.show import console, plain, table
+from lamina.cli.startup_page import startup_page
 from lamina.continuity.capsule.titles import TITLES
 
 __all__ = ["capsule", "differences", "listed", "moved", "startup", "versions", "written"]
@@ -41,20 +42,11 @@ def capsule(said: Plain) -> None:
     _trust(out, said.get("trust_signals"))
 
 
-def startup(said: Plain) -> None:
-    """The startup view; without a summary, the capsule itself."""
-    summary = said.get("startup_summary")
-    if summary is None:
-        return capsule(said)
+def startup(said: Plain, tokens_max: int | None = None) -> None:
+    """The startup view, in at most so many tokens."""
     out = console()
-    _where(out, said, summary["recovery"]["recovery_warnings"])
-    if said.get("capsule") is None:
-        return None
-    _heading(out, said["capsule"])
-    _fields(out, {**(summary["orientation"] or {}), **(summary["context"] or {})})
-    _preferences(out, summary.get("stable_preferences"))
-    _due(out, said.get("schedule_context"))
-    return _trust(out, summary.get("trust_signals"))
+    for line in startup_page(said, tokens_max):
+        out.print(Text(line.text, style=line.style))
 
 
 def written(said: Plain) -> None:
@@ -236,11 +228,6 @@ def _is_said(value: Any) -> bool:  # Any: as above
 
 def _title(name: str) -> str:
     return plain(name.replace("_", " "))
-
-
-def _due(out: Console, schedule: Plain | None) -> None:
-    items = (schedule or {}).get("due", {}).get("items", ())
-    _bullets(out, "Due", [f"{item['title']} ({item['due_at']})" for item in items])
 
 
 def _trust(out: Console, signals: Plain | None) -> None:

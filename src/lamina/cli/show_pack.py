@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from lamina.cli.show import MARKER, console, context, table
-from lamina.kernel.time import rfc3339
+from lamina.kernel.local import day_text, offset_of_or_none
+from lamina.kernel.views import EventView
 from lamina.recall.requests import Pack
 
 __all__ = ["best", "holds_nothing", "nothing_by", "nothing_found", "show_pack"]
@@ -73,7 +74,7 @@ def show_pack(pack: Pack, *, explain: bool, whole: bool) -> None:
             Text(marker, style="cyan"),
             kind,
             *([f"{score:.2f}"] if sure else []),
-            rfc3339(since)[:10],
+            since,
             record_id,
         ]
         for marker, (kind, score, since, record_id) in sources.items()
@@ -95,10 +96,20 @@ def _evidence(pack: Pack) -> str:
     return f"best evidence {pack.abstain.best_score:.2f}, threshold {pack.abstain.threshold:.2f}"
 
 
-def _sources(pack: Pack) -> dict[str, tuple[str, float, int, str]]:
-    """By marker: which kind of record it stands for, its score, since when that holds, and its id."""
+def _since(item: Any) -> str:  # Any: a view of one of the layers of a block
+    told = (
+        (item.context.observed_at, item.context.observed_offset)
+        if isinstance(item, EventView)
+        else (item.valid_from, getattr(item, "valid_from_offset", None))
+    )
+    at, offset = told
+    return day_text(at, offset_of_or_none(offset))
+
+
+def _sources(pack: Pack) -> dict[str, tuple[str, float, str, str]]:
+    """By marker: which kind of record it stands for, its score, since which day that holds, and its id."""
     items = {
-        item.id: (kind, item.score, item.context.observed_at if layer == "events" else item.valid_from)
+        item.id: (kind, item.score, _since(item))
         for layer, kind in _IN_BLOCK.items()
         for item in cast("list[Any]", getattr(pack.layers, layer))
     }

@@ -20,6 +20,7 @@ _RESTART_S_MAX = 30.0
 _STEADY_S = 60.0
 _STOP_S = 10.0
 _PART = "the worker process"
+_WAITING = "waiting for the worker process"
 
 
 class Workers:
@@ -73,8 +74,14 @@ class Workers:
         self._process = process = subprocess.Popen(command)  # noqa: S603 - our own module
         if self._stopping.is_set():
             process.terminate()  # it was told to stop before there was anything to stop
-        try:
-            return process.wait(_STEADY_S)
-        except subprocess.TimeoutExpired:
-            self._failures.over(_PART)
-        return process.wait()
+        while True:
+            # A wait that fails says nothing of the worker: one that lives is never given up for another.
+            try:
+                return process.wait(_STEADY_S)
+            except subprocess.TimeoutExpired:
+                self._failures.over(_PART)
+                self._failures.over(_WAITING)
+            except Exception as error:
+                if (code := process.poll()) is not None:
+                    return code
+                self._stopping.wait(self._failures.note(_WAITING, error))

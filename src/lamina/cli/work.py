@@ -9,12 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from lamina.app import build_drain, build_inquirer, build_worker
+from lamina.app import build_drain, build_inquirer, build_upgrader, build_worker
 from lamina.cli.process import collect_seldom, use_one_core_a_product
 from lamina.errors import Fault
 from lamina.kernel.time import SystemClock
+from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.observe.rounds import Failures
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore, alone, make_folder, require_store
 
@@ -43,9 +45,8 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
     with alone(settings.data), contextlib.ExitStack() as held:
         store = SqliteStore(settings.data, durable=False)
         store.jobs.take_over(SystemClock().now())
-        store.sessions.release()
-        store.inquiries.release()
-
+        store.sessions.take_over()
+        store.inquiries.take_over()
         store.upkeep.note_failing({})
         failures = Failures(store.upkeep.note_failing)
 
@@ -54,8 +55,16 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
 
         behind = [("lamina-drain", build_drain(settings, store, held, failures).run)]
         if (inquirer := build_inquirer(settings, store, held, failures)) is not None:
-            behind.append(("lamina-inquirer", inquirer.run))
-        lost = work_beside(build_worker(settings, store, failures).run, behind, told)
+            behind += [
+                (f"lamina-inquirer-{number}", inquirer.run)
+                for number in range(1, settings.llm_concurrency + 1)
+            ]
+        extractor = RulesExtractor(find_times)  # one for both: a parser is large
+        upgrader = build_upgrader(store, extractor, failures)
+        upgrader.begin()
+        worker = build_worker(settings, store, failures, behind=upgrader.step, extractor=extractor)
+        lost = work_beside(worker.run, behind, told)
+        upgrader.close()
         store.upkeep.note_failing({})
         store.close()
     if lost:

@@ -6,7 +6,7 @@ A time is an aware ``datetime`` or RFC 3339 text, a range is a pair of times of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
 from lamina.recall.requests import CitationMode, Diagnostics, LayerName
@@ -31,9 +31,21 @@ __all__ = [
     "TimedOptions",
     "TurnOptions",
     "View",
+    "time_text",
 ]
 
 Time = datetime | str
+"""A text goes to the server as it is. A ``datetime`` has a zone: in a zone of its own it goes with its offset, and words such as
+"yesterday" are then days there; in ``datetime.UTC`` it is an instant, and says nothing of anybody's clock."""
+
+
+def time_text(value: Any) -> Any:  # Any: what is no datetime is left to the server
+    """A time as the wire takes it: with its offset, or with ``Z`` where its zone is plain UTC."""
+    if not isinstance(value, datetime):
+        return value
+    return value.isoformat().replace("+00:00", "Z") if value.tzinfo is UTC else value.isoformat()
+
+
 TimeRange = tuple[Time | None, Time | None] | str
 Stage = Literal["captured", "indexed", "consolidated"]
 View = Literal["local", "holistic", "descend"]

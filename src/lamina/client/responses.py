@@ -82,6 +82,8 @@ def failure_of(response: httpx.Response) -> Failure:
     try:
         sent = from_json(response.content)
         details = dict(sent.get("details") or _problems(sent.get("detail")))
+        if "capsule_sha256" in sent:
+            details["capsule_sha256"] = sent["capsule_sha256"]
         hint = details.pop("hint", None) or sent.get("hint")
         message = sent["message"] if "message" in sent else _detail(sent["detail"])
         if not isinstance(message, str):
@@ -128,7 +130,8 @@ def _problems(detail: Any) -> dict[str, Any]:  # Any: as in ``_detail``
 
 
 def _field(problem: Any) -> str:  # Any: as in ``_detail``
-    return ".".join(map(str, problem["loc"][1:]))
+    within = [] if problem["type"] == "json_invalid" else problem["loc"][1:]
+    return ".".join(map(str, within)) or "body"
 
 
 def _class_of(status: int) -> type[LaminaError]:

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import to_jsonable_python
 
 from lamina.client.asks import Ask, ask
-from lamina.client.options import BriefOptions, Conversation, TurnOptions
+from lamina.client.options import BriefOptions, Conversation, TurnOptions, time_text
 from lamina.session.requests import Brief, Closed, Ingested
 
 __all__ = ["brief_ask", "close_ask", "ingest_ask"]
@@ -35,6 +35,7 @@ def ingest_ask(
     so there a key tells.
     """
     given: dict[str, Any] = {"timestamp": now, **options, "role": role, "text": text}
+    given["timestamp"] = time_text(given["timestamp"])
     if given.get("session_id") is None and given.get("idempotency_key") is None:
         given["idempotency_key"] = new_key()
     return ask("POST", "/ingest", Ingested, body=_body(given))

@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 from lamina import limits
 from lamina.client.asks import Ask, ask
 from lamina.client.identity import Identity
-from lamina.client.options import BulkOptions, ExperienceOptions, Stage
+from lamina.client.options import BulkOptions, ExperienceOptions, Stage, time_text
 from lamina.client.results import Stored, StoredBatch
 from lamina.errors import Invalid
 from lamina.kernel.time import instant
@@ -114,12 +114,12 @@ def _content(given: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any
 
 
 def _context(given: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    context = dict(to_jsonable_python(given.get("context") or {}))
+    context = dict(given.get("context") or {})
     for name in ("observed_at", "labels"):
         if given.get(name) is not None:
-            context[name] = to_jsonable_python(given[name])
-    context.setdefault("observed_at", now.isoformat())
-    return context
+            context[name] = given[name]
+    context["observed_at"] = time_text(context.get("observed_at", now))
+    return dict(to_jsonable_python(context))
 
 
 def bulk_ask(

@@ -55,6 +55,7 @@ def writes(
     *,
     also: RelayRight | None = None,
     bucket: str | None = None,
+    keeps_keys: bool = False,
     fails: tuple[str, ...] = (),
 ) -> Operation[Any]:
     """An operation that changes something; ``also`` where its answer shows others than it wrote."""
@@ -72,5 +73,6 @@ def writes(
         summary=summary,
         relay=(*more, need),
         bucket=bucket,
+        keeps_keys=keeps_keys,
         fails=fails,
     )

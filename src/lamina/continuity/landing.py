@@ -13,6 +13,7 @@ from lamina.kernel.operations import Call
 from lamina.kernel.relay import DOCUMENTS_CHANNEL, RELAY_SCOPE
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents, Write
+from lamina.store.ports.idempotency import Remembered
 from lamina.store.ports.log import Capture
 
 __all__ = ["Told", "draft_of", "landed", "retried"]
@@ -30,15 +31,21 @@ class Told:
 
 
 def landed(
-    documents: Documents, call: Call, message: str, changes: Sequence[Change], told: Told | None
+    documents: Documents,
+    call: Call,
+    message: str,
+    changes: Sequence[Change],
+    told: Told | None,
+    once: Remembered | None = None,
 ) -> Commit:
-    """Write changes as one commit. Raises ``Conflict`` (DOCUMENT_CHANGED) when a guard does not hold."""
+    """Write changes as one commit, ``once`` under its key. Raises ``Conflict`` (DOCUMENT_CHANGED) when a guard does not hold."""
     write = Write(
         tenant_id=call.principal.tenant_id,
         author=call.principal.actor,
         message=" ".join(message.splitlines()),
         changes=changes,
         captures=[] if told is None else [Capture(_draft(call, changes, told))],
+        once=once,
     )
     return documents.write([write])[0].commit
 

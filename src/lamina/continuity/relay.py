@@ -24,18 +24,20 @@ from lamina.continuity.shelf.documents import Shelf
 from lamina.continuity.shelf.uses import Uses
 from lamina.kernel.operations import Call, Operation
 from lamina.store.ports.documents import Documents
+from lamina.store.ports.idempotency import Idempotency
 
 __all__ = ["RelayBounds", "Surroundings", "relay_operations"]
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What continuity asks of others: what finds documents, what is due about subjects, and what was used."""
+    """What continuity asks of others: what finds documents, what is due about subjects, what was used, and which keys."""
 
     finder: Finder
     reminders: Reminders
     version: str
     uses: Uses
+    idempotency: Idempotency
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def relay_operations(documents: Documents, around: Surroundings, bounds: RelayBo
         continuity_operations(
             documents, sections=sections, archive_days=bounds.archive_days, shelf=shelf, uses=around.uses
         ),
-        file_operations(documents, finding, payload_bytes_max=bounds.payload_bytes_max),
+        file_operations(documents, finding, around.idempotency, payload_bytes_max=bounds.payload_bytes_max),
         context_operations(retrieving, Snapshots(documents, finding, around.version)),
     )
     return [operation for group in groups for operation in group]

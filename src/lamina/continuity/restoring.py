@@ -1,23 +1,29 @@
-"""What is told of documents that come back from a clone: the events that writing them would have led to."""
+"""What is told of documents that come back from a clone: the events that writing them would have led to.
+
+Also which of the restored capsules cannot be read: they stand as documents, and nothing shows them as capsules.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from lamina.continuity.capsule.subjects import ACTIVE, ROOT
+from lamina.continuity.capsule.subjects import ACTIVE, ARCHIVE, FALLBACK, ROOT
 from lamina.continuity.capsule.wording import in_words
 from lamina.continuity.context.snapshots import FOLDER as SNAPSHOTS
 from lamina.continuity.context.snapshots import snapshot_told
 from lamina.continuity.files.keeping import file_told
 from lamina.continuity.landing import Told, draft_of
+from lamina.continuity.shelf.envelopes import archived, fallback
 from lamina.continuity.shelf.loading import loaded
 from lamina.errors import LaminaError
-from lamina.store.ports.documents import ChangeKind, Step, Tell
+from lamina.store.ports.documents import ChangeKind, Documents, Step, Tell
 from lamina.store.ports.log import Capture
 
-__all__ = ["telling"]
+__all__ = ["Unreadable", "telling", "unreadable"]
 
 _RESTORER: Final = "system:restore"
 _ACTOR = re.compile(r"(user|agent|service|system):[A-Za-z0-9_\-.@+]+")
@@ -68,3 +74,33 @@ def _object(text: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A document that stands where a capsule should, its snapshot or its archive, and why it is none."""
+
+    path: str
+    reason: str
+
+
+def unreadable(documents: Documents, tenant_id: str) -> Iterator[Unreadable]:
+    """Every capsule, snapshot and archive of a tenant that cannot be read, by path."""
+    page = documents.below(tenant_id, ROOT, limit=_PAGE, with_content=True)
+    while page:
+        for document in page:
+            read = next((read for folder, read in _READ if document.path.startswith(folder)), None)
+            try:
+                if read is not None:
+                    read(document.content)
+            except LaminaError as error:
+                yield Unreadable(document.path, error.message)
+        page = documents.below(tenant_id, ROOT, after=page[-1].path, limit=_PAGE, with_content=True)
+
+
+_PAGE: Final = 100  # with their content: some megabytes
+_READ: Final[Sequence[tuple[str | tuple[str, ...], Callable[[bytes], object]]]] = (
+    (f"{FALLBACK}/", fallback),
+    (f"{ARCHIVE}/", archived),
+    (ACTIVE, loaded),
+)

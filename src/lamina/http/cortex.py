@@ -33,13 +33,14 @@ def _capture_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
             by_name["experience_bulk"],
             invalid_code="INVALID_ENVELOPE",
             body_bytes_max=limits.BULK_BODY_BYTES_MAX,
+            items="items",
         ),
         Route("GET", "/v1/experience/by-idempotency-key/{key}", by_name["experience_by_key"]),
     ]
 
 
 def _recall_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
-    return [Route("POST", "/v1/recall", by_name["recall"])]
+    return [Route("POST", "/v1/recall", by_name["recall"], headers={"Last-Event-ID": "last_event_id"})]
 
 
 def _layer_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from html import escape
 from typing import Final, get_args
 
 from lamina import __version__
 from lamina.http.routes import PARAMETER, Contract, Route
 
-__all__ = ["docs_page"]
+__all__ = ["PAGE_HEADERS", "docs_page"]
 
 _CALLED_BY: Final[dict[Contract, str]] = {
     "Cortex": "Applications and the Python client: five layers, two time axes, scopes, policy.",
@@ -22,6 +24,17 @@ _STYLE: Final = (
     "td,th{text-align:left;vertical-align:top;padding:.2rem 1rem .2rem 0;border-bottom:1px solid #ccc}"
     "code{overflow-wrap:anywhere}"
 )
+
+_STYLE_HASH: Final = b64encode(sha256(_STYLE.encode()).digest()).decode()
+PAGE_HEADERS: Final = {
+    "Content-Security-Policy": (
+        f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+}
+"""What a browser is told of the page: nothing but its own style, in nobody's frame."""
 
 
 def docs_page(routes: Sequence[Route]) -> bytes:

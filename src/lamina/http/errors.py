@@ -7,7 +7,8 @@ Cortex has the envelope of seed 002, 6.6; Relay and Synapse have the ``detail`` 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -15,23 +16,27 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from lamina import errors
+from lamina import errors, limits
 from lamina.catalogue import CATALOGUE
 from lamina.errors import Invalid, LaminaError, Malformed, Unauthenticated, outcome_of
 
 __all__ = [
     "DOCUMENTATION",
+    "TOO_MANY",
     "DetailBody",
     "ErrorEnvelope",
     "ErrorStyle",
     "HelpErrorBody",
+    "Problem",
     "Shown",
     "detail_response",
     "detailed",
     "envelope",
     "error_response",
+    "from_problems",
     "from_validation",
     "help_response",
+    "problems_of",
     "shown_in_detail",
     "status_of",
 ]
@@ -52,8 +57,9 @@ class ProblemShown(BaseModel):
     """One thing that is wrong with a request, as FastAPI words it."""
 
     type: str
-    loc: list[str]
+    loc: list[str | int]
     msg: str
+    ctx: dict[str, str | int | float | bool] | None = None
 
 
 class DetailBody(BaseModel):
@@ -63,6 +69,7 @@ class DetailBody(BaseModel):
     error_code: str
     request_id: str
     hint: str = ""
+    capsule_sha256: str | None = None
 
 
 class HelpHint(BaseModel):
@@ -124,6 +131,9 @@ _BY_TYPE_IN_BODY = {"json_invalid": "INVALID_BODY", "missing": "MISSING_REQUIRED
 def envelope(error: LaminaError, request_id: str) -> dict[str, Any]:
     """The error as the contract shows it; a hint, its own or that of its code, travels inside ``details``."""
     details = dict(error.details)
+    if "problems" in details:
+        own = ("field", "reason", "type")
+        details["problems"] = [{name: item[name] for name in own} for item in details["problems"]]
     known = CATALOGUE.get(error.code)
     hint = error.hint or (known.hint if known else None)
     if hint:
@@ -165,17 +175,35 @@ def detailed(
     problems = error.details.get("problems")
     body: dict[str, Any] = {"detail": error.message}
     if problems is not None:
-        body["detail"] = [
-            {"type": item["type"], "loc": ["body", *item["field"].split(".")], "msg": item["reason"]}
-            for item in problems
-        ]
+        body["detail"] = [_worded(item) for item in problems]
     if detail is not None:
         body["detail"] = detail
     body |= {"error_code": error.code, "request_id": request_id}
     if error.hint:
         body["hint"] = error.hint
+    if error.code == "CAPSULE_CHANGED":
+        body["capsule_sha256"] = error.details["capsule_sha256"]
     usual = outcome_of(error).status if problems is None else 422
     return _response(error, status or usual, body, headers)
+
+
+def _worded(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """A problem as FastAPI shows it, but for the input."""
+    shown = {"type": problem["type"], "loc": list(problem["loc"]), "msg": problem["reason"]}
+    ctx = problem["ctx"]
+    if problem["type"] in ("too_long", "too_short") and ctx.get("field_type") == "Value":
+        # A text whose bound stands behind our own check of it; Pydantic says so of a text alone.
+        most, least = ctx.get("max_length"), ctx.get("min_length")
+        bound = f"at least {least}" if most is None else f"at most {most}"
+        plural = "" if 1 in (most, least) else "s"
+        shown["type"] = f"string_{problem['type']}"
+        shown["msg"] = f"String should have {bound} character{plural}"
+        ctx = {name: value for name, value in ctx.items() if name in ("max_length", "min_length")}
+    elif problem["type"] == "model_type":
+        shown["type"] = "model_attributes_type"
+        shown["msg"] = "Input should be a valid dictionary or object to extract fields from"
+        ctx = {}
+    return shown | ({"ctx": ctx} if ctx else {})
 
 
 def shown_in_detail(code: str) -> Collection[Shown]:
@@ -225,17 +253,91 @@ def _response(
     )
 
 
-def from_validation(error: ValidationError, code: str) -> LaminaError:
-    """One of ours for what Pydantic found: the first problem in the message, all fields in the details.
+_JSON_PLACE: Final = re.compile(r" at line 1 column (\d+)$")
+_BOUNDS_SHOWN: Final = frozenset(
+    [
+        "actual_length",
+        "expected",
+        "field_type",
+        "ge",
+        "gt",
+        "le",
+        "lt",
+        "max_length",
+        "min_length",
+        "multiple_of",
+        "pattern",
+    ]
+)
+"""What of Pydantic's context is told: bounds and allowed values, none of which comes from the input."""
 
-    Inputs are not echoed: they may be memories.
+
+def _context(problem: Mapping[str, Any]) -> dict[str, Any]:
+    shown = _BOUNDS_SHOWN | ({"error"} if problem["type"] == "json_invalid" else frozenset())
+    ctx = problem.get("ctx") or {}
+    return {name: ctx[name] for name in ctx if name in shown and isinstance(ctx[name], str | int | float)}
+
+
+def _place(problem: Mapping[str, Any], where: Callable[[str], str]) -> list[str | int]:
+    """Where a problem is, as Pydantic says it behind the part of the request; for what is not JSON the offset."""
+    if problem["type"] == "json_invalid":
+        place = _JSON_PLACE.search(problem["msg"])
+        return ["body", int(place[1]) - 1] if place else ["body"]
+    loc = problem["loc"]
+    return [where(str(loc[0])) if loc else "body", *loc]
+
+
+def _in_body(name: str) -> str:  # noqa: ARG001 - the shape of ``where``
+    return "body"
+
+
+Problem = Mapping[str, Any]
+"""One of Pydantic's, as ``ValidationError.errors`` gives it."""
+
+
+def from_validation(
+    error: ValidationError,
+    code: str,
+    where: Callable[[str], str] = _in_body,
+    few: Callable[[], Sequence[Problem]] | None = None,
+) -> LaminaError:
+    """One of ours for what Pydantic found: the first problem in the message, the first few in the details.
+
+    ``where`` says in which part of the request a field stands. ``few`` gives the first few in another way, where there are
+    too many to put all of them into words. Inputs are not echoed: they may be memories.
     """
-    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    many = error.error_count() > limits.PROBLEMS_READ_MAX
+    problems = few() if many and few is not None else problems_of(error)
+    return from_problems(problems, code, count=error.error_count(), where=where)
+
+
+def problems_of(error: ValidationError) -> Sequence[Problem]:
+    """What Pydantic found; all of it, which takes microseconds each."""
+    if error.error_count() > limits.PROBLEMS_READ_MAX:
+        return [TOO_MANY]
+    return error.errors(include_url=False, include_input=False)
+
+
+TOO_MANY: Final[Problem] = {
+    "type": "too_many_problems",
+    "loc": (),
+    "msg": "more is wrong with it than can be told",
+}
+"""Stands for problems that nobody put into words."""
+
+
+def from_problems(
+    problems: Sequence[Problem],
+    code: str,
+    count: int | None = None,
+    where: Callable[[str], str] = _in_body,
+) -> LaminaError:
+    """As ``from_validation``, from the problems themselves; ``count`` is how many there are where more are known of."""
     first = problems[0]
     field = ".".join(str(part) for part in first["loc"]) or "body"
     unknown = first["type"] == "extra_forbidden"
     reason = "is not known here" if unknown else first["msg"].removeprefix("Value error, ")
-    details = {
+    details: dict[str, Any] = {
         "field": field,
         "reason": reason,
         "problems": [
@@ -243,10 +345,14 @@ def from_validation(error: ValidationError, code: str) -> LaminaError:
                 "field": ".".join(str(part) for part in item["loc"]) or "body",
                 "reason": item["msg"],
                 "type": item["type"],
+                "loc": _place(item, where),
+                "ctx": _context(item),
             }
-            for item in problems[:20]
+            for item in problems[: limits.PROBLEMS_SHOWN_MAX]
         ],
     }
+    if count is not None and count > len(details["problems"]):
+        details["problems_in_all"] = count
     known = _BY_TYPE_IN_BODY.get(first["type"])
     if known == "INVALID_BODY":
         return Malformed("INVALID_BODY", f"the body is not JSON: {reason}", details=details)

@@ -162,7 +162,7 @@ def _codes(route: Route) -> Iterator[str]:
     if "{" in route.path:
         yield "NOT_FOUND"
     if route.has_body:
-        yield from ("INVALID_BODY", "BODY_TOO_LARGE")
+        yield from ("INVALID_BODY", "BODY_TOO_LARGE", "BODY_TOO_COMPLEX", "TOO_MUCH_AT_ONCE", "SERVER_FULL")
     if not operation.open:
         yield from (
             "MISSING_TOKEN",

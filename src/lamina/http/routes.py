@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 from starlette.requests import Request as HttpRequest
 
 from lamina import limits
-from lamina.errors import Invalid, Malformed, TooLarge
-from lamina.http.errors import ErrorStyle, error_response, from_validation
+from lamina.errors import Invalid, Malformed
+from lamina.http.batches import read_batch
+from lamina.http.bodies import Bodies, HeldBody, read_body
+from lamina.http.errors import ErrorStyle, Problem, error_response, from_validation
+from lamina.http.problems import few_problems
+from lamina.kernel.json_scan import JsonBounds, JsonScan
 from lamina.kernel.operations import Effect, Operation
 
 __all__ = ["PARAMETER", "Contract", "Read", "Route"]
@@ -23,6 +28,10 @@ PARAMETER = re.compile(r"{([a-z_]+)(?::path)?}")
 
 Contract = Literal["Cortex", "Relay", "Synapse"]
 """Whose paths a row belongs to."""
+
+
+_ITEM_BOUNDS = JsonBounds(limits.JSON_KEYS_MAX, limits.JSON_ELEMENTS_MAX)
+_BATCH_BOUNDS = JsonBounds(limits.BULK_KEYS_MAX, limits.BULK_ELEMENTS_MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,7 @@ class Route:
     carries a body; query and path parameters fill the rest. Query parameters named in ``lists`` hold several
     values separated by commas. ``headers`` maps a header to the request field that it fills, ``named`` a parameter of
     the path to a field of another name. ``query`` are the fields of a request with a body that its URL carries.
-    ``errors`` is the style in which its contract shows them.
+    ``errors`` is the style in which its contract shows them. ``items`` is the field of a batch: a large body is read item by item.
     """
 
     verb: str
@@ -57,33 +66,57 @@ class Route:
     named: Mapping[str, str] = field(default_factory=dict)
     query: frozenset[str] = frozenset()
     contract: Contract = "Cortex"
+    items: str | None = None
 
     @property
     def has_body(self) -> bool:
         """Whether the verb carries one."""
         return self.verb in ("POST", "PUT", "PATCH")
 
-    async def read(self, http: HttpRequest) -> Read:
+    async def read(self, http: HttpRequest, bodies: Bodies, held: HeldBody) -> Read:
         """The request behind what came in; raises one of ours for what is wrong with it."""
         around = self._around(http)
         key = self._offered_key(http)
         if not self.has_body:
             return Read(self._validated(around), b"", key)
-        body = await _body(http, self.body_bytes_max)
+        body, scan = await read_body(http, self.body_bytes_max, self._bounds, held)
+        if self.items is not None and scan is not None and len(body) > limits.BODY_BYTES_MAX:
+            # The key that every write takes stands in a batch itself, and is read with it.
+            return await bodies.parsed(lambda: self._parsed_by_items(body, scan, key), len(body))
+        return await bodies.parsed(lambda: self._parsed(body, around, key), len(body))
+
+    def _parsed(self, body: bytes, around: Mapping[str, Any], key: str | None) -> Read:
+        content = body
         try:
             content, key = self._keyed(body, key)
             if self.body_field is not None:
                 part = self._body_adapter.validate_json(content)
-                return Read(self._validated(around | {self.body_field: part}), body, key)
+                return Read(self._validated({**around, self.body_field: part}), body, key)
             if not content and not self.requires_a_body:
                 content = b"{}"
             if not around:
                 whole: BaseModel = self.operation.request.model_validate_json(content)
                 return Read(whole, body, key)
             given = TypeAdapter(dict[str, Any]).validate_json(content or b"{}")
-            return Read(self._validated(given | around), body, key)
+            return Read(self._validated({**given, **around}), body, key)
         except ValidationError as error:
-            raise from_validation(error, self.invalid_code) from error
+            kind = self._body_adapter if self.body_field is not None else TypeAdapter(self.operation.request)
+            few = partial(_few, content, around if self.body_field is None else {}, kind)
+            raise from_validation(error, self.invalid_code, self._where, few) from error
+
+    def _parsed_by_items(self, body: bytes, scan: JsonScan, offered: str | None) -> Read:
+        """A large batch, item by item, so that other calls are answered between them."""
+        assert self.items is not None, "a row without items has no batches"
+        kind: Any = self.operation.request
+        given = read_batch(body, scan, kind, self.items, self.invalid_code)
+        if offered is not None:
+            _check_one_key(given.get("idempotency_key"), offered)
+            given["idempotency_key"] = offered
+        return Read(self._validated(given), body, None)
+
+    @property
+    def _bounds(self) -> JsonBounds:
+        return _ITEM_BOUNDS if self.items is None else _BATCH_BOUNDS
 
     @property
     def requires_a_body(self) -> bool:
@@ -113,12 +146,7 @@ class Route:
             return body, offered
         given = TypeAdapter(dict[str, Any]).validate_json(body or b"{}")
         inside = given.pop("idempotency_key", None)
-        if None not in (inside, offered) and inside != offered:
-            raise Malformed(
-                "INVALID_REQUEST",
-                "the idempotency keys of the body and of the header differ",
-                details={"field": "idempotency_key"},
-            )
+        _check_one_key(inside, offered)
         key = offered if inside is None else _checked(inside)
         if takes_key:
             given["idempotency_key"] = key
@@ -141,8 +169,16 @@ class Route:
         try:
             request: BaseModel = self.operation.request.model_validate(given)
         except ValidationError as error:
-            raise from_validation(error, self.invalid_code) from error
+            raise from_validation(error, self.invalid_code, self._where) from error
         return request
+
+    def _where(self, name: str) -> str:
+        """The part of a request in which a field stands."""
+        if name in self.in_path:
+            return "path"
+        if name in self.headers.values():
+            return "header"
+        return "body" if self.has_body and name not in self.query else "query"
 
     def _around(self, http: HttpRequest) -> dict[str, Any]:
         given: dict[str, Any] = {self.named.get(k, k): v for k, v in http.path_params.items()}
@@ -170,6 +206,20 @@ def _adapter(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
     return _ADAPTERS[model, name]
 
 
+def _few(content: bytes, around: Mapping[str, Any], kind: TypeAdapter[Any]) -> Sequence[Problem]:
+    given = from_json(content)
+    return few_problems({**given, **around} if isinstance(given, dict) else given, kind.validate_python)
+
+
+def _check_one_key(inside: object, offered: str | None) -> None:
+    if None not in (inside, offered) and inside != offered:
+        raise Malformed(
+            "INVALID_REQUEST",
+            "the idempotency keys of the body and of the header differ",
+            details={"field": "idempotency_key"},
+        )
+
+
 def _checked(key: object) -> str:
     """An idempotency key: printable ASCII, at most 64 characters."""
     long = limits.IDEMPOTENCY_KEY_LENGTH_MAX
@@ -179,40 +229,4 @@ def _checked(key: object) -> str:
         "INVALID_REQUEST",
         f"idempotency_key must be 1 to {long} printable ASCII characters",
         details={"field": "idempotency_key"},
-    )
-
-
-async def _body(http: HttpRequest, bytes_max: int) -> bytes:
-    said = http.headers.get("content-type")
-    kind = "application/json" if said is None else said.split(";", 1)[0].strip().lower()
-    if kind != "application/json" and not kind.endswith("+json"):
-        raise Malformed(
-            "INVALID_BODY", f"the content type is {kind[:64]}", hint="send application/json; charset=utf-8"
-        )
-    declared = http.headers.get("content-length")
-    if declared is not None and declared.isdigit() and int(declared) > bytes_max:
-        raise _too_large(bytes_max)
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in http.stream():
-        size += len(chunk)
-        if size > bytes_max:
-            raise _too_large(bytes_max)
-        chunks.append(chunk)
-    if said is None and size:
-        # Browsers let any page send such a body without asking the server first.
-        raise Malformed(
-            "INVALID_BODY",
-            "the body comes without a content type",
-            hint="send Content-Type: application/json",
-        )
-    return b"".join(chunks)
-
-
-def _too_large(bytes_max: int) -> TooLarge:
-    return TooLarge(
-        "BODY_TOO_LARGE",
-        f"the body is larger than {bytes_max} bytes",
-        hint="split it; up to 1000 items go into one bulk write",
-        details={"bytes_max": bytes_max},
     )

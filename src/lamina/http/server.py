@@ -27,7 +27,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lamina.errors import Fault, Invalid, LaminaError, NotFound, Unsupported
 from lamina.gateway import Gateway, Inbound, Reply
-from lamina.http.docs_page import docs_page
+from lamina.http.bodies import Bodies
+from lamina.http.docs_page import PAGE_HEADERS, docs_page
 from lamina.http.errors import ErrorStyle, error_response
 from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import openapi_document
@@ -59,13 +60,15 @@ def create_application(
     sites that resolve their own name to this machine. Where it names some, operations take no requests of other
     sites' pages either.
     """
-    document, listing = openapi_document(routes), docs_page(routes)
+    document, listing, bodies = openapi_document(routes), docs_page(routes), Bodies()
     endpoints: dict[str, dict[str, Route]] = {}
     for route in routes:
         endpoints.setdefault(route.path, {})[route.verb] = route
     table = [
         StarletteRoute(
-            path, _endpoint(gateway, by_verb, pool, guarded=hosts is not None), methods=sorted(by_verb)
+            path,
+            _endpoint(gateway, by_verb, pool, bodies, guarded=hosts is not None),
+            methods=sorted(by_verb),
         )
         for path, by_verb in sorted(endpoints.items(), key=_fixed_paths_first)
     ]
@@ -110,7 +113,7 @@ def _fixed_paths_first(item: tuple[str, Any]) -> tuple[int, str]:
 
 
 def _endpoint(
-    gateway: Gateway, by_verb: dict[str, Route], pool: ThreadPoolExecutor, *, guarded: bool
+    gateway: Gateway, by_verb: dict[str, Route], pool: ThreadPoolExecutor, bodies: Bodies, *, guarded: bool
 ) -> Callable[[HttpRequest], Awaitable[Response]]:
     async def endpoint(http: HttpRequest) -> Response:
         route = by_verb.get(http.method) or by_verb["GET"]
@@ -122,7 +125,7 @@ def _endpoint(
             if guarded:
                 refuse_other_pages(http)
             principal = await _identified(gateway, inbound, route, pool)
-            reply = await _run(gateway, route, http, inbound, principal, pool)
+            reply = await _run(gateway, route, http, inbound, principal, pool, bodies)
             response = _response(reply, pool)
         except ClientDisconnect:
             response = Response(status_code=_CLIENT_LEFT)
@@ -162,13 +165,16 @@ async def _run(
     inbound: Inbound,
     principal: Principal,
     pool: ThreadPoolExecutor,
+    bodies: Bodies,
 ) -> Reply:
-    read = await route.read(http)
-    inbound = replace(inbound, body=read.body, key=read.key)
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(
-        pool, gateway.execute, route.operation, read.request, inbound, principal
-    )
+    caller = f"{principal.tenant_id}/{principal.actor}" if principal.actor else inbound.asked.client_ip or ""
+    with bodies.holding(caller) as held:
+        read = await route.read(http, bodies, held)
+        inbound = replace(inbound, body=read.body, key=read.key)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(
+            pool, gateway.execute, route.operation, read.request, inbound, principal
+        )
 
 
 def _response(reply: Reply, pool: ThreadPoolExecutor) -> Response:
@@ -240,7 +246,7 @@ def _page(gateway: Gateway, content: bytes, media_type: str) -> Callable[[HttpRe
             gateway.identify(inbound, None)
         except LaminaError as busy:
             return error_response(busy, inbound.request_id, inbound.out)
-        return Response(content, headers=inbound.out, media_type=media_type)
+        return Response(content, headers={**inbound.out, **PAGE_HEADERS}, media_type=media_type)
 
     return page
 

@@ -121,7 +121,9 @@ class Pepper:
 
     def hash(self, value: bytes) -> str:
         """``sha256(value || pepper)`` as ``sha256:<hex>`` (seed 002, section 14)."""
-        return f"sha256:{hashlib.sha256(value + self.secret).hexdigest()}"
+        hashed = hashlib.sha256(value)
+        hashed.update(self.secret)
+        return f"sha256:{hashed.hexdigest()}"
 
 
 _NAMES = (*AuditDraft._fields, "number", "previous")

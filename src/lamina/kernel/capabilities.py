@@ -21,6 +21,7 @@ class Capability(StrEnum):
     SCOPE_WRITE_ELEVATED = "scope.write.elevated"
     SCOPE_WRITE_ON_BEHALF_OF = "scope.write.on_behalf_of"
     SCOPE_WRITE_ABOUT_OTHER = "scope.write.about_other"
+    SCOPE_WRITE_OTHERS_MEMORY = "scope.write.others_memory"
     SCOPE_READ_LOCAL = "scope.read.local"
     SCOPE_READ_HOLISTIC = "scope.read.holistic"
     SCOPE_READ_DESCEND = "scope.read.descend"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal
 
+from lamina.kernel.local import LocalTime, Offset
 from lamina.kernel.names import decoded
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -112,9 +113,10 @@ class Party:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """When and around what the experience happened."""
+    """When and around what the experience happened. ``observed_offset`` is the offset from UTC that the time was sent with."""
 
     observed_at: Instant
+    observed_offset: Offset | None = None
     source_recorded_at: Instant | None = None
     location: Any = None  # Any: stored as submitted, a string or an object of the caller's own
     preceded_by: tuple[str, ...] = ()
@@ -161,13 +163,26 @@ class Event(EventDraft):
 
     ``position`` counts per tenant from 1, in the order of appending; ``recorded_at`` rises strictly with it.
     ``cancelled_after`` is the last stage that had been done when derivation was cancelled; such an event is
-    out of recall and lists.
+    out of recall and lists. ``zone_offset`` is what derivation found of the speaker's clock, where the time was sent without an
+    offset and their zone was known.
     """
 
     id: str
     position: int
     recorded_at: Instant
     cancelled_after: Stage | None = None
+    zone_offset: Offset | None = None
+
+    @property
+    def offset(self) -> Offset | None:
+        """Of the clock by which the event's words are read; None for UTC."""
+        sent = self.context.observed_offset
+        return self.zone_offset if sent is None else sent
+
+    @property
+    def told_at(self) -> LocalTime:
+        """When it happened, by that clock."""
+        return LocalTime(self.context.observed_at, self.offset)
 
     @property
     def cancels(self) -> str | None:
@@ -187,7 +202,7 @@ class Event(EventDraft):
 class LifecycleRow:
     """Something that happened to an event or a job, for those who watch (seed 002, 8.9 and 13).
 
-    ``number`` counts per event from 1; ``sequence`` counts per store and is never shown outside.
+    ``number`` counts per event from 1; ``sequence`` counts per tenant and is never shown outside.
     """
 
     tenant_id: str

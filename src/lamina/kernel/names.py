@@ -10,7 +10,7 @@ import base64
 import re
 from typing import Final
 
-__all__ = ["decoded", "encoded"]
+__all__ = ["decoded", "encoded", "scope_segment"]
 
 _MARK: Final = "b64-"
 _PLAIN = re.compile(r"[A-Za-z0-9_\-]+", re.ASCII)
@@ -25,6 +25,16 @@ def encoded(name: str) -> str:
     if _PLAIN.fullmatch(name) and not name.startswith(_MARK):
         return name
     return _MARK + base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
+
+
+def scope_segment(actor: str) -> str:
+    """An actor as a segment of a path.
+
+    >>> scope_segment("user:ana"), scope_segment("user:ana@example.org")
+    ('user:ana', 'user:b64-YW5hQGV4YW1wbGUub3Jn')
+    """
+    kind, _, name = actor.partition(":")
+    return f"{kind}:{encoded(name)}"
 
 
 def decoded(part: str) -> str:

@@ -13,12 +13,13 @@ from pydantic_core import from_json
 from lamina.errors import LaminaError, Malformed
 from lamina.kernel.canonical import digest, not_finite
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.json_scan import digest_in_parts
 from lamina.kernel.relay import NoRelayAccess, RelayAccess, RelayNeed
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.tokens import TokenFacts
 
-__all__ = ["Answer", "Call", "Effect", "Grant", "Operation", "Permits", "Principal", "Tier"]
+__all__ = ["Answer", "Call", "CallKey", "Effect", "Grant", "Operation", "Permits", "Principal", "Tier"]
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 
@@ -89,6 +90,16 @@ class Permits(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class CallKey:
+    """The idempotency key of a call: its endpoint family (seed 002, 18.2 item 9), the key, and what else of the request
+    must be the same beside its body."""
+
+    family: str
+    key: str
+    place: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One use of an operation: by whom, when, under which id, and what they may do."""
 
@@ -104,20 +115,27 @@ class Call:
     """What the caller may do with Relay's documents; handlers ask it for every path that they learn on the way."""
     noted: dict[str, list[Any]] = field(default_factory=dict)
     """What the call's audit row says beside its columns; handlers add to it, never what a memory says."""
+    key: CallKey | None = None
+    """The caller's idempotency key, for who lands it with what it led to."""
 
-    def body_hash(self) -> str:
-        """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same.
+    def body_hash(self, *, without: str | None = None) -> str:
+        """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same, and so is one that
+        differs in the field ``without``.
 
         Raises ``Malformed`` (INVALID_BODY) for a number that is none in JSON, also in a field that nobody reads.
         """
-        body = from_json(self.body)
         try:
-            return digest(body)
+            return digest_in_parts(self.body) if without is None else digest(_without(self.body, without))
         except ValueError as error:
-            field = (not_finite(body) or "body")[:256]
+            field = (not_finite(from_json(self.body)) or "body")[:256]
             raise Malformed(
                 "INVALID_BODY", f"{field}: is not a finite number", details={"field": field}
             ) from error
+
+    def keyed_hash(self) -> str:
+        """The hash of all that must be the same where the call's idempotency key is used again."""
+        assert self.key is not None, "only who has a key asks for what it stands for"
+        return digest([*self.key.place, self.body_hash()])
 
     def may_read(self, scope: Scope) -> bool:
         """Whether the caller may read what is in a scope: ids of anything else are not shown to them."""
@@ -194,3 +212,10 @@ class Operation(Generic[RequestT]):
     answers: tuple[int, ...] = (200,)
     fails: tuple[str, ...] = ()
     streams: Literal["never", "asked", "always"] = "never"
+
+
+def _without(body: bytes, field: str) -> Any:  # Any: whatever JSON can hold
+    value = from_json(body)
+    if isinstance(value, dict):
+        value.pop(field, None)
+    return value

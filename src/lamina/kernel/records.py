@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from lamina.kernel.ids import Prefix
+from lamina.kernel.local import LocalTime, Offset, day_text, whole_days
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 
 __all__ = [
     "LOOPS_OPEN",
+    "Author",
     "Belief",
     "Claim",
     "Concept",
@@ -149,11 +152,22 @@ class Record:
     excluded: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who said something, by actor id, and as they were called then."""
+
+    id: str
+    name: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim(Record):
     """Something said of a subject: a fact that one event tells, or a belief that several bear on.
 
-    ``external`` where nobody but a tool, a document or an assistant said it; ``by_assistant`` where, of these, only an assistant did.
+    ``external`` where nobody said it as their own word; ``by_assistant`` where, of these, only an assistant did, ``handed_over``
+    where only words say so that somebody may have pasted or quoted. ``said_by`` is who said it of a person other than themselves, while
+    that person did not. ``from_offset`` and ``to_offset`` are the clocks by which ``valid_from`` and ``valid_to`` were told: their days
+    are days there.
     """
 
     subject: Subject
@@ -162,6 +176,19 @@ class Claim(Record):
     negated: bool
     external: bool
     by_assistant: bool = False
+    handed_over: bool = False
+    said_by: Author | None = None
+    from_offset: Offset | None = None
+    to_offset: Offset | None = None
+
+    @property
+    def days(self) -> tuple[date, date] | None:
+        """The first day and the day after the last, of a claim that holds for whole days; None for any other."""
+        if self.valid_to is None:
+            return None
+        return whole_days(
+            LocalTime(self.valid_from, self.from_offset), LocalTime(self.valid_to, self.to_offset)
+        )
 
     @property
     def claim_key(self) -> str:
@@ -230,7 +257,7 @@ class Loop(Fact):
     """Something a person left open: a fact with a state. Its predicate is its type, its object the words of it.
 
     ``salience`` is 1 to 5 and rises each time it is said again; ``seen_at`` is when that was last. ``valid_to`` is when
-    it was completed or dropped. ``due_at`` is the end of the day or time that was named.
+    it was completed or dropped. ``due_at`` is the end of the day or time that was named, ``due_offset`` the clock of who named it.
     """
 
     status: LoopStatus
@@ -238,6 +265,12 @@ class Loop(Fact):
     horizon: Horizon
     due_at: Instant | None
     seen_at: Instant
+    due_offset: Offset | None = None
+
+    @property
+    def due_day(self) -> str | None:
+        """The day on which it is due, by that clock; its end is kept."""
+        return None if self.due_at is None else day_text(self.due_at - 1, self.due_offset)
 
     @property
     def last_at(self) -> Instant:

@@ -17,6 +17,7 @@ from typing import Final, Protocol
 from lamina.errors import Invalid
 
 __all__ = [
+    "FIRST_INSTANT",
     "LAST_INSTANT",
     "SECOND_US",
     "Axes",
@@ -30,6 +31,7 @@ __all__ = [
     "duration_us",
     "from_datetime",
     "instant",
+    "is_day",
     "rfc3339",
     "rfc3339_or_none",
     "to_datetime",
@@ -78,9 +80,10 @@ class SystemClock:
 
 
 def from_datetime(value: datetime) -> Instant:
-    """The instant of an aware datetime; a naive one is a bug of the caller."""
+    """The instant of an aware datetime, the first or last there is where it lies outside of the years 1 to 9999 in UTC; a naive
+    one is a bug of the caller."""
     assert value.tzinfo is not None, "an instant needs a zone"
-    return (value - _EPOCH) // timedelta(microseconds=1)
+    return max(FIRST_INSTANT, min((value - _EPOCH) // timedelta(microseconds=1), LAST_INSTANT))
 
 
 def to_datetime(value: Instant) -> datetime:
@@ -126,18 +129,24 @@ def instant(text: str, *, field: str = "timestamp") -> Instant:
         offset_s = (offset_hours * 3600 + offset_minutes * 60) * (1 if match[9] == "+" else -1)
     fraction_us = int((match[7] or "0").ljust(6, "0")[:6])
     value = from_datetime(moment) + fraction_us - offset_s * SECOND_US
-    if not _FIRST <= value <= LAST_INSTANT:
+    if not FIRST_INSTANT <= value <= LAST_INSTANT:
         raise _invalid(field, f"{text[:64]!r} lies outside of the years 1 to 9999 in UTC")
     return value
 
 
+def is_day(text: str) -> bool:
+    """Whether a text is a bare date, such as ``2026-06-29``."""
+    return _DATE.fullmatch(text) is not None
+
+
 def day_or_instant(text: str, *, field: str = "timestamp") -> Instant:
     """As ``instant``; a bare date is its midnight in UTC. For bounds that a reader asks for, not for what happened."""
-    return instant(f"{text}T00:00:00Z" if _DATE.fullmatch(text) else text, field=field)
+    return instant(f"{text}T00:00:00Z" if is_day(text) else text, field=field)
 
 
-_FIRST = from_datetime(datetime.min.replace(tzinfo=UTC))
-LAST_INSTANT: Final = from_datetime(datetime.max.replace(tzinfo=UTC))
+FIRST_INSTANT: Final = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+"""The beginning of the year 1: nothing earlier can be written."""
+LAST_INSTANT: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 """The end of the year 9999: nothing later can be written."""
 
 

@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -20,15 +20,19 @@ from pydantic import (
 
 from lamina import limits
 from lamina.errors import Invalid
+from lamina.kernel.local import LocalTime, local_bound, local_time, offset_of, offset_text
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant, day_or_instant, instant, rfc3339
+from lamina.kernel.time import day_or_instant, instant, rfc3339
 
 __all__ = [
     "BoundText",
     "DurationText",
     "InstantText",
     "Limit",
+    "LocalBoundText",
+    "LocalTimeText",
     "Nothing",
+    "OffsetText",
     "Request",
     "Result",
     "ScopePath",
@@ -62,8 +66,11 @@ def _parse_scope(value: Any, info: ValidationInfo) -> Scope:
     return Scope.parse(value)
 
 
-def _read_by(read: Callable[..., Instant]) -> Callable[[Any, ValidationInfo], Instant]:
-    def parse(value: Any, info: ValidationInfo) -> Instant:  # Any: whatever came in
+_ValueT = TypeVar("_ValueT")
+
+
+def _read_by(read: Callable[..., _ValueT]) -> Callable[[Any, ValidationInfo], _ValueT]:
+    def parse(value: Any, info: ValidationInfo) -> _ValueT:  # Any: whatever came in
         field = info.field_name or "timestamp"
         if not isinstance(value, str):
             raise Invalid(
@@ -96,6 +103,30 @@ InstantText = Annotated[
 ]
 """RFC 3339 with a zone outside, microseconds since 1970 inside: when something happened."""
 
+LocalTimeText = Annotated[
+    LocalTime,
+    BeforeValidator(_read_by(local_time)),
+    PlainSerializer(str, return_type=str, when_used="json"),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "format": "date-time",
+            "examples": ["2026-05-13T15:42:00Z", "2026-06-30T00:30:00+05:30"],
+        }
+    ),
+]
+"""As ``InstantText``, with the offset that it was written with: when something happened, by the clock of whoever tells it."""
+
+OffsetText = Annotated[
+    int,
+    BeforeValidator(_read_by(offset_of)),
+    PlainSerializer(offset_text, return_type=str, when_used="json"),
+    WithJsonSchema(
+        {"type": "string", "pattern": r"^[+-]([01]\d|2[0-3]):?[0-5]\d$", "examples": ["+05:30", "-08:00"]}
+    ),
+]
+"""An offset from UTC: minutes east of it inside."""
+
 BoundText = Annotated[
     int,
     BeforeValidator(_read_by(day_or_instant)),
@@ -109,6 +140,21 @@ BoundText = Annotated[
     ),
 ]
 """What a reader asks for: as ``InstantText``, or a date, which is its midnight in UTC."""
+
+
+LocalBoundText = Annotated[
+    LocalTime,
+    BeforeValidator(_read_by(local_bound)),
+    PlainSerializer(str, return_type=str, when_used="json"),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "anyOf": [{"format": "date-time"}, {"format": "date"}],
+            "examples": ["2026-05-13T15:42:00Z", "2026-06-30T00:30:00+05:30", "2026-05-01"],
+        }
+    ),
+]
+"""What a reader reckons from: as ``LocalTimeText``, or a date, which is its midnight in UTC."""
 
 
 DurationText = Annotated[

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from lamina.language.sentences import Sentence, split_sentences
 
-__all__ = ["own_words"]
+__all__ = ["HANDED_NOUN", "is_request", "own_words"]
 
 Cut = tuple[int, int]
 
@@ -103,10 +104,15 @@ _FICTION = re.compile(
     rf"{_LEAD}(?:write|compose|draft|continue|tell)\b[^:\n]{{0,30}}\b(?:story|poem|song|novel|monologue|dialogue|scene|screenplay|limerick|haiku|rap|lyrics|tale|fan ?fiction|diary entry)\b",
     re.IGNORECASE,
 )  # fmt: skip
-_HANDED = re.compile(
-    rf"{_LEAD}(?:here(?:['’]s| is| are)|this is|below (?:is|are)|see)\b[^.:!?\n]{{0,40}}?\b(?:(?:cover )?letter|e-?mail|essay|draft|cv|r[eé]sum[eé]|paragraph|statement|(?:blog )?post|"
+_PIECE = (
+    r"(?:(?:cover )?letter|e-?mail|essay|draft|cv|r[eé]sum[eé]|paragraph|statement|(?:blog )?post|"
     r"article|abstract|transcript|logs?|output|code|snippet|function|script|story|poem|chapter|speech|lyrics|traceback|stack ?trace|error(?: message)?|message|text|tweet|caption|"
-    r"thread|conversation|chat|prompt|readme|diff|homework|assignment|excerpt|passage)\b[^.:!?\n]{0,40}?(?P<colon>:(?=\s|$|[\"“'‘])|(?=\n|$))",
+    r"thread|conversation|chat|prompt|readme|diff|homework|assignment|excerpt|passage)"
+)
+HANDED_NOUN: Final = re.compile(rf"\b{_PIECE}s?\b", re.IGNORECASE)
+"""What texts that are handed over are called."""
+_HANDED = re.compile(
+    rf"{_LEAD}(?:here(?:['’]s| is| are)|this is|below (?:is|are)|see)\b[^.:!?\n]{{0,40}}?\b{_PIECE}\b[^.:!?\n]{{0,40}}?(?P<colon>:(?=\s|$|[\"“'‘])|(?=\n|$))",
     re.IGNORECASE,
 )  # fmt: skip
 _RESUMED = re.compile(
@@ -129,6 +135,15 @@ def own_words(text: str) -> str:
             return text
     marked = _blanked(text, _marked(text))
     return _blanked(marked, _handed_over(marked, text))
+
+
+def is_request(sentence: str) -> bool:
+    """Whether a sentence asks to work on a text, or announces one.
+
+    >>> is_request("Fix the grammar of this text."), is_request("I moved to Berlin.")
+    (True, False)
+    """
+    return _REQUEST.match(sentence) is not None or _HANDED.match(sentence) is not None
 
 
 def _blanked(text: str, cuts: Iterator[Cut]) -> str:

@@ -75,7 +75,7 @@ class Feed:
 
     def add(self, listener: Listener) -> None:
         """Wake a listener from now on. What was committed before is its own to read."""
-        newest = self._store.lifecycle.last_sequence()
+        newest = self._store.lifecycle.last_sequence(listener.query.tenant_id)
         with self._lock:
             listener.ended = self._stopping.is_set()
             self._tails.setdefault(listener.query.tenant_id, Tail(newest))

@@ -46,7 +46,7 @@ class Streaming:
         warnings: tuple[str, ...] = ()
         query = query_of(request, tenant_id)
         if since is None:
-            query = replace(query, after=lifecycle.last_sequence())
+            query = replace(query, after=lifecycle.last_sequence(tenant_id))
         else:
             row = row_after(lifecycle, tenant_id, since)
             query = replace(query, after=row.sequence, arrived_from=window_from)

@@ -113,11 +113,11 @@ def _read(body: bytes) -> Generated:
         usage = answer.get("usage") or {}
         counts = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
     except _UNREADABLE as error:
-        raise _unavailable("its answer cannot be read") from error
+        raise _unavailable("what it sent is no answer of its API") from error
     # Half a surrogate pair is legal JSON, and has no bytes that a store could keep.
     said = text.encode("utf-8", "replace").decode("utf-8").strip() if isinstance(text, str) else ""
     if not said:
-        raise _unavailable("its answer is empty")
+        raise Invalid("MODEL_UNREADABLE", "the language model's answer is empty")
     tokens_in, tokens_out = (min(max(count, 0), _TOKENS_MAX) for count in counts)
     return Generated(said, tokens_in, tokens_out, cut_off)
 

@@ -15,7 +15,6 @@ between, which may move a rounding.
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import threading
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from lamina.errors import Fault
+from lamina.models.files import verify
 from lamina.models.ports import Encoded, Float32Array, TokenMatrix, quantise
 
 NAME = "minilm-l6-v2-int8-dynamic/p2"
@@ -127,7 +126,7 @@ def _session(threads: int) -> Any:
         options.add_session_config_entry("session.x64quantprecision", "1")
     # By path, so that the bytes are not held a second time beside the session's own.
     with resources.as_file(_DATA / "minilm-l6-v2-int8.onnx") as path:
-        _verify(path, MODEL_SHA256)
+        verify(path, MODEL_SHA256, "lamina")
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
@@ -145,28 +144,9 @@ def _tokenizer() -> Any:
     from tokenizers import Tokenizer
 
     with resources.as_file(_DATA / "minilm-tokenizer.json") as path:
-        _verify(path, TOKENIZER_SHA256)
+        verify(path, TOKENIZER_SHA256, "lamina")
         tokenizer = Tokenizer.from_file(str(path))
     # The file asks for padding to 128.
     tokenizer.no_padding()
     tokenizer.enable_truncation(TOKENS_MAX)
     return tokenizer
-
-
-def _verify(path: Path, sha256: str) -> None:
-    try:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise _damaged(path, str(error)) from error
-    if found != sha256:
-        raise _damaged(path, f"sha256 {found}, expected {sha256}")
-
-
-def _damaged(path: Path, reason: str) -> Fault:
-    return Fault(
-        "MODEL_FILE_DAMAGED",
-        f"{path.name} is not the file that Lamina was measured with: {reason}",
-        hint="reinstall the package lamina",
-        details={"path": str(path)},
-    )

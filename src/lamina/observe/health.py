@@ -11,24 +11,38 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from lamina import __version__, limits
-from lamina.errors import Unavailable
+from lamina.errors import Fault, Unavailable
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
-from lamina.kernel.time import SECOND_US
+from lamina.kernel.time import SECOND_US, Instant, duration_text, rfc3339, rfc3339_or_none
 from lamina.kernel.wire import Request
 from lamina.models.minilm import model_path_exists
-from lamina.observe.results import Compacted, Flushed, HealthReport, StoreHealth, WorkerHealth
+from lamina.observe.results import (
+    Compacted,
+    DerivationHealth,
+    Flushed,
+    HealthReport,
+    IntegrityHealth,
+    StoreHealth,
+    WorkerHealth,
+)
 from lamina.observe.rounds import Failures
+from lamina.store.ports.rederivation import RederivationState
 from lamina.store.ports.store import Store
+from lamina.store.ports.upkeep import StoreState
+from lamina.store.rules.rederivation import differences
 from lamina.store.watch import Watch
 
 __all__ = ["Operating", "operator_operations"]
 
 _LOOK_S = 0.05
 _HELP = {
-    "MODEL_MISCONFIGURED": " (check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY; questions wait)"
+    "MODEL_UNAVAILABLE": " (summaries are worded by rules meanwhile; questions wait)",
+    "MODEL_MISCONFIGURED": " (check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY; questions wait)",
 }
 """What an operator can do about an error that he alone can end."""
+_UNKNOWN = StoreState("unknown", "unknown", oldest_pending_at=None, worker_alive=None, disk_free_bytes=None)
+_NO_JOBS = {"pending": 0, "running": 0, "failed": 0}
 
 
 class HealthRequest(Request):
@@ -72,8 +86,16 @@ class Operating:
         except Unavailable as error:
             failure = error
             problems.append("the log cannot be written")
-        state = self._store.upkeep.state()
-        jobs = self._store.jobs.backlog()
+        try:
+            state = self._store.upkeep.state()
+            jobs = self._store.jobs.backlog()
+            derivation = self._store.rederivation.state()
+        except (Unavailable, Fault) as error:
+            # A folder that went away, or a file that cannot be read: that is a report, not a failure of the report.
+            state, jobs, derivation = _UNKNOWN, _NO_JOBS, RederivationState({}, {})
+            problems.append(f"the store cannot be read: {error.code}")
+            if failure is None:
+                failure = Unavailable("WAL_UNAVAILABLE", "the log cannot be reached", hint=error.hint)
         models = {"embedder": model_path_exists(), "parser": _has_parser()}
         if state.worker_alive is False:
             problems.append("no worker runs: events are stored and not derived")
@@ -92,12 +114,25 @@ class Operating:
             )
             if count
         ]
+        since = state.summaries_waiting_since
+        if since is not None and call.now - since > limits.SUMMARIES_WAIT_S * SECOND_US:
+            problems.append(
+                f"{state.summaries_waiting} turns of summaries wait for the language model since {rfc3339(since)}: "
+                "rules word them meanwhile"
+            )
         problems += [f"the {name} is missing" for name, present in models.items() if not present]
         if state.disk_free_bytes is not None and state.disk_free_bytes < limits.DISK_FREE_BYTES_MIN:
             problems.append("the disk is nearly full")
         if state.repositories_behind:
             problems.append(
                 f"{state.repositories_behind} git repositories of documents lack something that the database has"
+            )
+        problems += _on_disk(state)
+        ahead_us = max(0, (state.last_recorded_at or 0) - call.now)
+        if ahead_us > limits.CLOCK_AHEAD_S_MAX * SECOND_US:
+            problems.append(
+                f"the newest event lies {duration_text(ahead_us)} ahead of the clock, which was wrong then or is now; "
+                "nothing is lost, and reads as of now show it"
             )
         age_us = None if state.oldest_pending_at is None else max(0, call.now - state.oldest_pending_at)
         report = HealthReport(
@@ -115,8 +150,13 @@ class Operating:
                 oldest_pending_age_s=None if age_us is None else age_us / SECOND_US,
                 outbox_failed=state.outbox_failed,
                 inquiries_failed=state.inquiries_failed,
+                summaries_waiting=state.summaries_waiting,
+                summaries_waiting_since=rfc3339_or_none(state.summaries_waiting_since),
             ),
             models=models,
+            derivation=_derivation(derivation),
+            integrity=_integrity(state, call.now),
+            recorded_ahead_s=ahead_us / SECOND_US,
             versions={
                 "lamina": __version__,
                 "api": "v1",
@@ -155,6 +195,34 @@ class Operating:
         return Answer(
             Compacted(pages_moved=done.pages_moved, complete=done.complete, index_merges=done.index_merges)
         )
+
+
+def _on_disk(state: StoreState) -> list[str]:
+    if state.checked is None or not state.checked.database:
+        return []
+    return [f"the database is damaged: {state.checked.database[0]}; stop the server and run lamina doctor"]
+
+
+def _integrity(state: StoreState, now: Instant) -> IntegrityHealth | None:
+    if (checked := state.checked) is None:
+        return None
+    return IntegrityHealth(
+        age_s=max(0, now - checked.checked_at) / SECOND_US,
+        database=list(checked.database),
+        repositories=list(checked.repositories),
+    )
+
+
+def _derivation(state: RederivationState) -> DerivationHealth:
+    if not state.scopes:
+        return DerivationHealth(current=True)
+    return DerivationHealth(
+        current=False,
+        scopes_left=state.scopes,
+        events_left=state.events,
+        events_ready=state.derived,
+        because=differences(state.earlier, state.versions),
+    )
 
 
 def _has_parser() -> bool:

@@ -6,8 +6,10 @@ from lamina.kernel.wire import Result
 
 __all__ = [
     "Compacted",
+    "DerivationHealth",
     "Flushed",
     "HealthReport",
+    "IntegrityHealth",
     "StoreHealth",
     "Version",
     "WorkerHealth",
@@ -18,7 +20,8 @@ class WorkerHealth(Result):
     """Derivation: whether a worker runs (null where the store cannot tell), and what waits for it, of all tenants.
 
     ``kept`` says that the server keeps one running itself: one that is not alive is on its way. ``outbox_failed`` turns could not
-    be folded or delivered, and ``inquiries_failed`` questions to a language model were not answered, for good.
+    be folded or delivered, and ``inquiries_failed`` questions to a language model were not answered, for good. ``summaries_waiting`` turns
+    wait for a language model's words, the first of them since ``summaries_waiting_since``: rules' words stand meanwhile.
     """
 
     alive: bool | None
@@ -29,6 +32,8 @@ class WorkerHealth(Result):
     oldest_pending_age_s: float | None
     outbox_failed: int = 0
     inquiries_failed: int = 0
+    summaries_waiting: int = 0
+    summaries_waiting_since: str | None = None
 
 
 class StoreHealth(Result):
@@ -39,14 +44,39 @@ class StoreHealth(Result):
     disk_free_bytes: int | None
 
 
+class DerivationHealth(Result):
+    """What an older release derived and is derived anew behind the calls: what is left of it, and why. Of ``events_left`` so
+    many as ``events_ready`` are derived and wait for the rest of their scope; until then readers see the older rows."""
+
+    current: bool
+    scopes_left: int = 0
+    events_left: int = 0
+    events_ready: int = 0
+    because: str | None = None
+
+
+class IntegrityHealth(Result):
+    """What the last check of everything on disk saw, and how long ago that was; damaged repositories are built anew."""
+
+    age_s: float
+    database: list[str]
+    repositories: list[str]
+
+
 class HealthReport(Result):
-    """``status`` is ``ok``, ``degraded`` when something but the log is wrong, ``unavailable`` when the log is."""
+    """``integrity`` is null until the first check, some minutes after the first start. ``recorded_ahead_s`` is how far the
+    newest event lies ahead of the clock, which was wrong when it was recorded, or is now.
+
+    ``status`` is ``ok``, ``degraded`` when something but the log is wrong, ``unavailable`` when the log is."""
 
     status: str
     problems: list[str]
     store: StoreHealth
     worker: WorkerHealth
     models: dict[str, bool]
+    derivation: DerivationHealth | None = None
+    integrity: IntegrityHealth | None = None
+    recorded_ahead_s: float = 0.0
     versions: dict[str, str]
 
 

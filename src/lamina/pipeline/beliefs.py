@@ -15,7 +15,8 @@ from typing import Final, Literal
 
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
-from lamina.kernel.records import Belief, Fact, Layer, Stance, Support
+from lamina.kernel.local import Offset
+from lamina.kernel.records import Author, Belief, Fact, Layer, Stance, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.posterior import Posterior
@@ -75,12 +76,18 @@ class BeliefReviser:
                 if held is None:
                     continue
                 if held.valid_to is None:
-                    _put(event, held, replace(held, valid_to=fact.valid_to), writes)
+                    _put(event, held, replace(held, valid_to=fact.valid_to, to_offset=fact.to_offset), writes)
                 elif fact.kind in _DATED and (held.valid_from, held.valid_to) != (
                     fact.valid_from,
                     fact.valid_to,
                 ):
-                    changed = replace(held, valid_from=fact.valid_from, valid_to=fact.valid_to)
+                    changed = replace(
+                        held,
+                        valid_from=fact.valid_from,
+                        valid_to=fact.valid_to,
+                        from_offset=fact.from_offset,
+                        to_offset=fact.to_offset,
+                    )
                     _put(event, held, changed, writes)
 
     def _revise(self, event: Event, fact: Fact, scope: Scope, writes: Writes) -> None:
@@ -121,11 +128,13 @@ class BeliefReviser:
             revised = _new_belief(event, fact, belief_id, scope, posterior)
             _put(event, None, revised, writes)
         else:
-            revised = _moved(belief, posterior, valid_to=fact.valid_to)
+            revised = _moved(belief, posterior, valid_to=fact.valid_to, offset=fact.to_offset)
             revised = replace(
                 revised,
                 external=belief.external and fact.external,
                 by_assistant=belief.by_assistant and fact.by_assistant,
+                handed_over=belief.handed_over and fact.handed_over,
+                said_by=_said_by(belief, fact),
             )
             if not _differs(belief, revised):
                 writes.supports.append(support)
@@ -144,9 +153,9 @@ class BeliefReviser:
             recorded_at=event.recorded_at,
         )
         posterior = self._posterior(older.id, [against])
-        revised = _moved(older, posterior, valid_to=fact.valid_from)
+        revised = _moved(older, posterior, valid_to=fact.valid_from, offset=fact.from_offset)
         if revised.valid_from > fact.valid_from:
-            revised = replace(revised, valid_from=fact.valid_from - 1)
+            revised = replace(revised, valid_from=fact.valid_from - 1, from_offset=fact.from_offset)
         revised = replace(revised, contradicts=tuple(dict.fromkeys([*older.contradicts, belief_id])))
         _put(event, older, revised, writes)
         writes.supports.append(against)
@@ -190,6 +199,13 @@ class BeliefReviser:
         return [held[key] for key in sorted(resting)]
 
 
+def _said_by(belief: Belief, fact: Fact) -> Author | None:
+    """Who says it of somebody else, as long as no more than hearsay and others do."""
+    if belief.external:
+        return fact.said_by
+    return belief.said_by if fact.external or fact.said_by is not None else None
+
+
 def _overlap(belief: Belief, fact: Fact) -> bool:
     starts_before = fact.valid_to is None or belief.valid_from < fact.valid_to
     return starts_before and (belief.valid_to is None or fact.valid_from < belief.valid_to)
@@ -218,6 +234,8 @@ def _new_belief(event: Event, fact: Fact, belief_id: str, scope: Scope, posterio
         confidence=round(posterior.mean, 4),
         valid_from=fact.valid_from,
         valid_to=ends_at,
+        from_offset=fact.from_offset,
+        to_offset=fact.to_offset if ends_at == fact.valid_to else event.offset,
         recorded_from=event.recorded_at,
         subject=fact.subject,
         predicate=fact.predicate,
@@ -226,6 +244,8 @@ def _new_belief(event: Event, fact: Fact, belief_id: str, scope: Scope, posterio
         stance=_stance(posterior),
         external=fact.external,
         by_assistant=fact.by_assistant,
+        handed_over=fact.handed_over,
+        said_by=fact.said_by,
         alpha=posterior.alpha,
         beta=posterior.beta,
         lower=lower,
@@ -234,7 +254,9 @@ def _new_belief(event: Event, fact: Fact, belief_id: str, scope: Scope, posterio
     )
 
 
-def _moved(belief: Belief, posterior: Posterior, *, valid_to: Instant | None) -> Belief:
+def _moved(
+    belief: Belief, posterior: Posterior, *, valid_to: Instant | None, offset: Offset | None
+) -> Belief:
     lower, upper = posterior.interval()
     return replace(
         belief,
@@ -245,6 +267,7 @@ def _moved(belief: Belief, posterior: Posterior, *, valid_to: Instant | None) ->
         upper=upper,
         stance=_stance(posterior),
         valid_to=valid_to if valid_to is not None else belief.valid_to,
+        to_offset=offset if valid_to is not None else belief.to_offset,
     )
 
 
@@ -255,7 +278,17 @@ def _stance(posterior: Posterior) -> Stance:
 
 
 def _differs(one: Belief, other: Belief) -> bool:
-    parts = attrgetter("alpha", "beta", "valid_to", "contradicts", "external", "by_assistant")
+    parts = attrgetter(
+        "alpha",
+        "beta",
+        "valid_to",
+        "to_offset",
+        "contradicts",
+        "external",
+        "by_assistant",
+        "handed_over",
+        "said_by",
+    )
     return bool(parts(one) != parts(other))
 
 

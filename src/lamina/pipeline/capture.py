@@ -12,6 +12,7 @@ from lamina.errors import Forbidden, Invalid, NotFound
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import LifecycleRow, Stage, stages_done
 from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -95,7 +96,7 @@ class Capturing:
         batch_id = self._ids.stamped(Prefix.BATCH, call.now)
         items = request.items
         if request.ordering == "strict_temporal":
-            items = sorted(items, key=lambda item: item.context.observed_at)
+            items = sorted(items, key=lambda item: item.context.observed_at.at)
         captures = [self._capture(item, request, call, batch_id) for item in items]
         result = BatchCaptured(
             batch_id=batch_id,
@@ -222,8 +223,18 @@ def _stream(event_id: str) -> str:
     return f"/v1/lifecycle/stream?event_id={event_id}"
 
 
+def _fields_of(value: Any) -> Any:  # Any: a part of an item
+    """The fields of a part; a time is its instant and an offset that nobody gave is no field, as in keys of releases without them."""
+    if isinstance(value, LocalTime):
+        return value.at
+    fields = vars(value)
+    if fields.get("observed_offset", 0) is None:
+        return {name: each for name, each in fields.items() if name != "observed_offset"}
+    return fields
+
+
 _FIELDS: Final = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=vars
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_fields_of
 )
 
 

@@ -13,6 +13,7 @@ from typing import Final
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Concept, Edge, Fact, Layer, Loop, Stance, Subject, Support
+from lamina.pipeline.beside import is_beside
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
@@ -81,9 +82,12 @@ class ConceptSynthesizer:
             fact
             for fact in facts
             if fact.superseded_by is None
-            and not (fact.negated or fact.external)
+            and not (fact.negated or fact.external or is_beside(fact))
             and not _is_over(event, fact)
         ]
+        if any(fact.said_by is None for fact in current):
+            # What others say of somebody is no part of what is understood of them by their own word.
+            current = [fact for fact in current if fact.said_by is None]
         record_id = concept_id(event, subject, topic)
         held = self._view.record(record_id)
         if not current or (held is None and len(current) < FACTS_FROM):

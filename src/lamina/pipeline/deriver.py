@@ -31,6 +31,7 @@ from lamina.pipeline.mending import Mender
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.speakers import another_speaks
 from lamina.pipeline.view import FactsRead, Pending, View
+from lamina.pipeline.zones import speakers_offset
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import Job
 from lamina.store.ports.lifecycle import LifecycleDraft
@@ -102,16 +103,22 @@ class Deriver:
 
     def _extract(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         """The parse is shared by the batch."""
-        worded = [job.event for job in jobs if extracts(job.event)]
-        utterances = [utterance_of(event, self._store.log.previous(event, PREVIOUS_READ)) for event in worded]
-        extracted = dict(zip((e.id for e in worded), self._extractor.extract(utterances), strict=True))
+        worded = [self._by_known_clock(job.event) for job in jobs if extracts(job.event)]
+        clocks = {event.id: event.offset for event in worded}
+        extracted = dict(zip((e.id for e in worded), self._read(worded), strict=True))
 
         def place(view: View) -> Writes:
+            if view.event.cancels is not None:
+                return self._mender.facts(view, view.event.cancels)
+            offset = speakers_offset(view) if view.event.offset is None else None
+            clock = [] if offset is None else [view.read_by(offset)]
             event = view.event
-            if event.cancels is not None:
-                return self._mender.facts(view, event.cancels)
+            if event.id in extracted and event.offset != clocks[event.id]:
+                # An event of this batch told of another zone.
+                extracted[event.id], clocks[event.id] = self._read([event])[0], event.offset
             extraction = extracted.get(event.id) or direct_extraction(event) or Extraction()
             writes = FactResolver(view).resolve(extraction, self._extractor.name)
+            writes.offsets += clock
             types = {entity.id: entity.type for entity in writes.entities}
             writes.mentions = [replace(each, type=types.get(each.entity_id)) for each in writes.mentions]
             if (
@@ -133,6 +140,16 @@ class Deriver:
             return writes
 
         return self._in_turn(jobs, place)
+
+    def _read(self, events: Sequence[Event]) -> list[Extraction]:
+        utterances = [utterance_of(event, self._store.log.previous(event, PREVIOUS_READ)) for event in events]
+        return list(self._extractor.extract(utterances))
+
+    def _by_known_clock(self, event: Event) -> Event:
+        """An event with the clock by which it will be read, unless an earlier one of its batch tells of another."""
+        view = View(self._store, event, Pending())
+        offset = speakers_offset(view) if event.offset is None else None
+        return event if offset is None else replace(event, zone_offset=offset)
 
     def _apply_again(self, view: View, writes: Writes) -> None:
         """In a replay: what took effect after this event the first time."""

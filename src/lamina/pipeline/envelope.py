@@ -11,10 +11,11 @@ from lamina.errors import Invalid
 from lamina.kernel.canonical import canonical, holds_nul, not_finite
 from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
 from lamina.kernel.ids import Prefix, prefix_of
+from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
-from lamina.kernel.wire import DurationText, InstantText, Request, ScopePath, Text
+from lamina.kernel.wire import DurationText, InstantText, LocalTimeText, OffsetText, Request, ScopePath, Text
 
 __all__ = ["Envelope", "EnvelopeContext", "EnvelopeDirectives", "Item", "PartyIn", "draft_of"]
 
@@ -82,9 +83,14 @@ class PartyIn(Request):
 
 
 class EnvelopeContext(Request):
-    """When and around what it happened."""
+    """When and around what it happened.
 
-    observed_at: InstantText
+    ``observed_offset`` is for those who have the time in UTC and the offset beside it, as events show both; one that is written
+    in ``observed_at`` itself must be the same.
+    """
+
+    observed_at: LocalTimeText
+    observed_offset: OffsetText | None = None
     recorded_at: Any = None  # accepted and overridden by the server's own clock (3.5.2)
     source_recorded_at: InstantText | None = None
     location: Any = None
@@ -93,6 +99,19 @@ class EnvelopeContext(Request):
     labels: list[Annotated[Text, Field(min_length=1, max_length=limits.LABEL_LENGTH_MAX)]] = Field(
         default_factory=list, max_length=limits.LABELS_MAX
     )
+
+    @model_validator(mode="after")
+    def _one_clock(self) -> EnvelopeContext:
+        written = self.observed_at.offset
+        if None not in (written, self.observed_offset) and written != self.observed_offset:
+            raise ValueError("observed_offset is not the offset that observed_at is written with")
+        return self
+
+    @property
+    def told_at(self) -> LocalTime:
+        """When it happened, by the clock of whoever tells it."""
+        written = self.observed_at.offset
+        return LocalTime(self.observed_at.at, self.observed_offset if written is None else written)
 
     @field_validator("location", "recorded_at")
     @classmethod
@@ -139,6 +158,11 @@ class Item(Request):
     subject: PartyIn | None = None
     idempotency_key: Key
 
+    @model_validator(mode="before")
+    @classmethod
+    def _older_name(cls, value: Any) -> Any:
+        return with_older_name(value)
+
     @field_validator("content")
     @classmethod
     def _content(cls, value: dict[str, Any]) -> dict[str, Any]:
@@ -150,11 +174,6 @@ class Envelope(Item):
     """The body of ``POST /v1/experience``."""
 
     scope: ScopePath
-
-    @model_validator(mode="before")
-    @classmethod
-    def _older_name(cls, value: Any) -> Any:
-        return with_older_name(value)
 
 
 def with_older_name(value: Any) -> Any:
@@ -247,7 +266,8 @@ def draft_of(
         modality=item.modality,
         content=item.content,
         context=Context(
-            observed_at=context.observed_at,
+            observed_at=context.told_at.at,
+            observed_offset=context.told_at.offset,
             source_recorded_at=context.source_recorded_at,
             location=context.location,
             preceded_by=tuple(context.preceded_by),

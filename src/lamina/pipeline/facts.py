@@ -11,14 +11,16 @@ from dataclasses import dataclass, replace
 
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.local import to_local
 from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject, value_slot
-from lamina.kernel.time import Instant, from_datetime, to_datetime
+from lamina.kernel.time import Instant, from_datetime
 from lamina.language.entities import entity_id, normalise_name
+from lamina.pipeline.beside import end_others, ends, may_end, stands_beside, under_author
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
 from lamina.pipeline.extract.vocabulary import PREDICATES
-from lamina.pipeline.hearsay import is_assistants, is_hearsay
-from lamina.pipeline.matters import denials_of, slot_of, words_of
+from lamina.pipeline.hearsay import author_of, is_assistants, is_handed_over, is_hearsay
+from lamina.pipeline.matters import denials_of, family_of, slot_of, words_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.speakers import given_to_speaker
@@ -33,6 +35,7 @@ EXTERNAL_FACTOR = 0.7
 
 FACTS_PER_EVENT_MAX = 64
 _SLOT_MAX = 256
+_PERSON = "person"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,11 @@ class _Claim:
     valid_from: Instant
     valid_to: Instant | None
     confidence: float
+    handed_over: bool
+
+    @property
+    def is_of_person(self) -> bool:
+        return self.triple.subject.type == _PERSON
 
     @property
     def has_ended(self) -> bool:
@@ -77,6 +85,8 @@ class FactResolver:
         for ordinal, claim in enumerate(claims):
             if claim.confidence < event.directives.confidence_floor:
                 continue
+            if claim.handed_over and claim.triple.negated:
+                continue  # it can only support
             _note_claim_entities(event, claim, writes)
             self._place(event, claim, ordinal, extractor, writes)
         for taken in told.taken_back:
@@ -115,13 +125,21 @@ class FactResolver:
         )
 
     def _in_slot(self, claim: _Claim, fact: Fact, slot: str, writes: Writes) -> None:
-        if not claim.triple.single_valued:
-            self._slots.place(self._held(writes, slot=slot), (), fact, writes)
-            return
-        values = value_slot(claim.subject.id, fact.predicate)
-        self._slots.place(
-            self._held(writes, slot=values), self._held(writes, slot=denials_of(values)), fact, writes
-        )
+        values, single = slot, claim.triple.single_valued
+        if single:
+            values = value_slot(claim.subject.id, fact.predicate)
+        held = self._held(writes, slot=values)
+        denied = self._held(writes, slot=denials_of(values)) if single else []
+        if fact.said_by is not None and stands_beside(fact, [*held, *denied]):
+            values = under_author(values, fact.said_by)
+            fact = replace(fact, slot=under_author(slot, fact.said_by))
+            held = self._held(writes, slot=values)
+            denied = self._held(writes, slot=denials_of(values)) if single else []
+        self._slots.place(held, denied, fact, writes)
+        if claim.is_of_person and fact.said_by is None:
+            for predicate in family_of(fact.predicate):
+                said = self._held(writes, subject=fact.subject.id, predicate=predicate)
+                end_others(self._view.event, fact, said, writes)
 
     def _take_back(self, event: Event, taken: TakenBack, writes: Writes) -> None:
         """End the value that holds when the event is observed; nothing takes its place."""
@@ -129,6 +147,7 @@ class FactResolver:
         subject_id = entity_id(event.tenant_id, _key_of(taken.subject))
         slot = value_slot(subject_id, taken.predicate)
         known = PREDICATES.get(taken.predicate)
+        author = author_of(event, subject_id) if taken.subject.type == _PERSON else None
         if taken.object is not None and known is not None and not known.single_valued:
             value = _object(event, taken.object)
             slot = (
@@ -137,8 +156,9 @@ class FactResolver:
             )
         for held in self._held(writes, slot=slot):
             meant = taken.object is None or words_of(held.object) == words_of(_object(event, taken.object))
-            if meant and held.valid_from <= at and _holds_at(held, at) and _may_end(event, held):
-                put_version(event, held, replace(held, valid_to=max(at, held.valid_from + 1)), writes)
+            if meant and held.valid_from <= at and _holds_at(held, at) and may_end(event, held, author):
+                ended = replace(held, valid_to=max(at, held.valid_from + 1), to_offset=event.offset)
+                put_version(event, held, ended, writes)
                 writes.supports.append(
                     support_of(event, held.id, held)._replace(
                         relation=TAKEN_BACK_BY, polarity="against", weight=0.0, ordinal=at
@@ -149,8 +169,8 @@ class FactResolver:
         """The same claim again: more support, and an earlier beginning where the event reaches further back."""
         writes.supports.append(support_of(event, held.id, fact))
         confirmed = vouched_for(held, fact)
-        if fact.valid_from < held.valid_from:
-            confirmed = replace(confirmed, valid_from=fact.valid_from)
+        if fact.valid_from < held.valid_from and (fact.days is None or fact.days != held.days):
+            confirmed = replace(confirmed, valid_from=fact.valid_from, from_offset=fact.from_offset)
         if confirmed != held:
             put_version(event, held, confirmed, writes)
 
@@ -158,8 +178,13 @@ class FactResolver:
         """ "I did not buy it after all" ends what said that she did, and supersedes it."""
         affirmed = replace(denial, negated=False).claim_key
         for held in self._held(writes, claim_key=affirmed):
-            if held.valid_to is None and held.valid_from < denial.valid_from and _may_end(event, held):
-                ended = replace(held, valid_to=denial.valid_from, superseded_by=denial.id)
+            if held.valid_to is None and held.valid_from < denial.valid_from and ends(event, denial, held):
+                ended = replace(
+                    held,
+                    valid_to=denial.valid_from,
+                    to_offset=denial.from_offset,
+                    superseded_by=denial.id,
+                )
                 put_version(event, held, ended, writes, superseded_by=denial.id)
                 denial = replace(denial, supersedes=held.id)
         return denial
@@ -170,21 +195,33 @@ class FactResolver:
         held = [
             fact
             for fact in self._held(writes, claim_key=past.claim_key)
-            if fact.valid_to is None and fact.valid_from < past.valid_to and _may_end(event, fact)
+            if fact.valid_to is None and fact.valid_from < past.valid_to and ends(event, past, fact)
         ]
         for fact in held:
-            put_version(event, fact, replace(fact, valid_to=past.valid_to), writes)
+            ended = replace(fact, valid_to=past.valid_to, to_offset=past.to_offset)
+            put_version(event, fact, ended, writes)
             writes.supports += supports_of(event, fact.id, past)
         return bool(held)
 
-    def _held(self, writes: Writes, *, slot: str | None = None, claim_key: str | None = None) -> list[Fact]:
+    def _held(
+        self,
+        writes: Writes,
+        *,
+        slot: str | None = None,
+        claim_key: str | None = None,
+        subject: str | None = None,
+        predicate: str | None = None,
+    ) -> list[Fact]:
         """The current versions in valid order, as this event's own earlier claims have left them."""
-        stored = self._view.query(Layer.FACTS, slot=slot, claim_key=claim_key, limit=_SLOT_MAX)
+        stored = self._view.query(
+            Layer.FACTS, slot=slot, claim_key=claim_key, subject=subject, predicate=predicate, limit=_SLOT_MAX
+        )
         facts = {fact.id: fact for fact in stored if isinstance(fact, Fact)}
         for record in writes.records:
             if isinstance(record, Fact) and (
                 (slot is not None and record.slot == slot)
                 or (claim_key is not None and record.claim_key == claim_key)
+                or (subject is not None and (record.subject.id, record.predicate) == (subject, predicate))
             ):
                 facts[record.id] = record
         return sorted(
@@ -192,12 +229,10 @@ class FactResolver:
         )
 
 
-def _may_end(event: Event, held: Fact) -> bool:
-    """Whether an event's word may end a fact: hearsay ends nobody's word."""
-    return held.external or not is_hearsay(event, held.kind, held.predicate)
-
-
 def _overlap(held: Fact, fact: Fact) -> bool:
+    """Whether two claims hold at one time; of days whether they share one, whatever clocks they were told by."""
+    if held.days is not None and fact.days is not None:
+        return held.days[0] < fact.days[1] and fact.days[0] < held.days[1]
     return _holds_at(held, fact.valid_from) and (fact.valid_to is None or held.valid_from < fact.valid_to)
 
 
@@ -220,10 +255,18 @@ def _claim(event: Event, triple: Triple) -> _Claim:
         # Of what is over and has no beginning only its last instant is certain; anything else is a slip of the words.
         over = triple.valid_from is None
         valid_from, valid_to = (valid_to - 1, valid_to) if over else (valid_from, None)
-    factor = EXTERNAL_FACTOR if event.origin.trust is Trust.EXTERNAL else 1.0
+    handed_over = is_handed_over(event, stands_apart=triple.handed_over)
+    factor = EXTERNAL_FACTOR if handed_over or event.origin.trust is Trust.EXTERNAL else 1.0
     confidence = round(triple.confidence * factor, 4)
     return _Claim(
-        subject, _object(event, triple.object), triple, observed_at, valid_from, valid_to, confidence
+        subject,
+        _object(event, triple.object),
+        triple,
+        observed_at,
+        valid_from,
+        valid_to,
+        confidence,
+        handed_over,
     )
 
 
@@ -239,6 +282,7 @@ def _object(event: Event, value: EntityRef | LiteralValue) -> ObjectValue:
 
 def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
     triple = claim.triple
+    external = claim.handed_over or is_hearsay(event, triple.kind, triple.predicate)
     # What is over must not end what holds now, so it takes no place among the values of its slot.
     slot = None
     if not claim.has_ended:
@@ -266,11 +310,15 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         object=claim.object,
         kind=triple.kind,
         negated=triple.negated,
-        text=restate(triple, seen_at=to_datetime(event.context.observed_at)),
-        external=is_hearsay(event, triple.kind, triple.predicate),
+        text=restate(triple, seen_at=to_local(event.context.observed_at, event.offset)),
+        external=external,
         by_assistant=is_assistants(event, triple.kind, triple.predicate),
+        handed_over=claim.handed_over,
+        said_by=author_of(event, claim.subject.id) if claim.is_of_person and not external else None,
         extractor=extractor,
         slot=slot,
+        from_offset=event.offset,
+        to_offset=None if claim.valid_to is None else event.offset,
     )
 
 

@@ -1,22 +1,28 @@
-"""Claims that are nobody's word: what a tool or a document says, and what an assistant says of people.
+"""Whose word a claim is. Nobody's is what a tool or a document says, what an assistant says of people, and what a person
+pastes or quotes (``language/running_speech.py``).
 
 Hearsay ends no word of a person's (rule 5 of ``timeline.py``). What an assistant says of the world, of what it did and of
-what it decided is its own word, as anybody's is.
+what it decided is its own word, as anybody's is. Of a person speak for good they themselves, and an envelope that names them as
+its subject, which takes ``scope.write.about_other`` (seed 002, 3.5.1 and 5.2). What others say of them is under its author's name
+(``beside.py``).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from lamina.kernel.events import Event, Trust
+from lamina.kernel.events import Event, Party, Trust
+from lamina.kernel.records import Author
+from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.reading import role_of
 
-__all__ = ["is_assistants", "is_hearsay"]
+__all__ = ["author_of", "is_assistants", "is_handed_over", "is_hearsay"]
 
 _OF_PEOPLE: Final = frozenset({"identity", "role", "relation", "preference"})
 _ALSO: Final = frozenset({"lives_in", "grew_up_in", "has_pet"})
 _NOT: Final = frozenset({"uses", "switched_to", "back_to"})
 """Projects use things, too."""
+_PROGRAMS: Final = frozenset({"agent", "service", "app", "system"})
 
 
 def is_hearsay(event: Event, kind: str, predicate: str) -> bool:
@@ -29,3 +35,21 @@ def is_assistants(event: Event, kind: str, predicate: str) -> bool:
     if event.origin.trust is Trust.EXTERNAL or role_of(event) != "assistant":
         return False
     return predicate in _ALSO or (kind in _OF_PEOPLE and predicate not in _NOT)
+
+
+def is_handed_over(event: Event, *, stands_apart: bool) -> bool:
+    """Whether a claim of a person's turn may be words that they paste or quote. Notes of agents and services have shapes of their own."""
+    return stands_apart and event.observed_actor.type not in _PROGRAMS
+
+
+def author_of(event: Event, person_id: str) -> Author | None:
+    """Who says what an event says of a person; None for the person themselves, for who speaks for them, and for a stated triple."""
+    stated = event.content.get("kind") == "triple"
+    actor = event.observed_actor
+    if stated or person_id in (_entity_of(event, actor), _entity_of(event, event.subject)):
+        return None
+    return Author(actor.id, actor.display_name)
+
+
+def _entity_of(event: Event, party: Party) -> str:
+    return entity_id(event.tenant_id, normalise_name(party.display_name))

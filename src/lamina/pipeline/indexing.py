@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from lamina.index.vectors import pack
 from lamina.kernel.events import Event, text_of
+from lamina.kernel.local import to_local
 from lamina.kernel.records import Fact, Layer
-from lamina.kernel.time import to_datetime
 from lamina.language.questions import sentence_shares
 from lamina.language.tokens import analyse, event_terms
 from lamina.models.ports import Embedder
@@ -40,7 +40,7 @@ def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool) -> Tex
         characters=len(text),
         question_share=round(asking, 4),
         self_share=round(own, 4),
-        terms=" ".join(event_terms(text, speaker, to_datetime(event.context.observed_at))),
+        terms=" ".join(event_terms(text, speaker, to_local(event.context.observed_at, event.offset))),
         keys=" ".join(dict.fromkeys(keys)),
         wants_vector=wants_vector,
     )

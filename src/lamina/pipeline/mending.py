@@ -37,7 +37,7 @@ from lamina.pipeline.view import (
     View,
 )
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import Closing, Writes
+from lamina.store.ports.writes import Closing, EventOffset, Writes
 
 __all__ = ["Mender"]
 
@@ -142,6 +142,13 @@ class Mender:
         told -= {gone, *view.cancelled(told)}
         events = sorted(view.events(told).values(), key=lambda event: event.position)
         pending = Pending()
+        pending.add(
+            Writes(
+                offsets=[
+                    EventOffset(e.tenant_id, e.id, e.zone_offset) for e in events if e.zone_offset is not None
+                ]
+            )
+        )
         for event, extraction in zip(events, self._read(events), strict=True):
             apart = Apart(self._store, event, pending)
             writes = FactResolver(apart).resolve(extraction, self._extractor.name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from lamina.kernel.events import Event, Modality, Trust, text_of
-from lamina.kernel.time import to_datetime
+from lamina.kernel.local import to_local
 from lamina.pipeline.extract.values import Previous, Role, Utterance
 
 __all__ = ["PREVIOUS_READ", "extracts", "role_of", "utterance_of"]
@@ -39,7 +39,7 @@ def utterance_of(event: Event, previous: Sequence[Event]) -> Utterance:
     return Utterance(
         text=text_of(event.content),
         speaker=speaker.id,
-        observed_at=to_datetime(event.context.observed_at),
+        observed_at=to_local(event.context.observed_at, event.offset),
         speaker_name=speaker.display_name,
         role=role_of(event),
         addressee_name=others[-1].display_name if others else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, RootModel, field_validator, model_validator
+from pydantic import Field, RootModel, model_validator
 
 from lamina import limits
 from lamina.kernel.wire import Request, Result, ScopePath
@@ -46,11 +46,6 @@ class BulkExperience(Request):
     @classmethod
     def _older_name(cls, value: Any) -> Any:
         return with_older_name(value)
-
-    @field_validator("items", mode="before")
-    @classmethod
-    def _older_names(cls, value: Any) -> Any:
-        return [with_older_name(item) for item in value] if isinstance(value, list) else value
 
 
 class ByKey(Request):

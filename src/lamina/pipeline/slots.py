@@ -12,13 +12,14 @@ from itertools import pairwise
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.time import Instant
-from lamina.pipeline.hearsay import is_assistants, is_hearsay
+from lamina.pipeline.hearsay import author_of, is_assistants, is_hearsay
 from lamina.pipeline.matters import is_denial, value_of
 from lamina.pipeline.timeline import Ending, Period, Statement, timeline
 from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouched_for
-from lamina.pipeline.view import EXTRACTED_FROM, HELD_UNTIL, View
+from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, HELD_UNTIL, View
 from lamina.store.ports.writes import Writes
 
 __all__ = ["SlotPlacer"]
@@ -61,10 +62,12 @@ class SlotPlacer:
             return True
         if fact.external and not last.external:
             return False  # hearsay ends nobody's word
+        if fact.said_by is not None and last.said_by is None and not last.external:
+            return False  # nor does another's word somebody's own
         if is_denial(fact) or self._said_after(said, fact.valid_from, writes):
             return False
         self._add(replace(fact, supersedes=last.id), writes)
-        ended = replace(last, valid_to=fact.valid_from, superseded_by=fact.id)
+        ended = replace(last, valid_to=fact.valid_from, to_offset=fact.from_offset, superseded_by=fact.id)
         put_version(event, last, ended, writes, superseded_by=fact.id)
         return True
 
@@ -82,7 +85,8 @@ class SlotPlacer:
         drawn = [each for each in chain if _said(each) in known]
         periods = timeline(statements, _endings(drawn, statements))
         facts = self._facts_of(periods, drawn, fact)
-        _put_links(self._event, facts, periods, {each.id: each for each in drawn}, writes)
+        clocks = _Clocks(statements)
+        _put_links(self._event, facts, periods, {each.id: each for each in drawn}, clocks, writes)
         self._put_supports(facts, periods, drawn, fact, writes)
         kept = {each.id for each in facts}
         standing: dict[tuple[str, bool], str] = {}
@@ -98,6 +102,7 @@ class SlotPlacer:
         supports = self._supports(ids, writes)
         sources = {each.source_id for each in supports} - {self._event.id}
         events = {**self._view.events(sources), self._event.id: self._event}
+        handed = {(s.record_id, s.source_id) for s in supports if s.relation == HANDED_OVER_IN}
         ends = {(s.record_id, s.source_id): s.ordinal for s in supports if s.relation == HELD_UNTIL}
         by_id = {each.id: (order, each) for order, each in enumerate(chain)}
         found: dict[tuple[str, bool, str], Statement] = {}
@@ -107,6 +112,7 @@ class SlotPlacer:
             order, held = by_id[support.record_id]
             source = events.get(support.source_id)
             about = held.kind, held.predicate
+            handed_over = (held.id, support.source_id) in handed
             said = Statement(
                 value_of(held),
                 support.source_id,
@@ -115,9 +121,12 @@ class SlotPlacer:
                 support.ordinal if source is None else source.context.observed_at,
                 order,
                 is_denial(held),
-                held.external if source is None else is_hearsay(source, *about),
+                held.external if source is None else handed_over or is_hearsay(source, *about),
                 support.weight,
                 held.by_assistant if source is None else is_assistants(source, *about),
+                held.from_offset if source is None else source.offset,
+                handed_over,
+                None if source is None or held.said_by is None else author_of(source, held.subject.id),
             )
             found.setdefault((*said.said, said.source), said)
         if fact is not None:
@@ -133,9 +142,12 @@ class SlotPlacer:
                 fact.external,
                 fact.confidence,
                 fact.by_assistant,
+                fact.from_offset,
+                fact.handed_over,
+                fact.said_by,
             )
             found[*said.said, own] = said
-        return list(found.values())
+        return _ranked(list(found.values()))
 
     def _supports(self, ids: Sequence[str], writes: Writes) -> list[Support]:
         stored = self._view.standing_supports(ids)
@@ -195,7 +207,7 @@ class SlotPlacer:
         known = set()
         for support in self._supports(list(values), writes):
             known.add((support.record_id, support.source_id, support.relation))
-            if support.relation in (EXTRACTED_FROM, HELD_UNTIL):
+            if support.relation in (EXTRACTED_FROM, HELD_UNTIL, HANDED_OVER_IN):
                 rows.setdefault((values[support.record_id], support.source_id), []).append(support)
         rows[_said(fact), self._event.id] = supports_of(self._event, fact.id, fact)
         for held, period in zip(facts, periods, strict=True):
@@ -206,6 +218,15 @@ class SlotPlacer:
                         known.add(key)
                         moved = row._replace(record_id=held.id, recorded_at=self._event.recorded_at)
                         writes.supports.append(moved)
+
+
+def _ranked(statements: list[Statement]) -> list[Statement]:
+    """The statements, those of others as hearsay where the person themselves has spoken of it."""
+    own = any(each.author is None and not each.external for each in statements)
+    return [
+        replace(each, is_word=not each.external, external=each.external or (own and each.author is not None))
+        for each in statements
+    ]
 
 
 def _said(fact: Fact) -> tuple[str, bool]:
@@ -233,17 +254,53 @@ def _says_when(statement: Statement) -> bool:
 
 
 def _trusted(fact: Fact, period: Period) -> Fact:
-    """The fact of a period with the trust of its statements: hearsay where nobody else says so."""
-    external = all(each.external for each in period.statements)
-    by_assistant = all(each.by_assistant for each in period.statements)
-    if external == fact.external:
-        return fact if by_assistant == fact.by_assistant else replace(fact, by_assistant=by_assistant)
-    sure = max(each.confidence for each in period.statements if each.external is external)
-    return replace(fact, external=external, by_assistant=by_assistant, confidence=sure)
+    """The fact of a period with the trust of its statements: hearsay where nobody says so as their own word."""
+    words = [each for each in period.statements if each.is_word]
+    own = not words or any(each.author is None for each in words)
+    trusted = replace(
+        fact,
+        external=not words,
+        by_assistant=all(each.by_assistant for each in period.statements),
+        handed_over=all(each.handed_over for each in period.statements),
+        said_by=None if own else min(words, key=lambda each: (each.said_at, each.source)).author,
+    )
+    if trusted.external == fact.external:
+        return trusted
+    return replace(trusted, confidence=max(each.confidence for each in words or period.statements))
+
+
+class _Clocks:
+    """By which clock the ends of periods were told: by that of the statement which names the instant."""
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self._starts: dict[Instant, Offset | None] = {}
+        for each in statements:
+            self._starts.setdefault(each.holds_from, each.offset)
+
+    def of_start(self, period: Period) -> Offset | None:
+        """Of the first instant of a period; what was put before another value has the clock of its own statement."""
+        exact = [each for each in period.statements if each.holds_from == period.holds_from]
+        return (exact or period.statements)[0].offset
+
+    def of_end(self, period: Period, fact: Fact) -> Offset | None:
+        """Of the end of a period, whose fact may have been taken back by somebody else."""
+        if period.holds_to is None:
+            return None
+        for each in period.statements:
+            if each.holds_to == period.holds_to:
+                return each.offset
+        if period.holds_to in self._starts:
+            return self._starts[period.holds_to]
+        return fact.to_offset if fact.valid_to == period.holds_to else self.of_start(period)
 
 
 def _put_links(
-    event: Event, facts: Sequence[Fact], periods: Sequence[Period], held: dict[str, Fact], writes: Writes
+    event: Event,
+    facts: Sequence[Fact],
+    periods: Sequence[Period],
+    held: dict[str, Fact],
+    clocks: _Clocks,
+    writes: Writes,
 ) -> None:
     """Put the facts as their periods are, each naming those before and after it."""
     ids = [each.id for each in facts]
@@ -255,6 +312,8 @@ def _put_links(
             _trusted(fact, period),
             valid_from=period.holds_from,
             valid_to=period.holds_to,
+            from_offset=clocks.of_start(period),
+            to_offset=clocks.of_end(period, fact),
             supersedes=ids[before[number]] if number in before else None,
             superseded_by=ids[after[number]] if number in after else apart,
         )

@@ -20,6 +20,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from lamina.kernel.local import Offset
+from lamina.kernel.records import Author
 from lamina.kernel.time import Instant
 
 __all__ = ["Ending", "Period", "Statement", "timeline"]
@@ -30,7 +32,10 @@ _FOREVER: Instant = 1 << 62
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One event's word that a value holds, or with ``denies`` that it does not. ``order`` decides between those of one instant;
-    ``external`` is hearsay (``hearsay.py``), ``by_assistant`` such of an assistant's, ``confidence`` how sure the event was."""
+    ``external`` is hearsay (``hearsay.py``), ``by_assistant`` such of an assistant's, ``handed_over`` such as may be pasted or quoted,
+    ``confidence`` how sure the event was, ``offset`` the clock that it was told by.
+    ``author`` is who said it of a person other than themselves: beside that person's own word it counts as hearsay does, though it is
+    somebody's word (``is_word``)."""
 
     value: str
     source: str
@@ -42,6 +47,10 @@ class Statement:
     external: bool = False
     confidence: float = 1.0
     by_assistant: bool = False
+    offset: Offset | None = None
+    handed_over: bool = False
+    author: Author | None = None
+    is_word: bool = True
 
     @property
     def said(self) -> tuple[str, bool]:

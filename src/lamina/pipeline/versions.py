@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lamina.kernel.events import Event
 from lamina.kernel.records import Fact, Support
-from lamina.pipeline.view import EXTRACTED_FROM, HELD_UNTIL
+from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, HELD_UNTIL
 from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["drop_fact", "put_version", "support_of", "supports_of", "vouched_for"]
@@ -44,10 +44,15 @@ def drop_fact(event: Event, held: Fact, into: str | None, writes: Writes) -> Non
 def vouched_for(held: Fact, said: Fact) -> Fact:
     """A fact that is said again: what was hearsay becomes the word of whoever says it too."""
     if held.external and not said.external:
-        return replace(held, external=False, by_assistant=False, confidence=said.confidence)
-    if held.by_assistant and not said.by_assistant:
-        return replace(held, by_assistant=False)
-    return held
+        return replace(
+            held, external=False, by_assistant=False, handed_over=False, said_by=said.said_by, confidence=said.confidence,
+        )  # fmt: skip
+    return replace(
+        held,
+        by_assistant=held.by_assistant and said.by_assistant,
+        handed_over=held.handed_over and said.handed_over,
+        said_by=held.said_by if said.external or said.said_by is not None else None,
+    )
 
 
 def support_of(event: Event, record_id: str, stated: Fact) -> Support:
@@ -65,8 +70,10 @@ def support_of(event: Event, record_id: str, stated: Fact) -> Support:
 
 
 def supports_of(event: Event, record_id: str, stated: Fact) -> list[Support]:
-    """Mirrors ``support_of``, with the end of the claim where the statement has one."""
+    """Mirrors ``support_of``, with the end of the claim where the statement has one, and that it was handed over."""
     found = [support_of(event, record_id, stated)]
+    if stated.handed_over:
+        found.append(found[0]._replace(relation=HANDED_OVER_IN, weight=0.0))
     if stated.valid_to is not None:
         found.append(found[0]._replace(relation=HELD_UNTIL, weight=0.0, ordinal=stated.valid_to))
     return found

@@ -14,19 +14,21 @@ from dataclasses import replace
 from typing import Any
 
 from lamina.kernel.events import Event
+from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Layer, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import Closing, Writes
+from lamina.store.ports.writes import Closing, EventOffset, Writes
 from lamina.store.rules.records import wanted
 
 __all__ = [
     "CANCELLED_BY",
     "DONE_BY",
     "EXTRACTED_FROM",
+    "HANDED_OVER_IN",
     "HELD_UNTIL",
     "MOVED_BY",
     "MOVED_UNTIL",
@@ -41,6 +43,8 @@ __all__ = [
 EXTRACTED_FROM = "extracted_from"
 HELD_UNTIL = "held_until"
 """Beside ``extracted_from``: its ordinal is until when, by this statement, the claim held."""
+HANDED_OVER_IN = "handed_over_in"
+"""Beside ``extracted_from``: the statement stands where somebody else's words may, and ends nothing."""
 TAKEN_BACK_BY = "taken_back_by"
 DONE_BY = "done_by"
 """From a commitment to the event that told that it was done or given up; its ordinal is when."""
@@ -60,6 +64,7 @@ class Pending:
         self._versions: dict[tuple[str, str], list[Record]] = defaultdict(list)
         self._closings: dict[tuple[str, str, int], Closing] = {}
         self._supports: dict[tuple[str, str], list[Support]] = defaultdict(list)
+        self._offsets: dict[tuple[str, str], Offset] = {}
 
     def with_added(self, writes: Writes) -> Pending:
         """A copy that has what the next event derived, too."""
@@ -69,6 +74,7 @@ class Pending:
         copied.add(Writes(closings=list(self._closings.values())))
         for supports in self._supports.values():
             copied.add(Writes(supports=list(supports)))
+        copied._offsets |= self._offsets
         copied.add(writes)
         return copied
 
@@ -80,6 +86,13 @@ class Pending:
             self._closings.setdefault((closing.tenant_id, closing.id, closing.version), closing)
         for support in writes.supports:
             self._supports[support.tenant_id, support.record_id].append(support)
+        for clock in writes.offsets:
+            self._offsets.setdefault((clock.tenant_id, clock.event_id), clock.offset)
+
+    def read_by(self, event: Event) -> Event:
+        """An event with the clock by which it was read."""
+        offset = self._offsets.get((event.tenant_id, event.id)) if event.offset is None else None
+        return event if offset is None else replace(event, zone_offset=offset)
 
     @property
     def ended(self) -> int:
@@ -161,6 +174,11 @@ class View:
         self.saw_excluded = False
         """Whether something was read that rests on cancelled events alone."""
 
+    def read_by(self, offset: Offset) -> EventOffset:
+        """Read the event by a clock from here on; what is to land of that."""
+        self.event = replace(self.event, zone_offset=offset)
+        return EventOffset(self.event.tenant_id, self.event.id, offset)
+
     def after(self, writes: Writes, event: Event) -> View:
         """The view of an event that comes directly after this one's, which derived ``writes``."""
         return View(self._store, event, self._pending.with_added(writes))
@@ -229,7 +247,8 @@ class View:
             with_excluded=True,
             limit=limit,
         )
-        return [event for event in self._store.log.query(query) if event.position <= self.event.position]
+        found = self._store.log.query(query)
+        return [self._pending.read_by(event) for event in found if event.position <= self.event.position]
 
     def dependants_of(self, source_ids: Collection[str]) -> list[Support]:
         """What rested on events or records then."""
@@ -271,7 +290,8 @@ class View:
 
     def events(self, event_ids: Collection[str]) -> dict[str, Event]:
         """Events by id."""
-        return self._store.log.get(self.event.tenant_id, event_ids)
+        found = self._store.log.get(self.event.tenant_id, event_ids)
+        return {event_id: self._pending.read_by(event) for event_id, event in found.items()}
 
     def previous(self, limit: int) -> list[Event]:
         """The session's events before this one, oldest first."""
@@ -279,7 +299,7 @@ class View:
 
     def preceding(self, event: Event, limit: int) -> list[Event]:
         """The events of another one's session before it, oldest first."""
-        return self._store.log.previous(event, limit)
+        return [self._pending.read_by(each) for each in self._store.log.previous(event, limit)]
 
     def _stored(self, query: RecordQuery) -> list[Record]:
         """What the store has of a query, beside what is pending."""

@@ -28,6 +28,7 @@ _LOG = logging.getLogger("lamina.worker")
 _STAGES = [stage for stage in Stage if stage is not Stage.CAPTURED]
 _IDLE_S = 0.02
 _PRUNE_EVERY_S = 600.0
+_BEHIND_EVERY = 4  # rounds: what is behind goes on where derivation never rests
 
 
 class Worker:
@@ -43,8 +44,12 @@ class Worker:
         *,
         failures: Failures | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        behind: Callable[[], bool] | None = None,
     ) -> None:
+        """``behind`` is a step of what has time: done when nothing else is to do, and now and then beside it."""
         self._store = store
+        self._behind = behind
+        self._rounds = 0
         self._deriver = deriver
         self._embedder = embedder
         self._clock = clock
@@ -70,7 +75,11 @@ class Worker:
 
     def _round(self) -> bool:
         try:
-            if self.step() or self._embed_when_due():
+            busy = bool(self.step() or self._embed_when_due())
+            self._rounds += 1
+            if self._behind is not None and (not busy or self._rounds % _BEHIND_EVERY == 0):
+                busy = self._behind() or busy
+            if busy:
                 return True
         except Exception:
             # A lease that ran out would count as an attempt of its job.

@@ -14,7 +14,7 @@ from lamina.kernel.records import Fact, Layer
 from lamina.recall.pack import Item
 from lamina.recall.plan import BlockShape
 
-__all__ = ["compose"]
+__all__ = ["compose", "disputed"]
 
 FACTS_MAX: Final = 4
 """Beside a block full of events; measured: more take the room of evidence."""
@@ -33,9 +33,46 @@ def compose(
         beside += _fitting(free[:most], int(max_tokens * share), events)
     left = max_tokens - sum(item.tokens for item in beside)
     events = _fitting(said, left, beside)
+    beside = _sides_together(beside)
     there = {item.id for item in (*events, *beside)}
     shown = [*events, *(item for item in beside if not item.needs or item.needs & there)]
     return {layer: [item for item in shown if item.layer is layer] for layer in candidates}
+
+
+def disputed(facts: Sequence[Fact]) -> dict[str, str]:
+    """What stands behind the line of each fact beside which another person's word says otherwise of the same matter."""
+    sides = _sides(facts)
+    return {
+        fact.id: " (others say otherwise)"
+        for group in sides.values()
+        for fact in group
+        if len({each.claim_key for each in group}) > 1
+    }
+
+
+def _sides(facts: Iterable[Fact]) -> dict[tuple[str, str], list[Fact]]:
+    """The facts of each matter on which somebody's word stands beside others' (``Claim.said_by``)."""
+    groups: dict[tuple[str, str], list[Fact]] = {}
+    for fact in facts:
+        if fact.slot is not None:
+            groups.setdefault((fact.subject.id, fact.predicate), []).append(fact)
+    return {matter: each for matter, each in groups.items() if any(one.said_by for one in each)}
+
+
+def _sides_together(items: Sequence[Item]) -> list[Item]:
+    """The items, the sides of each dispute at the place of the first of them, the newest first."""
+    facts = {item.id: item for item in items if isinstance(item.value, Fact)}
+    groups = {
+        fact.id: group
+        for group in _sides(item.value for item in facts.values() if isinstance(item.value, Fact)).values()
+        for fact in group
+    }
+    ordered: dict[str, Item] = {}
+    for item in items:
+        group = sorted(groups.get(item.id, []), key=lambda fact: (-fact.valid_from, fact.id))
+        ordered |= {fact.id: facts[fact.id] for fact in group}
+        ordered.setdefault(item.id, item)
+    return list(ordered.values())
 
 
 def _adds(item: Item, events: Iterable[Item]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from lamina.kernel.time import Instant, to_datetime
+from lamina.kernel.local import LocalTime, to_local
 from lamina.language.temporal import find_times
 from lamina.language.temporal.values import TemporalMatch
 
@@ -16,10 +16,10 @@ _WEEK_DAYS: Final = 7
 _DAY: Final = timedelta(days=1)
 
 
-def days_meant(text: str, observed_at: Instant) -> str:
+def days_meant(text: str, observed: LocalTime) -> str:
     """A note for the line of a turn: `` (yesterday: 2023-05-07)``; empty where its words name their days themselves, or mean
-    the day of the turn, which the line begins with."""
-    said_at = to_datetime(observed_at)
+    the day of the turn, which the line begins with. Days are those of the speaker's clock."""
+    said_at = to_local(observed.at, observed.offset)
     notes = []
     for match in find_times(text, said_at):
         meant = _meant(match)

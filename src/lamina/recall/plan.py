@@ -15,10 +15,11 @@ from typing import Final, Literal, get_args
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.events import Party
+from lamina.kernel.local import LocalTime, to_local
 from lamina.kernel.operations import Principal
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes, Instant, Interval, from_datetime, to_datetime
+from lamina.kernel.time import Axes, Instant, Interval, from_datetime
 from lamina.language.entities import normalise_name
 from lamina.language.questions import asks_assistant, speaks_of_self
 from lamina.language.spoken import as_written
@@ -169,11 +170,23 @@ class Plan:
 
 
 def plan_recall(
-    request: Recall, principal: Principal, scopes: Sequence[Scope], now: Instant, breadth: Breadth = WIDE
+    request: Recall,
+    principal: Principal,
+    scopes: Sequence[Scope],
+    now: Instant,
+    breadth: Breadth = WIDE,
+    *,
+    clock_now: Instant | None = None,
+    seen_from: Instant | None = None,
 ) -> Plan:
-    """The plan; raises ``Invalid`` for a filter or a time that cannot be read."""
+    """The plan; raises ``Invalid`` for a filter or a time that cannot be read.
+
+    ``now`` is where the log is, ``clock_now`` what the clock says where that differs: words such as "yesterday" count from
+    it. ``seen_from`` is where ``as_of`` stands on recorded time, itself unless told.
+    """
     temporal = request.temporal
-    reference = temporal.reference_date if temporal.reference_date is not None else now
+    clock_now = now if clock_now is None else clock_now
+    reference = temporal.reference_date or LocalTime(clock_now)
     during = Interval(*temporal.valid_during) if temporal.valid_during else None
     if temporal.natural is not None:
         during = _natural(temporal.natural, reference)
@@ -181,11 +194,13 @@ def plan_recall(
     if request.view == "raw" and during is not None:
         during = None
         warnings.append("valid_during_ignored_for_view_raw")
-    seen_at = now if temporal.as_of is None else min(temporal.as_of, now)
-    asked_at = temporal.reference_date if temporal.reference_date is not None else seen_at
+    seen_at = now if temporal.as_of is None else min(seen_from or temporal.as_of, now)
+    asked_at = temporal.reference_date
+    if asked_at is None:
+        asked_at = LocalTime(min(clock_now, clock_now if temporal.as_of is None else temporal.as_of))
     question = as_written(request.query).text
     terms = analyse(question)
-    window = question_window(question, to_datetime(asked_at)) if during is None else None
+    window = question_window(question, to_local(asked_at.at, asked_at.offset)) if during is None else None
     named = None if window is None else Interval(_instant(window.valid_from), _instant(window.valid_to))
     # "Where did she live in March?" is about what held then, not about what holds now.
     valid = during or named
@@ -266,9 +281,9 @@ def _instant(moment: datetime | None) -> Instant | None:
     return None if moment is None else from_datetime(moment)
 
 
-def _natural(phrase: str, reference: Instant) -> Interval:
+def _natural(phrase: str, reference: LocalTime) -> Interval:
     try:
-        start, end = parse_window(phrase, to_datetime(reference))
+        start, end = parse_window(phrase, to_local(reference.at, reference.offset))
     except UnparseableTemporal as error:
         raise Invalid(
             "UNPARSEABLE_TEMPORAL",

@@ -18,7 +18,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
-from lamina.recall.compose import compose
+from lamina.recall.compose import compose, disputed
 from lamina.recall.derived import DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
@@ -40,6 +40,7 @@ from lamina.recall.superseded import (
     Supersession,
     bound_by,
     facts_behind,
+    marked_episodes,
     put_right,
     superseded_among,
 )
@@ -78,7 +79,7 @@ class _Trail:
 
 class Held(NamedTuple):
     """An event or a record that answers, with its score and, where they were asked for, the parts of it. Of a fact, ``said_at`` is
-    when the turn was said that tells it."""
+    when the turn was said that tells it. ``mark`` says of a line what no longer holds of it, or is disputed."""
 
     value: Event | Record
     score: float
@@ -86,6 +87,7 @@ class Held(NamedTuple):
     superseded: Superseded | None = None
     needs: frozenset[str] = frozenset()
     said_at: Instant | None = None
+    mark: str = ""
 
 
 class Remembrance(NamedTuple):
@@ -157,14 +159,16 @@ class Recalling:
         if request.idempotency_key is not None:
             key = PackKey(call.principal.tenant_id, call.principal.actor, request.idempotency_key)
             removals = self._removals(reach.scopes, call)
-            known = self._packs.find(key, call.body_hash(), removals, call.now)
+            known = self._packs.find(key, _hash_of(call), removals, call.now)
             if known is not None and _still_open(known, reach):
                 known = known.model_copy(update={"request_id": call.request_id})
-                return Answer(as_stream(known) if request.stream else known, replayed=True)
+                return Answer(
+                    as_stream(known, request.last_event_id) if request.stream else known, replayed=True
+                )
         plan = self._plan(request, call, reach, WIDE)
         pack_ = self._pack(request, plan, call, reach)
         if key is not None:
-            self._packs.keep(key, call.body_hash(), removals, call.now, pack_)
+            self._packs.keep(key, _hash_of(call), removals, call.now, pack_)
         return Answer(
             as_stream(pack_) if request.stream else pack_, warnings=(*reach.warnings, *plan.warnings)
         )
@@ -189,8 +193,16 @@ class Recalling:
     def _plan(
         self, request: Recall, call: Call, reach: Reach, breadth: Breadth, naming: Naming | None = None
     ) -> Plan:
-        now = present(self._store.log, call, reach.scopes)
-        plan = plan_recall(request, call.principal, reach.scopes, now, breadth)
+        log, as_of = self._store.log, request.temporal.as_of
+        plan = plan_recall(
+            request,
+            call.principal,
+            reach.scopes,
+            present(log, call, reach.scopes),
+            breadth,
+            clock_now=call.now,
+            seen_from=None if as_of is None else present(log, call, reach.scopes, as_of),
+        )
         learnt = naming or Names(self._store.records, plan.tenant_id, plan.scopes, plan.axes, plan.held_at)
         return replace(plan, called=called(plan.scopes, learnt))
 
@@ -290,15 +302,24 @@ class Recalling:
         limit = plan.limits.get(Layer.EVENTS, 0)
         if Layer.EVENTS in values:
             values[Layer.EVENTS] = held[True][:limit]
-        bound = bound_by(placed, shown)
+        bound, marks = bound_by(placed, shown), marked_episodes(placed, shown)
         for layer, scored in derived.by_layer.items():
-            for record in scored[: plan.limits.get(layer, 0)]:
+            shown_of_layer = scored[: plan.limits.get(layer, 0)]
+            marks |= disputed([one.record for one in shown_of_layer if isinstance(one.record, Fact)])
+            for record in shown_of_layer:
                 needs = bound.get(record.record.id, frozenset())
                 said_at = None
                 if isinstance(record.record, Fact) and record.record.event_id in events:
                     said_at = events[record.record.event_id].context.observed_at
                 values[layer].append(
-                    Held(record.record, record.score, record.contributions, needs=needs, said_at=said_at)
+                    Held(
+                        record.record,
+                        record.score,
+                        record.contributions,
+                        needs=needs,
+                        said_at=said_at,
+                        mark=marks.get(record.record.id, ""),
+                    )
                 )
         return values, [*held[True][limit:], *held[False]]
 
@@ -312,7 +333,7 @@ class Recalling:
             line_of(
                 each.value,
                 plan.terms,
-                mark=each.superseded.mark if each.superseded else "",
+                mark=each.superseded.mark if each.superseded else each.mark,
                 called=plan.called,
                 said_at=each.said_at,
             )
@@ -380,6 +401,11 @@ class Recalling:
             diagnostics=_diagnostics(request, plan, packed, trail),
             as_of=plan.axes.seen_at,
         )
+
+
+def _hash_of(call: Call) -> str:
+    """The hash of a recall: one that goes on with its stream is the same."""
+    return call.body_hash(without="last_event_id")
 
 
 def _still_open(pack_: Pack, reach: Reach) -> bool:

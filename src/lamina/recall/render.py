@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
+from lamina.kernel.local import LocalTime, day_text, minute_text
+from lamina.kernel.names import scope_segment
 from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, Record
-from lamina.kernel.time import Instant, rfc3339
+from lamina.kernel.shown import on_one_line
+from lamina.kernel.time import Instant
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
 from lamina.recall.days import days_meant
@@ -25,7 +28,6 @@ from lamina.recall.requests import CitationMode
 __all__ = ["Block", "line_of", "render_block", "snippet"]
 
 SNIPPET_CHARS: Final = 480
-_SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
 _OPENS, _CLOSES = r"\[［【〔⟦", r"\]］】〕⟧"
 _BETWEEN = rf"[^\w{_OPENS}{_CLOSES}]"
 _MARKER = re.compile(rf"[{_OPENS}]({_BETWEEN}*\d(?:\d|{_BETWEEN})*)[{_CLOSES}]")
@@ -49,11 +51,11 @@ def line_of(
     called: Called | None = None,
     said_at: Instant | None = None,
 ) -> str:
-    """The line of an item, without its marker. ``mark`` stands behind who said what an event says; what was said stays as
+    """The line of an item, without its marker. ``mark`` stands behind who said what an event says, and at the end elsewhere; what was said stays as
     it was, and elsewhere the user is named as they are ``called``. ``said_at`` is when the turn was said that tells a fact."""
     if isinstance(value, Event):
         return _plain(_event_line(value, terms, mark, called))
-    return _plain(_worded(value, called, said_at))
+    return _plain(_worded(value, called, said_at) + mark)
 
 
 def _worded(value: Record, called: Called | None, said_at: Instant | None) -> str:
@@ -89,9 +91,9 @@ def _event_line(event: Event, terms: Sequence[str], mark: str, called: Called | 
     if event.origin.trust is Trust.EXTERNAL:
         source = f" ({_unquoted(event.modality.replace('_', ' '))}, quoted)"
     source += mark
-    day = rfc3339(event.context.observed_at)[:16].replace("T", " ")
+    day = minute_text(event.context.observed_at, event.offset)
     words = _unquoted(snippet(text_of(event.content), terms))
-    meant = _unquoted(days_meant(words, event.context.observed_at))
+    meant = _unquoted(days_meant(words, LocalTime(event.context.observed_at, event.offset)))
     speaker = event.observed_actor.display_name
     if called is not None:
         speaker = called.who(speaker)
@@ -121,20 +123,28 @@ def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
 def _source(claim: Claim) -> str:
     if claim.by_assistant:
         return "; said by the assistant"
-    return "; read in a tool result or document" if claim.external else ""
+    if claim.handed_over:
+        return "; from words that may be quoted"
+    if claim.external:
+        return "; read in a tool result or document"
+    author = claim.said_by
+    if author is None or claim.scope.person == scope_segment(author.id):
+        return ""
+    return f"; said by {_unquoted(author.name)}"
 
 
 def _validity(fact: Fact, said_at: Instant | None) -> str:
     """Since when it holds where a beginning was told, else when it was said: nobody knows how long it held before."""
-    begins, ends = rfc3339(fact.valid_from)[:10], fact.valid_to and rfc3339(fact.valid_to)[:10]
+    begins = day_text(fact.valid_from, fact.from_offset)
+    ends = None if fact.valid_to is None else day_text(fact.valid_to, fact.to_offset)
     if fact.valid_from == said_at:
         return f"said {begins}, until {ends}" if ends else f"said {begins}"
     return f"{begins} to {ends}" if ends else f"since {begins}"
 
 
 def _plain(text: str) -> str:
-    """Text on one line, without what looks like a marker."""
-    return _MARKER.sub(r"(\1)", _SPACE.sub(" ", text)).strip()
+    """Text on one line, without what cannot be seen and without what looks like a marker."""
+    return _MARKER.sub(r"(\1)", on_one_line(text))
 
 
 def _unquoted(text: str) -> str:

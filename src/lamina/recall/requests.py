@@ -8,9 +8,11 @@ from pydantic import Field, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
+from lamina.kernel.local import Offset, local_bound, midnight_text
+from lamina.kernel.time import is_day
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.kernel.views.parts import Stamp
-from lamina.kernel.wire import BoundText, Request, Result, ScopePath, Text
+from lamina.kernel.wire import BoundText, LocalBoundText, Request, Result, ScopePath, Text
 from lamina.recall.layers.results import DeniedScope, TraversedScope
 
 __all__ = [
@@ -33,6 +35,12 @@ CitationMode = Literal["none", "inline_with_markers", "block_at_end", "structure
 Diagnostics = Literal["none", "summary", "full"]
 
 
+def _by_clock(bound: Any, offset: Offset) -> Any:  # Any: whatever came in
+    if isinstance(bound, list | tuple):
+        return [_by_clock(each, offset) for each in bound]
+    return midnight_text(bound, offset) if isinstance(bound, str) and is_day(bound) else bound
+
+
 class Temporal(Request):
     """When: on which axis and in which words. ``natural`` is read against ``reference_date`` or now."""
 
@@ -52,11 +60,25 @@ class Temporal(Request):
         Field(description='`valid_during` in words: "last week", "since May 2026".'),
     ] = None
     reference_date: Annotated[
-        BoundText | None,
+        LocalBoundText | None,
         Field(
-            description="What words of time, in `natural` and in the query, are read against; now without it."
+            description="What words of time, in `natural` and in the query, are read against; now without it. With an offset, days are "
+            "days there: in those words, and in the bounds beside it that are bare dates."
         ),
     ] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _days_of_the_reference(cls, given: Any) -> Any:  # Any: whatever came in
+        reference = given.get("reference_date") if isinstance(given, dict) else None
+        try:
+            offset = local_bound(reference).offset if isinstance(reference, str) else None
+        except Invalid:
+            return given  # the field says so itself
+        if offset is None:
+            return given
+        bounds = {name: given[name] for name in ("as_of", "valid_during", "recorded_during") if name in given}
+        return {**given, **{name: _by_clock(value, offset) for name, value in bounds.items()}}
 
     @model_validator(mode="after")
     def _ordered(self) -> Temporal:
@@ -139,6 +161,13 @@ class Recall(Request):
     idempotency_key: Annotated[
         Annotated[str, Field(min_length=1, max_length=limits.IDEMPOTENCY_KEY_LENGTH_MAX)] | None,
         Field(description="Within 60 seconds the same request with the same key has the same pack."),
+    ] = None
+    last_event_id: Annotated[
+        Annotated[str, Field(max_length=limits.STREAM_ID_LENGTH_MAX)] | None,
+        Field(
+            description="The id of the last event of the stream that was seen, `<pack_id>:<n>`; under the same `idempotency_key` and "
+            "within 60 seconds the stream goes on behind it. The header `Last-Event-ID` says the same."
+        ),
     ] = None
 
     @model_validator(mode="before")

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
+from lamina.kernel.local import Offset, day_text
 from lamina.kernel.records import Fact, Layer, Record, Support, layer_of
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant, rfc3339
+from lamina.kernel.time import Instant
 from lamina.language.questions import asks_past
 from lamina.language.tokens import analyse
 from lamina.recall.plan import Plan
@@ -30,6 +31,7 @@ __all__ = [
     "Supersession",
     "bound_by",
     "facts_behind",
+    "marked_episodes",
     "put_right",
     "superseded_among",
 ]
@@ -54,11 +56,12 @@ class Superseded:
     at: Instant
     fact: str | None
     event: str
+    offset: Offset | None = None
 
     @property
     def mark(self) -> str:
         """What stands behind who said it."""
-        return f" (superseded {rfc3339(self.at)[:10]})"
+        return f" (superseded {day_text(self.at, self.offset)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +194,17 @@ def bound_by(placed: Sequence[Placed], shown: Shown) -> dict[str, frozenset[str]
     return {i: needs for i, needs in bound.items() if i not in free}
 
 
+def marked_episodes(placed: Sequence[Placed], shown: Shown) -> dict[str, str]:
+    """What stands behind the line of each episode that quotes a superseded event: since when the first of them holds no more."""
+    over = {each.event.id: each.superseded for each in placed if each.superseded is not None}
+    marks: dict[str, str] = {}
+    for event_id, ids in (shown.resting_on(over.keys()) if over else {}).items():
+        for i in ids:
+            if layer_of(i) is Layer.EPISODES:
+                marks.setdefault(i, over[event_id].mark.replace("(", "(in part ", 1))
+    return marks
+
+
 def _standpoint(plan: Plan) -> Instant | None:
     """From when on a claim must hold to count for the question; None where the past counts too."""
     axes = plan.axes
@@ -252,9 +266,9 @@ def _ends(
         if fact.claim_key in standing or (now is not None and now.claim_key == fact.claim_key):
             continue
         if now is not None:
-            ends[i] = Superseded(fact.valid_to, now.id, now.event_id)
+            ends[i] = Superseded(fact.valid_to, now.id, now.event_id, fact.to_offset)
         elif enders.get(i):
-            ends[i] = Superseded(fact.valid_to, None, max(enders[i]))
+            ends[i] = Superseded(fact.valid_to, None, max(enders[i]), fact.to_offset)
     return ends
 
 

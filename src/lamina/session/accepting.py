@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from datetime import UTC, datetime
 from typing import Final
 
 from lamina.language.sentences import split_sentences
+from lamina.language.temporal import find_times
 from lamina.language.tokens import analyse, content_terms
 from lamina.language.wordsets import word_set
-from lamina.session.folding import SUMMARY_CHARS_MAX, Said
+from lamina.session.folding import SUMMARY_CHARS_MAX, Said, fold_turn
 
 __all__ = ["fault_of"]
 
@@ -24,6 +26,7 @@ _MARKS_KEPT_FROM: Final = 0.5
 _MARKS_LOST_FREE: Final = 2
 _MARKS_NEW_MAX: Final = 0.25
 _MARK_WEIGHT: Final = 3
+_ANY_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)  # times are found in a text, whatever they come to
 _CAPITALS_MAX: Final = 0.4
 _REFUSAL = re.compile(
     r"\W*(?:i['’]?m|i am|we['’]?re)\s+(?:very |so |really )?(?:sorry|afraid|unable|not able)\b"
@@ -35,6 +38,7 @@ _REFUSAL = re.compile(
 _DATA = re.compile(r"\s*(?:```|[\[{]\s*[\"\[{\]}]|<[!a-zA-Z/])")
 _SPEAKER = re.compile(r"^(?:User|Assistant): ", re.MULTILINE)
 _WORD = re.compile(r"[^\W_]+(?:[.,:'’-][^\W_]+)*")
+_APOSTROPHE = re.compile(r"['’]")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _OURS = word_set("i user assistant the they he she it we you mr mrs ms dr")
 _TELLING = frozenset(
@@ -68,6 +72,8 @@ def fault_of(worded: str, summary: str, turn: Said, *, cut_off: bool = False) ->
         return "it has names or numbers that nobody said"
     if not _keeps(said, before):
         return "it forgets what was told before"
+    if not _carries(said, before, fold_turn("", turn)):
+        return "it leaves out a name, a number or a date of the turn"
     return None
 
 
@@ -92,6 +98,16 @@ def _keeps(said: _Told, before: _Told) -> bool:
     whole = len(plain) + _MARK_WEIGHT * len(before.marks)
     kept = len(plain & said.terms) + _MARK_WEIGHT * (len(before.marks) - len(lost))
     return kept >= _KEPT_FROM * whole
+
+
+def _carries(said: _Told, before: _Told, by_rules: str) -> bool:
+    """Whether a summary has the names, numbers and dates that rules would tell of the turn."""
+    told = _Told(by_rules)
+    needed = {mark for mark in told.marks - before.every if _APOSTROPHE.split(mark)[0] not in _OURS}
+    if not needed <= said.every:
+        return False
+    days = [_Told(match.text) for match in find_times(by_rules, _ANY_DAY)]
+    return all(not day.every or day.every & said.every for day in days)
 
 
 def _marks(text: str) -> frozenset[str]:

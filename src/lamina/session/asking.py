@@ -17,10 +17,11 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant, rfc3339_or_none, to_datetime
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import InstantText, Result, Text
+from lamina.pipeline.zones import TIMEZONE
 from lamina.recall.naming import NAMES
 from lamina.session.associations import Associator
 from lamina.session.hints import entity_hints
-from lamina.session.identity import CORRECTABLE, TIMEZONE, identity_of, places_after
+from lamina.session.identity import CORRECTABLE, identity_of, places_after
 from lamina.session.ingest import write_grants
 from lamina.session.loops import active_loops, loop_row, open_loops, status_at
 from lamina.session.names import actor_of_user, scope_of

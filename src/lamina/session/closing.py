@@ -10,7 +10,7 @@ from pydantic import Field
 from lamina import limits
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant, Principal
-from lamina.kernel.wire import InstantText
+from lamina.kernel.wire import InstantText, LocalTimeText
 from lamina.session.ingest import speaker, turn_capture, write_grants
 from lamina.session.names import scope_of
 from lamina.session.requests import Closed, Name, Role, SessionName, SessionRequest, SessionResult, TurnText
@@ -36,7 +36,7 @@ class Message(SessionRequest):
 
     role: Role
     text: TurnText
-    timestamp: InstantText
+    timestamp: LocalTimeText
 
 
 class TakeSession(SessionRequest):
@@ -108,7 +108,7 @@ class Closing:
                 session=request.session_id,
                 named=request.session_id,
             )
-            for message in sorted(request.messages, key=lambda message: message.timestamp)
+            for message in sorted(request.messages, key=lambda message: message.timestamp.at)
         ]
         if not captures:
             return Answer(SessionTaken(status="skipped_empty_transcript", session_id=request.session_id))

@@ -18,10 +18,10 @@ from lamina.errors import Forbidden, Invalid, LaminaError, TooLarge, Unauthentic
 from lamina.kernel.events import Event
 from lamina.kernel.time import SECOND_US, Clock
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
-from lamina.session.folders import Folder, RulesFolder
-from lamina.session.folding import bridge_text, said_of
+from lamina.session.folding import bridge_text, fold_turn, said_of
 from lamina.store.ports.sessions import Fold, OutboxRow, Sitting
 from lamina.store.ports.store import Store
+from lamina.store.ports.writes import FOLD, Inquiry, inquiry_of
 from lamina.store.rules.attempts import OUTBOX
 
 __all__ = ["Drain", "Drained", "Target", "is_permanent"]
@@ -63,16 +63,19 @@ class Drain:
         store: Store,
         clock: Clock,
         *,
-        folder: Folder | None = None,
+        words_by_model: bool = False,
         target: Target | None = None,
         failures: Failures | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        owner: str = "drain",
     ) -> None:
+        """``owner`` names this process among those that may work on the store. With ``words_by_model`` a language model is asked
+        to word each folded turn, behind this."""
         self._store = store
+        self._owner = owner
         self._clock = clock
         self._failures = failures or Failures()
-        self._rules = RulesFolder()
-        self._folder: Folder = folder or self._rules
+        self._words_by_model = words_by_model
         self._target = target
         self._sleep = sleep
         self._looked_at = 0
@@ -107,6 +110,7 @@ class Drain:
             limit=limits.OUTBOX_BATCH_MAX,
             lease_until=now + int(limits.OUTBOX_LEASE_S * SECOND_US),
             now=now,
+            owner=self._owner,
         )
         deadline = time.monotonic() + limits.OUTBOX_BUDGET_S
         done = Drained(claimed=len(rows))
@@ -125,7 +129,7 @@ class Drain:
             raise  # the store is away, for everybody
         except Exception as error:
             if len(rows) == 1:
-                return _sum(batch.done, self._attempted(rows[0], error, deadline))
+                return _sum(batch.done, self._attempted(rows[0], error))
             _LOG.warning("a batch of the outbox failed and is tried one by one: %s", class_of(error))
             return _sum(batch.done, self._one_by_one(rows, deadline))
         return batch.done
@@ -141,20 +145,10 @@ class Drain:
                 break
         return done
 
-    def _attempted(self, row: OutboxRow, error: Exception, deadline: float) -> Drained:
-        """An attempt of a row ended in an error that nobody thought of. The last one is made by rules."""
+    def _attempted(self, row: OutboxRow, error: Exception) -> Drained:
+        """An attempt of a row ended in an error that nobody thought of."""
         _log_unexpected(row, error)
         last = OUTBOX.is_over(row.attempts + 1)
-        if last and self._folder is not self._rules:
-            batch = _Batch(self, [row], deadline, folder=self._rules)
-            try:
-                batch.run()
-            except Unavailable:
-                raise
-            except Exception as again:
-                _log_unexpected(row, again)
-            else:
-                return batch.done
         retry_at = self._clock.now() + OUTBOX.wait_us(row.attempts + 1)
         self._store.sessions.put_off(row, _shown(error), retry_at=retry_at, failed=last)
         return Drained(failed=int(last))
@@ -197,12 +191,10 @@ def _log_unexpected(row: OutboxRow, error: Exception) -> None:
 class _Batch:
     """The claimed rows of one sitting, in order."""
 
-    def __init__(
-        self, drain: Drain, rows: list[OutboxRow], deadline: float, *, folder: Folder | None = None
-    ) -> None:
+    def __init__(self, drain: Drain, rows: list[OutboxRow], deadline: float) -> None:
         self._store = drain._store
         self._clock = drain._clock
-        self._folder, self._rules, self._target = folder or drain._folder, drain._rules, drain._target
+        self._words_by_model, self._target = drain._words_by_model, drain._target
         self._rows = rows
         self._deadline = deadline
         self.folded = self.sent = self.failed = 0
@@ -225,54 +217,44 @@ class _Batch:
             self._store.sessions.release(left)
 
     def _fold(self, sitting: Sitting, events: dict[str, Event]) -> Sequence[OutboxRow]:
-        """Land the fold of the rows up to the first that cannot be folded now; the rows that are folded by then."""
+        """Land the fold of the rows, by rules and at once; the rows that are folded by then."""
         self._put_off: set[int] = set()
         summary = sitting.summary
-        fresh: list[OutboxRow] = []
-        ready: list[OutboxRow] = []
-        for row in self._rows:
-            if row.folded_at is None:
-                worded = self._worded(row, summary, events.get(row.event_id))
-                if worded is None:
-                    break
-                summary = worded
-                fresh.append(row)
-            ready.append(row)
+        fresh = [row for row in self._rows if row.folded_at is None]
         if not fresh:
-            return ready
+            return self._rows
+        for row in fresh:
+            event = events.get(row.event_id)
+            if event is not None and not event.excluded:
+                summary = fold_turn(summary, said_of(event))
         complete = sitting.closed_at is not None and sitting.folded + len(fresh) == sitting.turns
         landed = self._store.sessions.fold(
             Fold(
                 place=sitting.place,
                 number=sitting.number,
                 ids=tuple(row.id for row in fresh),
+                fence=fresh[0].fence,
                 summary=summary,
                 bridge=bridge_text(summary, ()) if complete else None,
                 at=self._clock.now(),
                 sent=self._target is None,
+                revision=sitting.revision,
+                inquiries=self._inquiries(fresh, events),
             )
         )
         if not landed:
-            return []  # somebody whose lease had run out was there first: what is left is claimed again
+            return []  # somebody was there first, with a fold or a model's words: what is left is claimed again
         self.folded += len(fresh)
         self.sent += len(fresh) if self._target is None else 0
-        return ready
+        return self._rows
 
-    def _worded(self, row: OutboxRow, summary: str, event: Event | None) -> str | None:
-        """The summary with a row's turn, None when that has to wait. The last attempt is made by rules."""
-        if event is None or event.excluded:
-            return summary
-        if time.monotonic() > self._deadline:
-            return None
-        turn = said_of(event)
-        try:
-            return self._folder.fold(summary, turn)
-        except Exception as error:
-            _log_unexpected(row, error)
-            if OUTBOX.is_over(row.attempts + 1) or is_permanent(error):
-                return self._rules.fold(summary, turn)
-            self._retry(row, error)
-            return None
+    def _inquiries(self, rows: Sequence[OutboxRow], events: dict[str, Event]) -> tuple[Inquiry, ...]:
+        """What a model is asked behind the fold: to word each of these turns."""
+        if not self._words_by_model:
+            return ()
+        now = self._clock.now()
+        turns = [events[row.event_id] for row in rows if row.event_id in events]
+        return tuple(inquiry_of(turn, FOLD, now) for turn in turns)
 
     def _deliver(self, rows: Sequence[OutboxRow], events: dict[str, Event]) -> int:
         """Send rows in order, up to the first that has to wait; how many were tried."""

@@ -1,23 +1,18 @@
-"""Who puts a turn into a summary: rules, or a language model."""
+"""Putting a turn into a summary by a language model."""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
 from typing import Final, Protocol
 
 from lamina import limits
-from lamina.errors import LaminaError
-from lamina.models.ports import Generated, Generator, Message
+from lamina.models.ports import Generator, Message
 from lamina.observe.rounds import Failures
 from lamina.session.accepting import fault_of
 from lamina.session.folding import Said, fold_turn
 
-__all__ = ["MODEL_PART", "Folder", "GeneratingFolder", "RulesFolder", "turns_all_away"]
-
-MODEL_PART: Final = "the language model"
-"""What health calls a model that turns everything away, whoever asked it."""
+__all__ = ["Folder", "GeneratingFolder"]
 
 _LOG = logging.getLogger("lamina.session")
 _PART: Final = "the wording of summaries"
@@ -33,25 +28,12 @@ _TASK: Final = (
 )
 
 
-def turns_all_away(error: Exception) -> bool:
-    """Whether a model would refuse anything, until an operator has acted."""
-    return isinstance(error, LaminaError) and error.code == "MODEL_MISCONFIGURED"
-
-
 class Folder(Protocol):
     """Puts a turn into a summary."""
 
     def fold(self, summary: str, turn: Said) -> str:
         """The summary with the turn; raises ``LaminaError`` when it cannot be made now."""
         ...
-
-
-class RulesFolder:
-    """Folds by rules alone: never waits, never fails."""
-
-    def fold(self, summary: str, turn: Said) -> str:
-        """Mirrors ``Folder.fold``."""
-        return fold_turn(summary, turn)
 
 
 class GeneratingFolder:
@@ -67,7 +49,8 @@ class GeneratingFolder:
         shown = Said(turn.role, turn.text[:_TURN_CHARS_MAX])
         # As JSON: whatever a turn says, it cannot end the string that it stands in.
         told = json.dumps({"summary": summary, "speaker": shown.role, "turn": shown.text}, ensure_ascii=False)
-        answer = self._asked([Message("system", _TASK), Message("user", told)])
+        asked = [Message("system", _TASK), Message("user", told)]
+        answer = self._generator.complete(asked, tokens_max=limits.SUMMARY_TOKENS_MAX)
         fault = fault_of(answer.text, summary, shown, cut_off=answer.cut_off)
         if fault is None:
             self._refused = 0
@@ -77,18 +60,6 @@ class GeneratingFolder:
         if folded != summary:  # of a turn that says nothing a model may have nothing to tell
             self._note(fault)
         return folded
-
-    def _asked(self, messages: Sequence[Message]) -> Generated:
-        try:
-            answer = self._generator.complete(messages, tokens_max=limits.SUMMARY_TOKENS_MAX)
-        except LaminaError as error:
-            if turns_all_away(error):
-                self._failures.note(MODEL_PART, error)
-            else:
-                self._failures.over(MODEL_PART)
-            raise
-        self._failures.over(MODEL_PART)
-        return answer
 
     def _note(self, fault: str) -> None:
         self._refused += 1

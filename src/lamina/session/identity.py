@@ -7,10 +7,8 @@ time at which it was recorded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lamina.kernel.events import Party
 from lamina.kernel.records import Fact, Record, value_slot
@@ -18,11 +16,12 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import LAST_INSTANT, Axes, Instant
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.view import TAKEN_BACK_BY
+from lamina.pipeline.zones import TIMEZONE, zone_in
 from lamina.recall.naming import NAMES
 from lamina.session.requests import Identity
 from lamina.store.ports.records import Records, Statement
 
-__all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "TIMEZONE", "identity_of", "places_after", "zone_in"]
+__all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "identity_of", "places_after"]
 
 EVERYTHING: Final = Axes(seen_at=1 << 62)
 """What is held now, whatever the clock of the caller says."""
@@ -39,11 +38,6 @@ CORRECTABLE: Final[Mapping[str, str]] = {
 }
 """The keys of ``facts``, and the predicate behind each."""
 
-TIMEZONE: Final = "timezone"
-_ZONE = re.compile(
-    r"\b(?:[A-Za-z]{2,20}(?:/[A-Za-z][A-Za-z0-9_+-]{1,30}){1,2}|UTC|GMT)(?![A-Za-z0-9_])|^[A-Za-z][A-Za-z0-9_+-]{1,30}$"
-)
-_PART = re.compile(r"[A-Za-z]+")
 _CHAIN_MAX: Final = 16
 
 
@@ -62,23 +56,6 @@ def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str, now:
         timezone=None if said[TIMEZONE] is None else zone_in(str(said[TIMEZONE])),
         facts={key: value for key, value in known.items() if value is not None},
     )
-
-
-def zone_in(words: str) -> str | None:
-    """The name of a zone that words have, as the zone's own database writes it; None where they have none.
-
-    >>> zone_in("America/New_York btw"), zone_in("europe/madrid"), zone_in("Madrid")
-    ('America/New_York', 'Europe/Madrid', None)
-    """
-    match = _ZONE.search(words)
-    if match is None:
-        return None
-    for name in (match.group(), _PART.sub(lambda part: part.group().capitalize(), match.group())):
-        try:
-            return ZoneInfo(name).key
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            continue
-    return None
 
 
 def places_after(

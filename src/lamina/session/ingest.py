@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from lamina.kernel.canonical import digest
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
+from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant
 from lamina.session.names import actor_of_agent, actor_of_user, scope_of
 from lamina.session.requests import Ingest, Ingested, Role
 from lamina.store.ports.idempotency import IdempotencyKey
@@ -49,20 +49,20 @@ def turn_capture(
     persona: str | None,
     role: Role,
     text: str,
-    at: Instant,
+    at: LocalTime,
     session: str,
     named: str | None,
     key: str | None = None,
 ) -> Capture:
     """A turn as the log takes it. ``named`` is the session as the caller gave it, part of what a repetition repeats.
 
-    Another assistant's words are another turn, the user's are the same whomever they were said to: a session that is
+    The clock by which it is told is no part of that: the same instant is the same turn. Another assistant's words are another turn, the user's are the same whomever they were said to: a session that is
     taken in as a whole may not say it. Under one key both are a conflict.
     """
     content = {"kind": "message", "role": role, "text": text}
     if persona is not None:
         content["persona"] = persona
-    said = [named, role, text, at]
+    said = [named, role, text, at.at]
     spoken = [*said, actor] if role == "assistant" else said
     unique = digest([scope, "turn", *spoken] if key is None else [scope, "key", key])
     body = digest(spoken if key is None else [*said, persona])
@@ -75,7 +75,7 @@ def turn_capture(
         session=session,
         modality=Modality.CONVERSATION.value,
         content=content,
-        context=Context(observed_at=at),
+        context=Context(observed_at=at.at, observed_offset=at.offset),
         directives=_DIRECTIVES,
         origin=Origin(
             principal.actor,

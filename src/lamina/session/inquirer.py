@@ -1,31 +1,35 @@
-"""Asking a language model what a turn leaves open, behind the turn: nobody waits for it, and nothing depends on it.
+"""Asking a language model behind the turns: what one leaves open, and how a summary tells of one. Nobody waits for it, and nothing
+depends on it.
 
-A model that is down or answers what is none costs the turn attempts, as in the outbox; after the fifth it stays as the rules
-read it, and the inquiry visible as failed. One that turns everything away costs nobody an attempt: inquiries wait until an
-operator has acted, and health says so. An answer is recorded before anything is made of it.
+A model that is away costs nobody an attempt: everything waits, and health says so. A question that fails while others are answered
+has attempts, as in the outbox; after the fifth a turn stays as the rules read it, and its inquiry visible as failed, and a summary as
+the rules word it. An answer that is none is not asked for again, unchanged. An answer is recorded before anything is made of it.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from typing import Final
 
 from lamina import limits
-from lamina.errors import LaminaError, Unavailable
+from lamina.errors import Invalid, LaminaError, Unavailable
 from lamina.kernel.records import Loop
 from lamina.kernel.time import SECOND_US, Clock
 from lamina.models.ports import Generator
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.pipeline.loops.answer import is_usable
-from lamina.pipeline.loops.applying import EXTRACTOR
+from lamina.pipeline.loops.applying import is_by_model
 from lamina.pipeline.loops.question import BEFORE_READ, TASK, Question, plain, question_about
-from lamina.session.folders import MODEL_PART, turns_all_away
+from lamina.session.breaker import Breaker, is_away
+from lamina.session.folders import Folder, GeneratingFolder
 from lamina.session.loops import open_loops
+from lamina.session.wording import Rewording
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import Inquiry
+from lamina.store.ports.writes import FOLD, Inquiry
 from lamina.store.rules.attempts import OUTBOX
 
 __all__ = ["Inquirer"]
@@ -35,7 +39,7 @@ _IDLE_S: Final = 0.2
 
 
 class Inquirer:
-    """Puts the open inquiries of a store to a model, and records what it answers."""
+    """Puts the open inquiries of a store to a model, and records what it answers. Any number of threads may ``run`` it together."""
 
     def __init__(
         self,
@@ -43,15 +47,29 @@ class Inquirer:
         clock: Clock,
         generator: Generator,
         *,
+        folder: Folder | None = None,
         failures: Failures | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        owner: str = "inquirer",
+        asks_loops: bool = True,
+        timeout_s: float = limits.OUTBOX_ROW_S,
+        at_once: int = 1,
     ) -> None:
+        """``owner`` names this process among those that may work on the store, ``at_once`` is how many threads run this, and
+        ``timeout_s`` how long the model has for an answer. Without ``asks_loops`` summaries are all that it is asked for."""
         self._failures = failures or Failures()
         self._store = store
         self._clock = clock
         self._generator = generator
         self._sleep = sleep
-        self._asks_at = 0
+        self._owner = owner
+        self._asks_loops = asks_loops
+        self._lease_us = int((timeout_s + limits.LLM_LEASE_MARGIN_S) * SECOND_US)
+        self._idle_s = _IDLE_S * at_once
+        self._breaker = Breaker(clock, self._failures)
+        self._rewording = Rewording(store, folder or GeneratingFolder(generator, self._failures))
+        self._lock = threading.Lock()
+        self._served = ""
 
     def run(self, stopping: Callable[[], bool]) -> None:
         """Work until told to stop. A round that fails is logged, and comes again."""
@@ -59,53 +77,70 @@ class Inquirer:
             "asking the model",
             lambda: self.step() > 0,
             stopping,
-            idle_s=_IDLE_S,
+            idle_s=self._idle_s,
             failures=self._failures,
             sleep=self._sleep,
         )
 
     def step(self) -> int:
-        """The next inquiry that is due; how many there were. None while the model turns everything away."""
-        now = self._clock.now()
-        if now < self._asks_at:
+        """The next inquiry that is due; how many there were. None while the model is away."""
+        if not self._breaker.admits():
             return 0
-        claimed = self._store.inquiries.claim(
-            limit=1,
-            lease_until=now + int(limits.OUTBOX_LEASE_S * SECOND_US),
-            now=now,
-        )
-        for inquiry in claimed:
-            if not self._settle(inquiry):
-                return 0
-        return len(claimed)
-
-    def _settle(self, inquiry: Inquiry) -> bool:
-        """Settle an inquiry, or put it off; False when nobody needs to be asked for now."""
         try:
-            question = self._question(inquiry)
-            if question is None:
-                self._store.inquiries.drop(inquiry)
-                return True
-            known = self._store.model_outputs.find(inquiry.tenant_id, question.input_hash)
-            output = known or self._ask(inquiry, question)
-            self._store.inquiries.answer(inquiry, output, question.sources)
+            claimed = self._claimed()
+            for inquiry in claimed:
+                self._settle(inquiry)
+            return len(claimed)
+        finally:
+            self._breaker.left()
+
+    def _claimed(self) -> list[Inquiry]:
+        now = self._clock.now()
+        with self._lock:
+            claimed = self._store.inquiries.claim(
+                limit=1, lease_until=now + self._lease_us, now=now, owner=self._owner, behind=self._served
+            )
+            self._served = claimed[-1].tenant_id if claimed else ""
+            return claimed
+
+    def _settle(self, inquiry: Inquiry) -> None:
+        """Settle an inquiry, or put it off."""
+        try:
+            if inquiry.task == FOLD:
+                if self._rewording.settle(inquiry):
+                    self._breaker.answered()
+            else:
+                self._ask_about(inquiry)
         except LaminaError as error:
-            if turns_all_away(error):
-                self._pause(error)
-                return False
-            self._put_off(inquiry, f"{error.code}: {error.message}")
+            if is_away(error):
+                self._wait(inquiry, error)
+            elif isinstance(error, Unavailable):
+                raise  # the store is away, for everybody
+            else:
+                self._breaker.answered()
+                self._give_up(inquiry, f"{error.code}: {error.message}")
         except Exception as error:
             name = class_of(error)
             _LOG.error("asking about %s failed: %s\n%s", inquiry.event_id, name, frames_of(error))
             self._put_off(inquiry, name)
-        return True
 
-    def _pause(self, error: LaminaError) -> None:
-        """Ask nothing for a while, longer each time. The lease goes back: whoever asks is alone."""
-        _LOG.error("%s; questions wait", error.message)
-        wait_s = self._failures.note(MODEL_PART, error)
-        self._asks_at = self._clock.now() + int(wait_s * SECOND_US)
-        self._store.inquiries.release()
+    def _wait(self, inquiry: Inquiry, error: LaminaError) -> None:
+        """Nobody is asked for a while. The question has an attempt only where the model answered others meanwhile."""
+        told = f"{error.code}: {error.message}"
+        again_at = self._breaker.failed(error)
+        if error.code == "MODEL_UNAVAILABLE" and self._breaker.blames(inquiry.id):
+            self._put_off(inquiry, told)
+        else:
+            self._store.inquiries.defer(inquiry, told, retry_at=again_at)
+
+    def _ask_about(self, inquiry: Inquiry) -> None:
+        question = self._question(inquiry) if self._asks_loops else None
+        if question is None:
+            self._store.inquiries.drop(inquiry)
+            return
+        known = self._store.model_outputs.find(inquiry.tenant_id, question.input_hash)
+        output = known or self._answer(inquiry, question)
+        self._store.inquiries.answer(inquiry, output, question.sources)
 
     def _question(self, inquiry: Inquiry) -> Question | None:
         """What to ask, with the loops that are open by now; None when the turn is gone or was cancelled."""
@@ -124,27 +159,20 @@ class Inquirer:
 
     def _worded_with(self, loop: Loop) -> list[str]:
         """The events beside its own whose words a model may have used for a loop."""
-        if not loop.extractor.startswith(EXTRACTOR):
+        if not is_by_model(loop.extractor):
             return []
         opened = self._store.log.get(loop.tenant_id, [loop.event_id]).get(loop.event_id)
         if opened is None:
             return []
         return [event.id for event in self._store.log.previous(opened, BEFORE_READ)]
 
-    def _ask(self, inquiry: Inquiry, question: Question) -> ModelOutput:
-        try:
-            answer = self._generator.complete(
-                question.messages, tokens_max=question.tokens_max, schema=question.schema
-            )
-        except LaminaError as error:
-            if not turns_all_away(error):
-                self._failures.over(MODEL_PART)
-            raise
-        self._failures.over(MODEL_PART)
+    def _answer(self, inquiry: Inquiry, question: Question) -> ModelOutput:
+        answer = self._generator.complete(
+            question.messages, tokens_max=question.tokens_max, schema=question.schema
+        )
+        self._breaker.answered()
         if not is_usable(answer.text):
-            raise Unavailable(
-                "MODEL_UNAVAILABLE", "the language model gave no answer: it is not of the shape asked for"
-            )
+            raise Invalid("MODEL_UNREADABLE", "the language model's answer is not of the shape asked for")
         return ModelOutput(
             tenant_id=inquiry.tenant_id,
             input_hash=question.input_hash,
@@ -158,4 +186,14 @@ class Inquirer:
 
     def _put_off(self, inquiry: Inquiry, error: str) -> None:
         retry_at = OUTBOX.retry_at(inquiry.attempts + 1, self._clock.now())
-        self._store.inquiries.put_off(inquiry, error, retry_at=retry_at)
+        if retry_at is None:
+            self._give_up(inquiry, error)
+        else:
+            self._store.inquiries.put_off(inquiry, error, retry_at=retry_at)
+
+    def _give_up(self, inquiry: Inquiry, error: str) -> None:
+        """A question that is not asked again: a summary has the rules' words, and an inquiry about loops failed for good."""
+        if inquiry.task == FOLD:
+            self._rewording.settle(inquiry, by_rules=True)
+        else:
+            self._store.inquiries.put_off(inquiry, error, retry_at=None)

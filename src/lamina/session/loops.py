@@ -76,7 +76,7 @@ def shown(loop: Loop, now: Instant) -> ActiveLoop:
         status=status_at(loop, now),
         text=str(loop.object.value),
         salience=loop.salience,
-        due_date=_due_date(loop),
+        due_date=loop.due_day,
     )
 
 
@@ -90,14 +90,9 @@ def loop_row(loop: Loop, now: Instant) -> dict[str, Any]:
         "confidence": loop.confidence,
         "salience": loop.salience,
         "time_horizon": loop.horizon,
-        "due_date": _due_date(loop),
+        "due_date": loop.due_day,
         "source_event_id": loop.event_id,
         "created_at": rfc3339(loop.valid_from),
         "last_seen_at": rfc3339(loop.seen_at),
         "completed_at": rfc3339_or_none(loop.valid_to),
     }
-
-
-def _due_date(loop: Loop) -> str | None:
-    """The day that it is due; its end is kept."""
-    return None if loop.due_at is None else rfc3339(loop.due_at - 1)[:10]

@@ -11,8 +11,9 @@ from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from lamina import limits
+from lamina.kernel.shown import on_one_line, shown
 from lamina.kernel.views.parts import Stamp
-from lamina.kernel.wire import InstantText, Request, Result, Text
+from lamina.kernel.wire import InstantText, LocalTimeText, Request, Result, Text
 
 __all__ = [
     "ActiveLoop",
@@ -56,6 +57,16 @@ Name = Annotated[Text, Field(min_length=1), AfterValidator(_fits)]
 SessionName = Annotated[Text, Field(min_length=1, max_length=limits.SESSION_LENGTH_MAX)]
 """A session id, the caller's own."""
 
+ShownText = Annotated[str, AfterValidator(shown)]
+"""Stored text in an answer that goes into a prompt."""
+
+ShownLine = Annotated[str, AfterValidator(on_one_line)]
+"""The same where it is one item of several."""
+
+_ShownScalar = Annotated[
+    Any, AfterValidator(lambda value: on_one_line(value) if isinstance(value, str) else value)
+]
+
 TurnText = Annotated[Text, Field(max_length=limits.TEXT_LENGTH_MAX), AfterValidator(_worded)]
 """The words of a turn."""
 
@@ -89,7 +100,7 @@ class Ingest(SessionRequest):
     persona_id: Name
     role: Role
     text: TurnText
-    timestamp: InstantText
+    timestamp: LocalTimeText
     session_id: SessionName | None = None
     metadata: Metadata | None = None
     idempotency_key: (
@@ -123,9 +134,9 @@ class BriefAsked(SessionRequest):
 class Identity(SessionResult):
     """Who the user is, by the user's own words. ``facts`` maps what is known to its value."""
 
-    name: str | None = None
+    name: ShownLine | None = None
     timezone: str | None = None
-    facts: dict[str, Any] = Field(default_factory=dict)  # Any: a JSON scalar
+    facts: dict[str, _ShownScalar] = Field(default_factory=dict)  # Any: a JSON scalar
 
 
 class TemporalAuthority(SessionResult):
@@ -140,7 +151,7 @@ class WorkingTurn(SessionResult):
     """A turn of the window."""
 
     role: str
-    text: str
+    text: ShownText
     timestamp: Stamp
 
 
@@ -150,7 +161,7 @@ class ActiveLoop(SessionResult):
     id: str
     type: str
     status: str
-    text: str
+    text: ShownLine
     salience: int
     due_date: str | None
 
@@ -158,7 +169,7 @@ class ActiveLoop(SessionResult):
 class Remembered(SessionResult):
     """Something that memory holds on the query; ``relevance`` in 0..1, higher is better."""
 
-    text: str
+    text: ShownLine
     relevance: float
     source: str
 
@@ -166,7 +177,7 @@ class Remembered(SessionResult):
 class EntitySeen(SessionResult):
     """Somebody or something that the query leads to."""
 
-    summary: str
+    summary: ShownText
     type: str | None
     uuid: str
 
@@ -177,11 +188,11 @@ class Brief(SessionResult):
     identity: Identity
     temporal_authority: TemporalAuthority
     working_memory: list[WorkingTurn]
-    rolling_summary: str
+    rolling_summary: ShownText
     active_loops: list[ActiveLoop]
     semantic_context: list[Remembered]
     entities: list[EntitySeen]
-    episode_bridge: str
+    episode_bridge: ShownText
 
 
 class Closed(SessionResult):

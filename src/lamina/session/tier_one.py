@@ -76,31 +76,23 @@ class SessionStates:
         """What to know of a sitting that is over."""
         if sitting.bridge is not None:
             return sitting.bridge
-        left = self._untold(sitting)
-        if left is None:
-            left = self.events(sitting.place.tenant_id, sitting.unfolded)
-        else:
-            left = [*left, *self.events(sitting.place.tenant_id, sitting.buffered)]
+        left = [*self._untold(sitting), *self.events(sitting.place.tenant_id, sitting.buffered)]
         return bridge_text(sitting.summary, map(said_of, left))
 
     def summary(self, sitting: Sitting) -> str:
-        """What is told of the turns that left a sitting's window. After one of them was cancelled it is told by rules
-        until they are folded anew: its words are gone at once, and those of the others are not."""
+        """What is told of the turns that left a sitting's window. Those that are not folded yet, for a moment or while no worker
+        runs, are told by rules, the newest ``limits.SESSION_UNFOLDED_READ_MAX`` of them."""
         summary = sitting.summary
-        for event in self._untold(sitting) or ():
+        for event in self._untold(sitting):
             summary = fold_turn(summary, said_of(event))
         return summary
 
-    def _untold(self, sitting: Sitting) -> list[Event] | None:
-        """The turns to be folded anew, None where no turn was cancelled that the summary might have told of."""
-        place = sitting.place
-        if not sitting.lags or self._store.index.changes(place.tenant_id, place.scope) == 0:
-            return None  # a cancellation is a change of its scope's index: without one there are no turns to read
-        left = self._store.sessions.unfolded(place, sitting.number, limits.SESSION_UNFOLDED_READ_MAX)
-        found = self._store.log.get(place.tenant_id, left)
-        if not any(event.excluded for event in found.values()):
-            return None
-        return [found[key] for key in left if key in found and not found[key].excluded]
+    def _untold(self, sitting: Sitting) -> list[Event]:
+        """The turns that left the window and that the summary does not tell of, without those that were cancelled."""
+        if not sitting.lags:
+            return []
+        left = self._store.sessions.unfolded(sitting.place, sitting.number, limits.SESSION_UNFOLDED_READ_MAX)
+        return self.events(sitting.place.tenant_id, left)
 
     def events(self, tenant_id: str, event_ids: Sequence[str]) -> list[Event]:
         """The events of a window, in its order, without those that were cancelled or are gone."""

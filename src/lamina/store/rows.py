@@ -12,6 +12,7 @@ from pydantic_core import from_json
 
 from lamina.kernel.canonical import compact
 from lamina.kernel.records import (
+    Author,
     Belief,
     Claim,
     Concept,
@@ -79,7 +80,13 @@ def _claim_columns(record: Claim) -> dict[str, Any]:
 
 def _claim_body(record: Claim) -> dict[str, Any]:
     value = record.object
-    told = {"by_assistant": True} if record.by_assistant else {}
+    told: dict[str, Any] = {"by_assistant": True} if record.by_assistant else {}
+    if record.handed_over:
+        told["handed_over"] = True
+    if record.said_by is not None:
+        told["said_by"] = [record.said_by.id, record.said_by.name]
+    if (record.from_offset, record.to_offset) != (None, None):
+        told["offsets"] = [record.from_offset, record.to_offset]
     return {
         **told,
         "subject": [record.subject.name, record.subject.type],
@@ -95,7 +102,7 @@ def _write_fact(record: Any) -> _Written:
     if isinstance(fact, Loop):
         columns["topic"] = fact.topic
         state = [fact.status.value, fact.salience, fact.horizon, fact.due_at, fact.seen_at]
-        loop = {"loop": state}
+        loop = {"loop": state if fact.due_offset is None else [*state, fact.due_offset]}
     return columns, {
         **loop,
         **_claim_body(fact),
@@ -216,20 +223,26 @@ def _read_fact(said: Mapping[str, Any], slot: str | None, claimed: dict[str, Any
     }
     if "loop" not in said:
         return Fact(**values)
-    status, salience, horizon, due_at, seen_at = said["loop"]
+    status, salience, horizon, due_at, seen_at, *clock = said["loop"]
     state = {"salience": salience, "horizon": horizon, "due_at": due_at, "seen_at": seen_at}
-    return Loop(**values, **state, status=LoopStatus(status))
+    due_offset = clock[0] if clock else None
+    return Loop(**values, **state, status=LoopStatus(status), due_offset=due_offset)
 
 
 def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[str, Any]:
     name, kind = said["subject"]
     value_type, value, datatype, unit, value_id, value_name = said["object"]
+    from_offset, to_offset = said.get("offsets", (None, None))
     return {
         "subject": Subject(subject, name, kind),
         "predicate": predicate,
         "object": ObjectValue(value_type, value, datatype, unit, value_id, value_name),
         "negated": said["negated"],
         "by_assistant": said.get("by_assistant", False),
+        "from_offset": from_offset,
+        "to_offset": to_offset,
+        "handed_over": said.get("handed_over", False),
+        "said_by": Author(*said["said_by"]) if "said_by" in said else None,
     }
 
 

@@ -86,7 +86,12 @@ def worker_lives(live: Live) -> Iterator[None]:
 @pytest.fixture
 def signing(tmp_path: Path) -> Iterator[Live]:
     """A server that takes signed tokens, at noon."""
-    settings = Settings(preset="on_prem_enterprise", issuers=issuers_file(tmp_path), data=tmp_path)
+    settings = Settings(
+        preset="on_prem_enterprise",
+        issuers=issuers_file(tmp_path),
+        data=tmp_path,
+        operators="acme/user:alice",  # who may take tokens back
+    )
     with listening(build_server(settings, clock=ManualClock())) as live:
         yield live
 

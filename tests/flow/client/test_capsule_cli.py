@@ -34,8 +34,9 @@ def test_a_capsule_is_stored_changed_listed_and_taken_up_again(run: Callable[...
     )
     assert changed.exit_code == 0, changed.stderr
     page = run("startup", "thread", name).stdout.splitlines()
-    assert "- Who signs?" in page
-    assert "- tests" not in page
+    assert '- "Who signs?"' in page
+    assert '- "tests"' not in page
+    assert page[1].startswith(f"Written by {maya} at ")
     assert f"thread {name}" in run("list", "--kind", "thread", "--limit", "200").stdout
 
 
@@ -58,6 +59,7 @@ def test_a_capsule_is_put_away_and_removed_with_its_archives(run: Callable[..., 
     away = run("archive", "thread", name, "--reason", "shipped")
     assert away.stdout.startswith(f"{path} archived at "), away.output
     assert run("archive", "thread", name, "--reason", "again").exit_code == 4
+    assert f'by {maya} because "shipped": what follows' in run("startup", "thread", name).stdout
 
     run("upsert", "-", stdin=sent)
     gone = run("delete", "thread", name, "--reason", "a mistake")

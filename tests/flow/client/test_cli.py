@@ -22,6 +22,7 @@ from lamina.cli.doctor import _backlog, _documents, _worker
 from lamina.cli.main import app
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore
+from processes import wait_until
 
 ROOT = Path(__file__).parents[3]
 
@@ -196,25 +197,17 @@ def test_tail_follows_and_ends_with_control_c(live, maya, client):
     ) as tail:
         assert tail.stdout is not None
         assert tail.stderr is not None
-        _until_subscribed(live)
+        wait_until(lambda: bool(live.server.feed._listeners))
         stored = client.experience("now")
         assert json.loads(tail.stdout.readline())["event_id"] == stored.event_id
         tail.send_signal(signal.SIGINT)
-        assert tail.wait(10) == 130
+        assert tail.wait() == 130
         assert tail.stderr.read() == ""
 
 
 def _heeding_control_c() -> None:
     """Who starts the tests in the background has them, and what they start, ignore it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def _until_subscribed(live) -> None:
-    for _ in range(500):
-        if live.server.feed._listeners:
-            return
-        time.sleep(0.02)
-    raise AssertionError("tail did not subscribe")
 
 
 def _environment() -> dict[str, str]:

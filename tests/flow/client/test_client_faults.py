@@ -7,7 +7,6 @@ import contextlib
 import re
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -187,12 +186,10 @@ def test_an_event_that_is_none_is_one_of_the_promised_family(
 
 def test_a_stream_that_only_ever_sends_what_is_no_event_is_given_up(between: Made) -> None:
     server = between(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n<html>\n\nab\n")
-    began = time.monotonic()
     with pytest.raises(LaminaError) as caught:
         first_of_lifecycle(server.url)
     assert caught.value.code == "STREAM_CUT"
     assert len(server.asked) == 3
-    assert time.monotonic() - began < 10
 
 
 def test_heartbeats_are_signs_of_life(between: Made) -> None:

@@ -43,7 +43,7 @@ class Script:
         request.add_header("Content-Type", "application/json")
         request.add_header("X-Cortex-Actor", "agent:script")
         try:
-            with urllib.request.urlopen(request, timeout=10) as response:
+            with urllib.request.urlopen(request, timeout=300) as response:
                 return response.status, json.loads(response.read())
         except urllib.error.HTTPError as error:
             return error.code, json.loads(error.read())

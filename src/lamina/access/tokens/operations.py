@@ -23,7 +23,10 @@ _KEPT_S = limits.SERVICE_TOKEN_LIFETIME_S_MAX + limits.TOKEN_CLOCK_SKEW_S
 
 
 class RevokeRequest(Request):
-    """A token by its ``jti``. Without ``iss`` it is taken back from every issuer of the tenant."""
+    """A token by its ``jti``. Without ``iss`` it is taken back from every issuer of the tenant.
+
+    A caller who is neither an operator nor an administrator of the tenant names the token they come with.
+    """
 
     jti: Annotated[Text, Field(min_length=1, max_length=limits.TOKEN_ID_LENGTH_MAX)]
     iss: Annotated[Text, Field(min_length=1, max_length=limits.TOKEN_ID_LENGTH_MAX)] | None = None
@@ -61,6 +64,7 @@ class _Tokens:
     def revoke(self, request: RevokeRequest, call: Call) -> Answer:
         own = call.principal.token if _is_own(request, call.principal.token) else None
         if own is None:
+            # Whoever may name any id can fill the list with ids that nobody issued, so policy lets few.
             call.permits.require(Grant(Capability.AUTH_REVOKE))
         # A holder takes back their own token and no other of that id, which another issuer may have given too.
         issuer = request.iss if own is None else own.iss
@@ -103,7 +107,7 @@ def _holds(call: Call, capability: Capability) -> bool:
 
 
 def token_operations(revocations: Revocations, ids: IdSource, preset: str) -> list[Operation[Any]]:
-    """The operations on the caller's own token, and on others' for those who hold ``auth.revoke``."""
+    """The operations on the caller's own token, and on others' for operators and administrators of the tenant."""
     tokens = _Tokens(revocations, ids, preset)
     return [
         Operation(
@@ -114,7 +118,7 @@ def token_operations(revocations: Revocations, ids: IdSource, preset: str) -> li
             effect=Effect.WRITE,
             tier=Tier.STABLE,
             handler=tokens.revoke,
-            summary="Take a token back, one's own or with auth.revoke another; it holds no more at once.",
+            summary="Take a token back: one's own, or as an operator or administrator any; it holds no more at once.",
             answers=(204,),
             personal=True,
             commits_with=204,

@@ -393,6 +393,8 @@ def _operations() -> list[Bound]:
         upsert.texts("capsule_health.reasons", 5, 120),
         upsert.choice("thread_descriptor.lifecycle", ("active", "suspended", "concluded", "superseded")),
         upsert.text("thread_descriptor.superseded_by", 200),
+        _rows("upsert").text("expected_sha256", 64, 64),
+        _rows("patch").text("expected_sha256", 64, 64),
         lifecycle.choice("transition", _TRANSITIONS),
         lifecycle.text("superseded_by", 200),
         lifecycle.text("commit_message", 240),

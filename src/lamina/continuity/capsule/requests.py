@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from lamina import limits
 from lamina.continuity.capsule.bounds import highest, items_max, length_max, lowest
@@ -64,6 +64,8 @@ def _range(path: str) -> Any:
 
 _Successor = Annotated[Text, _text("continuity.upsert.superseded_by")]
 _Message = Annotated[Text, _text("continuity.upsert.commit_message")]
+_SHA256_LENGTH = length_max("continuity.upsert.expected_sha256")
+_Expected = Annotated[Text, StringConstraints(min_length=_SHA256_LENGTH, max_length=_SHA256_LENGTH)]
 _Transition = Literal["suspend", "resume", "conclude", "supersede"]
 _Signals = Annotated[list[Signal], Field(min_length=1, max_length=items_max("continuity.revalidate.signals"))]
 
@@ -102,6 +104,7 @@ class Upsert(_AboutSubject):
     lifecycle_transition: _Transition | None = None
     superseded_by: _Successor | None = None
     merge_mode: Literal["replace", "preserve"] = "replace"
+    expected_sha256: _Expected | None = None
 
 
 PatchTarget = Literal[
@@ -136,11 +139,12 @@ class PatchOperation(Noting):
 
 
 class Patch(_AboutSubject):
-    """Change items of lists, all or nothing."""
+    """Change items of lists, all or nothing. Without ``updated_at`` it is the server's time: for appends, which commute."""
 
-    updated_at: Text
+    updated_at: Text | None = None
     operations: Annotated[list[PatchOperation], Field(min_length=1, max_length=items_max("patch.operations"))]
     commit_message: Annotated[Text, _text("continuity.patch.commit_message")] | None = None
+    expected_sha256: _Expected | None = None
 
 
 class Lifecycle(_AboutSubject):

@@ -6,13 +6,16 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import InstantText, Result
 
 __all__ = [
     "Applied",
     "AppliedOne",
     "Archived",
+    "ArchivingNote",
     "CapsuleHistory",
+    "CapsuleProvenance",
     "CapsuleVersion",
     "ColdStored",
     "Compared",
@@ -95,10 +98,34 @@ class Moved(Result):
     recovery_warnings: list[str] = Field(default_factory=list)
 
 
-class ReadCapsule(_Sparse):
-    """A capsule and what can be said of it. The last three keys come with the startup view."""
+class ArchivingNote(Result):
+    """When a capsule was put away, by whom, and the reason that was given."""
 
-    occasional = frozenset({"startup_summary", "graph_summary", "schedule_context"})
+    archived_at: str
+    archived_by: str
+    reason: str
+
+
+class CapsuleProvenance(Result):
+    """Who last wrote a capsule, and when by the server's clock; null where no write of it is known.
+
+    ``archived`` is null unless the capsule was put away after that write.
+    """
+
+    written_by: str | None = None
+    written_at: Stamp | None = None
+    version: int | None = None
+    archived: ArchivingNote | None = None
+
+
+class ReadCapsule(_Sparse):
+    """A capsule and what can be said of it. The last four keys come with the startup view.
+
+    ``capsule_sha256`` is that of the document of an active capsule: a write that names it as ``expected_sha256`` is
+    refused where another one stands.
+    """
+
+    occasional = frozenset({"startup_summary", "graph_summary", "schedule_context", "provenance"})
 
     ok: Literal[True] = True
     path: str
@@ -107,9 +134,11 @@ class ReadCapsule(_Sparse):
     source_state: Literal["active", "fallback", "missing"]
     recovery_warnings: list[str]
     trust_signals: Plain | None
+    capsule_sha256: str | None = None
     startup_summary: Plain | None = None
     graph_summary: Plain | None = None
     schedule_context: Plain | None = None
+    provenance: CapsuleProvenance | None = None
 
 
 class Compared(Result):
@@ -187,15 +216,17 @@ class Revalidated(Result):
 
 
 class Listed(_Sparse):
-    """Capsules that the caller may read. ``salience_metadata`` comes with the salience order."""
+    """Capsules that the caller may read. ``salience_metadata`` comes with the salience order, ``recovery_warnings``
+    where what stands at a capsule's path cannot be read as one: each names such a path."""
 
-    occasional = frozenset({"salience_metadata"})
+    occasional = frozenset({"salience_metadata", "recovery_warnings"})
 
     ok: Literal[True] = True
     count: int
     capsules: list[Plain]
     unique_match: bool
     salience_metadata: Plain | None = None
+    recovery_warnings: list[str] = Field(default_factory=list)
 
 
 class Archived(Result):

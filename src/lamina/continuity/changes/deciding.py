@@ -17,7 +17,7 @@ from lamina.continuity.capsule.validate import check_capsule, check_parts, check
 from lamina.continuity.changes.entry_times import stamped, without_times
 from lamina.continuity.changes.merging import merged, overlaid
 from lamina.continuity.changes.normalise import normalised, with_tidy_descriptor
-from lamina.continuity.changes.ordering import Clock, check_newer, check_not_older, stale
+from lamina.continuity.changes.ordering import Clock, check_newer, check_not_older, next_moment, stale
 from lamina.continuity.changes.patch import check_operations, patched
 from lamina.continuity.changes.transitions import ACTIVE, check_request, transitioned, with_lifecycle
 from lamina.errors import Malformed
@@ -98,8 +98,11 @@ def upserted(
 def patched_capsule(stored: CapsuleObject, request: requests.Patch, clock: Clock | None = None) -> Changed:
     """The capsule after a patch."""
     check_operations(request.operations)
-    check_newer(request.updated_at, stored, clock)
-    changed = patched(stored, request.operations) | {"updated_at": request.updated_at}
+    updated_at = request.updated_at
+    if updated_at is None:
+        updated_at = next_moment(request, stored, clock)
+    check_newer(updated_at, stored, clock)
+    changed = patched(stored, request.operations) | {"updated_at": updated_at}
     tidy = normalised(changed)
     capsule = stamped(tidy.capsule, stored)
     check_capsule(capsule)

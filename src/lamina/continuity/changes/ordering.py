@@ -13,11 +13,12 @@ from typing import Any
 
 from lamina import limits
 from lamina.continuity.capsule.moments import check_moment, moment
+from lamina.continuity.capsule.requests import Patch
 from lamina.continuity.capsule.shape import CapsuleObject
-from lamina.errors import Conflict
+from lamina.errors import Conflict, Malformed
 from lamina.kernel.time import SECOND_US, Instant, rfc3339
 
-__all__ = ["Clock", "ahead_warnings", "check_newer", "check_not_older", "stale"]
+__all__ = ["Clock", "ahead_warnings", "check_newer", "check_not_older", "next_moment", "stale"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,21 @@ def check_not_older(updated_at: str, stored: CapsuleObject, clock: Clock | None 
     base = _base(at, stored, clock)
     if at < base:
         raise stale(stored, base)
+
+
+def next_moment(request: Patch, stored: CapsuleObject, clock: Clock | None) -> str:
+    """The date of a patch that names none: the server's time, later than what stands. Only appends may leave it out.
+
+    Raises ``Malformed`` (INVALID_PATCH): what removes or replaces means the capsule as somebody has read it.
+    """
+    if clock is None or any(operation.action != "append" for operation in request.operations):
+        raise Malformed(
+            "INVALID_PATCH",
+            "updated_at is required where an operation removes or replaces",
+            hint="set updated_at to the current time, or send only operations that append",
+            details={"field": "updated_at"},
+        )
+    return rfc3339(max(clock.now, _base(clock.now, stored, clock) + 1))
 
 
 def stale(stored: CapsuleObject, base: Instant | None = None) -> Conflict:

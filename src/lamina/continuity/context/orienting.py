@@ -217,7 +217,7 @@ def _state(
         "requested_selectors": [label(each) for each in asked],
         "omitted_selectors": [label(each) for each in asked if each not in kept],
         "capsules": capsules,
-        "selection_order": [f"{origin}:{label(each)}" for each in asked],
+        "selection_order": [f"{origin}:{label(one.subject)}" for one in shown],
         "budget": {
             "requested_max_tokens_estimate": request.max_tokens_estimate,
             "token_budget_hint": request.max_tokens_estimate,

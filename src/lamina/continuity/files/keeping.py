@@ -10,10 +10,12 @@ from lamina.continuity.files.names import check_new, check_open_day, file_path
 from lamina.continuity.files.requests import AppendRecord, ReadFile, ReadText, WriteFile, Written
 from lamina.continuity.landing import Told, landed, retried
 from lamina.continuity.permission import READS, Reach
-from lamina.errors import Malformed, NotFound, TooLarge
+from lamina.errors import Malformed, NotFound, TooLarge, Unavailable
 from lamina.kernel.canonical import canonical
 from lamina.kernel.operations import Answer, Call
 from lamina.store.ports.documents import Change, ChangeKind, Documents, DocumentVersion
+from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
+from lamina.store.rules.refusals import check_same
 
 __all__ = ["Keeping", "file_told"]
 
@@ -23,8 +25,9 @@ _LABEL = "file"
 class Keeping:
     """Write, read and append."""
 
-    def __init__(self, documents: Documents, payload_bytes_max: int) -> None:
+    def __init__(self, documents: Documents, idempotency: Idempotency, payload_bytes_max: int) -> None:
         self._documents = documents
+        self._idempotency = idempotency
         self._payload_bytes_max = payload_bytes_max
 
     def write(self, request: WriteFile, call: Call) -> Answer:
@@ -47,10 +50,39 @@ class Keeping:
             ) from error
 
     def append(self, request: AppendRecord, call: Call) -> Answer:
-        """Add a record at a file's end, as a line of JSON; the file begins with it where there is none."""
+        """Add a record at a file's end, as a line of JSON; the file begins with it where there is none.
+
+        An idempotency key lands in the transaction of its line: a crash forgets neither without the other.
+        """
         path = self._writable(request, call)
+        if call.key is None:
+            return self._appended(path, request, call, None)
+        caller = call.principal
+        key = IdempotencyKey(caller.tenant_id, caller.actor, call.key.family, call.key.key)
+        with self._idempotency.alone(key):
+            known = self._idempotency.find(key, call.now)
+            if known is None:
+                return self._appended(path, request, call, Remembered(key, call.keyed_hash(), call.now))
+            check_same(known, call.keyed_hash())
+            return Answer(self._earlier(path, call, known), replayed=True)
+
+    def _appended(self, path: str, request: AppendRecord, call: Call, once: Remembered | None) -> Answer:
         check_open_day(path, call.now)
-        return Answer(retried(lambda: self._append(path, request, call)))
+        return Answer(retried(lambda: self._append(path, request, call, once)))
+
+    def _earlier(self, path: str, call: Call, known: Remembered) -> Written:
+        """The answer to an append that had landed under the key; raises ``Unavailable`` while its commit stands in no repository."""
+        response = known.response or {}
+        if "body" in response:  # kept by an earlier release, with the whole answer
+            return Written.model_validate(response["body"])
+        commit = self._documents.commit_numbered(call.principal.tenant_id, response.get("commit", 0))
+        if commit is None or not commit.sha:
+            raise Unavailable(
+                "REPOSITORY_UNAVAILABLE",
+                "the write is kept, but its commit could not be made yet",
+                hint="read the file to see it; send the request again later for the hash of its commit",
+            )
+        return Written(path=path, committed=True, latest_commit=commit.sha)
 
     def _writable(self, request: WriteFile | AppendRecord, call: Call) -> str:
         """The path of a write, checked in the order of the contract: size, right, folder, path."""
@@ -74,7 +106,7 @@ class Keeping:
         change = Change(path, ChangeKind.PUT, content, expected_version=version, portable=True)
         return self._landed(call, change, request.commit_message or f"write: {path}", request.content)
 
-    def _append(self, path: str, request: AppendRecord, call: Call) -> Written:
+    def _append(self, path: str, request: AppendRecord, call: Call, once: Remembered | None) -> Written:
         line = json.dumps(request.record, ensure_ascii=False)
         newest = self._documents.history(call.principal.tenant_id, path, limit=1)
         if not newest or newest[0].kind is ChangeKind.REMOVE:
@@ -86,7 +118,7 @@ class Keeping:
         change = Change(
             path, ChangeKind.APPEND, content, expected_version=version, appended_to=seen, portable=True
         )
-        return self._landed(call, change, request.commit_message or f"append: {path}", line)
+        return self._landed(call, change, request.commit_message or f"append: {path}", line, once)
 
     def _gap(self, tenant_id: str, path: str, newest: Sequence[DocumentVersion]) -> tuple[str, int | None]:
         """What must stand before the next line, and the version that this was read of.
@@ -102,8 +134,10 @@ class Keeping:
         whole = not standing.content or standing.content.endswith(b"\n")
         return "" if whole else "\n", standing.version
 
-    def _landed(self, call: Call, change: Change, message: str, words: str) -> Written:
-        commit = landed(self._documents, call, message, [change], file_told(change.path, words))
+    def _landed(
+        self, call: Call, change: Change, message: str, words: str, once: Remembered | None = None
+    ) -> Written:
+        commit = landed(self._documents, call, message, [change], file_told(change.path, words), once)
         return Written(path=change.path, committed=True, latest_commit=commit.sha)
 
 

@@ -12,15 +12,16 @@ from lamina.continuity.permission import READS
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RelayRight
 from lamina.store.ports.documents import Documents
+from lamina.store.ports.idempotency import Idempotency
 
 __all__ = ["file_operations"]
 
 
 def file_operations(
-    documents: Documents, finding: Finding, *, payload_bytes_max: int
+    documents: Documents, finding: Finding, idempotency: Idempotency, *, payload_bytes_max: int
 ) -> list[Operation[Any]]:
     """Every operation over memory files. Writing takes the right of the folder, which the handler asks."""
-    keeping = Keeping(documents, payload_bytes_max)
+    keeping = Keeping(documents, idempotency, payload_bytes_max)
     return [
         writes(None, "file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file.",
                bucket="write", fails=_WRITTEN),
@@ -32,6 +33,7 @@ def file_operations(
             keeping.append,
             "Append a record to a file.",
             bucket="append",
+            keeps_keys=True,
             fails=(*_WRITTEN, "JOURNAL_DAY_CLOSED", "FILE_NOT_TEXT", "FILE_TOO_LARGE"),
         ),
         reads(RelayRight.SEARCH, "file_search", requests.Search, requests.FoundFiles, finding.search, "Find files."),

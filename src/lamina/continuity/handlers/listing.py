@@ -12,6 +12,7 @@ from lamina.continuity.capsule.subjects import ARCHIVE, COLD_INDEX, FALLBACK, RO
 from lamina.continuity.changes.transitions import ACTIVE
 from lamina.continuity.judgements.freshness import freshness
 from lamina.continuity.judgements.planning import is_stale
+from lamina.continuity.judgements.recovery_warnings import ACTIVE_INVALID
 from lamina.continuity.judgements.salience import Salience, salience, salience_metadata
 from lamina.continuity.judgements.trust import health, resume_adequate, verification_status
 from lamina.continuity.permission import READS, sees
@@ -61,7 +62,8 @@ class Listing:
         if request.sort != "salience":
             found.sort(key=lambda one: one.order)
             rows = [_row(one, call.now) for one in found[: request.limit]]
-            return Answer(results.Listed(count=len(rows), capsules=rows, unique_match=unique))
+            listed = {"count": len(rows), "capsules": rows, "unique_match": unique}
+            return Answer(results.Listed.model_validate(listed | self._unreadable(request, call)))
         ranked = sorted(
             (
                 (salience(one.capsule, call.now), one)
@@ -75,9 +77,20 @@ class Listing:
         left = request.limit - len(rows)
         rows += [_row(one, call.now) | {"salience_rank": None} for one in rest[:left]]
         metadata = salience_metadata([ranking for ranking, _ in ranked])
-        return Answer(
-            results.Listed(count=len(rows), capsules=rows, unique_match=unique, salience_metadata=metadata)
-        )
+        listed = {
+            "count": len(rows),
+            "capsules": rows,
+            "unique_match": unique,
+            "salience_metadata": metadata,
+        }
+        return Answer(results.Listed.model_validate(listed | self._unreadable(request, call)))
+
+    def _unreadable(self, request: requests.ListCapsules, call: Call) -> dict[str, Any]:
+        """A warning for each path whose capsule is not in the list because it cannot be read."""
+        tenant_id, seen = call.principal.tenant_id, sees(call, ROOT)
+        documents = self._shelf.active_documents(tenant_id, request.subject_kind)
+        paths = [path for path in self._shelf.unreadable(tenant_id, documents) if seen(path)]
+        return {"recovery_warnings": [f"{ACTIVE_INVALID}:{path}" for path in paths]} if paths else {}
 
     def _found(self, request: requests.ListCapsules, call: Call) -> Iterator[_Found]:
         kind = request.subject_kind

@@ -10,6 +10,7 @@ from lamina.continuity.capsule import requests, results
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.changes.comparing import candidate_of, compared
+from lamina.continuity.handlers.provenance import provenance
 from lamina.continuity.judgements.recovery_warnings import (
     ACTIVE_INVALID,
     ACTIVE_MISSING,
@@ -56,8 +57,9 @@ class Reading:
         require(call, READS, "read", subject.active_path)
         path, state, warnings = subject.active_path, "active", list[str]()
         found: Loaded | None = None
+        sha256: str | None = None
         try:
-            found = self.active(tenant_id, subject)
+            found, sha256 = self._standing(tenant_id, subject)
         except (NotFound, Malformed) as failure:
             if not request.allow_fallback:
                 raise
@@ -83,6 +85,7 @@ class Reading:
                     "source_state": state,
                     "recovery_warnings": warnings,
                     "trust_signals": trust,
+                    "capsule_sha256": sha256,
                 }
                 | more
             )
@@ -106,13 +109,18 @@ class Reading:
 
     def active(self, tenant_id: str, subject: Subject) -> Loaded:
         """The capsule at the subject's path: by the normal form of its id, but of this subject."""
-        found = self._shelf.active(tenant_id, subject).loaded
+        return self._standing(tenant_id, subject)[0]
+
+    def _standing(self, tenant_id: str, subject: Subject) -> tuple[Loaded, str]:
+        """The same, and the hash of its document."""
+        standing = self._shelf.active(tenant_id, subject)
+        found = standing.loaded
         stored = Subject(found.capsule["subject_kind"], found.capsule["subject_id"])
         if (stored.kind, stored.slug) != (subject.kind, subject.slug):
             raise Malformed(
                 "SUBJECT_MISMATCH", "the stored capsule is about another subject than its path says"
             )
-        return found
+        return found, standing.sha256
 
     def _startup(
         self,
@@ -129,7 +137,9 @@ class Reading:
         except _UNEXPECTED as error:
             _LOG.error("a startup summary failed: %s\n%s", class_of(error), frames_of(error))
             warnings.append(SUMMARY_FAILED)
-        return more | {name: section(subject, call) for name, section in self._sections.items()}
+        more |= {name: section(subject, call) for name, section in self._sections.items()}
+        path = subject.fallback_path if state == "fallback" else subject.active_path
+        return more | {"provenance": provenance(self._shelf, subject, call, path)}
 
 
 def _trust(capsule: CapsuleObject | None, now: Instant, state: str, warnings: list[str]) -> Trust | None:

@@ -6,7 +6,6 @@ behind its capsule. Somebody else's write in between makes the decision anew.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,9 +31,9 @@ from lamina.continuity.judgements.recovery_warnings import ACTIVE_INVALID, FALLB
 from lamina.continuity.judgements.trust import resume_adequate
 from lamina.continuity.landing import retried
 from lamina.continuity.permission import WRITES, require
-from lamina.continuity.shelf.documents import Shelf, Standing
+from lamina.continuity.shelf.documents import Shelf, Standing, sha256_of
 from lamina.continuity.shelf.envelopes import fallback_bytes
-from lamina.errors import Malformed, NotFound
+from lamina.errors import Conflict, LaminaError, Malformed, NotFound
 from lamina.kernel.operations import Answer, Call
 from lamina.store.ports.documents import Change, ChangeKind
 
@@ -52,6 +51,7 @@ class _Replaced:
 
     standing: Standing | None
     version: int
+    sha256: str | None = None
     recovery_warnings: tuple[str, ...] = ()
     damaged: bool = False
 
@@ -91,10 +91,19 @@ class Writing:
         subject, tenant_id = request.subject, call.principal.tenant_id
         replaced = self._replaced(tenant_id, request)
         standing, version = replaced.standing, replaced.version
-        if standing is None:
-            changed = upserted(None, request, said)
-        else:
-            changed = upserted(standing.capsule, request, said, _clock(standing, call))
+        other = _another(request, replaced.sha256)
+        try:
+            if standing is None:
+                changed = upserted(None, request, said)
+            else:
+                changed = upserted(standing.capsule, request, said, _clock(standing, call))
+        except LaminaError as error:
+            if other is None:
+                raise
+            raise other from error
+        # One that stands just so is the caller's own write, of which the answer was lost (RFC 9110, 13.1.1).
+        if other is not None and not changed.same:
+            raise other
         writes = replaced.damaged or not changed.same
         commit = self._shelf.head(tenant_id)
         if writes:
@@ -113,7 +122,7 @@ class Writing:
                 "created": version == 0,
                 "updated": version != 0 and writes,
                 "latest_commit": commit,
-                "capsule_sha256": _sha256(changed.content),
+                "capsule_sha256": sha256_of(changed.content),
                 "normalizations_applied": changed.normalizations,
                 "warnings": _warnings(request, call, changed),
                 "recovery_warnings": replaced.recovery_warnings,
@@ -124,13 +133,16 @@ class Writing:
     def _patch(self, request: requests.Patch, call: Call) -> results.Patched:
         subject = request.subject
         standing = self._shelf.own(call.principal.tenant_id, subject)
+        other = _another(request, standing.sha256)
+        if other is not None:
+            raise other
         changed = patched_capsule(standing.capsule, request, _clock(standing, call))
         message = request.commit_message or f"continuity: patch {subject.kind} {subject.id}"
         return results.Patched(
             path=subject.active_path,
             updated=True,
             latest_commit=self._land(call, subject, changed, standing.version, message),
-            capsule_sha256=_sha256(changed.content),
+            capsule_sha256=sha256_of(changed.content),
             operations_applied=len(request.operations),
             normalizations_applied=list(changed.normalizations),
             warnings=_warnings(request, call, changed),
@@ -147,7 +159,7 @@ class Writing:
             lifecycle=str(lifecycle_of(changed.capsule)),
             previous_lifecycle=str(lifecycle_of(standing.capsule)),
             latest_commit=self._land(call, subject, changed, standing.version, message),
-            capsule_sha256=_sha256(changed.content),
+            capsule_sha256=sha256_of(changed.content),
             warnings=_warnings(request, call, changed),
             recovery_warnings=list(standing.loaded.warnings),
         )
@@ -178,15 +190,17 @@ class Writing:
             document = self._shelf.document(tenant_id, subject.active_path)
             if document is None:
                 return _Replaced(None, 0)
+            sha256 = sha256_of(document.content)
             snapshot = self._shelf.fallback(tenant_id, subject) if keeps else None
             if snapshot is None:
                 more = (FALLBACK_MISSING,) if keeps else ()
-                return _Replaced(None, document.version, (ACTIVE_INVALID, *more), damaged=True)
+                return _Replaced(None, document.version, sha256, (ACTIVE_INVALID, *more), damaged=True)
             check_same_subject(snapshot.capsule["subject_id"], subject)
-            standing = Standing(snapshot, document.version, document.updated_at)
+            standing = Standing(snapshot, document.version, document.updated_at, sha256)
             warnings = (ACTIVE_INVALID, FALLBACK_USED, *snapshot.warnings)
-            return _Replaced(standing, document.version, warnings, damaged=True)
-        return _Replaced(standing, standing.version, standing.loaded.warnings if keeps else ())
+            return _Replaced(standing, document.version, sha256, warnings, damaged=True)
+        warnings = standing.loaded.warnings if keeps else ()
+        return _Replaced(standing, standing.version, standing.sha256, warnings)
 
     def _land(self, call: Call, subject: Subject, changed: Changed, version: int, message: str) -> str:
         changes: Sequence[Change] = (
@@ -194,6 +208,19 @@ class Writing:
             Change(subject.fallback_path, ChangeKind.PUT, fallback_bytes(changed.capsule)),
         )
         return self._shelf.land(call, message, changes, in_words(changed.capsule)).sha
+
+
+def _another(request: requests.Upsert | requests.Patch, present: str | None) -> Conflict | None:
+    """The error for a capsule that is not the one that the caller has read; None where it is, or they did not say."""
+    if request.expected_sha256 is None or request.expected_sha256.lower() == present:
+        return None
+    stands = "no capsule stands" if present is None else f"the capsule that stands has the SHA-256 {present}"
+    return Conflict(
+        "CAPSULE_CHANGED",
+        f"{stands}, not the one expected",
+        hint="read the capsule, apply the change to what stands now, and expect the capsule_sha256 of that reading",
+        details={"capsule_sha256": present},
+    )
 
 
 def _clock(standing: Standing, call: Call) -> Clock:
@@ -204,7 +231,3 @@ def _warnings(request: _Request, call: Call, changed: Changed) -> list[dict[str,
     """What the caller should know of a write that was done."""
     path = request.subject.active_path
     return [*drop_warnings(request, path), *ahead_warnings(changed.capsule, call.now, path)]
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

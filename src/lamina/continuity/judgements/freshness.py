@@ -59,13 +59,8 @@ def known_age_s(text: object, now: Instant) -> int | None:
 
 def freshness(capsule: CapsuleObject, now: Instant) -> Freshness:
     """The phase now. A capsule without a believable ``verified_at`` is expired."""
-    expires_at = moment(capsule.get("freshness", {}).get("expires_at"))
     verified_at = moment(capsule.get("verified_at"))
-    if (
-        verified_at is None
-        or capsule["verified_at"] == EPOCH
-        or (expires_at is not None and now > expires_at)
-    ):
+    if verified_at is None or capsule["verified_at"] == EPOCH or _is_over(capsule, now):
         return Freshness("expired", _EXPIRED_WARNING)
     limit_s = stale_after_s(capsule)
     if limit_s is None:
@@ -78,3 +73,10 @@ def freshness(capsule: CapsuleObject, now: Instant) -> Freshness:
     if age_us <= 2 * limit_us:
         return Freshness("stale_hard", "continuity_stale_hard")
     return Freshness("expired_by_age", _EXPIRED_WARNING)
+
+
+def _is_over(capsule: CapsuleObject, now: Instant) -> bool:
+    """Whether the capsule's own end has come; an end that cannot be read has."""
+    text = capsule.get("freshness", {}).get("expires_at")
+    expires_at = moment(text)
+    return text is not None and (expires_at is None or now > expires_at)

@@ -6,6 +6,7 @@ The order is a promise (seed 000, "Under token pressure"); what went is named in
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,7 +19,7 @@ from lamina.continuity.judgements.trust import Trust, compact, trust_signals
 from lamina.kernel.time import Instant
 from lamina.observe.rounds import class_of, frames_of
 
-__all__ = ["Fitted", "Trimmed", "fitted", "rendered", "shares", "tokens", "trimmed"]
+__all__ = ["LEAST_SALIENT_FIRST", "Fitted", "Trimmed", "fitted", "rendered", "shares", "tokens", "trimmed"]
 
 _LOG = logging.getLogger("lamina.continuity")
 _WHOLE: Final = (
@@ -50,6 +51,8 @@ _GRADUAL: Final = (
     "continuity.active_concerns",
     "continuity.top_priorities",
 )
+LEAST_SALIENT_FIRST: Final = (*_WHOLE, *_GRADUAL)
+"""The order in which a budget takes sections away."""
 _CHARACTERS_PER_TOKEN: Final = 4
 _LEAST_TOKENS: Final = 16
 """What must be left for the capsule itself when trust signals are chosen."""
@@ -87,22 +90,37 @@ def shares(reserve: int, count: int) -> list[int]:
     return [part + (1 if place < rest else 0) for place in range(count)]
 
 
-def trimmed(capsule: CapsuleObject, budget: int) -> Trimmed | None:
-    """The capsule inside a budget of tokens; None when nothing useful fits."""
+def trimmed(
+    capsule: CapsuleObject, budget: int, around: Callable[[Sequence[str]], dict[str, Any]] | None = None
+) -> Trimmed | None:
+    """The capsule inside a budget of tokens; None when nothing useful fits.
+
+    ``around`` is what is shown with a capsule of which fields were trimmed: it counts too, with what joins it.
+    """
+    shown = around or _nothing
     kept, gone = deepcopy(capsule), list[str]()
+    list_budget = max(1, (budget - tokens(rendered(shown(gone)))) // 4)
+
+    def fits() -> bool:
+        return tokens(rendered(kept | shown(gone))) <= budget
+
     for path in _WHOLE:
-        if _fits(kept, budget):
+        if fits():
             break
         if _drop(kept, path):
             gone.append(path)
     for path in _GRADUAL:
-        if _fits(kept, budget):
+        if fits():
             break
-        if _shrink(kept, path, max(1, budget // 4)):
+        if _shrink(kept, path, list_budget):
             gone.append(path)
-    if not _fits(kept, budget) or not _says_something(kept):
+    if not fits() or not _says_something(kept):
         return None
     return Trimmed(kept, tuple(gone))
+
+
+def _nothing(gone: Sequence[str]) -> dict[str, Any]:  # noqa: ARG001 - the shape of ``around``
+    return {}
 
 
 def fitted(
@@ -119,43 +137,40 @@ def fitted(
 def _fitted(
     capsule: CapsuleObject, share: int, now: Instant, source_state: str, more: dict[str, Any]
 ) -> Fitted | None:
-    left = share - (tokens(rendered(more)) if more else 0)
-    signals, warnings = _signals(capsule, now, source_state, left)
-    left -= tokens(rendered(signals)) if signals else 0
-    kept = trimmed(capsule, left)
-    if kept is None and signals is not None:
-        # Even the compact signals leave too little: the capsule itself counts more.
-        left += tokens(rendered(signals))
-        signals, warnings = None, ()
-        kept = trimmed(capsule, left)
-    if kept is None:
-        return None
-    if signals is not None:
-        signals["completeness"]["trimmed"] = bool(kept.fields)
-        if "trimmed_fields" in signals["completeness"]:
-            signals["completeness"]["trimmed_fields"] = list(kept.fields)
-    extras = {"source_state": source_state, "trust_signals": signals} | more
-    return Fitted(kept.capsule | extras, warnings)
+    """The capsule with the fullest signals that leave room for it; the capsule itself counts more than they do."""
+    for signals, warnings in _signals(capsule, now, source_state):
+
+        def around(gone: Sequence[str], signals: Trust | None = signals) -> dict[str, Any]:
+            return {"source_state": source_state, "trust_signals": _of_trimmed(signals, gone)} | more
+
+        if signals is not None and tokens(rendered(around(()))) + _LEAST_TOKENS > share:
+            continue
+        kept = trimmed(capsule, share, around)
+        if kept is not None:
+            return Fitted(kept.capsule | around(kept.fields), warnings)
+    return None
 
 
 def _signals(
-    capsule: CapsuleObject, now: Instant, source_state: str, left: int
-) -> tuple[Trust | None, tuple[str, ...]]:
+    capsule: CapsuleObject, now: Instant, source_state: str
+) -> list[tuple[Trust | None, tuple[str, ...]]]:
+    """Trust signals from the fullest to none, each with the warnings that go with it."""
     try:
         full = trust_signals(capsule, now, source_state)
     except (KeyError, TypeError, ValueError) as error:
         _LOG.error("trust signals failed: %s\n%s", class_of(error), frames_of(error))
-        return None, (TRUST_FAILED,)
-    if tokens(rendered(full)) + _LEAST_TOKENS <= left and trimmed(capsule, left - tokens(rendered(full))):
-        return full, ()
-    least = compact(full)
-    if tokens(rendered(least)) + _LEAST_TOKENS <= left:
-        return least, (TRUST_COMPACT,)
-    return None, ()
+        return [(None, (TRUST_FAILED,))]
+    return [(full, ()), (compact(full), (TRUST_COMPACT,)), (None, ())]
 
 
-def _fits(capsule: CapsuleObject, budget: int) -> bool:
-    return tokens(rendered(capsule)) <= budget
+def _of_trimmed(signals: Trust | None, gone: Sequence[str]) -> Trust | None:
+    """The signals of a capsule of which fields were trimmed."""
+    if signals is None:
+        return None
+    said = signals["completeness"] | {"trimmed": bool(gone)}
+    if "trimmed_fields" in said:
+        said["trimmed_fields"] = list(gone)
+    return signals | {"completeness": said}
 
 
 def _holder(capsule: CapsuleObject, path: str) -> tuple[Any, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +19,9 @@ from lamina.continuity.shelf.loading import Loaded, loaded, object_in
 from lamina.errors import LaminaError, Malformed, NotFound
 from lamina.kernel.operations import Call
 from lamina.kernel.time import Instant
-from lamina.store.ports.documents import Change, Commit, Document, Documents, DocumentVersion
+from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, Documents, DocumentVersion
 
-__all__ = ["Kept", "Shelf", "Standing", "no_capsule"]
+__all__ = ["Kept", "Shelf", "Standing", "no_capsule", "sha256_of"]
 
 T = TypeVar("T")
 _STEPS = 100
@@ -28,11 +29,12 @@ _STEPS = 100
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The capsule that stands at a subject's path, with the version of its document and when that was written."""
+    """The capsule that stands at a subject's path, with the version of its document, when that was written, and its hash."""
 
     loaded: Loaded
     version: int
     written_at: Instant
+    sha256: str
 
     @property
     def capsule(self) -> CapsuleObject:
@@ -108,7 +110,7 @@ class Shelf:
         if document is None:
             raise no_capsule(subject)
         kept = self._kept(tenant_id, document, _active)
-        return Standing(kept.got(), document.version, document.updated_at)
+        return Standing(kept.got(), document.version, document.updated_at, sha256_of(document.content))
 
     def versions(
         self, tenant_id: str, subject: Subject, *, before: int | None = None
@@ -121,6 +123,11 @@ class Shelf:
             if not page:
                 return
             before = page[-1].version
+
+    def last_write(self, tenant_id: str, path: str) -> DocumentVersion | None:
+        """The newest step at a path that left something there."""
+        steps = self._documents.history(tenant_id, path, before=None, limit=_STEPS)
+        return next((step for step in steps if step.kind is not ChangeKind.REMOVE), None)
 
     def owner(self, tenant_id: str, subject: Subject, version: int) -> Subject | None:
         """Whose capsule stood at the subject's path as of a version; None where that does not say."""
@@ -154,6 +161,10 @@ class Shelf:
     def capsules(self, tenant_id: str, found: Sequence[Document]) -> dict[str, Loaded]:
         """The active capsules among documents, by path; what cannot be read is left out."""
         return self._many(tenant_id, found, _active)
+
+    def unreadable(self, tenant_id: str, found: Sequence[Document]) -> list[str]:
+        """The paths of those documents of active capsules that cannot be read."""
+        return sorted({document.path for document in found} - self.capsules(tenant_id, found).keys())
 
     def fallbacks(self, tenant_id: str, found: Sequence[Document]) -> dict[str, Loaded]:
         """The snapshots among documents."""
@@ -211,6 +222,11 @@ class Shelf:
                 _, oldest = self._parsed.popitem(last=False)
                 self._bytes -= oldest.size
         return kept
+
+
+def sha256_of(content: bytes) -> str:
+    """The hash that a capsule is told by: of the bytes of its document, in hex."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def no_capsule(subject: Subject) -> NotFound:

@@ -22,11 +22,13 @@ _VERSIONS: Final = ("1.0", "1.1")
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """A capsule that was put away: when, and the text of that time as it was written."""
+    """A capsule that was put away: when, and the text of that time as it was written; by whom and why, empty where it does not say."""
 
     capsule: CapsuleObject
     archived_at: Instant
     archived_at_text: str
+    archived_by: str = ""
+    reason: str = ""
 
 
 def fallback_bytes(capsule: CapsuleObject) -> bytes:
@@ -72,7 +74,10 @@ def archived(content: bytes) -> Archived:
     at = moment(envelope.get("archived_at"))
     if at is None:
         raise stored_invalid("its envelope does not say when it was archived")
-    return Archived(capsule_in(envelope["capsule"]).capsule, at, envelope["archived_at"])
+    by, reason = (
+        said if isinstance(said := envelope.get(name), str) else "" for name in ("archived_by", "reason")
+    )
+    return Archived(capsule_in(envelope["capsule"]).capsule, at, envelope["archived_at"], by, reason)
 
 
 def _envelope(content: bytes, schema_type: str) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from pydantic import Field
 
 from lamina.kernel.records import Belief, Stance, Support
 from lamina.kernel.views.parts import (
-    DerivedView,
+    ClaimedView,
     ObjectView,
     ReferenceView,
     Stamp,
-    common_fields,
+    claim_fields,
     kind_of,
     object_fields,
     subject_fields,
@@ -83,7 +83,7 @@ class RevisionPolicyView(Result):
     max_revisions_per_hour: int | None = None
 
 
-class BeliefView(DerivedView):
+class BeliefView(ClaimedView):
     """A claim about the world with the confidence that its evidence gives it.
 
     ``supports`` lists both sides, each with its polarity. ``why_url`` explains the belief down to the events.
@@ -130,7 +130,7 @@ def belief_fields(
     if redacted_fraction > 0.0:
         partial = {"partial": True, "partial_reason": "supporting_evidence_redacted"}
     return {
-        **common_fields(belief),
+        **claim_fields(belief),
         **partial,
         "claim": {
             "subject": subject_fields(belief.subject),

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from lamina.kernel.events import Event, Party
+from lamina.kernel.local import offset_text_or_none
 from lamina.kernel.views.parts import DerivedId, Stamp
 from lamina.kernel.wire import Result
 
@@ -24,9 +25,11 @@ class PartyView(Result):
 
 
 class EventContextView(Result):
-    """When and around what it happened. ``observed_at`` is the world's time, ``recorded_at`` the log's."""
+    """When and around what it happened. ``observed_at`` is the world's time, ``recorded_at`` the log's. ``observed_offset`` is the
+    offset from UTC that the first was sent with, ``+05:30``; null where it was sent as ``Z``."""
 
     observed_at: Stamp
+    observed_offset: str | None = None
     recorded_at: Stamp
     source_recorded_at: Stamp | None
     preceded_by: list[str]
@@ -88,6 +91,7 @@ def event_fields(event: Event, derives: Sequence[str] = ()) -> dict[str, Any]:
         "content": dict(event.content),
         "context": {
             "observed_at": context.observed_at,
+            "observed_offset": offset_text_or_none(context.observed_offset),
             "recorded_at": event.recorded_at,
             "source_recorded_at": context.source_recorded_at,
             "preceded_by": list(context.preceded_by),

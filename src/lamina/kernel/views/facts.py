@@ -7,22 +7,31 @@ from typing import Any
 
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.views.parts import (
-    DerivedView,
+    ClaimedView,
     ObjectView,
     ReferenceView,
-    common_fields,
+    claim_fields,
     object_fields,
     subject_fields,
     supports_held,
 )
+from lamina.kernel.wire import Result
 
 __all__ = ["FactView", "fact_fields", "fact_view"]
 
 
-class FactView(DerivedView):
+class AuthorView(Result):
+    """Who said something of somebody else."""
+
+    id: str
+    name: str
+
+
+class FactView(ClaimedView):
     """A triple with validity. ``negated`` says that the claim is that it is *not* so. ``text`` is the claim in words.
 
-    ``supersedes`` and ``superseded_by`` chain the values of one subject and predicate.
+    ``said_by`` is who said it, where that is another than the person it is about and that person did not; ``handed_over`` that only words
+    say so which may have been pasted or quoted. ``supersedes`` and ``superseded_by`` chain the values of one subject and predicate.
     """
 
     subject: ReferenceView
@@ -33,6 +42,8 @@ class FactView(DerivedView):
     text: str | None
     supports: list[str]
     extractor: str
+    said_by: AuthorView | None
+    handed_over: bool
     superseded_by: str | None
     supersedes: str | None
 
@@ -46,7 +57,7 @@ def fact_fields(fact: Fact, supports: Sequence[Support] = ()) -> dict[str, Any]:
     """The fields of ``fact_view``."""
     sources = dict.fromkeys(support.source_id for support in supports_held(fact, supports))
     return {
-        **common_fields(fact),
+        **claim_fields(fact),
         "subject": subject_fields(fact.subject),
         "predicate": fact.predicate,
         "object": object_fields(fact.object),
@@ -55,6 +66,8 @@ def fact_fields(fact: Fact, supports: Sequence[Support] = ()) -> dict[str, Any]:
         "text": fact.text,
         "supports": list(sources) or [fact.event_id],
         "extractor": fact.extractor,
+        "said_by": None if fact.said_by is None else {"id": fact.said_by.id, "name": fact.said_by.name},
+        "handed_over": fact.handed_over,
         "superseded_by": fact.superseded_by or fact.closed_by,
         "supersedes": fact.supersedes,
     }

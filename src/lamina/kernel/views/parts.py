@@ -11,17 +11,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
-from lamina.kernel.records import ObjectValue, Record, Subject, Support, layer_of
+from lamina.kernel.local import offset_text_or_none
+from lamina.kernel.records import Claim, ObjectValue, Record, Subject, Support, layer_of
 from lamina.kernel.time import instant, rfc3339
 from lamina.kernel.wire import Result
 
 __all__ = [
+    "ClaimedView",
     "DerivedId",
     "DerivedView",
     "LiteralView",
     "ObjectView",
     "ReferenceView",
     "Stamp",
+    "claim_fields",
     "common_fields",
     "kind_of",
     "object_fields",
@@ -101,6 +104,24 @@ class DerivedView(Result):
     progress: float | None = Field(
         default=None, validation_alias="_progress", serialization_alias="_progress"
     )
+
+
+class ClaimedView(DerivedView):
+    """What the records of claims show besides: the offsets from UTC of the clocks by which ``valid_from`` and ``valid_to`` were
+    told, null for UTC. A claim of a day begins and ends at its midnights there.
+    """
+
+    valid_from_offset: str | None = None
+    valid_to_offset: str | None = None
+
+
+def claim_fields(claim: Claim) -> dict[str, Any]:
+    """The fields of ``ClaimedView`` that every claim fills alike."""
+    return {
+        **common_fields(claim),
+        "valid_from_offset": offset_text_or_none(claim.from_offset),
+        "valid_to_offset": offset_text_or_none(claim.to_offset),
+    }
 
 
 def common_fields(record: Record) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from lamina.language.english import is_english
 from lamina.language.own_words import own_words
+from lamina.language.running_speech import stands_apart, within
 from lamina.language.sentences import Sentence, split_sentences
 from lamina.language.spoken import Written, as_written
 from lamina.pipeline.extract.answers import confirmed
@@ -50,7 +51,7 @@ from lamina.pipeline.extract.values import (
     still_taken_back,
 )
 
-NAME = "lamina-rules/5"
+NAME = "lamina-rules/6"
 """Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the next number:
 a replay then tells the new facts from those that the old rules made."""
 # Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
@@ -84,6 +85,17 @@ class _Work:
     parses: list[Parse | None] = field(default_factory=list)
     claimed_before: Sequence[Triple] | None = None
     """What the speaker's turn before claimed, once it was asked for."""
+    said: str = ""
+    """The text as it was said: the places of `apart` are in it."""
+    apart: tuple[tuple[int, int], ...] | None = None
+
+    def is_apart(self, start: int, end: int) -> bool:
+        """Whether a part of the text that is read may be somebody else's words."""
+        if self.utterance.role == "assistant" or not self.utterance.has_first_person:
+            return False
+        if self.apart is None:
+            self.apart = stands_apart(self.said, self.utterance.speaker_name or "")
+        return bool(self.apart) and within(self.apart, *self.written.span(start, end))
 
 
 class RulesExtractor:
@@ -151,6 +163,8 @@ class RulesExtractor:
                 topic = "unknown"
             end = sentence.end
             said = meant(sentence.text) if refs.speaker is not None else None
+            if said is not None and work.is_apart(sentence.start, sentence.end):
+                said = None
             if said is not None and self._put_right(said, work, sentence, triples, taken_back, alone=alone):
                 continue
             if parse is not None:
@@ -159,7 +173,9 @@ class RulesExtractor:
                     _factor(utterance), goes_on=topic == "other", following=following,
                 )  # fmt: skip
                 triples.extend(claimed := reader.read())
-                taken_back = [*still_taken_back(taken_back, claimed), *reader.taken_back]
+                taken_back = still_taken_back(taken_back, claimed)
+                if reader.taken_back and not work.is_apart(sentence.start, sentence.end):
+                    taken_back += reader.taken_back
                 mentions.extend(parsed_mentions(parse, refs, sentence.start))
                 topic = topic_after(topic, parsed_topic(parse))
                 continue
@@ -169,7 +185,11 @@ class RulesExtractor:
                 )
             mentions.extend(plain_mentions(sentence.text, refs, sentence.start))
             topic = topic_after(topic, plain_topic(sentence.text))
-        distinct_triples = tuple(dict.fromkeys(told_by(refs, triples)))
+        distinct_triples = tuple(
+            replace(each, handed_over=True)
+            if work.is_apart(each.evidence.start, each.evidence.end) else each
+            for each in dict.fromkeys(told_by(refs, triples))
+        )  # fmt: skip
         if work.written.origins is not None:
             mentions = [replace(each, span=_said_at(work.written, each.span)) for each in mentions]
             distinct_triples = tuple(
@@ -230,7 +250,7 @@ class RulesExtractor:
 def _prepare(utterance: Utterance) -> _Work:
     # "Moved to Leeds 📦": the tagger takes the box for a noun.
     text = _PICTURES.sub(lambda match: " " * len(match[0]), utterance.text[:TEXT_LENGTH_MAX])
-    text = without_annotations(text)
+    said, text = text, without_annotations(text)
     written = Written(text)
     if utterance.has_first_person:
         written = as_written(own_words(text))
@@ -238,10 +258,10 @@ def _prepare(utterance: Utterance) -> _Work:
     sentences = split_sentences(written.text, count_max=SENTENCES_MAX, length_max=SENTENCE_LENGTH_MAX)
     if not utterance.has_first_person or utterance.role == "assistant":
         worth = [worth_parsing(s.text, personal=utterance.has_first_person) for s in sentences]
-        return _Work(utterance, written, sentences, worth)
+        return _Work(utterance, written, sentences, worth, said=said)
     parts = list(told_apart(sentences))
     worth = [not part.asked and worth_parsing(part.sentence.text) for part in parts]
-    return _Work(utterance, written, [part.sentence for part in parts], worth)
+    return _Work(utterance, written, [part.sentence for part in parts], worth, said=said)
 
 
 def _as_written(utterance: Utterance, written: Written) -> Utterance:

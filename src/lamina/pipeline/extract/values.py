@@ -145,7 +145,8 @@ class Triple:
 
     `single_valued` says that a newer value of (subject, predicate) supersedes this one. `qualifiers` are further
     (role, text) pairs of the same claim: ("over", "coffee"), ("with", "Max"). `introduces` says that a name came with
-    the word of who is speaking ("Tom here"), as another than the one known may.
+    the word of who is speaking ("Tom here"), as another than the one known may. `handed_over` says that it stands where somebody
+    else's words may (`language/running_speech.py`): it ends nothing.
     """
 
     subject: EntityRef
@@ -162,6 +163,7 @@ class Triple:
     single_valued: bool = False
     qualifiers: tuple[tuple[str, str], ...] = ()
     introduces: bool = False
+    handed_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)

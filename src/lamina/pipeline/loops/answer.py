@@ -18,12 +18,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lamina import limits
 from lamina.kernel.records import LoopType
+from lamina.language.sentences import split_sentences
 from lamina.pipeline.loops.dues import FindMoments, due_of
-from lamina.pipeline.loops.matching import key_terms
+from lamina.pipeline.loops.matching import key_terms, specific
 from lamina.pipeline.loops.said import draft_of, shortened
 from lamina.pipeline.loops.values import LoopDraft, LoopReading, Pointer
 
-__all__ = ["SCHEMA", "is_usable", "read_answer"]
+__all__ = ["SCHEMA", "bears_on", "is_usable", "read_answer"]
 
 _CONFIDENCE: Final = 0.7
 _ENDED_FROM: Final = 0.85
@@ -91,13 +92,22 @@ def is_usable(text: str) -> bool:
 
 
 def read_answer(
-    text: str, turn: str, before: Sequence[str], said_at: datetime, find_moments: FindMoments
+    text: str,
+    turn: str,
+    before: Sequence[str],
+    said_at: datetime,
+    find_moments: FindMoments,
+    *,
+    own: str | None = None,
 ) -> LoopReading:
-    """What of an answer the turn bears out; ``before`` are the texts of the turns before it. Never raises."""
+    """What of an answer the turn bears out; ``before`` are the texts of the turns before it, ``own`` is what of the turn may end
+    something, else all of it. Never raises."""
     found = _object_in(text) or {}
     turn = turn[: limits.LOOP_TURN_CHARS_MAX]
     said = _fold(turn)
+    ending = said if own is None else _fold(own[: limits.LOOP_TURN_CHARS_MAX])
     known = key_terms(" ".join([turn, *before]))
+    asked = _asked_about(before)
     drafts: list[LoopDraft] = []
     for item in _items(found, "new", _New):
         if len(drafts) < limits.LOOPS_NEW_PER_TURN_MAX and _is_quoted(item.quote, said):
@@ -107,13 +117,29 @@ def read_answer(
     pointers = [
         *(Pointer(i.ref, "said_again", _CONFIDENCE) for i in _quoted(found, "reinforced", _Again, said)),
         *(
-            Pointer(item.ref, "completed", min(1.0, item.confidence))
-            for item in _quoted(found, "completed", _Completed, said)
+            Pointer(item.ref, "completed", min(1.0, item.confidence), key_terms(item.quote) | asked)
+            for item in _quoted(found, "completed", _Completed, ending)
             if item.explicit and item.confidence >= _ENDED_FROM
         ),
-        *(Pointer(i.ref, "dropped", _ENDED_FROM) for i in _quoted(found, "dropped", _Again, said)),
+        *(
+            Pointer(i.ref, "dropped", _ENDED_FROM, key_terms(i.quote) | asked)
+            for i in _quoted(found, "dropped", _Again, ending)
+        ),
     ]
     return LoopReading(tuple(drafts), pointers=tuple(pointers))
+
+
+def bears_on(terms: frozenset[str], wording: str) -> bool:
+    """Whether words that may end a loop share a key word with it, in whatever form; verbs that fit everything do not count where
+    it has others."""
+    whole = key_terms(wording)
+    return any(_was_said(term, terms) for term in specific(whole) or whole)
+
+
+def _asked_about(before: Sequence[str]) -> frozenset[str]:
+    """The key terms of what the turn before asked."""
+    asked = [s.text for s in split_sentences(before[-1], count_max=60) if "?" in s.text] if before else []
+    return key_terms(" ".join(asked))
 
 
 def _draft(

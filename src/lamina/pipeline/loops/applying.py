@@ -11,7 +11,9 @@ from dataclasses import replace
 from typing import Final
 
 from lamina.kernel.events import Event, text_of
-from lamina.kernel.time import Instant, to_datetime
+from lamina.kernel.local import to_local
+from lamina.kernel.time import Instant
+from lamina.language.running_speech import running_speech
 from lamina.language.temporal import find_times
 from lamina.pipeline.loops.answer import read_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
@@ -22,10 +24,16 @@ from lamina.pipeline.view import View
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Inquiry, Writes
 
-__all__ = ["EXTRACTOR", "applies_at", "apply_answer"]
+__all__ = ["EXTRACTOR", "applies_at", "apply_answer", "is_by_model"]
 
-EXTRACTOR: Final = "lamina-loops-model/2"
+_FAMILY: Final = "lamina-loops-model/"
+EXTRACTOR: Final = f"{_FAMILY}3"
 _LATER_READ_MAX: Final = 50
+
+
+def is_by_model(extractor: str) -> bool:
+    """Whether a loop was made of a model's answer, by this reading of answers or an earlier one."""
+    return extractor.startswith(_FAMILY)
 
 
 def applies_at(after: Event) -> Instant:
@@ -39,7 +47,7 @@ def apply_answer(store: Store, inquiry: Inquiry, after: View, done: Writes) -> W
 
     None when the turn or the answer is gone: they were erased.
     """
-    turn = store.log.get(inquiry.tenant_id, [inquiry.event_id]).get(inquiry.event_id)
+    turn = after.events([inquiry.event_id]).get(inquiry.event_id)
     output = (
         None
         if inquiry.input_hash is None
@@ -52,8 +60,9 @@ def apply_answer(store: Store, inquiry: Inquiry, after: View, done: Writes) -> W
         output.text,
         text_of(turn.content),
         [text_of(event.content) for event in before],
-        to_datetime(turn.context.observed_at),
+        to_local(turn.context.observed_at, turn.offset),
         find_times,
+        own=running_speech(text_of(turn.content), turn.observed_actor.display_name),
     )
     event = after.event
     position = event.position if inquiry.applied_after is None else inquiry.applied_after

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from lamina.kernel.local import LocalTime
 from lamina.kernel.records import Fact, Loop, Support
 from lamina.kernel.time import Instant
 from lamina.pipeline.loops.matching import key_terms, overlap
@@ -50,10 +51,13 @@ def end_fact(view: View, fact: Fact, at: Instant, writes: Writes) -> None:
     over = fact.valid_to is not None and fact.valid_to <= at
     if over or (fact.recorded_to or event.recorded_at + 1) <= event.recorded_at:
         return
-    begins = fact.valid_from if fact.valid_from < at else _said_at(view, fact)
-    if begins is None or begins >= at:
+    begins = LocalTime(fact.valid_from, fact.from_offset) if fact.valid_from < at else _said_at(view, fact)
+    if begins is None or begins.at >= at:
         return
-    put_version(event, fact, replace(fact, valid_from=begins, valid_to=at), writes)
+    ended = replace(
+        fact, valid_from=begins.at, valid_to=at, from_offset=begins.offset, to_offset=event.offset
+    )
+    put_version(event, fact, ended, writes)
     writes.supports.append(_tie(view, fact, DONE_BY, at))
 
 
@@ -63,7 +67,9 @@ def move_fact(view: View, fact: Fact, begins: Instant, ends: Instant, writes: Wr
     over = fact.valid_to is not None and fact.valid_to <= view.event.context.observed_at
     if over or (fact.valid_from, fact.valid_to) == (begins, ends):
         return
-    put_version(view.event, fact, replace(fact, valid_from=begins, valid_to=ends), writes)
+    offset = view.event.offset
+    moved = replace(fact, valid_from=begins, valid_to=ends, from_offset=offset, to_offset=offset)
+    put_version(view.event, fact, moved, writes)
     writes.supports += [_tie(view, fact, MOVED_BY, begins), _tie(view, fact, MOVED_UNTIL, ends)]
 
 
@@ -73,9 +79,9 @@ def _newest(fact: Fact, writes: Writes) -> Fact:
     return next((each for each in own if isinstance(each, Fact)), fact)
 
 
-def _said_at(view: View, fact: Fact) -> Instant | None:
+def _said_at(view: View, fact: Fact) -> LocalTime | None:
     told = view.events([fact.event_id]).get(fact.event_id)
-    return None if told is None else told.context.observed_at
+    return None if told is None else told.told_at
 
 
 def _tie(view: View, fact: Fact, relation: str, ordinal: Instant) -> Support:

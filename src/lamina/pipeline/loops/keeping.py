@@ -10,6 +10,7 @@ from lamina import limits
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.local import LocalTime, Offset, day_text
 from lamina.kernel.records import (
     LOOPS_OPEN,
     Layer,
@@ -20,8 +21,9 @@ from lamina.kernel.records import (
     Subject,
     Support,
 )
-from lamina.kernel.time import Instant, rfc3339
+from lamina.kernel.time import Instant
 from lamina.language.entities import entity_id, normalise_name
+from lamina.pipeline.loops.answer import bears_on
 from lamina.pipeline.loops.doing import end_stated
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, is_spoken_of, meant_by, terms_in, terms_of
@@ -35,7 +37,7 @@ from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["EXTRACTOR", "OPEN_SEEN_MAX", "LoopKeeper", "raises_loops", "reference_of"]
 
-EXTRACTOR: Final = "lamina-loops/4"
+EXTRACTOR: Final = "lamina-loops/5"
 OPEN_SEEN_MAX: Final = 200
 """How many open loops of a scope a turn is compared with, the newest first."""
 
@@ -142,6 +144,8 @@ class LoopKeeper:
             again = LoopDraft(LoopType(loop.predicate), wording, pointer.confidence, 1, loop.horizon)
             held[held.index(loop)] = self._again(loop, again, writes, "affirmed_by")
             own.add(loop.id)
+        elif not bears_on(pointer.terms, str(loop.object.value)):
+            return  # a model may point anywhere; what ends a loop speaks of it
         elif pointer.says == "dropped" or loop.predicate in ENDS_WHEN_DONE:
             held.remove(loop)
             completed = pointer.says == "completed"
@@ -176,7 +180,7 @@ class LoopKeeper:
             object=ObjectValue("literal", draft.wording, "string"),
             kind="loop",
             negated=False,
-            text=_told(name, draft.type.value, draft.wording, draft.due_at),
+            text=_told(name, draft.type.value, draft.wording, draft.due_at, event.offset),
             external=False,
             extractor=self._named,
             slot=None,
@@ -185,6 +189,8 @@ class LoopKeeper:
             horizon=draft.horizon,
             due_at=draft.due_at,
             seen_at=event.context.observed_at,
+            due_offset=None if draft.due_at is None else event.offset,
+            from_offset=event.offset,
         )
 
     def _put_new(self, loop: Loop, writes: Writes) -> Loop:
@@ -221,9 +227,11 @@ class LoopKeeper:
         return loop
 
     def _again(self, loop: Loop, draft: LoopDraft, writes: Writes, relation: str = "said_again_by") -> Loop:
-        at = self._event.context.observed_at
+        at, offset = self._event.context.observed_at, self._event.offset
         late = at < loop.seen_at
-        due_at = self._due_told_last(loop, draft, writes) if late else draft.due_at or loop.due_at
+        due = LocalTime(draft.due_at, offset) if draft.due_at is not None else _due_of(loop)
+        due = self._due_told_last(loop, draft, writes) if late else due
+        due_at, due_offset = (None, None) if due is None else (due.at, due.offset)
         again = self._put(
             replace(
                 loop,
@@ -231,8 +239,10 @@ class LoopKeeper:
                 salience=min(_SALIENCE_MAX, max(loop.salience + 1, draft.salience)),
                 horizon=loop.horizon if due_at == loop.due_at else draft.horizon,
                 due_at=due_at,
-                text=_told(loop.subject.name, loop.predicate, str(loop.object.value), due_at),
+                due_offset=due_offset,
+                text=_told(loop.subject.name, loop.predicate, str(loop.object.value), due_at, due_offset),
                 valid_from=min(loop.valid_from, at),
+                from_offset=offset if at < loop.valid_from else loop.from_offset,
                 seen_at=max(loop.seen_at, at),
             ),
             loop,
@@ -242,20 +252,22 @@ class LoopKeeper:
         )
         return self._offered(again, draft, writes)
 
-    def _due_told_last(self, loop: Loop, draft: LoopDraft, writes: Writes) -> Instant | None:
+    def _due_told_last(self, loop: Loop, draft: LoopDraft, writes: Writes) -> LocalTime | None:
         """The day that the newest of the turns names, for one that comes after newer ones."""
-        told = [] if draft.due_at is None else [(self._event.context.observed_at, draft.due_at)]
+        own = self._event
+        told = [] if draft.due_at is None else [(own.context.observed_at, draft.due_at, own.offset)]
         known = {draft.due_at}
         for turn in self._view.events(self._turns_of(loop, writes)).values():
             said_at = turn.context.observed_at
             reading = read_turn(turn, self._view.preceding(turn, HEARD_BEFORE))
             dues = [each.due_at for each in reading.drafts if each.due_at is not None and _same(loop, each)]
             dues += [move.due_at for move in reading.moves if move.words == "" or is_about(loop, move.words)]
-            told += [(said_at, due) for due in dues[-1:]]
+            told += [(said_at, due, turn.offset) for due in dues[-1:]]
             known |= set(dues)
         if loop.due_at not in known and loop.due_at is not None:
-            told.append((loop.seen_at, loop.due_at))
-        return max(told)[1] if told else None
+            told.append((loop.seen_at, loop.due_at, loop.due_offset))
+        _, due_at, offset = max(told, key=lambda each: each[:2], default=(0, None, None))
+        return None if due_at is None else LocalTime(due_at, offset)
 
     def _end(self, ending: Ending, held: list[Loop], writes: Writes) -> None:
         loop = self._meant(ending, held)
@@ -268,7 +280,11 @@ class LoopKeeper:
         at = self._event.context.observed_at
         status = LoopStatus.COMPLETED if completed else LoopStatus.DROPPED
         ended = replace(
-            loop, status=status, seen_at=max(loop.seen_at, at), valid_to=max(at, loop.valid_from + 1)
+            loop,
+            status=status,
+            seen_at=max(loop.seen_at, at),
+            valid_to=max(at, loop.valid_from + 1),
+            to_offset=self._event.offset,
         )
         self._put(ended, loop, "completed_by" if completed else "dropped_by", weight, writes)
         end_stated(self._view, loop, self._turns_of(loop, writes), at, writes)
@@ -345,6 +361,10 @@ def _alike(loop: Loop, draft: LoopDraft) -> bool:
     return bool(one) and max(overlap(one, other), overlap(other, one)) >= _SAME_FROM
 
 
-def _told(name: str, kind: str, wording: str, due_at: Instant | None) -> str:
-    due = "" if due_at is None else f", due {rfc3339(due_at - 1)[:10]}"
+def _due_of(loop: Loop) -> LocalTime | None:
+    return None if loop.due_at is None else LocalTime(loop.due_at, loop.due_offset)
+
+
+def _told(name: str, kind: str, wording: str, due_at: Instant | None, offset: Offset | None) -> str:
+    due = "" if due_at is None else f", due {day_text(due_at - 1, offset)}"
     return f"{name} has an open {kind}: {wording}{due}"

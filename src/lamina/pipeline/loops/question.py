@@ -13,15 +13,15 @@ from typing import Any, Final
 from lamina import limits
 from lamina.kernel.canonical import digest
 from lamina.kernel.events import Event, text_of
+from lamina.kernel.local import to_local
 from lamina.kernel.records import Loop
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import to_datetime
 from lamina.language.tokens import analyse
 from lamina.models.ports import Message
 from lamina.pipeline.loops.answer import SCHEMA
 from lamina.pipeline.loops.keeping import raises_loops, reference_of
 from lamina.pipeline.reading import role_of
-from lamina.store.ports.writes import Inquiry
+from lamina.store.ports.writes import Inquiry, inquiry_of
 
 __all__ = ["BEFORE_READ", "TASK", "Question", "inquiry_about", "is_worth_asking", "question_about"]
 
@@ -86,14 +86,7 @@ def is_worth_asking(event: Event) -> bool:
 
 def inquiry_about(event: Event) -> Inquiry:
     """The inquiry that lands with the extraction of a turn."""
-    return Inquiry(
-        tenant_id=event.tenant_id,
-        event_id=event.id,
-        task=TASK,
-        scope=event.scope,
-        position=event.position,
-        created_at=event.recorded_at,
-    )
+    return inquiry_of(event, TASK, event.recorded_at)
 
 
 def question_about(
@@ -106,7 +99,7 @@ def question_about(
     # As JSON: whatever a turn says, it cannot end the string that it stands in.
     told = json.dumps(
         {
-            "said_on": f"{to_datetime(turn.context.observed_at):%A %Y-%m-%d}",
+            "said_on": f"{to_local(turn.context.observed_at, turn.offset):%A %Y-%m-%d}",
             "before": [
                 {"role": role_of(event) or "user", "text": plain(text_of(event.content)[:_BEFORE_CHARS_MAX])}
                 for event in earlier

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from lamina.kernel.events import Event, text_of
-from lamina.kernel.time import to_datetime
+from lamina.kernel.local import to_local
+from lamina.language.running_speech import running_speech
 from lamina.language.temporal import find_times
 from lamina.pipeline.loops.reading import read_loops
 from lamina.pipeline.loops.values import Heard, LoopReading
@@ -18,7 +20,15 @@ HEARD_BEFORE: Final = 2
 
 
 def read_turn(turn: Event, before: Sequence[Event]) -> LoopReading:
-    """What a turn says about loops, after those ``before`` it, oldest first."""
+    """What a turn says about loops, after those ``before`` it, oldest first. What may be somebody else's words in it ends and moves none."""
     speaker = turn.observed_actor.id
     heard = [Heard(text_of(event.content), event.observed_actor.id == speaker) for event in before]
-    return read_loops(text_of(turn.content), to_datetime(turn.context.observed_at), find_times, heard)
+    text, at = text_of(turn.content), to_local(turn.context.observed_at, turn.offset)
+    reading = read_loops(text, at, find_times, heard)
+    if not (reading.endings or reading.moves):
+        return reading
+    said = running_speech(text, turn.observed_actor.display_name)
+    if said == text:
+        return reading
+    own = read_loops(said, at, find_times, heard)
+    return replace(reading, endings=own.endings, moves=own.moves)

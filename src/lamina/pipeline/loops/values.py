@@ -84,6 +84,8 @@ class Pointer:
     reference: str
     says: Literal["said_again", "completed", "dropped"]
     confidence: float
+    terms: frozenset[str] = frozenset()
+    """What was said to end it, and what was asked just before: it ends a loop that shares a key word with that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from lamina.recall.layers.reading import (
     counting,
     cursor_after,
     one_record,
+    one_seen_at,
     present,
     records_page,
     supports_by_record,
@@ -38,7 +39,7 @@ class ClaimReads:
     def facts(self, request: FactsRequest, call: Call) -> Answer:
         """A page of facts."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        place = place_of(request, present(self._store.log, call, reach.scopes))
+        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of))
         tenant_id = call.principal.tenant_id
         subject = None
         if request.subject is not None:
@@ -67,8 +68,9 @@ class ClaimReads:
     def fact(self, request: FactId, call: Call) -> Answer:
         """One fact."""
         records = self._store.records
-        fact = one_record(records, call, Fact, request.fact_id, as_of=request.as_of)
-        supports = supports_by_record(records, call, [fact], request.as_of)
+        seen_at = one_seen_at(self._store.log, call, request.as_of)
+        fact = one_record(records, call, Fact, request.fact_id, as_of=seen_at)
+        supports = supports_by_record(records, call, [fact], seen_at)
         return Answer(fact_view(fact, supports(fact.id)))
 
     def timeline(self, request: TimelineRequest, call: Call) -> Answer:
@@ -76,9 +78,7 @@ class ClaimReads:
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
         records, tenant_id = self._store.records, call.principal.tenant_id
         subject = entity_named(records, tenant_id, request.subject)
-        seen_at = request.as_of
-        if seen_at is None:
-            seen_at = present(self._store.log, call, reach.scopes)
+        seen_at = present(self._store.log, call, reach.scopes, request.as_of)
         facts: list[Fact] = []
         if subject is not None:
             query = RecordQuery(
@@ -104,7 +104,7 @@ class ClaimReads:
     def beliefs(self, request: BeliefsRequest, call: Call) -> Answer:
         """A page of beliefs."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        place = place_of(request, present(self._store.log, call, reach.scopes))
+        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of))
         tenant_id = call.principal.tenant_id
         subject = None
         if request.about is not None:
@@ -132,8 +132,9 @@ class ClaimReads:
 
     def belief(self, request: BeliefId, call: Call) -> Answer:
         """One belief; ``Gone`` (RESOURCE_DELETED) for one that fell below the confidence floor."""
-        belief = held_belief(self._store.records, call, request.belief_id, request.as_of)
-        return Answer(with_tensions(self._store.records, call, [belief], request.as_of)[0])
+        seen_at = one_seen_at(self._store.log, call, request.as_of)
+        belief = held_belief(self._store.records, call, request.belief_id, seen_at)
+        return Answer(with_tensions(self._store.records, call, [belief], seen_at)[0])
 
 
 def held_belief(records: Records, call: Call, belief_id: str, as_of: Instant | None) -> Belief:

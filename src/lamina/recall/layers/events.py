@@ -17,6 +17,7 @@ from lamina.recall.layers.reading import (
     cursor_after,
     not_found,
     one_record,
+    one_seen_at,
     present,
     records_page,
     supports_by_record,
@@ -40,9 +41,9 @@ class EventReads:
 
     def events(self, request: EventsRequest, call: Call) -> Answer:
         """A page of events."""
-        place = place_of(request, call.now)
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        query = _event_query(request, call.principal.tenant_id, reach.scopes)
+        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of))
+        query = _event_query(request, call.principal.tenant_id, reach.scopes, place.snapshot)
         labels = frozenset(request.labels)
 
         def fetch(last: Event | None, count: int) -> list[Event]:
@@ -80,7 +81,7 @@ class EventReads:
     def episodes(self, request: EpisodesRequest, call: Call) -> Answer:
         """A page of episodes."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        place = place_of(request, present(self._store.log, call, reach.scopes))
+        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of))
         axes = request.axes(place.snapshot)
         if request.overlapping is not None and request.valid_during is None:
             axes = replace(axes, valid_at=None)  # the range asked for takes the place of the pin
@@ -113,18 +114,21 @@ class EventReads:
     def episode(self, request: EpisodeId, call: Call) -> Answer:
         """One episode."""
         records = self._store.records
-        episode = one_record(records, call, Episode, request.episode_id, as_of=request.as_of)
-        supports = supports_by_record(records, call, [episode], request.as_of)
+        seen_at = one_seen_at(self._store.log, call, request.as_of)
+        episode = one_record(records, call, Episode, request.episode_id, as_of=seen_at)
+        supports = supports_by_record(records, call, [episode], seen_at)
         tenant_id = call.principal.tenant_id
-        (shown,) = without_cancelled(self._store, tenant_id, [episode], seen_at=request.as_of)
+        (shown,) = without_cancelled(self._store, tenant_id, [episode], seen_at=seen_at)
         return Answer(episode_view(shown, supports(episode.id)))
 
 
-def _event_query(request: EventsRequest, tenant_id: str, scopes: Sequence[Scope]) -> EventQuery:
+def _event_query(
+    request: EventsRequest, tenant_id: str, scopes: Sequence[Scope], seen_at: Instant
+) -> EventQuery:
     """Without ``as_of`` there is no bound to pin: pages go down in position, and what is new stands above them."""
     ends: list[Instant] = []
     if request.as_of is not None:
-        ends.append(request.as_of + 1)
+        ends.append(seen_at + 1)
     recorded = request.recorded_during
     if recorded is not None and recorded.end is not None:
         ends.append(recorded.end)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from lamina import limits
 from lamina.errors import NotFound
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Belief, Record, Support
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant
+from lamina.kernel.time import SECOND_US, Instant
 from lamina.recall.layers.pages import Place, Scanned, scan
 from lamina.store.ports.log import EventLog
 from lamina.store.ports.records import RecordQuery, Records
@@ -22,6 +23,7 @@ __all__ = [
     "cursor_after",
     "not_found",
     "one_record",
+    "one_seen_at",
     "present",
     "records_page",
     "supports_by_record",
@@ -35,14 +37,30 @@ def not_found(kind: str, record_id: str) -> NotFound:
     return NotFound("NOT_FOUND", f"there is no {kind}", details={"id": record_id})
 
 
-def present(log: EventLog, call: Call, scopes: Collection[Scope]) -> Instant:
-    """Now, as those scopes know it: never before what their log holds.
+def present(
+    log: EventLog, call: Call, scopes: Collection[Scope] | None, as_of: Instant | None = None
+) -> Instant:
+    """Now, as those scopes know it (None: all of the tenant's): never before what their log holds. Or ``as_of`` in its place.
 
     Recorded instants rise strictly, so they run ahead of the clock in a burst and when it was set back. A reader
     that stood at the clock's own now would then miss what was written a moment ago.
+
+    Who names now as ``as_of`` means the same. A caller's now is a little before ours: where the log lies far ahead, as after
+    a jump of the clock, a moment ago is now, too. Any other ``as_of`` is exact.
     """
     newest = log.last_recorded(call.principal.tenant_id, scopes)
-    return call.now if newest is None else max(call.now, newest)
+    if as_of is None:
+        return call.now if newest is None else max(call.now, newest)
+    if newest is None or newest <= as_of:
+        return as_of
+    is_ahead = newest > call.now + limits.CLOCK_AHEAD_S_MAX * SECOND_US
+    is_now = as_of >= call.now - (limits.AS_OF_NOW_S * SECOND_US if is_ahead else 0)
+    return newest if is_now else as_of
+
+
+def one_seen_at(log: EventLog, call: Call, as_of: Instant | None) -> Instant | None:
+    """Where a reader of one record stands: at no instant without ``as_of``."""
+    return None if as_of is None else present(log, call, None, as_of)
 
 
 def one_record(

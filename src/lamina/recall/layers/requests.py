@@ -92,10 +92,10 @@ class TimedRequest(ListRequest):
     include_superseded: bool = False
 
     def axes(self, now: Instant) -> Axes:
-        """The axes that these words mean at ``now``."""
+        """The axes that these words mean at ``now``, which is where ``as_of`` stands when it is given."""
         return Axes.asked(
             now,
-            as_of=self.as_of,
+            as_of=None if self.as_of is None else now,
             valid_during=self.valid_during,
             recorded_during=self.recorded_during,
             superseded=self.include_superseded,

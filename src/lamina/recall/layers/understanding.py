@@ -15,7 +15,7 @@ from lamina.kernel.time import Axes, Instant, duration_text
 from lamina.kernel.views import ConceptView, concept_view
 from lamina.recall.layers.pages import Place, place_of
 from lamina.recall.layers.reach import Reach, reach_of, traversed
-from lamina.recall.layers.reading import cursor_after, one_record, present, records_page
+from lamina.recall.layers.reading import cursor_after, one_record, one_seen_at, present, records_page
 from lamina.recall.layers.requests import ConceptId, ConceptsRequest, CoverageRequest, RelatedRequest
 from lamina.recall.layers.results import (
     ConceptPage,
@@ -53,7 +53,7 @@ class ConceptReads:
     def concepts(self, request: ConceptsRequest, call: Call) -> Answer:
         """A page of concepts, with their neighbours when ``depth`` is more than 1."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view, Capability.UNDERSTANDING_READ)
-        place = place_of(request, present(self._store.log, call, reach.scopes))
+        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of))
         words = _words(request.topic or "")
         query = RecordQuery(
             tenant_id=call.principal.tenant_id,
@@ -84,16 +84,17 @@ class ConceptReads:
 
     def concept(self, request: ConceptId, call: Call) -> Answer:
         """One concept."""
+        seen_at = one_seen_at(self._store.log, call, request.as_of)
         concept = one_record(
             self._store.records,
             call,
             Concept,
             request.concept_id,
-            as_of=request.as_of,
+            as_of=seen_at,
             version=request.version,
             capabilities=[Capability.UNDERSTANDING_READ],
         )
-        return Answer(self._views([concept], call, request.as_of)[0])
+        return Answer(self._views([concept], call, seen_at)[0])
 
     def related(self, request: RelatedRequest, call: Call) -> Answer:
         """The concepts that one leads to."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from lamina import limits
 from lamina.kernel.events import Event, text_of
+from lamina.kernel.local import day_text
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.records import (
     Belief,
@@ -20,11 +21,11 @@ from lamina.kernel.records import (
     Support,
     layer_of,
 )
-from lamina.kernel.time import Instant, rfc3339
+from lamina.kernel.time import Instant
 from lamina.kernel.views import BeliefView
 from lamina.kernel.views.parts import kind_of, supports_held
 from lamina.recall.layers.claims import held_belief, with_tensions
-from lamina.recall.layers.reading import counting
+from lamina.recall.layers.reading import counting, one_seen_at
 from lamina.recall.layers.requests import WhyRequest
 from lamina.recall.layers.results import SupportGraph, Why, WhyEdge, WhyNode
 from lamina.recall.wording import without_cancelled
@@ -55,8 +56,8 @@ class BeliefReasons:
     def why(self, request: WhyRequest, call: Call) -> Answer:
         """The support graph of a belief, as far as it lies in scopes that the caller may read."""
         records, tenant_id = self._store.records, call.principal.tenant_id
-        belief = held_belief(records, call, request.belief_id, request.as_of)
-        seen_at = request.as_of
+        seen_at = one_seen_at(self._store.log, call, request.as_of)
+        belief = held_belief(records, call, request.belief_id, seen_at)
         walk = self._walk(belief, call, seen_at)
         rested = list(records.get(tenant_id, walk.order, seen_at=seen_at).values())
         found: dict[str, Record | Event] = {
@@ -184,7 +185,8 @@ def _narrative(
 
 def _told(record_id: str, summaries: Mapping[str, str], found: Mapping[str, Record | Event]) -> str:
     record = found.get(record_id)
-    since = f"on {rfc3339(record.valid_from)[:10]} " if isinstance(record, Record) else ""
+    offset = record.from_offset if isinstance(record, Claim) else None
+    since = f"on {day_text(record.valid_from, offset)} " if isinstance(record, Record) else ""
     return f"{since}“{summaries[record_id]}” ({record_id})"
 
 

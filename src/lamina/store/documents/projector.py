@@ -13,7 +13,7 @@ import shutil
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,6 +87,7 @@ class Projector:
         self._made: OrderedDict[tuple[str, int], str] = OrderedDict()
         self._due: set[str] = set()
         self._behind: set[str] = set()  # tenants whose repository lacks something of the rows
+        self._damaged: set[str] = set()  # tenants whose repository was seen to be damaged
         self._lock = threading.Lock()
         self._asked = threading.Condition(self._lock)
         self._held: IO[bytes] | None = None
@@ -168,6 +169,19 @@ class Projector:
         """How many tenants' repositories lack something that is in their rows: damaged ones, and those of a disk that refuses."""
         return len(self._behind)
 
+    def rebuild(self, tenant_ids: Collection[str]) -> None:
+        """Build the repositories of tenants anew from their rows, behind the writes. Until then ``behind`` counts them.
+
+        Raises as ``claim`` does.
+        """
+        self.claim()
+        with self._lock:
+            self._damaged.update(tenant_ids)
+            self._behind.update(tenant_ids)
+            self._due.update(tenant_ids)
+            self._idle = False
+            self._asked.notify_all()
+
     def close(self) -> None:
         """Finish what waits, then stop."""
         with self._lock:
@@ -230,11 +244,14 @@ class Projector:
     def _attempt(self, tenant_id: str) -> None:
         try:
             try:
+                if tenant_id in self._damaged:
+                    raise DamagedRepository("a check found it damaged")
                 repository = self._follow(tenant_id)
             except DamagedRepository as damage:
                 _LOG.warning("a repository of documents is built anew: %s", damage)
                 self._behind.add(tenant_id)
                 self._followed[tenant_id] = self._rebuilt(tenant_id)
+                self._damaged.discard(tenant_id)
                 repository = self._follow(tenant_id)
         except Exception as error:
             # The worktree may be ahead of the repository: the next attempt reads it anew.

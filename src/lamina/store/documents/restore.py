@@ -27,7 +27,10 @@ _FILES = (0o100644, 0o100755)
 
 def clone_head(clone: Path) -> str:
     """The hash of the clone's newest commit; raises ``Invalid`` (INVALID_CLONE)."""
-    return str(_repository(clone).head.target)
+    try:
+        return str(_repository(clone).head.target)
+    except pygit2.GitError as error:
+        raise _invalid(f"{clone} is damaged: its newest commit cannot be told") from error
 
 
 def past_writes(clone: Path, tenant_id: str, now: Instant) -> Iterator[PastWrite]:
@@ -37,6 +40,16 @@ def past_writes(clone: Path, tenant_id: str, now: Instant) -> Iterator[PastWrite
     """
     latest = now + limits.RESTORED_AHEAD_S_MAX * SECOND_US
     git = _repository(clone)
+    try:
+        yield from _writes(git, tenant_id, latest)
+    except (KeyError, pygit2.GitError) as error:
+        raise _invalid(
+            f"{clone} is damaged: something of its history cannot be read",
+            hint="git fsck names it; make another clone, of a repository that lamina doctor calls whole",
+        ) from error
+
+
+def _writes(git: pygit2.Repository, tenant_id: str, latest: Instant) -> Iterator[PastWrite]:
     before: Any = None  # a pygit2 tree
     for commit in git.walk(
         git.head.target, pygit2.enums.SortMode.TOPOLOGICAL | pygit2.enums.SortMode.REVERSE
@@ -58,7 +71,7 @@ def _repository(clone: Path) -> pygit2.Repository:
         git = pygit2.Repository(str(clone))
     except pygit2.GitError as error:
         raise _invalid(f"{clone} is no git repository") from error
-    if git.head_is_unborn:
+    if git.is_empty or git.head_is_unborn:
         raise _invalid(f"{clone} has no commits")
     return git
 
@@ -105,9 +118,5 @@ def _path(file: Any) -> str:  # a pygit2 file of a difference
     return path
 
 
-def _invalid(reason: str) -> Invalid:
-    return Invalid(
-        "INVALID_CLONE",
-        f"the documents cannot be restored: {reason}",
-        hint="name a clone of a documents repository",
-    )
+def _invalid(reason: str, hint: str = "name a clone of a documents repository") -> Invalid:
+    return Invalid("INVALID_CLONE", f"the documents cannot be restored: {reason}", hint=hint)

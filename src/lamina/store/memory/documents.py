@@ -8,7 +8,7 @@ from dataclasses import replace
 from lamina.kernel.relay import told_path
 from lamina.kernel.time import Clock, Instant
 from lamina.store.documents.objects import Worktree
-from lamina.store.memory.log import MemoryLog
+from lamina.store.memory.log import MemoryLog, find_key
 from lamina.store.memory.tables import DocumentEvent, Memory, StoredVersion, Tables
 from lamina.store.ports.documents import (
     Change,
@@ -27,13 +27,16 @@ from lamina.store.ports.log import Appended
 from lamina.store.rules.documents import (
     Standing,
     above,
+    again,
     collision,
     no_history,
     not_empty,
     same_in_other_letters,
     stood_after,
     twin,
+    with_commit,
 )
+from lamina.store.rules.refusals import check_same
 
 __all__ = ["MemoryDocuments"]
 
@@ -67,7 +70,16 @@ class MemoryDocuments:
 
     def _write(self, tables: Tables, write: Write) -> Written:
         assert write.changes, "a write changes something"
-        return self._land(tables, write, self._clock.now())
+        now = self._clock.now()
+        if write.once is None:
+            return self._land(tables, write, now)
+        known = find_key(tables, write.once.key, write.once.created_at)
+        if known is not None:
+            check_same(known, write.once.body_hash)
+            return again(known, lambda number: tables.commits_made.get((write.tenant_id, number)))
+        written = self._land(tables, write, now)
+        tables.keys[write.once.key] = with_commit(write.once, written.commit)
+        return written
 
     def _land(self, tables: Tables, write: Write, now: Instant) -> Written:
         last = _last_commit(tables, write.tenant_id)
@@ -154,6 +166,10 @@ class MemoryDocuments:
         found = [commit for (tenant, _), commit in made if tenant == tenant_id and commit.sha.startswith(sha)]
         return found[0] if len(found) == 1 else None
 
+    def commit_numbered(self, tenant_id: str, number: int) -> Commit | None:
+        """Mirrors ``Documents.commit_numbered``."""
+        return self._memory.tables.commits_made.get((tenant_id, number))
+
     def commit_at(self, tenant_id: str, at: Instant) -> Commit | None:
         """Mirrors ``Documents.commit_at``."""
         made = self._memory.tables.commits_made.items()
@@ -169,6 +185,9 @@ class MemoryDocuments:
             for commit in made
             if commit.number > after
         ][:limit]
+
+    def rebuild(self, tenant_ids: Collection[str]) -> None:
+        """Mirrors ``Documents.rebuild``. There are no repositories to build."""
 
     def recover(self) -> None:
         """Mirrors ``Documents.recover``. Nothing here outlives its process."""

@@ -16,6 +16,7 @@ from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
 from lamina.store.memory.model_outputs import MemoryModelOutputs
 from lamina.store.memory.records import MemoryRecords
+from lamina.store.memory.rederivation import MemoryRederivation
 from lamina.store.memory.registry import MemoryRegistry
 from lamina.store.memory.relay_tokens import MemoryRelayTokens
 from lamina.store.memory.revocations import MemoryRevocations
@@ -31,9 +32,11 @@ __all__ = ["MemoryStore"]
 class MemoryStore:
     """``Store`` in one process. Every write copies the tables: right for thousands of rows, not for millions."""
 
-    def __init__(self, *, clock: Clock | None = None, ids: IdSource | None = None) -> None:
+    def __init__(
+        self, *, clock: Clock | None = None, ids: IdSource | None = None, memory: Memory | None = None
+    ) -> None:
         clock, ids = clock or SystemClock(), ids or RandomIds()
-        self._memory = Memory()
+        self._memory = memory or Memory()
         self.log = MemoryLog(self._memory, clock, ids)
         self.idempotency = MemoryIdempotency(self._memory)
         self.jobs = MemoryJobs(self._memory, clock, ids)
@@ -52,6 +55,9 @@ class MemoryStore:
         self.sessions = MemorySessions(self._memory, self.log)
         self.model_outputs = MemoryModelOutputs(self._memory)
         self.inquiries = MemoryInquiries(self._memory)
+        self.rederivation = MemoryRederivation(
+            self._memory, clock, ids, lambda aside: MemoryStore(clock=clock, memory=aside)
+        )
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

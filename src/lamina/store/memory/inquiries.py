@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from lamina.kernel.events import Event, Stage
@@ -29,7 +29,9 @@ class MemoryInquiries:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[Inquiry]:
+    def claim(
+        self, *, limit: int, lease_until: Instant, now: Instant, owner: str, behind: str = ""
+    ) -> list[Inquiry]:
         """Mirrors ``Inquiries.claim``."""
         with self._memory.change() as tables:
             heads: dict[tuple[str, Scope], Inquiry] = {}
@@ -37,8 +39,12 @@ class MemoryInquiries:
                 if inquiry.state in _OPEN:
                     heads.setdefault((inquiry.tenant_id, inquiry.scope), inquiry)
             due = [each for each in heads.values() if each.state == "pending" and each.is_due(now)]
-            claimed = sorted(due, key=lambda each: each.id)[:limit]
-            leased = [replace(inquiry, lease_until=lease_until) for inquiry in claimed]
+            claimed = _in_turn(due, behind)[:limit]
+            fence = tables.next_fence() if claimed else 0
+            leased = [
+                replace(inquiry, lease_until=lease_until, lease_owner=owner, fence=fence)
+                for inquiry in claimed
+            ]
             tables.inquiries |= {inquiry.id: inquiry for inquiry in leased}
             return leased
 
@@ -46,16 +52,15 @@ class MemoryInquiries:
         """Mirrors ``Inquiries.answer``."""
         with self._memory.change() as tables:
             held = tables.inquiries.get(inquiry.id)
-            if held is None or held.state != "pending":
+            if held is None or held.state != "pending" or held.fence != inquiry.fence:
                 return False
             put_output(tables, output, sources)
             tables.inquiries[inquiry.id] = replace(
-                held,
+                _free(held),
                 state="answered",
                 input_hash=output.input_hash,
                 attempts=held.attempts + 1,
                 next_attempt_at=None,
-                lease_until=None,
                 last_error=None,
             )
             return True
@@ -64,24 +69,30 @@ class MemoryInquiries:
         """Mirrors ``Inquiries.put_off``."""
         with self._memory.change() as tables:
             held = tables.inquiries.get(inquiry.id)
-            if held is not None and held.state in _OPEN and held.lease_until == inquiry.lease_until:
+            if held is not None and held.state in _OPEN and held.fence == inquiry.fence:
                 tables.inquiries[inquiry.id] = replace(
-                    held,
+                    _free(held),
                     state="failed" if retry_at is None else held.state,
                     attempts=held.attempts + 1,
                     last_error=kept_error(error),
                     next_attempt_at=retry_at,
-                    lease_until=None,
+                )
+
+    def defer(self, inquiry: Inquiry, error: str, *, retry_at: Instant) -> None:
+        """Mirrors ``Inquiries.defer``."""
+        with self._memory.change() as tables:
+            held = tables.inquiries.get(inquiry.id)
+            if held is not None and held.state == "pending" and held.fence == inquiry.fence:
+                tables.inquiries[held.id] = replace(
+                    _free(held), last_error=kept_error(error), next_attempt_at=retry_at
                 )
 
     def drop(self, inquiry: Inquiry) -> None:
         """Mirrors ``Inquiries.drop``."""
         with self._memory.change() as tables:
             held = tables.inquiries.get(inquiry.id)
-            if held is not None and held.state in _OPEN:
-                tables.inquiries[inquiry.id] = replace(
-                    held, state="dropped", next_attempt_at=None, lease_until=None
-                )
+            if held is not None and held.state in _OPEN and held.fence == inquiry.fence:
+                tables.inquiries[inquiry.id] = replace(_free(held), state="dropped", next_attempt_at=None)
 
     def ready(self, limit: int) -> list[Ready]:
         """Mirrors ``Inquiries.ready``."""
@@ -134,11 +145,20 @@ class MemoryInquiries:
         ]
         return sorted(found, key=lambda each: (each.applied_after or 0, each.applied_order or 0))
 
-    def release(self) -> None:
+    def release(self, inquiries: Collection[Inquiry]) -> None:
         """Mirrors ``Inquiries.release``."""
         with self._memory.change() as tables:
-            for row_id, held in tables.inquiries.items():
-                tables.inquiries[row_id] = replace(held, lease_until=None)
+            for inquiry in inquiries:
+                held = tables.inquiries.get(inquiry.id)
+                if held is not None and held.fence == inquiry.fence:
+                    tables.inquiries[held.id] = _free(held)
+
+    def take_over(self) -> int:
+        """Mirrors ``Inquiries.take_over``."""
+        with self._memory.change() as tables:
+            leased = [held for held in tables.inquiries.values() if held.lease_until is not None]
+            tables.inquiries |= {held.id: _free(held) for held in leased}
+            return len(leased)
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Inquiries.revive``."""
@@ -185,6 +205,20 @@ class MemoryInquiries:
         inquiries = self._memory.tables.inquiries.values()
         counted = Counter[str](each.state for each in inquiries if tenant_id in (None, each.tenant_id))
         return {state: counted[state] for state in _STATES}
+
+
+def _in_turn(due: Sequence[Inquiry], behind: str) -> list[Inquiry]:
+    """The first due of each tenant, then the next of each; the tenants in order, those after ``behind`` first."""
+    before = Counter[str]()
+    order: list[tuple[int, bool, str, Inquiry]] = []
+    for each in sorted(due, key=lambda each: (each.next_attempt_at or each.created_at, each.id)):
+        order.append((before[each.tenant_id], each.tenant_id <= behind, each.tenant_id, each))
+        before[each.tenant_id] += 1
+    return [each for *_, each in sorted(order, key=lambda item: item[:3])]
+
+
+def _free(inquiry: Inquiry) -> Inquiry:
+    return replace(inquiry, lease_until=None, lease_owner=None, fence=0)
 
 
 def _newest(tables: Tables, inquiry: Inquiry) -> Event | None:

@@ -61,10 +61,13 @@ class MemoryJobs:
             # Later stages follow the first: what one batch lets through is little.
             turns = self._turns if stage is Stage.EXTRACTED and limit >= limits.JOB_SHARES else None
             claimed = [each.row for each in _batch(due, limit, turns)]
+            fence = tables.next_fence() if claimed else 0
             for row in claimed:
                 place = (row.event.tenant_id, row.event.id)
-                tables.jobs[place] = replace(row, state="running", lease_until=lease_until, lease_owner=owner)
-            return [Job(row.event, stage, row.attempts, row.last_error, owner) for row in claimed]
+                tables.jobs[place] = replace(
+                    row, state="running", lease_until=lease_until, lease_owner=owner, fence=fence
+                )
+            return [Job(row.event, stage, row.attempts, row.last_error, owner, fence) for row in claimed]
 
     def finish(self, results: Sequence[tuple[Job, Writes]]) -> int:
         """Mirrors ``Jobs.finish``."""
@@ -76,7 +79,7 @@ class MemoryJobs:
                 settled += 1
                 place = (job.event.tenant_id, job.event.id)
                 row = tables.jobs.get(place)
-                if row is None or row.stage is not job.stage or row.state == "failed":
+                if row is None or row.stage is not job.stage or row.fence != job.fence:
                     break
                 del tables.jobs[place]
                 event = tables.events[place]
@@ -99,7 +102,7 @@ class MemoryJobs:
             row = tables.jobs.get(place)
             if row is None or row.stage is not job.stage:
                 return
-            if row.state != "running" or row.lease_owner != job.owner:
+            if row.state != "running" or row.fence != job.fence:
                 return
             tables.jobs[place] = JobRow(
                 event=row.event,
@@ -219,4 +222,4 @@ def _lost(row: JobRow, now: Instant) -> JobRow:
 
 
 def _released(row: JobRow) -> JobRow:
-    return replace(row, state="pending", lease_until=None, lease_owner=None)
+    return replace(row, state="pending", lease_until=None, lease_owner=None, fence=0)

@@ -16,9 +16,9 @@ __all__ = ["MemoryLifecycle", "put_lifecycle"]
 
 
 def put_lifecycle(tables: Tables, drafts: Sequence[LifecycleDraft], clock: Clock, ids: IdSource) -> None:
-    """Append rows in the order given. Arrival rises strictly, so ids sort as rows arrived."""
+    """Append rows in the order given. Sequence and arrival rise strictly in a tenant, so its ids sort as its rows arrived."""
     for draft in drafts:
-        newest = tables.lifecycle[-1] if tables.lifecycle else None
+        newest = _newest(tables, draft.tenant_id)
         arrived_at = max(clock.now(), newest.arrived_at + 1) if newest else clock.now()
         earlier = [row for row in tables.lifecycle if _of_same_event(row, draft)]
         row = LifecycleRow(
@@ -34,6 +34,10 @@ def put_lifecycle(tables: Tables, drafts: Sequence[LifecycleDraft], clock: Clock
             payload=json.loads(compact(dict(draft.payload))),
         )
         tables.lifecycle.append(row)
+
+
+def _newest(tables: Tables, tenant_id: str) -> LifecycleRow | None:
+    return next((row for row in reversed(tables.lifecycle) if row.tenant_id == tenant_id), None)
 
 
 def _of_same_event(row: LifecycleRow, draft: LifecycleDraft) -> bool:
@@ -57,10 +61,10 @@ class MemoryLifecycle:
         """Mirrors ``Lifecycle.query``."""
         return [row for row in self._memory.tables.lifecycle if _wanted(row, query)][: query.limit]
 
-    def last_sequence(self) -> int:
+    def last_sequence(self, tenant_id: str) -> int:
         """Mirrors ``Lifecycle.last_sequence``."""
-        rows = self._memory.tables.lifecycle
-        return rows[-1].sequence if rows else 0
+        newest = _newest(self._memory.tables, tenant_id)
+        return newest.sequence if newest else 0
 
 
 def _wanted(row: LifecycleRow, query: LifecycleQuery) -> bool:

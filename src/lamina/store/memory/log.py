@@ -46,7 +46,7 @@ class MemoryLog:
     def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
         """Mirrors ``EventLog.append_once``."""
         with self._memory.change() as tables:
-            known = _find_key(tables, entry.key, entry.created_at)
+            known = find_key(tables, entry.key, entry.created_at)
             if known is not None:
                 check_same(known, entry.body_hash)
                 return AppendedOnce(known, [], replayed=True)
@@ -63,7 +63,7 @@ class MemoryLog:
         return appended
 
     def _append_one(self, tables: Tables, capture: Capture, now: Instant) -> Appended:
-        known = _find_key(tables, capture.key, now) if capture.key else None
+        known = find_key(tables, capture.key, now) if capture.key else None
         if known is not None and known.event_id is not None:
             check_same(known, capture.body_hash)
             return Appended(_event(tables, known.key.tenant_id, known.event_id), replayed=True)
@@ -126,10 +126,11 @@ class MemoryLog:
         """Mirrors ``EventLog.tenants``."""
         return sorted({tenant_id for tenant_id, _ in self._memory.tables.events})
 
-    def last_recorded(self, tenant_id: str, scopes: Collection[Scope]) -> Instant | None:
+    def last_recorded(self, tenant_id: str, scopes: Collection[Scope] | None) -> Instant | None:
         """Mirrors ``EventLog.last_recorded``."""
         events = _of_tenant(self._memory.tables, tenant_id)
-        return max((event.recorded_at for event in events if event.scope in scopes), default=None)
+        recorded = (e.recorded_at for e in events if scopes is None or e.scope in scopes)
+        return max(recorded, default=None)
 
     def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
         """Mirrors ``EventLog.count``."""
@@ -196,7 +197,7 @@ def _any_or(wanted: Any, value: Any) -> bool:  # Any: two of the same type
 # ---- idempotency
 
 
-def _find_key(tables: Tables, key: IdempotencyKey, now: Instant) -> Remembered | None:
+def find_key(tables: Tables, key: IdempotencyKey, now: Instant) -> Remembered | None:
     known = tables.keys.get(key)
     fresh = known is not None and known.created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US
     return known if fresh else None
@@ -235,12 +236,12 @@ class MemoryIdempotency:
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """Mirrors ``Idempotency.find``."""
-        return _find_key(self._memory.tables, key, now)
+        return find_key(self._memory.tables, key, now)
 
     def remember(self, entry: Remembered) -> Remembered:
         """Mirrors ``Idempotency.remember``."""
         with self._memory.change() as tables:
-            known = _find_key(tables, entry.key, entry.created_at)
+            known = find_key(tables, entry.key, entry.created_at)
             tables.keys[entry.key] = known or entry
             return tables.keys[entry.key]
 

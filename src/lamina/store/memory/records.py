@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from lamina.kernel.records import (
@@ -23,10 +23,10 @@ from lamina.store.memory.exclusion import exclude_unsupported, readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.records import RecordQuery, Statement
-from lamina.store.ports.writes import Writes
+from lamina.store.ports.writes import EventOffset, Inquiry, Writes
 from lamina.store.rules.records import as_stood, wanted
 
-__all__ = ["MemoryRecords", "put_writes"]
+__all__ = ["MemoryRecords", "put_inquiries", "put_writes"]
 
 
 def put_writes(tables: Tables, writes: Writes) -> None:
@@ -62,11 +62,28 @@ def put_writes(tables: Tables, writes: Writes) -> None:
         put_text(tables, text)
     for vector in writes.vectors:
         put_vector(tables, vector)
-    for inquiry in writes.inquiries:
+    for clock in writes.offsets:
+        _put_zone_offset(tables, clock)
+    put_inquiries(tables, writes.inquiries)
+
+
+def put_inquiries(tables: Tables, inquiries: Iterable[Inquiry]) -> None:
+    """Put down what is to be asked; what is asked of an event already is asked once."""
+    for inquiry in inquiries:
         asked = (inquiry.tenant_id, inquiry.event_id, inquiry.task)
         if all((held.tenant_id, held.event_id, held.task) != asked for held in tables.inquiries.values()):
             tables.last_inquiry += 1
             tables.inquiries[tables.last_inquiry] = replace(inquiry, id=tables.last_inquiry)
+
+
+def _put_zone_offset(tables: Tables, clock: EventOffset) -> None:
+    place = (clock.tenant_id, clock.event_id)
+    event = tables.events.get(place)
+    if event is None or event.offset is not None:
+        return
+    tables.events[place] = replace(event, zone_offset=clock.offset)
+    if place in tables.jobs:
+        tables.jobs[place] = replace(tables.jobs[place], event=tables.events[place])
 
 
 class MemoryRecords:

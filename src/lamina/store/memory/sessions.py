@@ -11,9 +11,11 @@ from lamina.kernel.events import Event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.memory.log import MemoryLog
+from lamina.store.memory.records import put_inquiries
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.log import Appended, Capture
-from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Sitting
+from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Reworded, Sitting, Wording
+from lamina.store.ports.writes import FOLD
 from lamina.store.rules.attempts import kept_error
 from lamina.store.rules.sessions import advance, closed, ends
 
@@ -73,7 +75,7 @@ class MemorySessions:
         ]
         return [sitting.place for sitting in sorted(found, key=lambda sitting: sitting.touched_at)[:limit]]
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
+    def claim(self, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[OutboxRow]:
         """Mirrors ``Sessions.claim``."""
         with self._memory.change() as tables:
             waiting: dict[Place, list[OutboxRow]] = {}
@@ -84,7 +86,10 @@ class MemorySessions:
             for rows in waiting.values():
                 most = min(limit - len(claimed), limits.OUTBOX_SESSION_ROWS_MAX)
                 claimed += itertools.takewhile(lambda row: row.is_due(now), rows[:most])
-            leased = [replace(row, lease_until=lease_until) for row in claimed]
+            fence = tables.next_fence() if claimed else 0
+            leased = [
+                replace(row, lease_until=lease_until, lease_owner=owner, fence=fence) for row in claimed
+            ]
             tables.outbox |= {row.id: row for row in leased}
             return leased
 
@@ -92,18 +97,62 @@ class MemorySessions:
         """Mirrors ``Sessions.fold``."""
         with self._memory.change() as tables:
             rows = [tables.outbox[row_id] for row_id in fold.ids if row_id in tables.outbox]
-            if len(rows) != len(fold.ids) or any(row.folded_at is not None for row in rows):
+            if len(rows) != len(fold.ids) or any(
+                row.folded_at is not None or row.fence != fold.fence for row in rows
+            ):
+                return False
+            held = tables.sittings[fold.place, fold.number]
+            if held.revision != fold.revision:
                 return False
             for row in rows:
                 folded = replace(row, folded_at=fold.at, next_attempt_at=None, last_error=None)
                 sent = _sent(folded, fold.at) if fold.sent else replace(folded, attempts=0)
                 tables.outbox[row.id] = sent
-            held = tables.sittings[fold.place, fold.number]
+            base = held.summary if held.worded is None else held.worded
             tables.sittings[fold.place, fold.number] = replace(
                 held,
                 summary=fold.summary,
                 folded=held.folded + len(rows),
                 bridge=held.bridge if fold.bridge is None else fold.bridge,
+                worded=base if fold.inquiries else None,
+                revision=held.revision + 1,
+            )
+            put_inquiries(tables, fold.inquiries)
+            return True
+
+    def wording(self, tenant_id: str, event_id: str) -> Wording | None:
+        """Mirrors ``Sessions.wording``."""
+        tables = self._memory.tables
+        left = {(row.place.tenant_id, row.event_id): row for row in tables.outbox.values()}
+        row = left.get((tenant_id, event_id))
+        sitting = None if row is None else tables.sittings[row.place, row.sitting]
+        if sitting is None or sitting.worded is None:
+            return None
+        asked = sorted(
+            (each for each in tables.inquiries.values() if each.task == FOLD and each.state == "pending"),
+            key=lambda each: (each.position, each.id),
+        )
+        there = [left.get((each.tenant_id, each.event_id)) for each in asked]
+        place = (sitting.place, sitting.number)
+        waiting = [row.event_id for row in there if row is not None and (row.place, row.sitting) == place]
+        return Wording(sitting, tuple(waiting[: limits.SESSION_WORDING_READ_MAX + 1]))
+
+    def reword(self, reworded: Reworded) -> bool:
+        """Mirrors ``Sessions.reword``."""
+        with self._memory.change() as tables:
+            place = (reworded.sitting.place, reworded.sitting.number)
+            held, asked = tables.sittings[place], tables.inquiries.get(reworded.inquiry.id)
+            if asked is None or asked.state != "pending" or asked.fence != reworded.inquiry.fence:
+                return False
+            if held.revision != reworded.sitting.revision:
+                return False
+            del tables.inquiries[asked.id]
+            tables.sittings[place] = replace(
+                held,
+                worded=reworded.worded,
+                summary=held.summary if reworded.summary is None else reworded.summary,
+                bridge=held.bridge if reworded.bridge is None else reworded.bridge,
+                revision=held.revision + 1,
             )
             return True
 
@@ -127,19 +176,25 @@ class MemorySessions:
                 if held.state != "pending":
                     continue
                 tables.outbox[held.id] = replace(
-                    held,
+                    _free(held),
                     attempts=held.attempts + 1,
                     last_error=kept_error(error),
                     next_attempt_at=retry_at,
-                    lease_until=None,
                     state="failed" if failed else "pending",
                 )
 
-    def release(self, rows: Collection[OutboxRow] | None = None) -> None:
+    def release(self, rows: Collection[OutboxRow]) -> None:
         """Mirrors ``Sessions.release``."""
         with self._memory.change() as tables:
-            for held in list(tables.outbox.values()) if rows is None else _held(tables, rows):
-                tables.outbox[held.id] = replace(held, lease_until=None)
+            for held in _held(tables, rows):
+                tables.outbox[held.id] = _free(held)
+
+    def take_over(self) -> int:
+        """Mirrors ``Sessions.take_over``."""
+        with self._memory.change() as tables:
+            leased = [held for held in tables.outbox.values() if held.lease_until is not None]
+            tables.outbox |= {held.id: _free(held) for held in leased}
+            return len(leased)
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Sessions.revive``."""
@@ -196,17 +251,20 @@ def _evict(tables: Tables, place: Place, evicted: Sequence[tuple[int, str]], at:
 
 def _held(tables: Tables, rows: Collection[OutboxRow]) -> list[OutboxRow]:
     """Rows as they stand, of those whose lease is still the same."""
-    found = [(tables.outbox.get(row.id), row.lease_until) for row in rows]
-    return [held for held, lease in found if held is not None and held.lease_until == lease]
+    found = [(tables.outbox.get(row.id), row.fence) for row in rows]
+    return [held for held, fence in found if held is not None and held.fence == fence]
+
+
+def _free(row: OutboxRow) -> OutboxRow:
+    return replace(row, lease_until=None, lease_owner=None, fence=0)
 
 
 def _sent(row: OutboxRow, at: Instant) -> OutboxRow:
     return replace(
-        row,
+        _free(row),
         state="sent",
         attempts=row.attempts + 1,
         sent_at=at,
         next_attempt_at=None,
-        lease_until=None,
         last_error=None,
     )

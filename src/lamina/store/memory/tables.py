@@ -40,6 +40,7 @@ class JobRow:
     next_attempt_at: Instant | None = 0
     lease_until: Instant | None = None
     lease_owner: str | None = None
+    fence: int = 0
     last_error: str | None = None
 
 
@@ -102,6 +103,7 @@ class Tables:
     inquiries: dict[int, Inquiry] = field(default_factory=dict)
     last_inquiry: int = 0
     last_row: int = 0
+    last_fence: int = 0
     commits: int = 0
     about: str | None = None
     """The one event that the change is about, for the audit row that rides on it."""
@@ -113,6 +115,11 @@ class Tables:
     def note_index_change(self, tenant_id: str, scope: Scope) -> None:
         """Rows of a scope were removed or excluded."""
         self.index_changes[tenant_id, scope] = self.index_changes.get((tenant_id, scope), 0) + 1
+
+    def next_fence(self) -> int:
+        """The number of a lease that begins now, higher than every one before."""
+        self.last_fence += 1
+        return self.last_fence
 
     def next_row(self) -> int:
         """The number of the next index row; never given twice."""

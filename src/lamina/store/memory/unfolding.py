@@ -7,6 +7,7 @@ from dataclasses import replace
 from lamina.kernel.events import Event
 from lamina.store.memory.tables import Tables
 from lamina.store.ports.sessions import OutboxRow
+from lamina.store.ports.writes import FOLD
 
 __all__ = ["unfold"]
 
@@ -32,5 +33,13 @@ def unfold(tables: Tables, event: Event) -> None:
                 sent_at=row.sent_at,
                 created_at=row.created_at,
             )
+        told = {row.event_id for row in rows}
+        tables.inquiries = {
+            key: each
+            for key, each in tables.inquiries.items()
+            if (each.tenant_id, each.task) != (event.tenant_id, FOLD) or each.event_id not in told
+        }
         held = tables.sittings[place, number]
-        tables.sittings[place, number] = replace(held, summary="", bridge=None, folded=0)
+        tables.sittings[place, number] = replace(
+            held, summary="", bridge=None, folded=0, worded=None, revision=held.revision + 1
+        )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lamina.kernel.time import Instant
 from lamina.store.memory.tables import Memory
-from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
+from lamina.store.ports.upkeep import Backlog, Compaction, Integrity, StoreState
+from lamina.store.ports.writes import FOLD
 
 __all__ = ["MemoryUpkeep"]
 
@@ -16,9 +18,15 @@ class MemoryUpkeep:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._failing: Mapping[str, str] = {}
+        self._checked: Integrity | None = None
 
     def probe(self) -> None:
         """Mirrors ``Upkeep.probe``."""
+
+    def check(self, now: Instant) -> Integrity:
+        """Mirrors ``Upkeep.check``. There is no disk to look at."""
+        self._checked = Integrity(now)
+        return self._checked
 
     def refuses(self) -> bool:
         """Mirrors ``Upkeep.refuses``."""
@@ -28,6 +36,7 @@ class MemoryUpkeep:
         """Mirrors ``Upkeep.state``."""
         tables = self._memory.tables
         waiting = [row.event.recorded_at for row in tables.jobs.values() if row.state != "failed"]
+        folds = [i.created_at for i in tables.inquiries.values() if i.task == FOLD and i.state == "pending"]
         return StoreState(
             engine="memory",
             version="1",
@@ -36,7 +45,11 @@ class MemoryUpkeep:
             disk_free_bytes=None,
             failing=self._failing,
             outbox_failed=sum(row.state == "failed" for row in tables.outbox.values()),
+            last_recorded_at=max((event.recorded_at for event in tables.events.values()), default=None),
+            checked=self._checked,
             inquiries_failed=sum(inquiry.state == "failed" for inquiry in tables.inquiries.values()),
+            summaries_waiting=len(folds),
+            summaries_waiting_since=min(folds, default=None),
         )
 
     def note_failing(self, parts: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from lamina.kernel.time import Instant
+from lamina.store.ports.idempotency import Remembered
 from lamina.store.ports.log import Capture
 
 __all__ = [
@@ -62,7 +63,8 @@ class Write:
     """Changes that land together as one commit, with the events that say so in the log.
 
     ``author`` is the caller's actor, ``message`` the commit's subject line. An event that tells of a document
-    (``kernel.relay.told_path``) does so until a later write puts or removes that document.
+    (``kernel.relay.told_path``) does so until a later write puts or removes that document. ``once`` lands its
+    idempotency key in the same transaction; its ``response`` is kept with the commit's number as ``commit``.
     """
 
     tenant_id: str
@@ -70,6 +72,7 @@ class Write:
     message: str
     changes: Sequence[Change]
     captures: Sequence[Capture] = ()
+    once: Remembered | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +99,15 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write led to: its commit, the new version of every path, and the ids of its events in order."""
+    """What a write led to: its commit, the new version of every path, and the ids of its events in order.
+
+    ``replayed`` where an earlier write had landed under the same key: then it is the commit of that one, and no more.
+    """
 
     commit: Commit
     versions: dict[str, int]
     event_ids: tuple[str, ...]
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +172,8 @@ class Documents(Protocol):
         remove holds nothing, PATH_COLLISION when a path is a folder of other documents or lies below one, or
         is not portable where that is asked. Paths are relative, slash-separated and already checked (``store/documents/paths.py``). An append where nothing stands begins a
         document. Changes of the same path follow each other.
+        A write whose key is known lands nothing; raises ``Conflict`` (IDEMPOTENCY_CONFLICT) when the key stands for
+        another request.
         """
         ...
 
@@ -219,12 +228,21 @@ class Documents(Protocol):
         """The one commit whose hash begins so; None where there is none, or more than one."""
         ...
 
+    def commit_numbered(self, tenant_id: str, number: int) -> Commit | None:
+        """A tenant's commit by its number; None where there is none."""
+        ...
+
     def commit_at(self, tenant_id: str, at: Instant) -> Commit | None:
         """The newest commit of an instant or before it."""
         ...
 
     def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
         """The commits past a number, in order, with what they left: for the repository and for export."""
+        ...
+
+    def rebuild(self, tenant_ids: Collection[str]) -> None:
+        """Build repositories anew from the rows, behind the writes; raises ``Unavailable`` (DOCUMENTS_IN_USE) where another
+        process writes the documents."""
         ...
 
     def recover(self) -> None:

@@ -27,20 +27,28 @@ class Ready(NamedTuple):
 class Inquiries(Protocol):
     """Inquiries, one after the other within a scope. They come with ``Writes``, in the transaction of their event."""
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[Inquiry]:
-        """Lease due inquiries of every tenant: of each scope the oldest one that is open, if it is pending."""
+    def claim(
+        self, *, limit: int, lease_until: Instant, now: Instant, owner: str, behind: str = ""
+    ) -> list[Inquiry]:
+        """Lease due inquiries of every tenant under one new fence: of each scope the oldest one that is open, if it is pending.
+        Tenants take turns, those that come after ``behind`` first; in a tenant, what was put off stands behind what came meanwhile.
+
+        Here and below an inquiry is as it was claimed, or found ready: nothing happens to one whose lease ended and that
+        somebody else may have, as its fence tells.
+        """
         ...
 
     def answer(self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str]) -> bool:
         """Record an answer as ``ModelOutputs.record`` does and that this inquiry has it, in one transaction; False, with
-        nothing done, when it is not pending any more."""
+        nothing done, when it is not pending any more or its lease is lost."""
         ...
 
     def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:
-        """Note a failed attempt at an open inquiry: due again at ``retry_at``, or failed for good and visible when None.
+        """Note a failed attempt at an open inquiry: due again at ``retry_at``, or failed for good and visible when None."""
+        ...
 
-        The inquiry is as it was claimed, or found ready: nothing happens when its lease ran out and somebody else has it.
-        """
+    def defer(self, inquiry: Inquiry, error: str, *, retry_at: Instant) -> None:
+        """Nobody could be asked: the inquiry is due again at ``retry_at``, and that was no attempt."""
         ...
 
     def drop(self, inquiry: Inquiry) -> None:
@@ -60,8 +68,12 @@ class Inquiries(Protocol):
         """The inquiries that took effect after an event and before the next of its scope that is derived, in order."""
         ...
 
-    def release(self) -> None:
-        """Give every lease back, for a worker that knows it is alone."""
+    def release(self, inquiries: Collection[Inquiry]) -> None:
+        """Give leases back without an attempt."""
+        ...
+
+    def take_over(self) -> int:
+        """For an inquirer that knows it is alone: the others are dead, so their leases end. How many."""
         ...
 
     def revive(self, tenant_id: str, within: Scope) -> int:

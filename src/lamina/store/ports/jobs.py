@@ -26,6 +26,8 @@ class Job:
     last_error: str | None = None
     owner: str | None = None
     """Who leased it."""
+    fence: int = 0
+    """The number of its lease: no other lease has it, and later ones have higher ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Jobs(Protocol):
     """Durable work, claimed in the order of the log inside a scope and free across scopes."""
 
     def claim(self, stage: Stage, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Job]:
-        """Lease up to ``limit`` due jobs of a stage.
+        """Lease up to ``limit`` due jobs of a stage, under one new fence.
 
         A job is due when no earlier event of its scope is still before or in this stage. A lease that ran out
         is an attempt that failed (``LEASE_LOST``): its job is due again, by itself, since it may be what ended its
@@ -57,16 +59,16 @@ class Jobs(Protocol):
     def finish(self, results: Sequence[tuple[Job, Writes]]) -> int:
         """End jobs, land what each derived and queue each event's next stage, in one transaction.
 
-        A job that is no longer there (cancelled meanwhile, or done by another) lands nothing of its own, and nothing
-        behind it lands: that was derived from what it would have landed. How many results are settled, that one too.
+        A job that is no longer there (cancelled meanwhile, or done by another), or that is not held under its fence any more,
+        lands nothing of its own, and nothing behind it lands: that was derived from what it would have landed. How many results are settled, that one too.
         """
         ...
 
     def fail(self, job: Job, error: str, *, retry_at: Instant | None, writes: Writes | None = None) -> None:
         """Note a failed attempt: due again at ``retry_at``, or failed for good and visible when None; ``writes`` land with it.
 
-        Nothing happens when the lease of ``job`` ran out and was taken back: then this attempt was counted, and somebody
-        else may be at work.
+        Nothing happens when the lease of ``job`` ran out and was taken back, as its fence tells: then this attempt was counted,
+        and somebody else may be at work.
         """
         ...
 

@@ -52,6 +52,6 @@ class Lifecycle(Protocol):
         """Rows in order of arrival."""
         ...
 
-    def last_sequence(self) -> int:
-        """The sequence of the newest row of all, 0 when there is none."""
+    def last_sequence(self, tenant_id: str) -> int:
+        """The sequence of a tenant's newest row, 0 when there is none. It counts per tenant and is never given twice."""
         ...

@@ -101,8 +101,9 @@ class EventLog(Protocol):
         """The tenants that have events, sorted."""
         ...
 
-    def last_recorded(self, tenant_id: str, scopes: Collection[Scope]) -> Instant | None:
-        """When the newest event of those scopes was recorded, a cancelled one too; None where there is none."""
+    def last_recorded(self, tenant_id: str, scopes: Collection[Scope] | None) -> Instant | None:
+        """When the newest event of those scopes, or of all the tenant's, was recorded, a cancelled one too; None where there is
+        none."""
         ...
 
     def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:

@@ -14,8 +14,9 @@ from lamina import limits
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.ports.log import Appended, Capture
+from lamina.store.ports.writes import Inquiry
 
-__all__ = ["End", "Fold", "OutboxRow", "OutboxState", "Place", "Sessions", "Sitting"]
+__all__ = ["End", "Fold", "OutboxRow", "OutboxState", "Place", "Reworded", "Sessions", "Sitting", "Wording"]
 
 OutboxState = Literal["pending", "sent", "failed"]
 
@@ -37,6 +38,8 @@ class Sitting:
     ``window`` names the events of its newest turns, oldest first, at most ``limits.SESSION_WINDOW_TURNS``; it stays
     when the sitting is closed, and then all of them have left it. ``folded`` of the ``turns`` are in ``summary``.
     ``last_turn_at`` is the latest of the times that its turns count at, ``touched_at`` when the newest was recorded.
+    ``worded`` is the summary as a language model words it, as far as it got; None where nothing waits for one. ``revision`` counts the
+    changes of the summary.
     """
 
     place: Place
@@ -51,6 +54,8 @@ class Sitting:
     last_turn_at: Instant
     last_position: int
     closed_at: Instant | None = None
+    worded: str | None = None
+    revision: int = 0
 
     @property
     def buffered(self) -> tuple[str, ...]:
@@ -100,6 +105,9 @@ class OutboxRow:
     folded_at: Instant | None = None
     sent_at: Instant | None = None
     created_at: Instant
+    lease_owner: str | None = None
+    fence: int = 0
+    """The number of its lease, 0 while nobody has it."""
 
     def is_due(self, now: Instant) -> bool:
         """Whether nothing but an earlier row of its session keeps it from being claimed."""
@@ -108,18 +116,43 @@ class OutboxRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold:
-    """The next turns of a sitting, folded: ``summary`` tells of them too. ``bridge`` once nothing is left to fold.
+    """The next turns of a sitting, claimed under ``fence`` and folded: ``summary`` tells of them too. ``bridge`` once nothing is left to fold.
 
-    ``sent`` says that nobody else waits for them.
+    ``sent`` says that nobody else waits for them. ``revision`` is that of the sitting whose summary was folded on. A language
+    model is asked ``inquiries`` to word it behind that, one for each turn; without them the summary stands.
     """
 
     place: Place
     number: int
     ids: tuple[int, ...]
+    fence: int
     summary: str
     bridge: str | None
     at: Instant
     sent: bool
+    revision: int
+    inquiries: tuple[Inquiry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A sitting, and those of its folded turns that wait for a model's words: events in the order of leaving, at most
+    ``limits.SESSION_WORDING_READ_MAX`` and one."""
+
+    sitting: Sitting
+    waiting: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reworded:
+    """The turn of an inquiry, in a model's words: ``worded`` tells of it after those before it, None when no turn waits behind it.
+    ``summary`` and ``bridge`` stay as they are where they are None. ``sitting`` is as it was read."""
+
+    sitting: Sitting
+    inquiry: Inquiry
+    worded: str | None
+    summary: str | None
+    bridge: str | None
 
 
 class End(NamedTuple):
@@ -161,13 +194,23 @@ class Sessions(Protocol):
         """Sessions of every tenant with an open sitting and no turn since ``before``, longest first."""
         ...
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
-        """Lease up to ``limit`` due rows of every tenant, sessions by their first row, at most
+    def claim(self, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[OutboxRow]:
+        """Lease up to ``limit`` due rows of every tenant under one new fence, sessions by their first row, at most
         ``limits.OUTBOX_SESSION_ROWS_MAX`` of each. Within a session nothing overtakes."""
         ...
 
     def fold(self, fold: Fold) -> bool:
-        """Land a fold, and with it that its rows are folded; False, with nothing done, if one of them is already."""
+        """Land a fold, and with it that its rows are folded; False, with nothing done, if one of them is already
+        or is not held under the fence any more, or if the summary has changed since."""
+        ...
+
+    def wording(self, tenant_id: str, event_id: str) -> Wording | None:
+        """The sitting whose window an event has left; None when it left none, or its summary stands as rules made it."""
+        ...
+
+    def reword(self, reworded: Reworded) -> bool:
+        """Land a model's words and end the inquiry; False, with nothing done, if that is not held under its fence any more, or if the
+        summary has changed since the sitting was read."""
         ...
 
     def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
@@ -176,15 +219,19 @@ class Sessions(Protocol):
 
     def sent(self, rows: Collection[OutboxRow], at: Instant) -> None:
         """Everybody has had these rows. Here and below, rows are as they were claimed: one that is gone meanwhile, or whose
-        lease ran out and was taken by somebody else, is left alone."""
+        lease ended and that somebody else may have, as its fence tells, is left alone."""
         ...
 
     def put_off(self, row: OutboxRow, error: str, *, retry_at: Instant | None, failed: bool) -> None:
         """Note a failed attempt: due again at ``retry_at``, or failed for good and visible. Its lease ends."""
         ...
 
-    def release(self, rows: Collection[OutboxRow] | None = None) -> None:
-        """Give leases back without an attempt: everybody's where no rows are given, for a drain that knows it is alone."""
+    def release(self, rows: Collection[OutboxRow]) -> None:
+        """Give leases back without an attempt."""
+        ...
+
+    def take_over(self) -> int:
+        """For a drain that knows it is alone: the others are dead, so their leases end. How many."""
         ...
 
     def revive(self, tenant_id: str, within: Scope) -> int:

@@ -15,6 +15,7 @@ from lamina.store.ports.lifecycle import Lifecycle
 from lamina.store.ports.log import EventLog
 from lamina.store.ports.model_outputs import ModelOutputs
 from lamina.store.ports.records import Records
+from lamina.store.ports.rederivation import Rederivation
 from lamina.store.ports.registry import Registry
 from lamina.store.ports.relay_tokens import RelayTokens
 from lamina.store.ports.revocations import Revocations
@@ -117,6 +118,11 @@ class Store(Protocol):
     @property
     def inquiries(self) -> Inquiries:
         """What language models are asked of events."""
+        ...
+
+    @property
+    def rederivation(self) -> Rederivation:
+        """What earlier versions derived, and is derived anew."""
         ...
 
     def change_mark(self) -> int:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from lamina.kernel.time import Instant
 
-__all__ = ["Backlog", "Compaction", "StoreState", "Upkeep"]
+__all__ = ["Backlog", "Compaction", "Integrity", "StoreState", "Upkeep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,10 @@ class StoreState:
 
     ``oldest_pending_at`` is when the oldest event that still waits for derivation was recorded. ``failing`` is what behind
     the calls fails just now and is tried again, of the engine and of the worker: part to class or code of its error.
-    ``repositories_behind`` is how many tenants' repositories lack something of their documents' rows, ``outbox_failed`` and
-    ``inquiries_failed`` how many of these failed for good, of every tenant.
+    ``last_recorded_at`` is when the newest event of any tenant was recorded, which may lie ahead of the clock; ``checked``
+    what the last check of what is on disk saw. ``repositories_behind`` is how many tenants' repositories lack something of
+    their documents' rows, ``outbox_failed`` and ``inquiries_failed`` how many of these failed for good, ``summaries_waiting``
+    how many folded turns wait for a language model's words and since when, of every tenant.
     """
 
     engine: str
@@ -38,6 +40,20 @@ class StoreState:
     repositories_behind: int = 0
     outbox_failed: int = 0
     inquiries_failed: int = 0
+    summaries_waiting: int = 0
+    summaries_waiting_since: Instant | None = None
+    last_recorded_at: Instant | None = None
+    checked: Integrity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Integrity:
+    """What a check of what is on disk saw: what is wrong with the database, in the engine's words, and the names of damaged
+    repositories, which are built anew. Nothing where all is whole."""
+
+    checked_at: Instant
+    database: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,13 @@ class Upkeep(Protocol):
 
     def probe(self) -> None:
         """Nothing when a write reaches the disk; raises ``Unavailable`` (WAL_UNAVAILABLE)."""
+        ...
+
+    def check(self, now: Instant) -> Integrity:
+        """Read everything that is on disk, have damaged repositories built anew, and keep the outcome for ``state``.
+
+        Takes as long as the disk does to read it, beside the calls.
+        """
         ...
 
     def refuses(self) -> bool:

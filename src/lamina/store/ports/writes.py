@@ -6,15 +6,17 @@ All of it lands together, or not at all. What is kept of records stands in ``ker
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
+from lamina.kernel.events import Event
+from lamina.kernel.local import Offset
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.index import TextRow, VectorRow
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["Closing", "Inquiry", "InquiryState", "Writes"]
+__all__ = ["FOLD", "Closing", "EventOffset", "Inquiry", "InquiryState", "Writes", "inquiry_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,20 @@ class Closing:
     version: int
     recorded_to: Instant
     closed_by: str | None = None
+
+
+FOLD: Final = "fold/1"
+"""The task of an inquiry that asks a language model to word a turn that rules have folded. It ends when that is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventOffset:
+    """By which clock an event was read that was sent without an offset. It is kept with the event, also through a replay: the first
+    one that lands stays, so that none takes tables of zones."""
+
+    tenant_id: str
+    event_id: str
+    offset: Offset
 
 
 InquiryState = Literal["pending", "answered", "applied", "failed", "dropped"]
@@ -56,10 +72,25 @@ class Inquiry:
     applied_after: int | None = None
     applied_order: int | None = None
     applied_at: Instant | None = None
+    lease_owner: str | None = None
+    fence: int = 0
+    """The number of its lease, 0 while nobody has it."""
 
     def is_due(self, now: Instant) -> bool:
         """Whether nothing but an earlier one of its scope keeps it from being claimed."""
         return max(self.next_attempt_at or 0, self.lease_until or 0) <= now
+
+
+def inquiry_of(event: Event, task: str, created_at: Instant) -> Inquiry:
+    """The inquiry of a task about an event."""
+    return Inquiry(
+        tenant_id=event.tenant_id,
+        event_id=event.id,
+        task=task,
+        scope=event.scope,
+        position=event.position,
+        created_at=created_at,
+    )
 
 
 @dataclass(slots=True)
@@ -75,6 +106,7 @@ class Writes:
     vectors: list[VectorRow] = field(default_factory=list)
     lifecycle: list[LifecycleDraft] = field(default_factory=list)
     inquiries: list[Inquiry] = field(default_factory=list)
+    offsets: list[EventOffset] = field(default_factory=list)
 
     def add(self, later: Writes) -> None:
         """Take in what was derived after this."""
@@ -87,3 +119,4 @@ class Writes:
         self.vectors += later.vectors
         self.lifecycle += later.lifecycle
         self.inquiries += later.inquiries
+        self.offsets += later.offsets

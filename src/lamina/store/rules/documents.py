@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import Instant
-from lamina.store.ports.documents import Change, ChangeKind, Document
+from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, Written
+from lamina.store.ports.idempotency import Remembered
 
 __all__ = [
     "Standing",
     "above",
+    "again",
     "changed",
     "collision",
     "no_history",
@@ -20,6 +22,7 @@ __all__ = [
     "same_in_other_letters",
     "stood_after",
     "twin",
+    "with_commit",
 ]
 
 _SPELT_MAX = 64  # beginnings of names in other letters that are followed: nobody makes the check long
@@ -143,3 +146,15 @@ def not_empty(tenant_id: str) -> Conflict:
 def no_history() -> Invalid:
     """The refusal to restore nothing."""
     return Invalid("INVALID_CLONE", "there is no commit to restore")
+
+
+def with_commit(once: Remembered, commit: Commit) -> Remembered:
+    """The entry of a key as it lands with a write: its answer, and which commit it led to."""
+    return replace(once, response={**(once.response or {}), "commit": commit.number})
+
+
+def again(known: Remembered, commit_numbered: Callable[[int], Commit | None]) -> Written:
+    """What a write led to that had landed under the key before."""
+    commit = commit_numbered((known.response or {})["commit"])
+    assert commit is not None, "a key lands with its commit"
+    return Written(commit, {}, (), replayed=True)

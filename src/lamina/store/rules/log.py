@@ -33,7 +33,7 @@ def cancellation_of(event: Event) -> EventDraft:
         session=f"{CANCELLATION} of {event.id}",
         modality=CANCELLATION,
         content={"kind": CANCELLATION, "event_id": event.id},
-        context=Context(observed_at=event.context.observed_at),
+        context=Context(observed_at=event.context.observed_at, observed_offset=event.context.observed_offset),
         directives=event.directives,
         origin=replace(event.origin, channel=CANCELLATION),
     )

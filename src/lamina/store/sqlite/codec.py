@@ -71,6 +71,7 @@ def event_row(seq: int, position: int, event_id: str, recorded_at: int, draft: E
         draft.batch_id,
         draft.context.observed_at,
         recorded_at,
+        draft.context.observed_offset,
     )
 
 
@@ -117,7 +118,8 @@ def _directives(directives: Directives) -> str | None:
 def read_event(row: Row) -> Event:
     """The event of an ``event`` row."""
     (_, tenant_id, position, event_id, scope, caller, actor, subject, parties, session, modality, content,
-     context, directives, channel, trust, batch_id, observed_at, recorded_at, cancelled_after) = row  # fmt: skip
+     context, directives, channel, trust, batch_id, observed_at, recorded_at, cancelled_after,
+     observed_offset, zone_offset) = row  # fmt: skip
     said = parsed(parties) if parties else {}
     more = parsed(context) if context else {}
     return Event(
@@ -134,6 +136,7 @@ def read_event(row: Row) -> Event:
         content=json.loads(content),
         context=Context(
             observed_at=observed_at,
+            observed_offset=observed_offset,
             source_recorded_at=more.get("source_recorded_at"),
             location=more.get("location"),
             preceded_by=tuple(more.get("preceded_by", ())),
@@ -144,6 +147,7 @@ def read_event(row: Row) -> Event:
         origin=Origin(caller, channel, Trust(trust)),
         batch_id=batch_id,
         cancelled_after=Stage(cancelled_after) if cancelled_after else None,
+        zone_offset=zone_offset,
     )
 
 
@@ -163,7 +167,7 @@ def _read_directives(text: str | None) -> Directives:
 
 def read_lifecycle(row: Row) -> LifecycleRow:
     """The value of a ``lifecycle`` row."""
-    sequence, tenant_id, row_id, name, scope, event_id, job_id, number, arrived_at, payload = row
+    tenant_id, sequence, row_id, name, scope, event_id, job_id, number, arrived_at, payload = row
     return LifecycleRow(
         tenant_id=tenant_id,
         id=row_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Protocol
@@ -34,16 +34,19 @@ from lamina.store.rows import Row
 from lamina.store.rules.documents import (
     Standing,
     above,
+    again,
     collision,
     no_history,
     not_empty,
     same_in_other_letters,
     stood_after,
     twin,
+    with_commit,
 )
+from lamina.store.rules.refusals import check_same
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
-from lamina.store.sqlite.log import SqliteLog
+from lamina.store.sqlite.log import SqliteLog, find_key, put_key
 
 __all__ = ["DocumentRows", "Projecting", "SqliteDocuments"]
 
@@ -57,6 +60,10 @@ class Projecting(Protocol):
 
     def claim(self) -> None:
         """Nothing when this process may write documents; raises ``Unavailable`` (DOCUMENTS_IN_USE)."""
+        ...
+
+    def rebuild(self, tenant_ids: Collection[str]) -> None:
+        """Build repositories anew from their rows, behind the writes; raises ``Unavailable`` (DOCUMENTS_IN_USE)."""
         ...
 
     def recover(self) -> None:
@@ -194,10 +201,9 @@ class SqliteDocuments:
         landed = self._writer.write(
             lambda connection: [self._write(connection, write) for write in writes], event_of=_only_event
         )
-        shas = self._projecting.stand(
-            [_left_by(write, each) for write, each in zip(writes, landed, strict=True)]
-        )
-        return [_standing_as(each, sha) for each, sha in zip(landed, shas, strict=True)]
+        fresh = [(write, each) for write, each in zip(writes, landed, strict=True) if not each.replayed]
+        shas = iter(self._projecting.stand([_left_by(write, each) for write, each in fresh]))
+        return [each if each.replayed else _standing_as(each, next(shas)) for each in landed]
 
     def restore(self, tenant_id: str, past: Iterable[PastWrite], tell: Tell) -> Commit:
         """Mirrors ``Documents.restore``."""
@@ -223,7 +229,17 @@ class SqliteDocuments:
 
     def _write(self, connection: apsw.Connection, write: Write) -> Written:
         assert write.changes, "a write changes something"
-        return self._land(connection, write, self._clock.now())
+        now = self._clock.now()
+        if write.once is None:
+            return self._land(connection, write, now)
+        known = find_key(connection.execute, write.once.key, write.once.created_at)
+        if known is not None:
+            check_same(known, write.once.body_hash)
+            # Of this connection: the earlier write may be of the same transaction.
+            return again(known, lambda number: self._commit(connection.execute, write.tenant_id, number))
+        written = self._land(connection, write, now)
+        put_key(connection, with_commit(write.once, written.commit))
+        return written
 
     def _land(self, connection: apsw.Connection, write: Write, now: Instant) -> Written:
         number, previous_at = _last_commit(connection, write.tenant_id)
@@ -325,6 +341,19 @@ class SqliteDocuments:
         found = {row[0]: self._rows.commit(tenant_id, row) for row in rows}
         return next(iter(found.values())) if len(found) == 1 else None
 
+    def commit_numbered(self, tenant_id: str, number: int) -> Commit | None:
+        """Mirrors ``Documents.commit_numbered``."""
+        return self._commit(self._readers.rows, tenant_id, number)
+
+    def _commit(
+        self, rows: Callable[[str, Row], Iterable[Row]], tenant_id: str, number: int
+    ) -> Commit | None:
+        found = [
+            self._rows.commit(tenant_id, row)
+            for row in rows(_SQL["commits_after"], (tenant_id, number - 1, 1))
+        ]
+        return found[0] if found and found[0].number == number else None
+
     def commit_at(self, tenant_id: str, at: Instant) -> Commit | None:
         """Mirrors ``Documents.commit_at``."""
         head = self.head(tenant_id)
@@ -336,6 +365,10 @@ class SqliteDocuments:
     def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
         """Mirrors ``Documents.commits``."""
         return self._rows.commits(tenant_id, after, limit)
+
+    def rebuild(self, tenant_ids: Collection[str]) -> None:
+        """Mirrors ``Documents.rebuild``."""
+        self._projecting.rebuild(tenant_ids)
 
     def recover(self) -> None:
         """Mirrors ``Documents.recover``."""

@@ -25,17 +25,17 @@ from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.model_outputs import SqliteModelOutputs
 from lamina.store.sqlite.records import SqliteRecords
+from lamina.store.sqlite.rederivation import SqliteRederivation
 from lamina.store.sqlite.registry import SqliteRegistry
 from lamina.store.sqlite.relay_tokens import SqliteRelayTokens
 from lamina.store.sqlite.revocations import SqliteRevocations
 from lamina.store.sqlite.schedule import SqliteSchedule
 from lamina.store.sqlite.sessions import SqliteSessions
-from lamina.store.sqlite.upkeep import SqliteUpkeep
+from lamina.store.sqlite.upkeep import REPOSITORIES, SqliteUpkeep
 
 __all__ = ["SqliteStore", "make_folder", "require_store"]
 
 FILE_NAME = "lamina.db"
-REPOSITORIES = "relay"
 LOCKS = "locks"
 _DERIVED = {
     "record": "SELECT * FROM record ORDER BY tenant_id, id, version",
@@ -121,7 +121,9 @@ class SqliteStore:
         self.peppers = SqlitePeppers(self._writer, self._readers)
         document_rows = DocumentRows(self._writer, self._readers)
         self._projector = Projector(folder / REPOSITORIES, document_rows, failures, durable=durable)
-        self.upkeep = SqliteUpkeep(path, self._writer, self._readers, failures, self._projector.behind)
+        self.upkeep = SqliteUpkeep(
+            path, self._writer, self._readers, failures, self._projector.behind, self._projector.rebuild
+        )
         self.documents = SqliteDocuments(
             self._writer, self._readers, clock, self.log, document_rows, self._projector
         )
@@ -131,6 +133,13 @@ class SqliteStore:
         self.sessions = SqliteSessions(self._writer, self._readers, self.log)
         self.model_outputs = SqliteModelOutputs(self._writer, self._readers)
         self.inquiries = SqliteInquiries(self._writer, self._readers)
+        self.rederivation = SqliteRederivation(
+            path,
+            self._writer,
+            self._readers,
+            lifecycle,
+            lambda aside: SqliteStore(aside, clock=clock, durable=False),
+        )
 
     def change_mark(self) -> int:
         """Mirrors ``Store.change_mark``."""

@@ -17,7 +17,7 @@ from lamina.store.rows import read_text, text_row
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
 
-__all__ = ["SqliteIndexRows", "put_texts", "put_vectors", "scope_token"]
+__all__ = ["SqliteIndexRows", "drop_text", "put_terms", "put_texts", "put_vectors", "scope_token"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _PLAIN = re.compile(r"[0-9A-Za-z\s\u0080-\U0010ffff]*")
@@ -47,18 +47,24 @@ def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
     for row in texts:
         known = list(connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id)))
         for number, recorded_at, scope, _, _ in known:
-            connection.execute(_SQL["delete_text"], (row.tenant_id, number))
-            connection.execute(_SQL["delete_terms"], (number,))
+            drop_text(connection, row.tenant_id, number)
             row = replace(row, recorded_at=min(row.recorded_at, recorded_at))  # noqa: PLW2901 - as it lands
             if scope != row.scope:
                 connection.execute(_SQL["note_index_change"], (row.tenant_id, scope))
         for (number,) in connection.execute(_SQL["insert_text"], text_row(row)):
-            _insert_terms(connection, number, row.tenant_id, row.scope, f"{row.terms} {row.keys}")
+            put_terms(connection, number, row.tenant_id, row.scope, f"{row.terms} {row.keys}")
         if any(connection.execute(_SQL["is_excluded"], (row.tenant_id, row.record_id))):
             hide_text(connection, row.tenant_id, row.record_id)
 
 
-def _insert_terms(connection: apsw.Connection, number: int, tenant_id: str, scope: str, terms: str) -> None:
+def drop_text(connection: apsw.Connection, tenant_id: str, number: int) -> None:
+    """Take away the row of a number."""
+    connection.execute(_SQL["delete_text"], (tenant_id, number))
+    connection.execute(_SQL["delete_terms"], (number,))
+
+
+def put_terms(connection: apsw.Connection, number: int, tenant_id: str, scope: str, terms: str) -> None:
+    """Make the row of a number findable by its terms."""
     words = [*index_words(terms), scope_token(tenant_id, scope)]
     connection.execute(_SQL["insert_terms"], (number, " ".join(words)))
 
@@ -76,7 +82,7 @@ def show_text(connection: apsw.Connection, tenant_id: str, record_id: str) -> No
     for number, _, scope, terms, keys in list(connection.execute(_SQL["find_text"], (tenant_id, record_id))):
         connection.execute(_SQL["show_text"], (tenant_id, number))
         if connection.changes():
-            _insert_terms(connection, number, tenant_id, scope, f"{terms} {keys}")
+            put_terms(connection, number, tenant_id, scope, f"{terms} {keys}")
             connection.execute(_SQL["note_index_change"], (tenant_id, scope))
 
 

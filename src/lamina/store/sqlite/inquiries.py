@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from lamina.store.rows import Row
 from lamina.store.rules.attempts import kept_error
 from lamina.store.sqlite.codec import json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.jobs import next_fence
 from lamina.store.sqlite.model_outputs import put_output
 from lamina.store.sqlite.records import put_writes
 
@@ -34,18 +36,21 @@ class SqliteInquiries:
         self._writer = writer
         self._readers = readers
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[Inquiry]:
+    def claim(
+        self, *, limit: int, lease_until: Instant, now: Instant, owner: str, behind: str = ""
+    ) -> list[Inquiry]:
         """Mirrors ``Inquiries.claim``. Looks before it takes the write lock."""
-        heads = [_inquiry(row) for row in self._readers.rows(_SQL["inquiry_heads"], (now, limit))]
+        heads = [_inquiry(row) for row in self._readers.rows(_SQL["inquiry_heads"], (now, limit, behind))]
         if not heads:
             return []
 
         def work(connection: apsw.Connection) -> list[Inquiry]:
             leased = []
+            fence = next_fence(connection)
             for head in heads:
-                connection.execute(_SQL["lease_inquiry"], (head.id, lease_until, now))
+                connection.execute(_SQL["lease_inquiry"], (head.id, lease_until, now, owner, fence))
                 if connection.changes():
-                    leased.append(replace(head, lease_until=lease_until))
+                    leased.append(replace(head, lease_until=lease_until, lease_owner=owner, fence=fence))
             return leased
 
         return self._writer.write(work)
@@ -54,7 +59,7 @@ class SqliteInquiries:
         """Mirrors ``Inquiries.answer``."""
 
         def work(connection: apsw.Connection) -> bool:
-            connection.execute(_SQL["answer_inquiry"], (inquiry.id, output.input_hash))
+            connection.execute(_SQL["answer_inquiry"], (inquiry.id, output.input_hash, inquiry.fence))
             if not connection.changes():
                 return False
             put_output(connection, output, sources)
@@ -64,11 +69,15 @@ class SqliteInquiries:
 
     def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:
         """Mirrors ``Inquiries.put_off``."""
-        self._run("put_off_inquiry", (inquiry.id, kept_error(error), retry_at, inquiry.lease_until))
+        self._run("put_off_inquiry", (inquiry.id, kept_error(error), retry_at, inquiry.fence))
+
+    def defer(self, inquiry: Inquiry, error: str, *, retry_at: Instant) -> None:
+        """Mirrors ``Inquiries.defer``."""
+        self._run("defer_inquiry", (inquiry.id, kept_error(error), retry_at, inquiry.fence))
 
     def drop(self, inquiry: Inquiry) -> None:
         """Mirrors ``Inquiries.drop``."""
-        self._run("drop_inquiry", (inquiry.id,))
+        self._run("drop_inquiry", (inquiry.id, inquiry.fence))
 
     def ready(self, limit: int) -> list[Ready]:
         """Mirrors ``Inquiries.ready``."""
@@ -101,9 +110,14 @@ class SqliteInquiries:
         place = (event.tenant_id, event.scope, event.position)
         return [_inquiry(row) for row in self._readers.rows(_SQL["inquiries_applied_after"], place)]
 
-    def release(self) -> None:
+    def release(self, inquiries: Collection[Inquiry]) -> None:
         """Mirrors ``Inquiries.release``."""
-        self._run("release_inquiry_leases", ())
+        held = json.dumps([[inquiry.id, inquiry.fence] for inquiry in inquiries])
+        self._run("release_inquiries", (held,))
+
+    def take_over(self) -> int:
+        """Mirrors ``Inquiries.take_over``."""
+        return self._run("inquiry_leases_left", ())
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Inquiries.revive``."""
@@ -143,7 +157,7 @@ def _newest(rows: Callable[[str, Row], Iterable[Row]], inquiry: Inquiry) -> Even
 
 def _inquiry(row: Row) -> Inquiry:
     (row_id, tenant_id, event_id, task, scope, position, created_at, state, attempts, next_attempt_at, lease_until,
-     last_error, input_hash, applied_after, applied_order, applied_at) = row  # fmt: skip
+     last_error, input_hash, applied_after, applied_order, applied_at, lease_owner, fence) = row  # fmt: skip
     return Inquiry(
         id=row_id,
         tenant_id=tenant_id,
@@ -161,4 +175,6 @@ def _inquiry(row: Row) -> Inquiry:
         applied_after=applied_after,
         applied_order=applied_order,
         applied_at=applied_at,
+        lease_owner=lease_owner,
+        fence=fence,
     )

@@ -24,7 +24,7 @@ from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.log import find_event
 from lamina.store.sqlite.records import put_writes
 
-__all__ = ["SqliteJobs", "backlog_of"]
+__all__ = ["SqliteJobs", "backlog_of", "next_fence"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _DERIVED = ("record", "support", "entity", "mention", "text_row", "vector_row", "job")
@@ -76,7 +76,7 @@ class SqliteJobs:
                 settled += 1
                 place = (job.event.tenant_id, job.event.id)
                 number = STAGE_NUMBERS[job.stage]
-                connection.execute(_SQL["end_job"], (*place, number))
+                connection.execute(_SQL["end_job"], (*place, number, job.fence))
                 if not connection.changes():
                     break
                 if job.stage.next is not None and job.event.cancelled_after is not job.stage:
@@ -100,7 +100,7 @@ class SqliteJobs:
 
         def work(connection: apsw.Connection) -> None:
             connection.execute(
-                _SQL["fail_job"], (*place, retry_at, kept_error(error), JOBS.attempts_max, job.owner)
+                _SQL["fail_job"], (*place, retry_at, kept_error(error), JOBS.attempts_max, job.fence)
             )
             if writes is not None and connection.changes():
                 put_writes(connection, writes)
@@ -170,11 +170,19 @@ def _claim(
     found = (
         due_jobs(rows, stage, limit, now) if turns is None else due_in_turn(rows, stage, limit, now, turns)
     )
+    fence = next_fence(connection) if found else 0
     for due in found:
-        connection.execute(_SQL["lease_job"], (due.tenant_id, due.event_id, stage, lease_until, owner))
+        connection.execute(_SQL["lease_job"], (due.tenant_id, due.event_id, stage, lease_until, owner, fence))
         event = find_event(connection, due.tenant_id, due.event_id)
-        claimed.append(Job(event, stage_of(stage), due.attempts, due.last_error, owner))
+        claimed.append(Job(event, stage_of(stage), due.attempts, due.last_error, owner, fence))
     return claimed
+
+
+def next_fence(connection: apsw.Connection) -> int:
+    """The number of a lease that begins in this transaction, higher than every one before."""
+    for (fence,) in connection.execute(_SQL["next_fence"]):
+        return int(fence)
+    raise AssertionError("what is written is returned")
 
 
 def _lose_leases(connection: apsw.Connection, stage: int, now: Instant) -> int:

@@ -21,7 +21,8 @@ _SQL = load_blocks("lamina.store.sqlite")
 
 
 class LifecycleWriter:
-    """Puts rows inside somebody's transaction. Arrival rises strictly, so ids sort as rows arrived."""
+    """Puts rows inside somebody's transaction. Sequence and arrival rise strictly in a tenant, so its ids sort as its rows
+    arrived. The one writer makes the newest row the counter: rows are never deleted, so no number is given twice."""
 
     def __init__(self, clock: Clock, ids: IdSource) -> None:
         self._clock = clock
@@ -33,14 +34,13 @@ class LifecycleWriter:
         """Append rows in the order given. ``first_of_event`` spares looking up how far each event has come."""
         if not drafts:
             return
-        sequence, arrived_at = 0, 0
-        for row in connection.execute(_SQL["last_lifecycle"]):
-            sequence, arrived_at = row
+        newest: dict[str, tuple[int, int]] = {}
         now = self._clock.now()
         numbers: dict[tuple[str, str], int] = {}
         rows = []
         for draft in drafts:
-            sequence, arrived_at = sequence + 1, max(now, arrived_at + 1)
+            last = newest.get(draft.tenant_id) or _newest(connection, draft.tenant_id)
+            newest[draft.tenant_id] = sequence, arrived_at = last[0] + 1, max(now, last[1] + 1)
             number = 1
             if draft.event_id is not None and not first_of_event:
                 event = (draft.tenant_id, draft.event_id)
@@ -49,8 +49,8 @@ class LifecycleWriter:
                 numbers[event] = number
             rows.append(
                 (
-                    sequence,
                     draft.tenant_id,
+                    sequence,
                     self._ids.stamped(Prefix.LIFECYCLE, arrived_at),
                     draft.name,
                     draft.scope,
@@ -67,6 +67,12 @@ class LifecycleWriter:
         for row in connection.execute(_SQL["last_number"], (tenant_id, event_id)):
             return int(row[0])
         raise AssertionError("an aggregate is always a row")
+
+
+def _newest(connection: apsw.Connection, tenant_id: str) -> tuple[int, int]:
+    for sequence, arrived_at in connection.execute(_SQL["last_lifecycle"], (tenant_id,)):
+        return sequence, arrived_at
+    return 0, 0
 
 
 class SqliteLifecycle:
@@ -102,7 +108,7 @@ class SqliteLifecycle:
         }
         return [read_lifecycle(row) for row in self._readers.rows(_SQL[block], bindings)]
 
-    def last_sequence(self) -> int:
+    def last_sequence(self, tenant_id: str) -> int:
         """Mirrors ``Lifecycle.last_sequence``."""
-        row = self._readers.row(_SQL["last_lifecycle"])
+        row = self._readers.row(_SQL["last_lifecycle"], (tenant_id,))
         return int(row[0]) if row else 0

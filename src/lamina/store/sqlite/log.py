@@ -61,7 +61,7 @@ class SqliteLog:
         """Mirrors ``EventLog.append_once``."""
 
         def work(connection: apsw.Connection) -> AppendedOnce:
-            known = _find_key(connection.execute, entry.key, entry.created_at)
+            known = find_key(connection.execute, entry.key, entry.created_at)
             if known is not None:
                 check_same(known, entry.body_hash)
                 return AppendedOnce(known, [], replayed=True)
@@ -179,8 +179,11 @@ class SqliteLog:
         """Mirrors ``EventLog.tenants``."""
         return [row[0] for row in self._readers.rows(_SQL["tenants"])]
 
-    def last_recorded(self, tenant_id: str, scopes: Collection[Scope]) -> Instant | None:
-        """Mirrors ``EventLog.last_recorded``."""
+    def last_recorded(self, tenant_id: str, scopes: Collection[Scope] | None) -> Instant | None:
+        """Mirrors ``EventLog.last_recorded``. Recorded instants of a tenant rise with its positions."""
+        if scopes is None:
+            last = self._readers.row(_SQL["last_event"], (tenant_id,))
+            return None if last is None else last[1]
         row = self._readers.row(_SQL["last_recorded"], (tenant_id, json_list(scopes)))
         return None if row is None else row[0]
 
@@ -305,7 +308,7 @@ def _find_keys(
     return found
 
 
-def _find_key(rows: _Rows, key: IdempotencyKey, now: Instant) -> Remembered | None:
+def find_key(rows: _Rows, key: IdempotencyKey, now: Instant) -> Remembered | None:
     """What a key was used for within its lifetime."""
     bindings = (key.tenant_id, key.caller, key.family, key.key)
     for body_hash, event_id, response, created_at in rows(_SQL["find_idempotency"], bindings):
@@ -349,13 +352,13 @@ class SqliteIdempotency:
 
     def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
         """Mirrors ``Idempotency.find``."""
-        return _find_key(self._readers.rows, key, now)
+        return find_key(self._readers.rows, key, now)
 
     def remember(self, entry: Remembered) -> Remembered:
         """Mirrors ``Idempotency.remember``."""
 
         def work(connection: apsw.Connection) -> Remembered:
-            known = _find_key(connection.execute, entry.key, entry.created_at)
+            known = find_key(connection.execute, entry.key, entry.created_at)
             if known is None:
                 put_key(connection, entry)
             return known or entry

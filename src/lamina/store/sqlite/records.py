@@ -51,6 +51,9 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     put_texts(connection, writes.texts)
     put_vectors(connection, writes.vectors)
     connection.executemany(
+        _SQL["put_zone_offset"], [(o.tenant_id, o.event_id, o.offset) for o in writes.offsets]
+    )
+    connection.executemany(
         _SQL["insert_inquiry"],
         [(i.tenant_id, i.event_id, i.task, i.scope, i.position, i.created_at) for i in writes.inquiries],
     )

@@ -23,7 +23,7 @@ CREATE TABLE event (
   observed_at        INTEGER NOT NULL,
   recorded_at        INTEGER NOT NULL,
   cancelled_after    TEXT
-);
+, observed_offset INTEGER, zone_offset INTEGER);
 CREATE UNIQUE INDEX event_position ON event (tenant_id, position);
 CREATE UNIQUE INDEX event_id ON event (tenant_id, id);
 CREATE INDEX event_scope ON event (tenant_id, scope, position);
@@ -44,6 +44,7 @@ CREATE TABLE job (
   lease_until        INTEGER,
   lease_owner        TEXT,
   last_error         TEXT,
+  fence              INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, event_id, stage),
   CHECK (state IN ('pending', 'running', 'failed')),
   CHECK ((state = 'failed') = (next_attempt_at IS NULL))
@@ -51,9 +52,16 @@ CREATE TABLE job (
 CREATE INDEX job_due ON job (stage, state, event_seq);
 CREATE INDEX job_scope ON job (tenant_id, scope, stage, position);
 
+-- The fence of the newest lease, of jobs, outbox and inquiries together: what was leased under an older one is not its holder's.
+CREATE TABLE lease_counter (
+  id                 INTEGER PRIMARY KEY CHECK (id = 1),
+  fence              INTEGER NOT NULL
+);
+
+-- What happened, counted per tenant. Rows stay, so that no number is ever given twice.
 CREATE TABLE lifecycle (
-  sequence           INTEGER PRIMARY KEY,
   tenant_id          TEXT    NOT NULL,
+  sequence           INTEGER NOT NULL,
   id                 TEXT    NOT NULL,
   name               TEXT    NOT NULL,
   scope              TEXT    NOT NULL,
@@ -63,8 +71,8 @@ CREATE TABLE lifecycle (
   arrived_at         INTEGER NOT NULL,
   payload            TEXT    NOT NULL
 );
+CREATE UNIQUE INDEX lifecycle_tenant ON lifecycle (tenant_id, sequence);
 CREATE UNIQUE INDEX lifecycle_id ON lifecycle (tenant_id, id);
-CREATE INDEX lifecycle_tenant ON lifecycle (tenant_id, sequence);
 CREATE INDEX lifecycle_event ON lifecycle (tenant_id, event_id, number) WHERE event_id IS NOT NULL;
 CREATE INDEX lifecycle_job ON lifecycle (tenant_id, job_id, sequence) WHERE job_id IS NOT NULL;
 
@@ -437,6 +445,8 @@ CREATE TABLE session (
   last_turn_at       INTEGER NOT NULL,
   last_position      INTEGER NOT NULL,
   closed_at          INTEGER,
+  worded             TEXT,
+  revision           INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, scope, session, number),
   CHECK (json_array_length(window_events) <= 12),
   CHECK (folded <= turns)
@@ -460,6 +470,8 @@ CREATE TABLE outbox (
   folded_at          INTEGER,
   sent_at            INTEGER,
   created_at         INTEGER NOT NULL,
+  lease_owner        TEXT,
+  fence              INTEGER NOT NULL DEFAULT 0,
   CHECK (state IN ('pending', 'sent', 'failed')),
   CHECK (state <> 'pending' OR attempts = 0 OR next_attempt_at IS NOT NULL)
 );
@@ -508,6 +520,8 @@ CREATE TABLE inquiry (
   applied_after      INTEGER,
   applied_order      INTEGER,
   applied_at         INTEGER,
+  lease_owner        TEXT,
+  fence              INTEGER NOT NULL DEFAULT 0,
   CHECK (state IN ('pending', 'answered', 'applied', 'failed', 'dropped')),
   CHECK ((state = 'applied') = (applied_after IS NOT NULL))
 );
@@ -516,3 +530,19 @@ CREATE INDEX inquiry_open ON inquiry (tenant_id, scope, position, id) WHERE stat
 CREATE INDEX inquiry_answered ON inquiry (id) WHERE state = 'answered';
 CREATE INDEX inquiry_applied ON inquiry (tenant_id, scope, applied_after, applied_order) WHERE state = 'applied';
 CREATE INDEX inquiry_unsettled ON inquiry (tenant_id, id) WHERE state IN ('pending', 'answered', 'failed');
+
+-- By which versions of derivation the derived rows are made, and which before; JSON objects, part to version.
+CREATE TABLE derived_by (
+  id                 INTEGER PRIMARY KEY CHECK (id = 1),
+  versions           TEXT    NOT NULL,
+  earlier            TEXT    NOT NULL
+);
+
+-- Scopes whose rows earlier versions made, until they are derived anew. `derived` of the `events` are, aside.
+CREATE TABLE stale_scope (
+  tenant_id          TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  events             INTEGER NOT NULL,
+  derived            INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (tenant_id, scope)
+) WITHOUT ROWID;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import apsw
@@ -15,11 +15,13 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.log import Appended, Capture
-from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Sitting
+from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Reworded, Sitting, Wording
+from lamina.store.ports.writes import FOLD
 from lamina.store.rows import Row
 from lamina.store.rules.attempts import kept_error
 from lamina.store.rules.sessions import advance, closed, ends
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.jobs import next_fence
 from lamina.store.sqlite.log import SqliteLog
 
 __all__ = ["SqliteSessions"]
@@ -79,13 +81,15 @@ class SqliteSessions:
         rows = self._readers.rows(_SQL["idle_sessions"], (before, limit))
         return [Place(tenant_id, Scope(scope), session) for tenant_id, scope, session in rows]
 
-    def claim(self, *, limit: int, lease_until: Instant, now: Instant) -> list[OutboxRow]:
+    def claim(self, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[OutboxRow]:
         """Mirrors ``Sessions.claim``. Looks for sessions before it takes the write lock."""
         heads = self._readers.rows(_SQL["outbox_heads"], (now, limit))
         if not heads:
             return []
         places = [Place(tenant_id, Scope(scope), session) for tenant_id, scope, session in heads]
-        return self._writer.write(lambda connection: _claim(connection, places, limit, lease_until, now))
+        return self._writer.write(
+            lambda connection: _claim(connection, places, limit, lease_until, now, owner)
+        )
 
     def fold(self, fold: Fold) -> bool:
         """Mirrors ``Sessions.fold``."""
@@ -94,15 +98,56 @@ class SqliteSessions:
         def work(connection: apsw.Connection) -> bool:
             ids = json.dumps(fold.ids)
             connection.execute(
-                _SQL["fold_outbox"], (fold.place.tenant_id, ids, fold.at, fold.number, int(fold.sent))
+                _SQL["fold_outbox"],
+                (fold.place.tenant_id, ids, fold.at, fold.number, int(fold.sent), fold.fence),
             )
             if connection.changes() != count:
                 raise _FoldedBefore
-            connection.execute(
-                _SQL["fold_session"], (*fold.place, fold.number, fold.summary, count, fold.bridge)
+            told = (fold.summary, count, fold.bridge, bool(fold.inquiries), fold.revision)
+            connection.execute(_SQL["fold_session"], (*fold.place, fold.number, *told))
+            if not connection.changes():
+                raise _FoldedBefore
+            connection.executemany(
+                _SQL["insert_inquiry"],
+                [
+                    (i.tenant_id, i.event_id, i.task, i.scope, i.position, i.created_at)
+                    for i in fold.inquiries
+                ],
             )
             return True
 
+        return self._landed(work)
+
+    def wording(self, tenant_id: str, event_id: str) -> Wording | None:
+        """Mirrors ``Sessions.wording``."""
+        left = self._readers.row(_SQL["outbox_of_event"], (tenant_id, event_id))
+        if left is None:
+            return None
+        scope, session, number = left
+        sitting = self.sitting(Place(tenant_id, Scope(scope), session), number)
+        if sitting is None or sitting.worded is None:
+            return None
+        most = limits.SESSION_WORDING_READ_MAX + 1
+        rows = self._readers.rows(_SQL["turns_to_word"], (tenant_id, scope, session, number, FOLD, most))
+        return Wording(sitting, tuple(row[0] for row in rows))
+
+    def reword(self, reworded: Reworded) -> bool:
+        """Mirrors ``Sessions.reword``."""
+        sitting, inquiry = reworded.sitting, reworded.inquiry
+
+        def work(connection: apsw.Connection) -> bool:
+            connection.execute(_SQL["end_inquiry"], (inquiry.tenant_id, inquiry.id, inquiry.fence))
+            if not connection.changes():
+                return False
+            told = (reworded.worded, reworded.summary, reworded.bridge, sitting.revision)
+            connection.execute(_SQL["word_session"], (*sitting.place, sitting.number, *told))
+            if not connection.changes():
+                raise _FoldedBefore
+            return True
+
+        return self._landed(work)
+
+    def _landed(self, work: Callable[[apsw.Connection], bool]) -> bool:
         try:
             return self._writer.write(work)
         except _FoldedBefore:
@@ -119,14 +164,15 @@ class SqliteSessions:
 
     def put_off(self, row: OutboxRow, error: str, *, retry_at: Instant | None, failed: bool) -> None:
         """Mirrors ``Sessions.put_off``."""
-        self._run("put_off_outbox", (row.id, kept_error(error), retry_at, failed, row.lease_until))
+        self._run("put_off_outbox", (row.id, kept_error(error), retry_at, failed, row.fence))
 
-    def release(self, rows: Collection[OutboxRow] | None = None) -> None:
+    def release(self, rows: Collection[OutboxRow]) -> None:
         """Mirrors ``Sessions.release``."""
-        if rows is None:
-            self._run("release_outbox_leases", ())
-        else:
-            self._run("release_outbox", (_leases(rows),))
+        self._run("release_outbox", (_leases(rows),))
+
+    def take_over(self) -> int:
+        """Mirrors ``Sessions.take_over``."""
+        return self._run("outbox_leases_left", ())
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Sessions.revive``."""
@@ -147,7 +193,7 @@ class SqliteSessions:
 
 
 class _FoldedBefore(Exception):
-    """Takes the fold back."""
+    """Takes a fold, or a model's words, back: the summary is another by now."""
 
 
 def _move(connection: apsw.Connection, events: Sequence[Event]) -> None:
@@ -195,19 +241,25 @@ def _evict(
 
 
 def _claim(
-    connection: apsw.Connection, places: Sequence[Place], limit: int, lease_until: Instant, now: Instant
+    connection: apsw.Connection,
+    places: Sequence[Place],
+    limit: int,
+    lease_until: Instant,
+    now: Instant,
+    owner: str,
 ) -> list[OutboxRow]:
     claimed: list[OutboxRow] = []
     for place in places:
         most = min(limit - len(claimed), limits.OUTBOX_SESSION_ROWS_MAX)
         rows = map(_outbox_row, connection.execute(_SQL["outbox_of_session"], (*place, most)))
         claimed += itertools.takewhile(lambda row: row.is_due(now), rows)
-    connection.executemany(_SQL["lease_outbox"], [(row.id, lease_until) for row in claimed])
-    return [replace(row, lease_until=lease_until) for row in claimed]
+    fence = next_fence(connection) if claimed else 0
+    connection.executemany(_SQL["lease_outbox"], [(row.id, lease_until, owner, fence) for row in claimed])
+    return [replace(row, lease_until=lease_until, lease_owner=owner, fence=fence) for row in claimed]
 
 
 def _leases(rows: Collection[OutboxRow]) -> str:
-    return json.dumps([[row.id, row.lease_until] for row in rows])
+    return json.dumps([[row.id, row.fence] for row in rows])
 
 
 def _row(sitting: Sitting) -> Row:
@@ -229,7 +281,7 @@ def _row(sitting: Sitting) -> Row:
 
 def _sitting(row: Row) -> Sitting:
     (tenant_id, scope, session, number, window, turns, folded, summary, bridge, opened_at, touched_at,
-     last_turn_at, last_position, closed_at) = row  # fmt: skip
+     last_turn_at, last_position, closed_at, worded, revision) = row  # fmt: skip
     return Sitting(
         place=Place(tenant_id, Scope(scope), session),
         number=number,
@@ -243,12 +295,14 @@ def _sitting(row: Row) -> Sitting:
         last_turn_at=last_turn_at,
         last_position=last_position,
         closed_at=closed_at,
+        worded=worded,
+        revision=revision,
     )
 
 
 def _outbox_row(row: Row) -> OutboxRow:
     (row_id, tenant_id, scope, session, sitting, event_id, state, attempts, next_attempt_at, lease_until,
-     last_error, folded_at, sent_at, created_at) = row  # fmt: skip
+     last_error, folded_at, sent_at, created_at, lease_owner, fence) = row  # fmt: skip
     return OutboxRow(
         id=row_id,
         place=Place(tenant_id, Scope(scope), session),
@@ -262,4 +316,6 @@ def _outbox_row(row: Row) -> OutboxRow:
         folded_at=folded_at,
         sent_at=sent_at,
         created_at=created_at,
+        lease_owner=lease_owner,
+        fence=fence,
     )

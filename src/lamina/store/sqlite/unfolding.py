@@ -6,6 +6,8 @@ import apsw
 
 from lamina.kernel.events import Event
 from lamina.store.blocks import load_blocks
+from lamina.store.ports.writes import FOLD
+from lamina.store.sqlite.codec import json_list
 
 __all__ = ["unfold"]
 
@@ -23,4 +25,6 @@ def unfold(connection: apsw.Connection, event: Event) -> None:
         rows = list(connection.execute(_SQL["outbox_of_sitting"], place))
         connection.executemany(_SQL["drop_outbox"], [(event.tenant_id, row[0]) for row in rows])
         connection.executemany(_SQL["requeue_outbox"], [row[1:] for row in rows])
+        told = json_list([row[5] for row in rows])
+        connection.execute(_SQL["forget_task"], (event.tenant_id, FOLD, told))
         connection.execute(_SQL["unfold_session"], place)

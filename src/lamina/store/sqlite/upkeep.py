@@ -6,7 +6,8 @@ import contextlib
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TypedDict
 
@@ -14,27 +15,51 @@ import apsw
 
 from lamina import limits
 from lamina.errors import Fault, Unavailable
+from lamina.kernel.time import Instant
 from lamina.observe.rounds import Failures
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.upkeep import Backlog, Compaction, StoreState
+from lamina.store.documents.checking import torn_packs
+from lamina.store.documents.repository import folder_name
+from lamina.store.ports.upkeep import Backlog, Compaction, Integrity, StoreState
+from lamina.store.ports.writes import FOLD
 from lamina.store.sqlite.codec import ALL_STAGES
 from lamina.store.sqlite.connection import Readers, Writer, open_connection, translated
 from lamina.store.sqlite.worker_lock import worker_lives
 
-__all__ = ["FailedBehind", "SqliteUpkeep", "failed_behind_of", "failing_of"]
+__all__ = [
+    "REPOSITORIES",
+    "FailedBehind",
+    "SqliteUpkeep",
+    "checked_of",
+    "database_faults",
+    "failed_behind_of",
+    "failing_of",
+    "heads_of",
+    "last_recorded_of",
+]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _LOOK_AGAIN_S = 15.0
 _WORKER_FAILING = "worker.failing"
+_CHECKED = "checked.json"
+_FAULTS_TOLD = 8
+REPOSITORIES = "relay"
 
 
 class SqliteUpkeep:
     """``Upkeep`` of a folder."""
 
     def __init__(
-        self, path: Path, writer: Writer, readers: Readers, failures: Failures, behind: Callable[[], int]
+        self,
+        path: Path,
+        writer: Writer,
+        readers: Readers,
+        failures: Failures,
+        behind: Callable[[], int],
+        rebuild: Callable[[Collection[str]], None],
     ) -> None:
-        """``behind`` counts the repositories that lack something of their rows."""
+        """``behind`` counts the repositories that lack something of their rows, ``rebuild`` has those of tenants built anew."""
+        self._rebuild = rebuild
         self._path = path
         self._failures = failures
         self._writer = writer
@@ -43,12 +68,37 @@ class SqliteUpkeep:
 
     def probe(self) -> None:
         """Mirrors ``Upkeep.probe``: a number in the file's header, which nothing else uses, is turned over."""
+        if not self._path.exists():  # a file that was taken away is written without an error, and lost
+            raise Unavailable(
+                "WAL_UNAVAILABLE",
+                "the log cannot be reached: the data folder went away",
+                hint="bring the folder back, or start the server with another",
+            )
 
         def work(connection: apsw.Connection) -> None:
             for (number,) in connection.execute("PRAGMA user_version").fetchall():
                 connection.execute(f"PRAGMA user_version = {0 if number else 1}")
 
         self._writer.write(work)
+
+    def check(self, now: Instant) -> Integrity:
+        """Mirrors ``Upkeep.check``. Git objects are read as packs with their checksums, which cover every byte."""
+        folder = self._path.parent / REPOSITORIES
+        damaged = [
+            tenant_id for tenant_id in self._documented() if torn_packs(folder / folder_name(tenant_id))
+        ]
+        if damaged:
+            with contextlib.suppress(Unavailable):  # whoever else writes the documents checks them, too
+                self._rebuild(damaged)
+        names = tuple(folder_name(tenant_id) for tenant_id in damaged)
+        checked = Integrity(now, tuple(database_faults(self._path)), names)
+        fresh = (self._path.parent / _CHECKED).with_suffix(".new")
+        fresh.write_text(json.dumps(asdict(checked)))
+        fresh.replace(self._path.parent / _CHECKED)
+        return checked
+
+    def _documented(self) -> list[str]:
+        return [row[0] for row in self._readers.rows(_SQL["document_tenants"])]
 
     def refuses(self) -> bool:
         """Mirrors ``Upkeep.refuses``. Without the second look nobody would write again where health decides who is asked."""
@@ -70,10 +120,13 @@ class SqliteUpkeep:
             version=apsw.sqlite_lib_version(),
             oldest_pending_at=row[0],
             worker_alive=worker_lives(self._path.parent),
-            disk_free_bytes=shutil.disk_usage(self._path.parent).free,
+            disk_free_bytes=_free_bytes(self._path.parent),
+            last_recorded_at=_last_recorded(self._readers),
+            checked=checked_of(self._path.parent),
             failing={**failing_of(self._path.parent), **self._failures.standing()},
             repositories_behind=self._behind(),
             **_failed_behind(self._readers),
+            **_waiting(self._readers),
         )
 
     def note_failing(self, parts: Mapping[str, str]) -> None:
@@ -103,6 +156,63 @@ class SqliteUpkeep:
         return Compaction(max(0, moved), complete=logged == moved, index_merges=merges)
 
 
+def database_faults(path: Path) -> list[str]:
+    """What SQLite says of damage in a file, a page's worth of it; nothing where it is whole.
+
+    Each table is read with its indexes' structure, 0.3 s for 100 MB, and references between rows are followed.
+    """
+    try:
+        with contextlib.closing(open_connection(path, durable=False, read_only=True)) as connection:
+            told = [str(row[0]) for row in connection.execute(f"PRAGMA quick_check({_FAULTS_TOLD})")]
+            broken = [str(row[0]) for row in connection.execute("PRAGMA foreign_key_check")]
+    except apsw.Error as error:
+        return [f"it cannot be read ({type(error).__name__})"]
+    found = [] if told == ["ok"] else told
+    return found + [f"rows of {table} refer to what is not there" for table in dict.fromkeys(broken)]
+
+
+def checked_of(folder: Path) -> Integrity | None:
+    """What the last check behind a server saw; None where there was none, or the file is none of ours."""
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        told = json.loads((folder / _CHECKED).read_text())
+        return Integrity(
+            int(told["checked_at"]), tuple(map(str, told["database"])), tuple(map(str, told["repositories"]))
+        )
+    return None
+
+
+def last_recorded_of(path: Path) -> Instant | None:
+    """When the newest event of any tenant in a database file was recorded."""
+    readers = Readers(path)
+    try:
+        return _last_recorded(readers)
+    finally:
+        readers.close()
+
+
+def heads_of(path: Path) -> dict[str, str]:
+    """Tenants with documents in a database file, each with the hash of its newest commit that has one."""
+    readers = Readers(path)
+    try:
+        tenants = [row[0] for row in readers.rows(_SQL["document_tenants"])]
+        rows = {tenant_id: readers.row(_SQL["head_commit"], (tenant_id,)) for tenant_id in tenants}
+        return {tenant_id: str(row[1]) for tenant_id, row in rows.items() if row is not None}
+    finally:
+        readers.close()
+
+
+def _last_recorded(readers: Readers) -> Instant | None:
+    row = readers.row(_SQL["newest_recorded"])
+    return None if row is None else row[0]
+
+
+def _free_bytes(folder: Path) -> int | None:
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None  # it went away, which is told
+
+
 class FailedBehind(TypedDict):
     """What failed for good behind the calls of sessions, of every tenant."""
 
@@ -125,6 +235,18 @@ def _failed_behind(readers: Readers) -> FailedBehind:
     (outbox,) = readers.row(_SQL["count_failed_outbox"]) or (0,)
     (inquiries,) = readers.row(_SQL["count_failed_inquiries"]) or (0,)
     return FailedBehind(outbox_failed=outbox, inquiries_failed=inquiries)
+
+
+class SummariesWaiting(TypedDict):
+    """Folded turns that wait for a language model's words, of every tenant, and since when."""
+
+    summaries_waiting: int
+    summaries_waiting_since: int | None
+
+
+def _waiting(readers: Readers) -> SummariesWaiting:
+    count, since = readers.row(_SQL["summaries_waiting"], (FOLD,)) or (0, None)
+    return SummariesWaiting(summaries_waiting=count, summaries_waiting_since=since)
 
 
 def _merge(connection: apsw.Connection) -> bool:

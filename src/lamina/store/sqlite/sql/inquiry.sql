@@ -4,8 +4,8 @@ INSERT INTO inquiry (tenant_id, event_id, task, scope, position, created_at) VAL
 ON CONFLICT DO NOTHING;
 
 -- name: inquiry_heads
--- The oldest open inquiry of each scope, where it is due: it holds back all behind it. The index is skipped through from
--- scope to scope, so that a long queue behind a model that is down costs nothing.
+-- The oldest open inquiry of each scope, where it is due: it holds back all behind it. Tenants take turns, those
+-- behind ?3 first; what was put off stands behind what came meanwhile. The index is skipped through from scope to scope, so that a long queue behind a model that is down costs nothing.
 WITH RECURSIVE head (id) AS (
   SELECT * FROM (SELECT id FROM inquiry INDEXED BY inquiry_open
                  WHERE state IN ('pending', 'answered') ORDER BY tenant_id, scope, position, id LIMIT 1)
@@ -19,29 +19,47 @@ WITH RECURSIVE head (id) AS (
 )
 SELECT o.* FROM head CROSS JOIN inquiry AS o ON o.id = head.id
 WHERE o.state = 'pending' AND coalesce(o.next_attempt_at, 0) <= ?1 AND coalesce(o.lease_until, 0) <= ?1
-ORDER BY o.id LIMIT ?2;
+ORDER BY row_number() OVER (PARTITION BY o.tenant_id ORDER BY coalesce(o.next_attempt_at, o.created_at), o.id), o.tenant_id <= ?3,
+         o.tenant_id LIMIT ?2;
 
 -- name: lease_inquiry
 -- Take an inquiry, unless somebody else has by now.
-UPDATE inquiry SET lease_until = ?2
+UPDATE inquiry SET lease_until = ?2, lease_owner = ?4, fence = ?5
 WHERE id = ?1 AND state = 'pending' AND coalesce(lease_until, 0) <= ?3 AND coalesce(next_attempt_at, 0) <= ?3;
 
 -- name: answer_inquiry
--- A pending inquiry has the answer of an input.
+-- A pending inquiry, leased under the fence ?3, has the answer of an input.
 UPDATE inquiry SET state = 'answered', input_hash = ?2, attempts = attempts + 1, next_attempt_at = NULL,
-                   lease_until = NULL, last_error = NULL
-WHERE id = ?1 AND state = 'pending';
+                   lease_until = NULL, lease_owner = NULL, fence = 0, last_error = NULL
+WHERE id = ?1 AND state = 'pending' AND fence = ?3;
 
 -- name: put_off_inquiry
--- A failed attempt of who holds the lease ?4: due again at ?3, or failed for good when it is null.
+-- A failed attempt under the fence ?4: due again at ?3, or failed for good when it is null.
 UPDATE inquiry SET attempts = attempts + 1, last_error = ?2, next_attempt_at = ?3, lease_until = NULL,
-                   state = iif(?3 IS NULL, 'failed', state)
-WHERE id = ?1 AND state IN ('pending', 'answered') AND lease_until IS ?4;
+                   lease_owner = NULL, fence = 0, state = iif(?3 IS NULL, 'failed', state)
+WHERE id = ?1 AND state IN ('pending', 'answered') AND fence = ?4;
+
+-- name: defer_inquiry
+-- Nobody could be asked: due again at ?3, without an attempt, for who holds the fence ?4.
+UPDATE inquiry SET last_error = ?2, next_attempt_at = ?3, lease_until = NULL, lease_owner = NULL, fence = 0
+WHERE id = ?1 AND state = 'pending' AND fence = ?4;
+
+-- name: end_inquiry
+-- What was asked under the fence ?3 has taken effect, and is asked no more.
+DELETE FROM inquiry WHERE tenant_id = ?1 AND id = ?2 AND state = 'pending' AND fence = ?3;
+
+-- name: summaries_waiting
+-- How many turns wait for a model's words, task ?1, and since when the first does.
+SELECT count(*), min(created_at) FROM inquiry INDEXED BY inquiry_open WHERE state IN ('pending', 'answered') AND task = ?1;
+
+-- name: forget_task
+-- Delete what is asked about any of these events, ?3, as one task.
+DELETE FROM inquiry WHERE tenant_id = ?1 AND task = ?2 AND event_id IN (SELECT value FROM json_each(?3));
 
 -- name: drop_inquiry
 -- Nobody needs an answer any more.
-UPDATE inquiry SET state = 'dropped', next_attempt_at = NULL, lease_until = NULL
-WHERE id = ?1 AND state IN ('pending', 'answered');
+UPDATE inquiry SET state = 'dropped', next_attempt_at = NULL, lease_until = NULL, lease_owner = NULL, fence = 0
+WHERE id = ?1 AND state IN ('pending', 'answered') AND fence = ?2;
 
 -- name: answered_inquiries
 -- Those whose answers wait to take effect.
@@ -75,9 +93,16 @@ WHERE tenant_id = ?1 AND scope = ?2 AND state = 'applied' AND applied_after >= ?
        AND cancelled_after IS NOT 'captured' ORDER BY position LIMIT 1), 9223372036854775807)
 ORDER BY applied_after, applied_order;
 
--- name: release_inquiry_leases
--- Give every lease back.
-UPDATE inquiry SET lease_until = NULL WHERE state IN ('pending', 'answered') AND lease_until IS NOT NULL;
+-- name: release_inquiries
+-- Give leases back: ?1 is a JSON list of ids and fences.
+UPDATE inquiry SET lease_until = NULL, lease_owner = NULL, fence = 0
+FROM json_each(?1) AS held
+WHERE inquiry.id = held.value ->> 0 AND fence = held.value ->> 1;
+
+-- name: inquiry_leases_left
+-- The leases of those who are gone end.
+UPDATE inquiry SET lease_until = NULL, lease_owner = NULL, fence = 0
+WHERE state IN ('pending', 'answered') AND lease_until IS NOT NULL;
 
 -- name: revive_inquiries
 -- Inquiries of a tenant that failed for good are due again, at or under a scope; answered ones keep their answer.

@@ -1,3 +1,8 @@
+-- name: next_fence
+-- The number of the next lease, higher than every one before.
+INSERT INTO lease_counter (id, fence) VALUES (1, 1)
+ON CONFLICT (id) DO UPDATE SET fence = fence + 1 RETURNING fence;
+
 -- name: pending_jobs
 -- A page of the pending jobs of a stage past an event, in the order of the log; their time may not have come.
 SELECT tenant_id, event_id, scope, position, event_seq, attempts, next_attempt_at, last_error FROM job
@@ -52,7 +57,7 @@ SELECT 1 FROM job WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2 L
 -- Leases of a stage that had run out by ?2: an attempt that failed. ?5 is the wait after the second, doubled from then on.
 UPDATE job SET state = 'pending', attempts = min(attempts + 1, ?3), last_error = ?4,
                next_attempt_at = iif(attempts = 0, next_attempt_at, ?2 + (?5 << (attempts - 1))),
-               lease_until = NULL, lease_owner = NULL
+               lease_until = NULL, lease_owner = NULL, fence = 0
 WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2;
 
 -- name: leases_left
@@ -67,12 +72,12 @@ WHERE stage IN (SELECT value FROM json_each(?1)) AND state = 'failed';
 
 -- name: lease_job
 -- Take a job.
-UPDATE job SET state = 'running', lease_until = ?4, lease_owner = ?5
+UPDATE job SET state = 'running', lease_until = ?4, lease_owner = ?5, fence = ?6
 WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3;
 
 -- name: end_job
--- A stage is done.
-DELETE FROM job WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3 AND state <> 'failed';
+-- A stage is done by who leased it under the fence ?4.
+DELETE FROM job WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3 AND state <> 'failed' AND fence = ?4;
 
 -- name: next_job
 -- Queue the stage after the one that ended, ?4, unless the event was cancelled there: a replay stops where it did.
@@ -82,10 +87,10 @@ WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NOT ?4
 ON CONFLICT DO NOTHING;
 
 -- name: fail_job
--- Note a failure of ?7, who holds the lease: due again, or failed for good when ?4 is null.
+-- Note a failure under the fence ?7: due again, or failed for good when ?4 is null.
 UPDATE job SET state = iif(?4 IS NULL, 'failed', 'pending'), attempts = min(attempts + 1, ?6), next_attempt_at = ?4,
-               lease_until = NULL, lease_owner = NULL, last_error = ?5
-WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3 AND state = 'running' AND lease_owner = ?7;
+               lease_until = NULL, lease_owner = NULL, fence = 0, last_error = ?5
+WHERE tenant_id = ?1 AND event_id = ?2 AND stage = ?3 AND state = 'running' AND fence = ?7;
 
 -- name: jobs_of_event
 -- What is left to do for an event, and what failed.
@@ -102,7 +107,7 @@ SELECT state, count(*) FROM job GROUP BY state;
 
 -- name: release_jobs
 -- Make an owner's leased jobs due again: ?2 is a JSON list of the stages.
-UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL
+UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL, fence = 0
 WHERE stage IN (SELECT value FROM json_each(?2)) AND state = 'running' AND lease_owner = ?1;
 
 -- name: requeue_all

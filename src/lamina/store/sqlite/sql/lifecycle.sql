@@ -1,6 +1,6 @@
 -- name: last_lifecycle
--- The newest row of all: its sequence and arrival.
-SELECT sequence, arrived_at FROM lifecycle ORDER BY sequence DESC LIMIT 1;
+-- The newest row of a tenant: its sequence and arrival.
+SELECT sequence, arrived_at FROM lifecycle WHERE tenant_id = ?1 ORDER BY sequence DESC LIMIT 1;
 
 -- name: last_number
 -- How far an event's own count has come.
@@ -8,7 +8,7 @@ SELECT coalesce(max(number), 0) FROM lifecycle WHERE tenant_id = ?1 AND event_id
 
 -- name: insert_lifecycle
 -- Something happened.
-INSERT INTO lifecycle (sequence, tenant_id, id, name, scope, event_id, job_id, number, arrived_at, payload)
+INSERT INTO lifecycle (tenant_id, sequence, id, name, scope, event_id, job_id, number, arrived_at, payload)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
 
 -- name: find_lifecycle

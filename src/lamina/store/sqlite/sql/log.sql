@@ -5,8 +5,9 @@ SELECT position, recorded_at FROM event WHERE tenant_id = ?1 ORDER BY position D
 -- name: insert_event
 -- One entry of the log; returns nothing, its seq is the table's next.
 INSERT INTO event (seq, tenant_id, position, id, scope, caller, observed_actor, subject, parties, session, modality,
-                   content, context, directives, origin_channel, origin_trust, batch_id, observed_at, recorded_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19);
+                   content, context, directives, origin_channel, origin_trust, batch_id, observed_at, recorded_at,
+                   observed_offset)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20);
 
 -- name: last_seq
 -- The newest row of the log over all tenants.
@@ -158,6 +159,20 @@ FROM json_each(?2) AS wanted;
 SELECT count(*) FROM event
 WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND cancelled_after IS NULL;
 
+-- name: put_zone_offset
+-- By which clock an event was read that was sent without an offset; the first word stays.
+UPDATE event SET zone_offset = ?3
+WHERE tenant_id = ?1 AND id = ?2 AND observed_offset IS NULL AND zone_offset IS NULL;
+
 -- name: mark_cancelled
 -- Exclude an event from recall and lists, noting how far derivation had come.
 UPDATE event SET cancelled_after = ?3 WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NULL;
+
+-- name: newest_recorded
+-- When the newest event of any tenant was recorded: the last of each by its index, which is skipped through.
+WITH RECURSIVE known (tenant_id) AS (
+  SELECT min(tenant_id) FROM event
+  UNION ALL
+  SELECT (SELECT min(tenant_id) FROM event WHERE tenant_id > k.tenant_id) FROM known AS k WHERE k.tenant_id IS NOT NULL
+)
+SELECT max((SELECT recorded_at FROM event WHERE tenant_id = k.tenant_id ORDER BY position DESC LIMIT 1)) FROM known AS k;

@@ -79,49 +79,70 @@ INSERT INTO outbox (tenant_id, scope, session, sitting, event_id, sent_at, creat
 
 -- name: unfold_session
 -- Forget what a sitting's summary and bridge tell.
-UPDATE session SET summary = '', bridge = NULL, folded = 0
+UPDATE session SET summary = '', bridge = NULL, folded = 0, worded = NULL, revision = revision + 1
 WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4;
 
 -- name: lease_outbox
 -- Take a row.
-UPDATE outbox SET lease_until = ?2 WHERE id = ?1;
+UPDATE outbox SET lease_until = ?2, lease_owner = ?3, fence = ?4 WHERE id = ?1;
 
 -- name: fold_outbox
--- Note that rows are folded, sent too where ?5 says so, else their attempts count anew: ?2 is a JSON list, rows folded
--- before are left alone.
+-- Note that rows leased under the fence ?6 are folded, sent too where ?5 says so, else their attempts count anew: ?2 is a JSON
+-- list, rows folded before are left alone.
 UPDATE outbox
 SET folded_at = ?3, state = iif(?5, 'sent', state), sent_at = iif(?5, ?3, sent_at),
     attempts = iif(?5, attempts + 1, 0), next_attempt_at = NULL, lease_until = iif(?5, NULL, lease_until),
-    last_error = NULL
-WHERE tenant_id = ?1 AND sitting = ?4 AND id IN (SELECT value FROM json_each(?2)) AND folded_at IS NULL;
+    lease_owner = iif(?5, NULL, lease_owner), fence = iif(?5, 0, fence), last_error = NULL
+WHERE tenant_id = ?1 AND sitting = ?4 AND id IN (SELECT value FROM json_each(?2)) AND folded_at IS NULL
+  AND fence = ?6;
 
 -- name: fold_session
--- What a sitting's summary tells now, of ?6 turns more; the bridge where one is given.
-UPDATE session SET summary = ?5, folded = folded + ?6, bridge = coalesce(?7, bridge)
-WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4;
+-- What a sitting's summary tells now, of ?6 turns more, unless it changed since it was at the revision ?9; the bridge where one is
+-- given. Where a model is asked, ?8, it goes on from what was told before; else the rules' words stand.
+UPDATE session SET summary = ?5, folded = folded + ?6, bridge = coalesce(?7, bridge), revision = revision + 1,
+                   worded = iif(?8, coalesce(worded, summary), NULL)
+WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4 AND revision = ?9;
+
+-- name: word_session
+-- What a language model makes of one turn more of a sitting, unless the summary changed since the revision ?8. ?5 is null once
+-- nothing waits for the model; ?6 and ?7 stay as they are where they are null.
+UPDATE session SET worded = ?5, summary = coalesce(?6, summary), bridge = coalesce(?7, bridge), revision = revision + 1
+WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND number = ?4 AND revision = ?8;
+
+-- name: outbox_of_event
+-- Where an event that left its window stood.
+SELECT scope, session, sitting FROM outbox WHERE tenant_id = ?1 AND event_id = ?2;
+
+-- name: turns_to_word
+-- The turns of a sitting that wait for a model's words, in the order of leaving.
+SELECT i.event_id FROM inquiry AS i INDEXED BY inquiry_open
+CROSS JOIN outbox AS o ON o.tenant_id = i.tenant_id AND o.event_id = i.event_id
+WHERE i.tenant_id = ?1 AND i.scope = ?2 AND i.state IN ('pending', 'answered') AND i.task = ?5
+  AND o.session = ?3 AND o.sitting = ?4
+ORDER BY i.position, i.id LIMIT ?6;
 
 -- name: send_outbox
--- Everybody has had these rows: ?1 is a JSON list of ids and of leases that still have to hold.
+-- Everybody has had these rows: ?1 is a JSON list of ids and of fences that still have to hold.
 UPDATE outbox SET state = 'sent', attempts = attempts + 1, sent_at = ?2, next_attempt_at = NULL, lease_until = NULL,
-                  last_error = NULL
+                  lease_owner = NULL, fence = 0, last_error = NULL
 FROM json_each(?1) AS held
-WHERE outbox.id = held.value ->> 0 AND lease_until IS held.value ->> 1 AND state <> 'sent';
+WHERE outbox.id = held.value ->> 0 AND fence = held.value ->> 1 AND state <> 'sent';
 
 -- name: put_off_outbox
--- A failed attempt of who holds the lease ?5: due again at ?3, or failed for good when ?4.
+-- A failed attempt under the fence ?5: due again at ?3, or failed for good when ?4.
 UPDATE outbox SET attempts = attempts + 1, last_error = ?2, next_attempt_at = ?3, lease_until = NULL,
-                  state = iif(?4, 'failed', 'pending')
-WHERE id = ?1 AND state = 'pending' AND lease_until IS ?5;
+                  lease_owner = NULL, fence = 0, state = iif(?4, 'failed', 'pending')
+WHERE id = ?1 AND state = 'pending' AND fence = ?5;
 
 -- name: release_outbox
--- Give leases back: ?1 is a JSON list of ids and leases.
-UPDATE outbox SET lease_until = NULL
+-- Give leases back: ?1 is a JSON list of ids and fences.
+UPDATE outbox SET lease_until = NULL, lease_owner = NULL, fence = 0
 FROM json_each(?1) AS held
-WHERE outbox.id = held.value ->> 0 AND lease_until = held.value ->> 1;
+WHERE outbox.id = held.value ->> 0 AND fence = held.value ->> 1;
 
--- name: release_outbox_leases
--- Give every lease back.
-UPDATE outbox SET lease_until = NULL WHERE state = 'pending' AND lease_until IS NOT NULL;
+-- name: outbox_leases_left
+-- The leases of those who are gone end.
+UPDATE outbox SET lease_until = NULL, lease_owner = NULL, fence = 0 WHERE state = 'pending' AND lease_until IS NOT NULL;
 
 -- name: revive_outbox
 -- Rows of a tenant that failed for good are due again, at or under a scope.

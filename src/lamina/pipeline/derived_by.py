@@ -1,0 +1,30 @@
+"""By which versions rows are derived: the one place that a worker compares a folder with.
+
+A folder whose rows other versions made is derived anew, scope by scope. So raise the version of whatever derives otherwise
+than it did, also where only a column is added: rows of an older release would lack it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from lamina.models.minilm import MiniLmEmbedder
+from lamina.pipeline.extract.extractor import NAME
+from lamina.pipeline.loops import applying, keeping
+from lamina.store.rules.rederivation import VECTORS
+
+__all__ = ["DERIVED_BY"]
+
+DERIVED_BY: Final[Mapping[str, str]] = {
+    "facts": NAME,
+    "loops": keeping.EXTRACTOR,
+    "loops by a model": applying.EXTRACTOR,
+    "beliefs": "1",
+    "episodes": "1",
+    "concepts": "1",
+    "search rows": "1",
+    "columns": "1",
+    VECTORS: MiniLmEmbedder.name,
+}
+"""Part to version; ``columns`` counts the changes to what tables of derived rows have."""

@@ -1,0 +1,73 @@
+"""Letting a language model word a summary behind the rules: turn after turn, as the turns left their window.
+
+Rules have folded each of these turns by then, so that the summary tells of it whatever becomes of the model. What the model makes of
+a turn takes the place of the rules' words, and the turns that still wait for it are put after that by rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lamina import limits
+from lamina.kernel.events import Event
+from lamina.session.folders import Folder
+from lamina.session.folding import bridge_text, fold_turn, said_of
+from lamina.store.ports.sessions import Reworded, Wording
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Inquiry
+
+__all__ = ["Rewording"]
+
+_LANDINGS_TRIED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """Words the turns of a store with a folder."""
+
+    store: Store
+    folder: Folder
+
+    def settle(self, inquiry: Inquiry, *, by_rules: bool = False) -> bool:
+        """Word the turn of an inquiry, and end it; by rules where the folder is not to be asked. Whether it was asked. Raises what
+        it raises."""
+        wording = self._wording(inquiry)
+        turn = self.store.log.get(inquiry.tenant_id, [inquiry.event_id]).get(inquiry.event_id)
+        if wording is None:
+            self.store.inquiries.drop(inquiry)
+            return False
+        base = wording.sitting.worded or ""
+        text, asks = base, False
+        if turn is not None and not turn.excluded:
+            asks = not by_rules
+            text = self.folder.fold(base, said_of(turn)) if asks else fold_turn(base, said_of(turn))
+        for _ in range(_LANDINGS_TRIED):
+            if wording.sitting.worded != base or self._land(inquiry, wording, text):
+                return asks
+            wording = self._wording(inquiry)
+            if wording is None:
+                return asks
+        self.store.inquiries.release([inquiry])
+        return asks
+
+    def _wording(self, inquiry: Inquiry) -> Wording | None:
+        """The sitting of an inquiry whose turn is the next to be worded; None where nobody needs that any more."""
+        wording = self.store.sessions.wording(inquiry.tenant_id, inquiry.event_id)
+        return wording if wording is not None and wording.waiting[:1] == (inquiry.event_id,) else None
+
+    def _land(self, inquiry: Inquiry, wording: Wording, text: str) -> bool:
+        sitting, rest = wording.sitting, wording.waiting[1:]
+        summary: str | None = None
+        if len(rest) < limits.SESSION_WORDING_READ_MAX:
+            summary = text
+            for event in self._events(inquiry.tenant_id, rest):
+                summary = fold_turn(summary, said_of(event))
+        bridge = bridge_text(summary, ()) if sitting.bridge is not None and summary is not None else None
+        worded = text if rest else None
+        return self.store.sessions.reword(
+            Reworded(sitting=sitting, inquiry=inquiry, worded=worded, summary=summary, bridge=bridge)
+        )
+
+    def _events(self, tenant_id: str, event_ids: tuple[str, ...]) -> list[Event]:
+        events = self.store.log.get(tenant_id, event_ids)
+        return [events[key] for key in event_ids if key in events and not events[key].excluded]

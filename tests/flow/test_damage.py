@@ -1,0 +1,285 @@
+"""Bytes flipped on disk: seen by doctor, by a check behind the calls and by health, and mended where rows have it all."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from given import NOON, TENANT, CountedIds, ManualClock, append
+from lamina.cli import damage, supervise
+from lamina.cli.main import app
+from lamina.cli.supervise import Workers
+from lamina.errors import Unavailable
+from lamina.kernel.time import SECOND_US
+from lamina.observe.health import HealthRequest, Operating
+from lamina.observe.rounds import Failures
+from lamina.settings import Settings
+from lamina.store.documents.checking import fault_of
+from lamina.store.documents.repository import folder_name
+from lamina.store.ports.documents import Change, ChangeKind, Write
+from lamina.store.sqlite import SqliteStore, database_faults, heads_of
+from lamina.store.watch import Watch
+from processes import wait_until
+
+DAY = 24 * 3600 * SECOND_US
+
+
+def opened(folder: Path, clock: ManualClock | None = None) -> SqliteStore:
+    return SqliteStore(folder, clock=clock or ManualClock(), ids=CountedIds(), durable=False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A store with documents of 30 KB each that hold no words, so that flips fall into content."""
+    chance = random.Random(7)
+    store = opened(tmp_path / "data")
+    for number in range(6):
+        change = Change(f"projects/f{number}.md", ChangeKind.PUT, chance.randbytes(30_000).hex().encode())
+        write = Write(tenant_id=TENANT, author="agent:nia", message=f"write {number}", changes=[change])
+        store.documents.write([write])
+    for number in range(200):
+        append(store, f"tea at {number} " * 40)
+    store.close()
+    return tmp_path / "data"
+
+
+def repository(folder: Path) -> Path:
+    return folder / "relay" / folder_name(TENANT)
+
+
+def flip(path: Path, seed: int, bytes_flipped: int = 40, start: int = 4096) -> None:
+    chance, data = random.Random(seed), bytearray(path.read_bytes())
+    for _ in range(bytes_flipped):
+        data[chance.randrange(start, len(data) - start)] ^= 1 << chance.randrange(8)
+    path.chmod(0o600)
+    path.write_bytes(data)
+
+
+def flip_pack(folder: Path, seed: int = 1) -> None:
+    packs = sorted((repository(folder) / "objects" / "pack").glob("*.pack"), key=lambda p: p.stat().st_size)
+    flip(packs[-1], seed, start=200)
+
+
+def doctor(folder: Path, *more: str) -> dict[str, dict[str, str]]:
+    command = [sys.executable, "-m", "lamina", "doctor", "--data", str(folder), "--json", *more]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=120)
+    return {check["name"]: check for check in json.loads(done.stdout)}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_flipped_bytes_inside_a_pack_are_seen(folder: Path, seed: int) -> None:
+    head = heads_of(folder / "lamina.db")[TENANT]
+    assert fault_of(repository(folder), head) is None
+    flip_pack(folder, seed)
+    assert fault_of(repository(folder), head) is not None
+    assert damage.documents_check(folder, repaired=[]).state == "note"
+
+
+def test_a_repository_that_is_behind_the_database_or_gone_is_seen(folder: Path) -> None:
+    assert "is not in it" in str(fault_of(repository(folder), "0" * 40))
+    shutil.rmtree(repository(folder))
+    assert damage.documents_check(folder, repaired=[]).found.count("it is not there") == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_flipped_bytes_in_the_database_are_seen(folder: Path, seed: int) -> None:
+    assert database_faults(folder / "lamina.db") == []
+    chance, path = random.Random(seed), folder / "lamina.db"
+    data = bytearray(path.read_bytes())
+    for page in chance.sample(range(2, len(data) // 4096), 25):
+        data[page * 4096 : page * 4096 + 64] = chance.randbytes(64)
+    path.write_bytes(data)
+    assert database_faults(path)
+    assert damage.database_check(folder).state == "fail"
+
+
+def test_a_check_behind_the_calls_builds_a_damaged_repository_anew(folder: Path) -> None:
+    head = heads_of(folder / "lamina.db")[TENANT]
+    flip_pack(folder)
+    store = opened(folder)
+    store.documents.recover()
+    checked = store.upkeep.check(NOON)
+    assert checked.repositories == (folder_name(TENANT),)
+    wait_until(lambda: store.upkeep.state().repositories_behind == 0)
+    assert store.upkeep.check(NOON + 1).repositories == ()
+    assert store.upkeep.state().checked == store.upkeep.check(NOON + 1)
+    store.close()
+    assert fault_of(repository(folder), head) is None
+    assert (repository(folder) / "refs" / "heads" / "main").read_text().strip() == head
+
+
+def test_doctor_repairs_from_rows_with_the_same_hashes(folder: Path) -> None:
+    head = heads_of(folder / "lamina.db")[TENANT]
+    flip_pack(folder)
+    assert damage.repair_documents(folder) == [folder_name(TENANT)]
+    assert damage.repair_documents(folder) == []
+    assert fault_of(repository(folder), head) is None
+
+
+@pytest.mark.model
+def test_doctor_tells_all_of_it(folder: Path) -> None:
+    flip_pack(folder)
+    told = doctor(folder)
+    assert {name: told[name]["state"] for name in ("database", "documents", "clock", "derivation")} == {
+        "database": "ok",
+        "documents": "note",
+        "clock": "ok",
+        "derivation": "note",
+    }
+    assert "does not match its checksum" in told["documents"]["found"]
+    assert "built anew" in doctor(folder, "--repair")["documents"]["found"]
+
+
+def test_beside_a_server_nothing_is_repaired(folder: Path) -> None:
+    flip_pack(folder)
+    store = opened(folder)
+    store.documents.recover()
+    with pytest.raises(Unavailable, match="another process writes"):
+        damage.repair_documents(folder)
+    store.close()
+
+
+def test_events_ahead_of_the_clock_are_told(tmp_path: Path) -> None:
+    clock = ManualClock(NOON + 400 * DAY)
+    store = opened(tmp_path, clock)
+    append(store, "tea")
+    clock.at = NOON
+    append(store, "tea", tenant_id="other")
+    assert store.upkeep.state().last_recorded_at == NOON + 400 * DAY
+    store.close()
+    assert damage.clock_check(tmp_path, NOON).state == "note"
+    assert "2027-06-17" in damage.clock_check(tmp_path, NOON).found
+    assert damage.clock_check(tmp_path, NOON + 400 * DAY - SECOND_US).state == "ok"
+
+
+# ---- restoring
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_damaged_clone_is_refused_in_words(folder: Path, tmp_path: Path, seed: int) -> None:
+    flip_pack(folder, seed)
+    asked = [
+        "restore",
+        "--from-git",
+        str(repository(folder)),
+        "--data",
+        str(tmp_path / "new"),
+        "--tenant",
+        TENANT,
+    ]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code != 0
+    assert type(done.exception) is SystemExit
+    assert "INVALID_CLONE" in done.output
+    assert "damaged" in done.output
+    store = opened(tmp_path / "new")
+    assert store.documents.below(TENANT, "", with_content=False) == []
+    store.close()
+
+
+# ---- health
+
+
+def health(world: Any) -> tuple[int, dict[str, Any]]:
+    response = world.call("GET", "/v1/admin/health")
+    return response.status_code, response.json()
+
+
+def test_health_tells_the_last_check_and_never_checks(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert health(world)[1]["integrity"] is None
+    world.store.upkeep.check(world.clock.at)
+    world.clock.at += 90 * SECOND_US
+    monkeypatch.setattr(world.store.upkeep, "check", lambda now: pytest.fail("health checks nothing itself"))
+    assert health(world)[1]["integrity"] == {"age_s": 90.0, "database": [], "repositories": []}
+
+
+def test_health_tells_of_events_ahead_of_the_clock(world: Any) -> None:
+    world.clock.at += 2 * DAY
+    world.event("tea")
+    world.clock.at -= 2 * DAY
+    status, report = health(world)
+    assert (status, report["recorded_ahead_s"]) == (200, 2 * 86_400.0)
+    assert any("ahead of the clock" in problem for problem in report["problems"])
+
+
+def test_health_tells_what_is_derived_anew(world: Any) -> None:
+    assert health(world)[1]["derivation"]["current"]
+    world.land(world.fact())
+    world.store.rederivation.begin({"facts": "rules/1"})
+    derivation = health(world)[1]["derivation"]
+    assert (derivation["current"], derivation["scopes_left"]) == (False, 1)
+
+
+def test_a_folder_that_went_away_is_a_report(tmp_path: Path) -> None:
+    store = opened(tmp_path / "data")
+    append(store, "tea")
+    store.upkeep.state()  # this thread has the file open, as those of a server have
+    (tmp_path / "data").rename(tmp_path / "elsewhere")
+    for thread in (lambda run: run(), in_a_new_thread):
+        failure = thread(lambda: refusal(store))
+        report = failure.details["health"]
+        assert (failure.code, report["status"]) == ("WAL_UNAVAILABLE", "unavailable")
+        assert "the log cannot be written" in report["problems"]
+    (tmp_path / "elsewhere").rename(tmp_path / "data")
+    store.close()
+
+
+def refusal(store: SqliteStore) -> Unavailable:
+    with pytest.raises(Unavailable) as raised:
+        Operating(store, Watch(store)).health(HealthRequest(), SimpleNamespace(now=NOON))  # type: ignore[arg-type]
+    return raised.value
+
+
+def in_a_new_thread(run: Any) -> Any:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run).result()
+
+
+# ---- behind the calls
+
+
+@pytest.fixture
+def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Workers, list[Any]]]:
+    """A supervisor whose workers only sleep, and where waiting for the first fails three times."""
+    started: list[Any] = []
+
+    class Process(subprocess.Popen):  # type: ignore[type-arg]
+        failing = 3
+
+        def __init__(self, command: Any) -> None:
+            super().__init__([sys.executable, "-c", "import time; time.sleep(60)"])
+            started.append(self)
+
+        def wait(self, timeout: float | None = None) -> int:
+            if self.failing and threading.current_thread().name == "lamina-workers":
+                self.failing -= 1
+                raise OSError(22, "Invalid argument")
+            return super().wait(timeout)
+
+    monkeypatch.setattr(supervise.subprocess, "Popen", Process)
+    failures = Failures()
+    kept = Workers(Settings(data=tmp_path), failures)
+    kept.start()
+    yield kept, started
+    kept.stop()
+
+
+def test_a_worker_that_lives_is_not_forgotten(workers: tuple[Workers, list[Any]]) -> None:
+    _, started = workers
+    wait_until(lambda: bool(started) and started[0].failing == 0)
+    assert len(started) == 1
+    assert started[0].poll() is None
+    started[0].kill()
+    wait_until(lambda: len(started) == 2)

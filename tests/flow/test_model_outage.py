@@ -1,0 +1,152 @@
+"""A language model answers 500 while people talk: no turn goes missing, and when it is back it words what it missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from given import NOON, CountedIds, ManualClock
+from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.kernel.operations import Call, Principal
+from lamina.kernel.time import SECOND_US, rfc3339
+from lamina.models.generator import OpenAiGenerator
+from lamina.session.brief import Briefing
+from lamina.session.drain import Drain
+from lamina.session.folding import Said, fold_turn
+from lamina.session.ingest import Ingesting
+from lamina.session.inquirer import Inquirer
+from lamina.session.names import scope_of
+from lamina.session.requests import BriefAsked, Ingest
+from lamina.store.ports.sessions import Place, Sitting
+from lamina.store.sqlite import SqliteStore
+from modelled import ModelServer, Told
+
+TURNS = 40
+MARKED = {
+    1: ("I need to renew my passport before 14 May.", "passport"),
+    4: ("I have to pay the invoice 7781 of Okafor.", "7781"),
+    7: ("My sister Winifred moved to Turku in March.", "Turku"),
+    10: ("We decided to sell the blue Volvo on Friday.", "Volvo"),
+    14: ("I promised Priyanka the slides by 9 June.", "Priyanka"),
+    18: ("The dentist is booked for 3 July at 10.", "dentist"),
+    23: ("I started at Hafenlink on 1 April.", "Hafenlink"),
+    26: ("Remind me to call Elif about the boiler on Monday.", "boiler"),
+}
+"""What is said in eight turns, and a word that tells of each."""
+
+
+def text_of_turn(number: int) -> str:
+    return MARKED[number][0] if number in MARKED else f"ok, go on {number}"
+
+
+def worded(told: Told) -> str:
+    return fold_turn(told["summary"], Said(told["speaker"], told["turn"]))
+
+
+class Talk:
+    """A chat with its own store, beside a model."""
+
+    def __init__(self, folder: Path, model: ModelServer) -> None:
+        self.clock = ManualClock()
+        self.store = SqliteStore(folder, clock=self.clock, ids=CountedIds(), durable=False)
+        self.generator = OpenAiGenerator(model.url, "small", timeout_s=5)
+        self.drain = Drain(self.store, self.clock, words_by_model=True)
+        self.inquirer = Inquirer(self.store, self.clock, self.generator)
+        principal = Principal("lamina", "service:app", "http")
+        self.call = Call(principal, "req_1", NOON, PolicyPermits(OpenPolicy(), principal))
+
+    def say(self, number: int) -> None:
+        body = {
+            "tenantId": "t",
+            "userId": "u",
+            "personaId": "p",
+            "role": "user",
+            "text": text_of_turn(number),
+            "timestamp": rfc3339(self.clock.at),
+            "sessionId": "s",
+        }
+        Ingesting(self.store).ingest(Ingest.model_validate(body), self.call)
+
+    def behind(self) -> None:
+        """What is done behind the calls within a second."""
+        self.drain.drain()
+        while self.inquirer.step():
+            pass
+        self.clock.at += SECOND_US
+
+    def sitting(self) -> Sitting:
+        sitting = self.store.sessions.sitting(Place("lamina", scope_of("t", "u"), "s"))
+        assert sitting is not None
+        return sitting
+
+    def brief(self) -> Any:
+        now = rfc3339(self.clock.at)
+        asked = BriefAsked(
+            tenant_id="t", user_id="u", persona_id="p", session_id="s", now=now, mode="in_session"
+        )
+        return Briefing(self.store).brief(asked, self.call).result
+
+    def told(self) -> set[str]:
+        """The key words that the brief tells of."""
+        brief = self.brief()
+        shown = brief.rolling_summary + " ".join(turn.text for turn in brief.working_memory)
+        return {word for _, word in MARKED.values() if word in shown}
+
+    def close(self) -> None:
+        self.generator.close()
+        self.store.close()
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    model = ModelServer(worded)
+    yield model
+    model.stop()
+
+
+def test_no_turn_goes_missing_while_the_model_answers_500(tmp_path: Path, model: ModelServer) -> None:
+    sound, talk = Talk(tmp_path / "sound", model), Talk(tmp_path / "talk", model)
+    for number in range(TURNS):
+        model.status = 200
+        sound.say(number)
+        sound.behind()
+        model.status = 500
+        talk.say(number)
+        assert talk.told() >= sound.told(), "before anything was done behind it"
+        talk.behind()
+        sitting = talk.sitting()
+        assert sitting.folded + len(sitting.buffered) == sitting.turns == number + 1
+        assert talk.told() == sound.told() == {word for at, (_, word) in MARKED.items() if at <= number}
+    waiting = talk.store.upkeep.state()
+    assert (waiting.summaries_waiting, waiting.summaries_waiting_since) == (28, NOON + 12 * SECOND_US)
+    model.status = 200
+    talk.clock.at += 60 * SECOND_US
+    talk.behind()
+    assert talk.brief().rolling_summary == sound.brief().rolling_summary
+    assert talk.store.upkeep.state().summaries_waiting == 0
+    sound.close()
+    talk.close()
+
+
+def test_a_model_that_is_gone_is_asked_by_one_question_at_a_time(tmp_path: Path, model: ModelServer) -> None:
+    talk = Talk(tmp_path, model)
+    model.status = 503
+    for number in range(TURNS):
+        talk.say(number)
+        talk.drain.drain()
+    for _ in range(TURNS):
+        talk.inquirer.step()
+    assert len(model.requests) == 1
+    model.stop()
+    talk.clock.at += 3600 * SECOND_US
+    assert [talk.inquirer.step() for _ in range(3)] == [1, 0, 0]
+    (first, *_) = talk.store.inquiries.unsettled("lamina", None, TURNS)[::-1]
+    assert (first.state, first.attempts, first.last_error) == (
+        "pending",
+        0,
+        "MODEL_UNAVAILABLE: the language model gave no answer: ConnectError",
+    )
+    talk.close()
