@@ -212,6 +212,14 @@ def test_diagnostics_come_in_three_strengths(memory: Memory) -> None:
     full = memory.ask(question, diagnostics="full")
     assert {"plan", "time_ms", "scopes_traversed", "knapsack_evictions"} <= set(summary)
     assert set(summary) < set(full["diagnostics"])
+    assert full["diagnostics"]["policy"] == {
+        "tier_attribution": "deployment",
+        "capability": "scope.read.holistic",
+    }
+    assert full["diagnostics"]["models"]["tokenizer"] == "bert-base-uncased/wordpiece"
+    lines = full["diagnostics"]["lines"]
+    assert {line["marker"]: line["id"] for line in lines} == full["provenance"]["markers"]
+    assert sum(line["tokens"] for line in lines) == full["context_tokens"]
     assert sum(full["layers"]["facts"][0]["contributions"].values()) == pytest.approx(
         full["layers"]["facts"][0]["score"], abs=1e-3
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -20,6 +19,7 @@ from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
 from lamina.recall.compose import compose, disputed
 from lamina.recall.derived import DerivedLayers, DerivedRecords
+from lamina.recall.diagnostics import Trail, in_full, summary
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
 from lamina.recall.layers.reach import Reach, reach_of, traversed
@@ -30,7 +30,7 @@ from lamina.recall.naming import Called, Names, Naming, called
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
-from lamina.recall.render import line_of, render_block
+from lamina.recall.render import Block, line_of, render_block
 from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
@@ -52,29 +52,6 @@ __all__ = ["Held", "Recalling", "Remembrance"]
 
 _DIVERSIFIED = 3
 """MMR chooses among this many times the events that the layer's limit allows."""
-
-
-@dataclass(slots=True)
-class _Trail:
-    """The phases as they happen, each with its own time."""
-
-    phases: list[dict[str, Any]]
-    started: float
-    last: float
-
-    @classmethod
-    def begin(cls) -> _Trail:
-        now = time.perf_counter()
-        return cls([], now, now)
-
-    def note(self, phase: str, **figures: Any) -> None:
-        now = time.perf_counter()
-        self.phases.append({"phase": phase, **figures, "elapsed_ms": round((now - self.last) * 1000, 2)})
-        self.last = now
-
-    @property
-    def total_ms(self) -> float:
-        return round((self.last - self.started) * 1000, 2)
 
 
 class Held(NamedTuple):
@@ -183,7 +160,7 @@ class Recalling:
         """What a pack is chosen from, for a caller inside who words it himself, and may know what users are called."""
         reach = self._reach(request, call)
         plan = self._plan(request, call, reach, breadth, naming)
-        found = self._found(plan, call, _Trail.begin())
+        found = self._found(plan, call, Trail.begin())
         return Remembrance(found.values, found.strength(plan), plan.called)
 
     def _reach(self, request: Recall, call: Call) -> Reach:
@@ -211,7 +188,7 @@ class Recalling:
         return sum(index.changes(tenant_id, scope) + index.last_end(tenant_id, scope) for scope in scopes)
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
-        trail = _Trail.begin()
+        trail = Trail.begin()
         found = self._found(plan, call, trail, explained=request.diagnostics == "full")
         items, more = self._items(plan, found.values, found.more)
         packed = pack(items, plan.max_tokens)
@@ -224,7 +201,7 @@ class Recalling:
             trail.note("compose", lines={layer.value: len(each) for layer, each in lines.items() if each})
         return self._finish(request, plan, call, reach, found, packed, lines, trail)
 
-    def _found(self, plan: Plan, call: Call, trail: _Trail, *, explained: bool = False) -> _Found:
+    def _found(self, plan: Plan, call: Call, trail: Trail, *, explained: bool = False) -> _Found:
         """What answers a plan, phase by phase."""
         trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
         pool = self._retriever.gather(plan)
@@ -358,7 +335,7 @@ class Recalling:
         found: _Found,
         packed: Packed,
         lines: Mapping[Layer, Sequence[Item]],
-        trail: _Trail,
+        trail: Trail,
     ) -> Pack:
         shown = found.shown
         strength = found.strength(plan)
@@ -398,9 +375,27 @@ class Recalling:
                 call,
                 (item.value for item in there),
             ),
-            diagnostics=_diagnostics(request, plan, packed, trail),
+            diagnostics=self._diagnostics(request, plan, call, packed, lines, block, trail),
             as_of=plan.axes.seen_at,
         )
+
+    def _diagnostics(
+        self,
+        request: Recall,
+        plan: Plan,
+        call: Call,
+        packed: Packed,
+        lines: Mapping[Layer, Sequence[Item]],
+        block: Block,
+        trail: Trail,
+    ) -> dict[str, Any] | None:
+        if request.diagnostics == "none":
+            return None
+        told = summary(plan, packed, trail)
+        if request.diagnostics == "full":
+            models = {"embedder": self._retriever.embedder, "tokenizer": self._counter.name}
+            told |= in_full(request, call, models, lines, block)
+        return told
 
 
 def _hash_of(call: Call) -> str:
@@ -432,27 +427,3 @@ def _behind(best: Sequence[ScoredEvent], ranked: Sequence[ScoredEvent], plan: Pl
 
 def _no_layers() -> PackLayers:
     return PackLayers(beliefs=[], facts=[], episodes=[], events=[], understanding=[])
-
-
-def _diagnostics(request: Recall, plan: Plan, packed: Packed, trail: _Trail) -> dict[str, Any] | None:
-    if request.diagnostics == "none":
-        return None
-    figures: dict[str, Any] = {
-        "plan": plan.name,
-        "filters_applied": list(plan.filter.names),
-        "scopes_traversed": list(plan.scopes),
-        "knapsack_evictions": packed.evictions,
-        "time_ms": {phase["phase"]: phase["elapsed_ms"] for phase in trail.phases}
-        | {"total": trail.total_ms},
-        "_partial": False,
-    }
-    if request.diagnostics == "full":
-        figures["policy"] = {"capability": _capability(request)}
-        figures["models"] = {"ranking_weights": DEFAULT, "record_weights": dict(RECORD_WEIGHTS)}
-    return figures
-
-
-def _capability(request: Recall) -> str:
-    if request.view in ("holistic", "descend"):
-        return f"scope.read.{request.view}"
-    return Capability.SCOPE_READ_LOCAL.value
