@@ -59,6 +59,8 @@ def test_a_fact_has_every_documented_field(world: Any) -> None:
         "recorded_to": None,
         "confidence": 0.9,
         "extractor": "lamina-rules/1",
+        "said_by": None,
+        "handed_over": False,
         "superseded_by": None,
         "supersedes": None,
         "excluded_from_recall": False,

@@ -164,6 +164,7 @@ def test_a_read_gives_the_capsule_in_the_order_of_its_shape(continuity: Continui
     answer = continuity("read", **ABOUT)
     assert list(answer) == [
         "ok", "path", "capsule", "archived", "source_state", "recovery_warnings", "trust_signals",
+        "capsule_sha256",
     ]  # fmt: skip
     assert list(answer["capsule"])[:4] == ["schema_version", "subject_kind", "subject_id", "updated_at"]
     assert answer["trust_signals"]["scope_match"] == {"exact": True}

@@ -67,9 +67,9 @@ def remember(
         if as_json:
             show.json(stored)
         else:
-            # Episodes and understanding come later: they may be there by now or not.
+            # Episodes and understanding come later, when nobody waits any more: they may be there by now or not.
             claims = [each for each in stored.derives if layer_of(each) in (Layer.FACTS, Layer.BELIEFS)]
-            show.stored(stored, words_of(client, claims))
+            show.stored(stored, claims, words_of(client, claims))
     if stage not in (None, "captured") and stored.status != stage:
         raise Unavailable(
             "DERIVATION_WAITS",

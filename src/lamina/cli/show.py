@@ -104,11 +104,11 @@ def json(result: BaseModel) -> None:
     print(escaped(said) if sys.stdout.isatty() else said, flush=True)
 
 
-def stored(result: Stored, words: Mapping[str, str]) -> None:
-    """Where an experience came, and what was learned from it, in words where there are any."""
+def stored(result: Stored, derives: Sequence[str], words: Mapping[str, str]) -> None:
+    """Where an experience came, and which records were learned from it, in words where there are any."""
     again = " (it was there already)" if result.replayed else ""
     console().print(f"{result.event_id} {result.status}{again}")
-    for record_id in result.derives:
+    for record_id in derives:
         learned = Text(plain(words.get(record_id, "")))
         console().print(Text.assemble("  ", (record_id, "dim"), "  " if learned else "", learned))
 

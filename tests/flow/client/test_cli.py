@@ -18,7 +18,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from issuing import claims, paseto
-from lamina.cli.doctor import _backlog, _documents, _worker
+from lamina.cli.damage import documents_check
+from lamina.cli.doctor import _backlog, _worker
 from lamina.cli.main import app
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore
@@ -231,7 +232,10 @@ def test_the_doctor_looks_at_everything(live, worker_lives):
         "server",
         "worker",
         "backlog",
+        "database",
         "documents",
+        "clock",
+        "derivation",
     }
     assert {name for name, check in checks.items() if check["state"] == "fail"} == set()
     assert checks["server"]["state"] == "ok"
@@ -286,24 +290,24 @@ def test_the_doctor_looks_at_a_folder_of_a_version_without_inquiries(tmp_path):
 
 
 def test_the_doctor_names_a_repository_that_lost_something(tmp_path):
-    assert _documents(tmp_path).state == "ok"
+    assert documents_check(tmp_path, repaired=[]).state == "ok"
     for content in (b"1", b"2"):
         store = SqliteStore(tmp_path, durable=False)
         change = Change("a", ChangeKind.PUT, content)
         store.documents.write([Write(tenant_id="acme", author="a", message="m", changes=[change])])
         store.close()
-    assert _documents(tmp_path).state == "ok"
+    assert documents_check(tmp_path, repaired=[]).state == "ok"
     packs = (tmp_path / "relay" / "acme.git" / "objects" / "pack").iterdir()
     oldest, *_ = sorted(packs, key=lambda path: path.stat().st_mtime_ns)
     for suffix in (".idx", ".pack"):
         oldest.with_suffix(suffix).unlink()
-    found = _documents(tmp_path)
+    found = documents_check(tmp_path, repaired=[])
     assert (found.state, "acme.git" in found.found) == ("note", True)
     shutil.rmtree(tmp_path / "relay" / "acme.git")
     store = SqliteStore(tmp_path, durable=False)
     store.documents.recover()
     store.close()
-    assert _documents(tmp_path).state == "ok"
+    assert documents_check(tmp_path, repaired=[]).state == "ok"
 
 
 def test_the_doctor_fails_when_the_server_that_has_to_answer_does_not(tmp_path, monkeypatch):

@@ -42,10 +42,10 @@ class FactView(ClaimedView):
     text: str | None
     supports: list[str]
     extractor: str
-    said_by: AuthorView | None
-    handed_over: bool
     superseded_by: str | None
     supersedes: str | None
+    said_by: AuthorView | None = None
+    handed_over: bool = False
 
 
 def fact_view(fact: Fact, supports: Sequence[Support] = ()) -> FactView:
