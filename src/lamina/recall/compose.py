@@ -28,8 +28,8 @@ def compose(
     events = _fitting(said, max_tokens, ())
     beside: list[Item] = []
     for layer, share in shape.shares.items():
-        free = [item for item in candidates.get(layer, ()) if _adds(item, events)]
-        most = FACTS_MAX if layer is Layer.FACTS else len(free)
+        free = [item for item in candidates.get(layer, ()) if shape.named or _adds(item, events)]
+        most = FACTS_MAX if layer is Layer.FACTS and not shape.named else len(free)
         beside += _fitting(free[:most], int(max_tokens * share), events)
     left = max_tokens - sum(item.tokens for item in beside)
     events = _fitting(said, left, beside)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Final, Literal, get_args
@@ -73,11 +73,12 @@ and 0.836; any of its sessions in the top 5 0.949 and 0.855 (``bench/quality_off
 
 @dataclass(frozen=True, slots=True)
 class BlockShape:
-    """What a context block is composed of: up to so many ``events``; the other layers in ``shares`` of the budget where they were
-    named, or the question is of a time or of a whole topic."""
+    """What a context block is composed of: up to so many ``events``, and other layers in ``shares`` of the budget. Unless they
+    were ``named``, or the question spans a time or a topic, facts come only where no event shown tells them, and few of them."""
 
     events: int
     shares: Mapping[Layer, float]
+    named: bool = False
 
 
 _CLASSES: Sequence[tuple[QuestionClass, re.Pattern[str]]] = (
@@ -210,7 +211,7 @@ def plan_recall(
         valid_during=valid,
         recorded_during=Interval(*temporal.recorded_during) if temporal.recorded_during else None,
     )
-    return Plan(
+    plan = Plan(
         tenant_id=principal.tenant_id,
         question=question,
         kind=_classify(question),
@@ -230,8 +231,8 @@ def plan_recall(
         breadth=breadth,
         held_at=None if temporal.as_of is None and temporal.recorded_during is None else axes.seen_at,
         faintest=_faintest(request),
-        block=_block(request),
     )
+    return replace(plan, block=_block(request, plan))
 
 
 def _classify(question: str) -> QuestionClass:
@@ -261,14 +262,16 @@ _LINE_TOKENS_MIN: Final = 16
 """A line of an event has its day, its speaker, quotes and a marker, and so at least this many tokens."""
 
 
-def _block(request: Recall) -> BlockShape | None:
+def _block(request: Recall, plan: Plan) -> BlockShape | None:
     if request.view not in ("holistic", "local", "descend"):
         return None
     events = 0
     if Layer.EVENTS in _layers(request):
         most = request.budgets.per_layer_limits.get(Layer.EVENTS.value, limits.BLOCK_EVENTS_MAX)
         events = min(most, request.budgets.max_tokens // _LINE_TOKENS_MIN + 1)
-    return BlockShape(events, _SHARES if request.include else _DEFAULT_SHARES)
+    spans = plan.asks_for_all or (plan.window is not None and len(plan.asked_for) <= 1)
+    whole = bool(request.include) or spans
+    return BlockShape(events, _SHARES if whole else _DEFAULT_SHARES, named=whole)
 
 
 def _faintest(request: Recall) -> float:
