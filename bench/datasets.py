@@ -30,13 +30,14 @@ class Turn:
 @dataclass(frozen=True, slots=True)
 class Question:
     """``evidence`` are indexes of turns of the scope; ``group`` keeps folds apart; ``kind`` is for reports;
-    ``asked_at`` is what "last week" counts from."""
+    ``asked_at`` is what "last week" counts from, ``answer`` the gold answer in words."""
 
     text: str
     asked_at: datetime
     kind: str
     group: str
     evidence: frozenset[int]
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,14 @@ def locomo(folder: Path) -> list[Scope]:
         place = {turn["dia_id"]: at for at, turn in enumerate(own)}
         newest = max(_instant(turn["datetime"]) for turn in own)
         asked = [
-            Question(q["question"], newest, f"category {q['category']}", name, _places(place, q["evidence"]))
+            Question(
+                q["question"],
+                newest,
+                f"category {q['category']}",
+                name,
+                _places(place, q["evidence"]),
+                str(q["answer"]),
+            )
             for q in questions
             if q["conv_id"] == name and q["category"] < 5
         ]
@@ -82,6 +90,7 @@ def longmemeval(folder: Path) -> list[Scope]:
             q["question_type"],
             q["question_id"],
             _places(place, q["evidence"]),
+            str(q["answer"]),
         )
         for q in questions
     ]

@@ -4,8 +4,9 @@
 
 Promise: turn level top 10 of at least 0.80 and any session top 5 of at least 0.94 on LoCoMo (categories 1-4), turn level
 top 10 of at least 0.77 on pooled LongMemEval, with one setting. Baseline: stemmed BM25 over the same turns in the same
-run. Beside them: questions whose whole evidence is inside a context block of 1,000 tokens, and how well the abstain
-signal tells questions that have an answer from those that have none. Nothing is stored between runs.
+run. Beside them, for context blocks of 500, 1,000 and 2,000 tokens: questions whose whole evidence is inside, and the
+share of the answer's words that is, of the default block, of one of up to 60 events alone, and of plain lines by BM25;
+and how well the abstain signal tells questions that have an answer from those that have none.
 """
 
 from __future__ import annotations
@@ -21,13 +22,17 @@ from typing import Any
 
 import numpy as np
 
+from blocks import BUDGETS, Block, Held, held, plain_block
 from datasets import Question, Scope, Turn, locomo, longmemeval, unanswerable
 from harness import Server, machine, publish, serving, temporary_folder
 from lamina import limits
 from lamina.language.tokens import analyse, content_terms, event_terms
+from lamina.models.counter import WordPieceCounter
 from measures import NAMES, measure
 
-LISTED, BLOCK_TOKENS = 100, 1000
+LISTED, EVENTS_ALONE = 100, 60
+_ABSTAIN_TOKENS = 1000
+_BLOCKS = ("default", "60 events", "BM25")
 _K1, _B = 1.2, 0.75
 _SHOWN = ("turn@5", "turn@10", "turn@20", "any@5", "any@10", "all@5", "all@10")
 
@@ -137,7 +142,8 @@ def _ask(
     every: int,
 ) -> dict[str, Any]:
     rows: dict[str, list[list[float]]] = defaultdict(list)
-    inside: list[bool] = []
+    blocks: dict[tuple[str, int], list[Held]] = defaultdict(list)
+    counter = WordPieceCounter()
     strengths: tuple[list[float], list[float]] = ([], [])
     taken: list[float] = []
     threshold = 0.0
@@ -155,26 +161,52 @@ def _ask(
             order = [place[event["id"]] for event in listed["layers"]["events"]]
             rows["Lamina"].append(measure(order, question, sessions))
             rows[f"  {question.kind}"].append(rows["Lamina"][-1])
-            rows["BM25 alone"].append(measure(baseline.order(question.text), question, sessions))
-            block = _recall(server, path, question, view="holistic", budgets={"max_tokens": BLOCK_TOKENS})
-            shown = {place.get(item_id) for item_id in block["provenance"]["markers"].values()}
-            inside.append(question.evidence <= shown)
-            if question.text not in unanswered:
-                strengths[0].append(block["abstain"]["best_score"])
-            threshold = block["abstain"]["threshold"]
+            plain = baseline.order(question.text)
+            rows["BM25 alone"].append(measure(plain, question, sessions))
+            for budget in BUDGETS:
+                pack = _recall(server, path, question, budgets={"max_tokens": budget})
+                alone = _recall(server, path, question, include=["events"], budgets={
+                    "max_tokens": budget, "per_layer_limits": {"events": EVENTS_ALONE},
+                })  # fmt: skip
+                blocks["default", budget].append(held(_block(pack, place), question))
+                blocks["60 events", budget].append(held(_block(alone, place), question))
+                blocks["BM25", budget].append(
+                    held(plain_block(plain, scope.turns, counter, budget), question)
+                )
+                if budget == _ABSTAIN_TOKENS and question.text not in unanswered:
+                    strengths[0].append(pack["abstain"]["best_score"])
+                threshold = pack["abstain"]["threshold"]
         for question in without.get(scope.name, [])[::every]:
-            block = _recall(server, path, question, view="holistic", budgets={"max_tokens": BLOCK_TOKENS})
-            strengths[1].append(block["abstain"]["best_score"])
+            pack = _recall(server, path, question, budgets={"max_tokens": _ABSTAIN_TOKENS})
+            strengths[1].append(pack["abstain"]["best_score"])
     means = {
         label: dict(zip(NAMES, np.mean(found, axis=0).round(4).tolist(), strict=True)) | {"n": len(found)}
         for label, found in rows.items()
     }
     return {
         "evidence": means,
-        "whole evidence in 1000 tokens": round(float(np.mean(inside)), 4),
+        "blocks": {
+            label: {str(budget): _held(blocks[label, budget]) for budget in BUDGETS} for label in _BLOCKS
+        },
         "abstain": _abstain(*strengths, threshold),
         "signal": (*strengths, threshold),
         "recall_ms_p50": round(1000 * float(np.median(taken)), 1),
+    }
+
+
+def _block(pack: Any, place: dict[str, int]) -> Block:
+    return Block(
+        {place.get(item_id) for item_id in pack["provenance"]["markers"].values()}, pack["context_block"]
+    )
+
+
+def _held(found: Sequence[Held]) -> dict[str, float]:
+    words = [each.words for each in found if each.words is not None]
+    return {
+        "whole_evidence": round(float(np.mean([each.whole for each in found])), 4),
+        "n": len(found),
+        "answer_words": round(float(np.mean(words)), 4),
+        "n_with_words": len(words),
     }
 
 
@@ -240,7 +272,12 @@ def _print(name: str, found: dict[str, Any]) -> None:
     print(f"\n{name:26}" + "".join(f"{figure:>9}" for figure in (*_SHOWN, "n")))
     for label, means in found["evidence"].items():
         print(f"{label:26}" + "".join(f"{means[figure]:9.3f}" for figure in _SHOWN) + f"{means['n']:9d}")
-    print(f"whole evidence in {BLOCK_TOKENS} tokens: {found['whole evidence in 1000 tokens']:.3f}")
+    print(f"{'block: whole evidence, answer words':36}" + "".join(f"{budget:>15}" for budget in BUDGETS))
+    for label, by_budget in found["blocks"].items():
+        cells = "".join(
+            f"{one['whole_evidence']:8.3f} {one['answer_words']:6.3f}" for one in by_budget.values()
+        )
+        print(f"  {label:34}{cells}")
     print(f"abstain: {json.dumps(found['abstain'])}")
     print(
         f"derived in {found['derived_s']} s, {found['events_failed']} events failed, recall p50 {found['recall_ms_p50']} ms",
@@ -255,7 +292,7 @@ def _headline(figures: dict[str, Any]) -> str:
         parts.append(
             f"{name} (n={ours['n']}): turn@10 {ours['turn@10']:.3f} (BM25 {plain['turn@10']:.3f}), session any@5 "
             f"{ours['any@5']:.3f} ({plain['any@5']:.3f}), all@5 {ours['all@5']:.3f} ({plain['all@5']:.3f}), whole "
-            f"evidence in 1,000 tokens {figures[name]['whole evidence in 1000 tokens']:.3f}"
+            f"evidence in 1,000 tokens {figures[name]['blocks']['default']['1000']['whole_evidence']:.3f}"
         )
     both = figures["abstain, both sets"]
     parts.append(f"abstain AUC {both.get('auc')}, balanced {both.get('balanced')} at {both.get('threshold')}")

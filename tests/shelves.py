@@ -59,6 +59,9 @@ class Everything:
     def reason(self, grant: Grant) -> str | None:
         return None
 
+    def tier_of(self, grant: Grant) -> str:
+        return "deployment"
+
     def above(self, scope: Scope) -> Sequence[Scope]:
         return ()
 

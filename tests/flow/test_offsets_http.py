@@ -169,7 +169,7 @@ def test_a_fact_says_by_which_clock_its_days_are_meant(world):
             "temporal": {"valid_during": ["2026-11-01", "2026-12-31"]},
         },
     ).json()
-    assert "(since 2026-11-22)" in pack["context_block"]
+    assert "(said 2026-11-22)" in pack["context_block"]
 
 
 def test_imported_lines_keep_their_offsets(tmp_path: Path):

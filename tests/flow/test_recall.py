@@ -212,6 +212,14 @@ def test_diagnostics_come_in_three_strengths(memory: Memory) -> None:
     full = memory.ask(question, diagnostics="full")
     assert {"plan", "time_ms", "scopes_traversed", "knapsack_evictions"} <= set(summary)
     assert set(summary) < set(full["diagnostics"])
+    assert full["diagnostics"]["policy"] == {
+        "tier_attribution": "deployment",
+        "capability": "scope.read.holistic",
+    }
+    assert full["diagnostics"]["models"]["tokenizer"] == "bert-base-uncased/wordpiece"
+    lines = full["diagnostics"]["lines"]
+    assert {line["marker"]: line["id"] for line in lines} == full["provenance"]["markers"]
+    assert sum(line["tokens"] for line in lines) == full["context_tokens"]
     assert sum(full["layers"]["facts"][0]["contributions"].values()) == pytest.approx(
         full["layers"]["facts"][0]["score"], abs=1e-3
     )
@@ -305,7 +313,7 @@ def test_a_time_in_the_question_asks_for_what_held_then(
 def test_understanding_of_what_holds_now_is_no_answer_about_a_time_that_is_over(
     memory: Memory, question: str, temporal: dict[str, Any], understood: bool
 ) -> None:
-    pack = memory.ask(question, temporal=temporal)
+    pack = memory.ask(question, temporal=temporal, include=["facts", "events", "understanding"])
     assert bool(pack["layers"]["understanding"]) is understood
     assert ("Understanding:" in pack["context_block"]) is understood
     assert pack["layers"]["facts"]

@@ -38,8 +38,13 @@ def brief(world: Any, query: str, **more: Any) -> list[str]:
     return [item["text"] for item in world.post("/brief", asked).json()["semanticContext"]]
 
 
+LAYERS = ["facts", "events", "beliefs", "episodes", "understanding"]
+
+
 def block(world: Any, query: str, **more: Any) -> str:
-    found = world.post("/v1/recall", {"scope": SCOPE, "query": query, "view": "local", **more}).json()
+    found = world.post(
+        "/v1/recall", {"scope": SCOPE, "query": query, "view": "local", "include": LAYERS, **more}
+    ).json()
     return str(found["context_block"])
 
 
@@ -71,7 +76,9 @@ def test_who_did_not_say_who_they_are_is_the_user(spoken: Any) -> None:
         "/v1/experience", {"scope": "user:local", "observed_actor": {"id": "user:local"}, **item, **at}
     )
     work(spoken)
-    found = spoken.post("/v1/recall", {"scope": "user:local", "query": "Where do I live?"}).json()
+    found = spoken.post(
+        "/v1/recall", {"scope": "user:local", "query": "Where do I live?", "include": LAYERS}
+    ).json()
     assert "User lives in Porto" in found["context_block"]
 
 
@@ -131,7 +138,7 @@ def test_an_id_that_is_a_number_changes_no_number(spoken: Any, user: str, name: 
     say(spoken, f"{given}I live in Porto. My PIN is {user} {user} 1.", userId=user)
     work(spoken)
     told = block(spoken, "Where do I live?", scope=f"org:home/user:{user}")
-    assert f"{name} lives in Porto (since 2026-05-12)" in told
+    assert f"{name} lives in Porto (said 2026-05-12)" in told
     assert f"2026-05-12 10:00 {name}: " in told
     assert f"{name}: My PIN is {user} {user} 1." in told  # the episode
     assert f'My PIN is {user} {user} 1."' in told
@@ -148,5 +155,7 @@ def test_the_name_of_nobody_changes_no_other_name(spoken: Any) -> None:
         "/v1/experience", {"scope": "user:local", "observed_actor": {"id": "user:local"}, **item, **at}
     )
     work(spoken)
-    found = spoken.post("/v1/recall", {"scope": "user:local", "query": "Where do I work?"}).json()
+    found = spoken.post(
+        "/v1/recall", {"scope": "user:local", "query": "Where do I work?", "include": LAYERS}
+    ).json()
     assert "User works at Local Motors" in found["context_block"]

@@ -82,6 +82,10 @@ class Witness:
         """Mirrors ``Permits.reason``."""
         return self._permits.reason(grant)
 
+    def tier_of(self, grant: Grant) -> str:
+        """Mirrors ``Permits.tier_of``."""
+        return self._permits.tier_of(grant)
+
     def above(self, scope: Scope) -> Sequence[Scope]:
         """Mirrors ``Permits.above``."""
         return self._permits.above(scope)

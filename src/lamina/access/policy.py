@@ -104,6 +104,10 @@ class PolicyPermits:
         decision = self.decide(grant)
         return None if decision.allowed else f"{decision.code}: {_words(decision)}"
 
+    def tier_of(self, grant: Grant) -> str:
+        """Mirrors ``Permits.tier_of``."""
+        return self.decide(grant).tier
+
     def above(self, scope: Scope) -> Sequence[Scope]:
         """Mirrors ``Permits.above``."""
         return self._decider.above(self._principal, scope)

@@ -73,6 +73,10 @@ class Permits(Protocol):
         """Why the caller does not hold the grant, in words that cite the tier; None when they do."""
         ...
 
+    def tier_of(self, grant: Grant) -> str:
+        """The tier that a decision about a grant is put down to: of an allowed one the innermost that says something here."""
+        ...
+
     def above(self, scope: Scope) -> Sequence[Scope]:
         """The further scopes that a holistic read of a scope walks, nearest first; each is still to be allowed."""
         ...

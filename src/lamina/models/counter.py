@@ -1,6 +1,8 @@
 """Counting tokens with a real tokenizer: the WordPiece vocabulary of BERT, which the embedder reads too.
 
-It splits English a little finer than the tokenizers of today's large models, so a block that fits here fits there.
+It splits English a little finer than the tokenizers of today's large models, so that a block which fits here nearly always fits
+there. Of blocks of twenty turns (n = 345, LoCoMo and LongMemEval) it counts 3 and 4.5 % more tokens than o200k_base, 0.6 and 2.2 % more than
+Llama 3's; of a single block between 5 % fewer and 47 % more.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ __all__ = ["TokenCounter", "WordPieceCounter"]
 
 
 class TokenCounter(Protocol):
-    """Says how many tokens a text has."""
+    """Says how many tokens a text has. ``name`` is that of its vocabulary."""
+
+    name: str
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """The number of tokens of each text."""
@@ -29,6 +33,8 @@ class WordPieceCounter:
     The tokenizer never joins what a space parts, so a text has the tokens of its words. Those are remembered: the same
     lines come back with every recall, and reading them anew would take longer than ranking them.
     """
+
+    name = "bert-base-uncased/wordpiece"
 
     def __init__(self, words_max: int = 20_000) -> None:
         self._words_max = words_max

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Final, Literal, get_args
 
+from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.events import Party
 from lamina.kernel.local import LocalTime, to_local
@@ -70,6 +71,16 @@ and 0.836; any of its sessions in the top 5 0.949 and 0.855 (``bench/quality_off
 """
 
 
+@dataclass(frozen=True, slots=True)
+class BlockShape:
+    """What a context block is composed of: up to so many ``events``, and other layers in ``shares`` of the budget. Unless they
+    were ``named``, or the question spans a time or a topic, facts come only where no event shown tells them, and few of them."""
+
+    events: int
+    shares: Mapping[Layer, float]
+    named: bool = False
+
+
 _CLASSES: Sequence[tuple[QuestionClass, re.Pattern[str]]] = (
     ("TIMELINE", re.compile(r"\b(?:when|how long|since when|what (?:date|day|year|month|time)|in what order|before|after)\b", re.I)),
     ("AGGREGATE", re.compile(r"\b(?:how many|how much|how often|list|all (?:the|of)|every|in total|which .*s\b)", re.I)),
@@ -116,6 +127,12 @@ class Plan:
     held_at: Instant | None = None
     faintest: float = 0.0
     called: Called | None = None
+    block: BlockShape | None = None
+
+    @property
+    def block_events(self) -> int:
+        """How many events a context block may draw from; 0 where there is no block, or none without events."""
+        return 0 if self.block is None else self.block.events
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -194,7 +211,7 @@ def plan_recall(
         valid_during=valid,
         recorded_during=Interval(*temporal.recorded_during) if temporal.recorded_during else None,
     )
-    return Plan(
+    plan = Plan(
         tenant_id=principal.tenant_id,
         question=question,
         kind=_classify(question),
@@ -215,6 +232,7 @@ def plan_recall(
         held_at=None if temporal.as_of is None and temporal.recorded_during is None else axes.seen_at,
         faintest=_faintest(request),
     )
+    return replace(plan, block=_block(request, plan))
 
 
 def _classify(question: str) -> QuestionClass:
@@ -231,6 +249,29 @@ def _layers(request: Recall) -> tuple[Layer, ...]:
 def _limits(request: Recall) -> Mapping[Layer, int]:
     given = {Layer(name): count for name, count in request.budgets.per_layer_limits.items()}
     return {layer: given.get(layer, DEFAULT_LIMITS[layer]) for layer in _layers(request)}
+
+
+_DEFAULT_SHARES: Final[Mapping[Layer, float]] = {Layer.FACTS: 0.06}
+_SHARES: Final[Mapping[Layer, float]] = {
+    Layer.FACTS: 0.15,
+    Layer.EPISODES: 0.12,
+    Layer.BELIEFS: 0.05,
+    Layer.UNDERSTANDING: 0.08,
+}
+_LINE_TOKENS_MIN: Final = 16
+"""A line of an event has its day, its speaker, quotes and a marker, and so at least this many tokens."""
+
+
+def _block(request: Recall, plan: Plan) -> BlockShape | None:
+    if request.view not in ("holistic", "local", "descend"):
+        return None
+    events = 0
+    if Layer.EVENTS in _layers(request):
+        most = request.budgets.per_layer_limits.get(Layer.EVENTS.value, limits.BLOCK_EVENTS_MAX)
+        events = min(most, request.budgets.max_tokens // _LINE_TOKENS_MIN + 1)
+    spans = plan.asks_for_all or (plan.window is not None and len(plan.asked_for) <= 1)
+    whole = bool(request.include) or spans
+    return BlockShape(events, _SHARES if whole else _DEFAULT_SHARES, named=whole)
 
 
 def _faintest(request: Recall) -> float:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from lamina.errors import Unsupported
@@ -13,11 +12,14 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Event
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
-from lamina.kernel.records import Layer, Record
+from lamina.kernel.records import Fact, Layer, Record
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
+from lamina.recall.compose import compose, disputed
 from lamina.recall.derived import DerivedLayers, DerivedRecords
+from lamina.recall.diagnostics import Trail, in_full, summary
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
 from lamina.recall.layers.reach import Reach, reach_of, traversed
@@ -38,6 +40,7 @@ from lamina.recall.superseded import (
     Supersession,
     bound_by,
     facts_behind,
+    marked_episodes,
     put_right,
     superseded_among,
 )
@@ -51,37 +54,17 @@ _DIVERSIFIED = 3
 """MMR chooses among this many times the events that the layer's limit allows."""
 
 
-@dataclass(slots=True)
-class _Trail:
-    """The phases as they happen, each with its own time."""
-
-    phases: list[dict[str, Any]]
-    started: float
-    last: float
-
-    @classmethod
-    def begin(cls) -> _Trail:
-        now = time.perf_counter()
-        return cls([], now, now)
-
-    def note(self, phase: str, **figures: Any) -> None:
-        now = time.perf_counter()
-        self.phases.append({"phase": phase, **figures, "elapsed_ms": round((now - self.last) * 1000, 2)})
-        self.last = now
-
-    @property
-    def total_ms(self) -> float:
-        return round((self.last - self.started) * 1000, 2)
-
-
 class Held(NamedTuple):
-    """An event or a record that answers, with its score and, where they were asked for, the parts of it."""
+    """An event or a record that answers, with its score and, where they were asked for, the parts of it. Of a fact, ``said_at`` is
+    when the turn was said that tells it. ``mark`` says of a line what no longer holds of it, or is disputed."""
 
     value: Event | Record
     score: float
     contributions: Mapping[str, float]
     superseded: Superseded | None = None
     needs: frozenset[str] = frozenset()
+    said_at: Instant | None = None
+    mark: str = ""
 
 
 class Remembrance(NamedTuple):
@@ -95,9 +78,11 @@ class Remembrance(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a plan came to: the values of each layer, best first, and what they were chosen from."""
+    """What a plan came to: the values of each layer, best first, ``more`` events behind those for a context block, and
+    what they were chosen from."""
 
     values: Mapping[Layer, Sequence[Held]]
+    more: Sequence[Held]
     pool: EventPool
     ranked: Sequence[ScoredEvent]
     derived: DerivedLayers
@@ -175,7 +160,7 @@ class Recalling:
         """What a pack is chosen from, for a caller inside who words it himself, and may know what users are called."""
         reach = self._reach(request, call)
         plan = self._plan(request, call, reach, breadth, naming)
-        found = self._found(plan, call, _Trail.begin())
+        found = self._found(plan, call, Trail.begin())
         return Remembrance(found.values, found.strength(plan), plan.called)
 
     def _reach(self, request: Recall, call: Call) -> Reach:
@@ -203,13 +188,20 @@ class Recalling:
         return sum(index.changes(tenant_id, scope) + index.last_end(tenant_id, scope) for scope in scopes)
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
-        trail = _Trail.begin()
+        trail = Trail.begin()
         found = self._found(plan, call, trail, explained=request.diagnostics == "full")
-        packed = pack(self._items(plan, found.values), plan.max_tokens)
+        items, more = self._items(plan, found.values, found.more)
+        packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
-        return self._finish(request, plan, call, reach, found, packed, trail)
+        lines: Mapping[Layer, Sequence[Item]] = {}
+        if plan.block is not None:
+            lines = compose(
+                {**items, Layer.EVENTS: [*items.get(Layer.EVENTS, ()), *more]}, plan.block, plan.max_tokens
+            )
+            trail.note("compose", lines={layer.value: len(each) for layer, each in lines.items() if each})
+        return self._finish(request, plan, call, reach, found, packed, lines, trail)
 
-    def _found(self, plan: Plan, call: Call, trail: _Trail, *, explained: bool = False) -> _Found:
+    def _found(self, plan: Plan, call: Call, trail: Trail, *, explained: bool = False) -> _Found:
         """What answers a plan, phase by phase."""
         trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
         pool = self._retriever.gather(plan)
@@ -223,13 +215,16 @@ class Recalling:
             candidates=len(pool.turns),
         )
         ranked = score_events(
-            pool, plan, max(plan.breadth.sources, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0))
+            pool,
+            plan,
+            max(plan.breadth.sources, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0), plan.block_events),
         )
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
         shown = Shown(self._store.records, plan.tenant_id, call.may_read, pool.home, seen_at=plan.held_at)
         best = _diverse(pool, ranked, plan.limits.get(Layer.EVENTS, 0))
-        ids = [one.record_id for one in best]
+        more = _behind(best, ranked, plan)
+        ids = [one.record_id for one in (*best, *more)]
         shown.resting_on({*ids, *(one.record_id for one in ranked[: plan.breadth.sources])})  # once for both
         behind = facts_behind(plan, ids, shown)
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
@@ -242,56 +237,94 @@ class Recalling:
         )
         supersession = superseded_among(plan, ids, derived.read, self._store.records, shown)
         trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
-        values = self._values(plan, best, supersession, derived, shown, explained=explained)
-        return _Found(values, pool, ranked, derived, shown)
+        values, behind_them = self._values(
+            plan, best, more, supersession, derived, shown, explained=explained
+        )
+        return _Found(values, behind_them, pool, ranked, derived, shown)
 
     def _values(
         self,
         plan: Plan,
         best: Sequence[ScoredEvent],
+        more: Sequence[ScoredEvent],
         supersession: Supersession,
         derived: DerivedLayers,
         shown: Shown,
         *,
         explained: bool,
-    ) -> dict[Layer, list[Held]]:
-        found = {one.record_id: one for one in best}
-        events = self._store.log.get(plan.tenant_id, found.keys() | supersession.corrections)
+    ) -> tuple[dict[Layer, list[Held]], list[Held]]:
+        """The values of each layer up to its limit, and the events that only a context block may show."""
+        found = {one.record_id: one for one in (*best, *more)}
+        telling = {
+            one.record.event_id
+            for one in derived.by_layer.get(Layer.FACTS, [])[: plan.limits.get(Layer.FACTS, 0)]
+            if isinstance(one.record, Fact)
+        }
+        events = self._store.log.get(plan.tenant_id, found.keys() | supersession.corrections | telling)
         placed = put_right({i: one.score for i, one in found.items()}, supersession, events, plan)
         least = plan.faintest * max((each.score for each in placed), default=0.0)
-        placed = [each for each in placed if each.score >= least][: plan.limits.get(Layer.EVENTS, 0)]
+        placed = [each for each in placed if each.score >= least]
         values: dict[Layer, list[Held]] = {layer: [] for layer in plan.layers}
+        first = {one.record_id for one in best} | {
+            supersession.events[one.record_id].event for one in best if one.record_id in supersession.events
+        }
+        held: dict[bool, list[Held]] = {True: [], False: []}
         for each in placed:
             signals: Mapping[str, float] = {}
             if explained:
-                one = found.get(each.event.id)
-                signals = {**(one.contributions if one else {}), **each.added}
-            held = Held(each.event, each.score, signals, each.superseded, each.needs)
-            values[Layer.EVENTS].append(held)
-        bound = bound_by(placed, shown)
+                scored_event = found.get(each.event.id)
+                signals = {**(scored_event.contributions if scored_event else {}), **each.added}
+            one = Held(each.event, each.score, signals, each.superseded, each.needs)
+            held[each.event.id in first].append(one)
+        limit = plan.limits.get(Layer.EVENTS, 0)
+        if Layer.EVENTS in values:
+            values[Layer.EVENTS] = held[True][:limit]
+        bound, marks = bound_by(placed, shown), marked_episodes(placed, shown)
         for layer, scored in derived.by_layer.items():
-            for record in scored[: plan.limits.get(layer, 0)]:
+            shown_of_layer = scored[: plan.limits.get(layer, 0)]
+            marks |= disputed([one.record for one in shown_of_layer if isinstance(one.record, Fact)])
+            for record in shown_of_layer:
                 needs = bound.get(record.record.id, frozenset())
-                values[layer].append(Held(record.record, record.score, record.contributions, needs=needs))
-        return values
+                said_at = None
+                if isinstance(record.record, Fact) and record.record.event_id in events:
+                    said_at = events[record.record.event_id].context.observed_at
+                values[layer].append(
+                    Held(
+                        record.record,
+                        record.score,
+                        record.contributions,
+                        needs=needs,
+                        said_at=said_at,
+                        mark=marks.get(record.record.id, ""),
+                    )
+                )
+        return values, [*held[True][limit:], *held[False]]
 
-    def _items(self, plan: Plan, values: Mapping[Layer, Sequence[Held]]) -> Mapping[Layer, Sequence[Item]]:
-        """The values with their lines, and what those cost."""
-        lines = {
-            layer: [
-                line_of(each.value, plan.terms, each.superseded.mark if each.superseded else "", plan.called)
-                for each in values[layer]
-            ]
-            for layer in values
-        }
-        counts = iter(self._counter.count([f"- {line} [99]\n" for line in chain(*lines.values())]))
-        return {
-            layer: [
-                Item(layer, line, next(counts), *each)
-                for each, line in zip(values[layer], lines[layer], strict=True)
-            ]
-            for layer in values
-        }
+    def _items(
+        self, plan: Plan, values: Mapping[Layer, Sequence[Held]], more: Sequence[Held]
+    ) -> tuple[Mapping[Layer, Sequence[Item]], Sequence[Item]]:
+        """The values and more events with their lines, and what those cost."""
+        rows = [(layer, each) for layer in values for each in values[layer]]
+        rows += [(Layer.EVENTS, each) for each in more]
+        lines = [
+            line_of(
+                each.value,
+                plan.terms,
+                mark=each.superseded.mark if each.superseded else each.mark,
+                called=plan.called,
+                said_at=each.said_at,
+            )
+            for _, each in rows
+        ]
+        counts = self._counter.count([f"- {line} [99]\n" for line in lines])
+        items = [
+            Item(layer, line, count, each.value, each.score, each.contributions, each.superseded, each.needs)
+            for (layer, each), line, count in zip(rows, lines, counts, strict=True)
+        ]
+        first = items[: len(items) - len(more)]
+        return {layer: [item for item in first if item.layer is layer] for layer in values}, items[
+            len(first) :
+        ]
 
     def _finish(
         self,
@@ -301,15 +334,15 @@ class Recalling:
         reach: Reach,
         found: _Found,
         packed: Packed,
-        trail: _Trail,
+        lines: Mapping[Layer, Sequence[Item]],
+        trail: Trail,
     ) -> Pack:
         shown = found.shown
         strength = found.strength(plan)
-        ids = [item.id for items in packed.chosen.values() for item in items]
+        there = [*chain(*packed.chosen.values()), *chain(*lines.values())]
+        ids = list(dict.fromkeys(item.id for item in there))
         supports = shown.supports_of(ids)
-        block = Block("", {}, 0)
-        if request.view in ("holistic", "local", "descend"):
-            block = render_block(packed.chosen, request.citation_mode)
+        block = render_block(lines, request.citation_mode)
         trail.note("render", tokens=block.tokens)
         full = request.diagnostics == "full"
         layers = layers_view(
@@ -340,11 +373,29 @@ class Recalling:
                 reach,
                 self._store.log,
                 call,
-                (item.value for items in packed.chosen.values() for item in items),
+                (item.value for item in there),
             ),
-            diagnostics=_diagnostics(request, plan, packed, trail),
+            diagnostics=self._diagnostics(request, plan, call, packed, lines, block, trail),
             as_of=plan.axes.seen_at,
         )
+
+    def _diagnostics(
+        self,
+        request: Recall,
+        plan: Plan,
+        call: Call,
+        packed: Packed,
+        lines: Mapping[Layer, Sequence[Item]],
+        block: Block,
+        trail: Trail,
+    ) -> dict[str, Any] | None:
+        if request.diagnostics == "none":
+            return None
+        told = summary(plan, packed, trail)
+        if request.diagnostics == "full":
+            models = {"embedder": self._retriever.embedder, "tokenizer": self._counter.name}
+            told |= in_full(request, call, models, lines, block)
+        return told
 
 
 def _hash_of(call: Call) -> str:
@@ -367,29 +418,12 @@ def _diverse(pool: EventPool, ranked: Sequence[ScoredEvent], limit: int) -> list
     return [near[at] for at in sorted(order)]
 
 
+def _behind(best: Sequence[ScoredEvent], ranked: Sequence[ScoredEvent], plan: Plan) -> list[ScoredEvent]:
+    """The next best events, for a context block that has room for more than a layer shows."""
+    taken = {one.record_id for one in best}
+    rest = (one for one in ranked if one.record_id not in taken and one.score >= plan.faintest)
+    return list(islice(rest, max(0, plan.block_events - len(best))))
+
+
 def _no_layers() -> PackLayers:
     return PackLayers(beliefs=[], facts=[], episodes=[], events=[], understanding=[])
-
-
-def _diagnostics(request: Recall, plan: Plan, packed: Packed, trail: _Trail) -> dict[str, Any] | None:
-    if request.diagnostics == "none":
-        return None
-    figures: dict[str, Any] = {
-        "plan": plan.name,
-        "filters_applied": list(plan.filter.names),
-        "scopes_traversed": list(plan.scopes),
-        "knapsack_evictions": packed.evictions,
-        "time_ms": {phase["phase"]: phase["elapsed_ms"] for phase in trail.phases}
-        | {"total": trail.total_ms},
-        "_partial": False,
-    }
-    if request.diagnostics == "full":
-        figures["policy"] = {"capability": _capability(request)}
-        figures["models"] = {"ranking_weights": DEFAULT, "record_weights": dict(RECORD_WEIGHTS)}
-    return figures
-
-
-def _capability(request: Recall) -> str:
-    if request.view in ("holistic", "descend"):
-        return f"scope.read.{request.view}"
-    return Capability.SCOPE_READ_LOCAL.value

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
-from lamina.kernel.local import day_text, minute_text
+from lamina.kernel.local import LocalTime, day_text, minute_text
 from lamina.kernel.names import scope_segment
 from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, Record
 from lamina.kernel.shown import on_one_line
 from lamina.kernel.time import Instant
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
+from lamina.recall.days import days_meant
 from lamina.recall.naming import Called
 from lamina.recall.pack import Item
 from lamina.recall.requests import CitationMode
@@ -42,19 +43,26 @@ _SECTIONS: Sequence[tuple[Layer, str]] = (
 """What answers a question most often comes first: a reader may stop, and a prompt may be cut."""
 
 
-def line_of(value: Event | Record, terms: Sequence[str], mark: str = "", called: Called | None = None) -> str:
-    """The line of an item, without its marker. ``mark`` stands behind who said what an event says; what was said stays as
-    it was, and elsewhere the user is named as they are ``called``."""
+def line_of(
+    value: Event | Record,
+    terms: Sequence[str],
+    *,
+    mark: str = "",
+    called: Called | None = None,
+    said_at: Instant | None = None,
+) -> str:
+    """The line of an item, without its marker. ``mark`` stands behind who said what an event says, and at the end elsewhere; what was said stays as
+    it was, and elsewhere the user is named as they are ``called``. ``said_at`` is when the turn was said that tells a fact."""
     if isinstance(value, Event):
         return _plain(_event_line(value, terms, mark, called))
-    return _plain(_worded(value, called))
+    return _plain(_worded(value, called, said_at) + mark)
 
 
-def _worded(value: Record, called: Called | None) -> str:
+def _worded(value: Record, called: Called | None, said_at: Instant | None) -> str:
     match value:
         case Fact():
             text = value.text if called is None else called.said_of(value, value.text)
-            return f"{_plain(text)} ({_validity(value)}{_source(value)})"
+            return f"{_plain(text)} ({_validity(value, said_at)}{_source(value)})"
         case Belief():
             claim = f"{value.subject.name} {value.predicate.replace('_', ' ')} {value.object.text}"
             if called is not None:
@@ -85,10 +93,11 @@ def _event_line(event: Event, terms: Sequence[str], mark: str, called: Called | 
     source += mark
     day = minute_text(event.context.observed_at, event.offset)
     words = _unquoted(snippet(text_of(event.content), terms))
+    meant = _unquoted(days_meant(words, LocalTime(event.context.observed_at, event.offset)))
     speaker = event.observed_actor.display_name
     if called is not None:
         speaker = called.who(speaker)
-    return f'{day} {_unquoted(speaker)}{source}: "{words}"'
+    return f'{day} {_unquoted(speaker)}{source}: "{words}"{" " if meant else ""}{meant}'
 
 
 def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
@@ -124,13 +133,13 @@ def _source(claim: Claim) -> str:
     return f"; said by {_unquoted(author.name)}"
 
 
-def _validity(claim: Claim) -> str:
-    since = day_text(claim.valid_from, claim.from_offset)
-    return (
-        f"since {since}"
-        if claim.valid_to is None
-        else f"{since} to {day_text(claim.valid_to, claim.to_offset)}"
-    )
+def _validity(fact: Fact, said_at: Instant | None) -> str:
+    """Since when it holds where a beginning was told, else when it was said: nobody knows how long it held before."""
+    begins = day_text(fact.valid_from, fact.from_offset)
+    ends = None if fact.valid_to is None else day_text(fact.valid_to, fact.to_offset)
+    if fact.valid_from == said_at:
+        return f"said {begins}, until {ends}" if ends else f"said {begins}"
+    return f"{begins} to {ends}" if ends else f"since {begins}"
 
 
 def _plain(text: str) -> str:

@@ -56,6 +56,7 @@ class Retriever:
     def __init__(self, store: Store, indexes: ResidentIndexes, embedder: Embedder) -> None:
         self._store = store
         self._indexes = indexes
+        self.embedder = embedder.name
         self._questions = RecentQuestions(embedder)
         self._tokens = RecentTokens(store.index)
 

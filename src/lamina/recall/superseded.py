@@ -31,6 +31,7 @@ __all__ = [
     "Supersession",
     "bound_by",
     "facts_behind",
+    "marked_episodes",
     "put_right",
     "superseded_among",
 ]
@@ -191,6 +192,17 @@ def bound_by(placed: Sequence[Placed], shown: Shown) -> dict[str, frozenset[str]
         else:
             free.update(episodes)
     return {i: needs for i, needs in bound.items() if i not in free}
+
+
+def marked_episodes(placed: Sequence[Placed], shown: Shown) -> dict[str, str]:
+    """What stands behind the line of each episode that quotes a superseded event: since when the first of them holds no more."""
+    over = {each.event.id: each.superseded for each in placed if each.superseded is not None}
+    marks: dict[str, str] = {}
+    for event_id, ids in (shown.resting_on(over.keys()) if over else {}).items():
+        for i in ids:
+            if layer_of(i) is Layer.EPISODES:
+                marks.setdefault(i, over[event_id].mark.replace("(", "(in part ", 1))
+    return marks
 
 
 def _standpoint(plan: Plan) -> Instant | None:

@@ -1,0 +1,67 @@
+"""What a context block holds of what a question needs: its whole evidence, and the words of its answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from datasets import Question, Turn
+from lamina.language.tokens import analyse, content_terms
+from lamina.models.counter import TokenCounter
+
+BUDGETS = (500, 1000, 2000)
+_DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+
+
+class Block(NamedTuple):
+    """The places of the turns that a block cites, and its text."""
+
+    places: Collection[int | None]
+    text: str
+
+
+class Held(NamedTuple):
+    """``whole`` where all evidence is cited; ``words`` the share of the answer's words, None where it has none of its own."""
+
+    whole: bool
+    words: float | None
+
+
+def held(block: Block, question: Question) -> Held:
+    """What the block holds of what the question needs. Words of the question itself count for nothing."""
+    wanted = set(content_terms(analyse(_with_dates(question.answer)))) - set(analyse(question.text))
+    there = set(analyse(_with_dates(block.text)))
+    words = len(wanted & there) / len(wanted) if wanted else None
+    return Held(question.evidence <= set(block.places), words)
+
+
+def plain_block(order: Sequence[int], turns: Sequence[Turn], counter: TokenCounter, budget: int) -> Block:
+    """Turns as plain lines, best first, while they fit the budget."""
+    lines = [
+        f'- {turns[at].observed_at:%Y-%m-%d %H:%M} {_name(turns[at])}: "{turns[at].text}"\n' for at in order
+    ]
+    taken = []
+    for at, line, tokens in zip(order, lines, counter.count(lines), strict=True):
+        if tokens <= budget:
+            budget -= tokens
+            taken.append((at, line))
+    return Block({at for at, _ in taken}, "".join(line for _, line in taken))
+
+
+def _name(turn: Turn) -> str:
+    return turn.speaker or turn.role.capitalize()
+
+
+def _with_dates(text: str) -> str:
+    """The text, with each date in figures said in words too: an answer says "7 May 2023"."""
+    return _DATE.sub(_in_words, text)
+
+
+def _in_words(match: re.Match[str]) -> str:
+    try:
+        day = date(*map(int, match.groups()))
+    except ValueError:
+        return match[0]
+    return f"{match[0]} {day.day} {day:%B} {day.year}"

@@ -1,0 +1,92 @@
+"""What a context block shows: what was said first, as much as the budget holds, and of the rest what adds to it.
+
+Measured on both development sets: a share of the block for each derived layer costs evidence, since an event at the same
+price holds more of it. So facts come where no event shown says the same, few of them, and the other layers where
+they were named or the question is of a time or a topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from lamina.kernel.records import Fact, Layer
+from lamina.recall.pack import Item
+from lamina.recall.plan import BlockShape
+
+__all__ = ["compose", "disputed"]
+
+FACTS_MAX: Final = 4
+"""Beside a block full of events; measured: more take the room of evidence."""
+
+
+def compose(
+    candidates: Mapping[Layer, Sequence[Item]], shape: BlockShape, max_tokens: int
+) -> dict[Layer, list[Item]]:
+    """The items of a block under a token budget. Each layer's candidates come best first."""
+    said = sorted(candidates.get(Layer.EVENTS, ()), key=lambda item: -item.score)
+    events = _fitting(said, max_tokens, ())
+    beside: list[Item] = []
+    for layer, share in shape.shares.items():
+        free = [item for item in candidates.get(layer, ()) if shape.named or _adds(item, events)]
+        most = FACTS_MAX if layer is Layer.FACTS and not shape.named else len(free)
+        beside += _fitting(free[:most], int(max_tokens * share), events)
+    left = max_tokens - sum(item.tokens for item in beside)
+    events = _fitting(said, left, beside)
+    beside = _sides_together(beside)
+    there = {item.id for item in (*events, *beside)}
+    shown = [*events, *(item for item in beside if not item.needs or item.needs & there)]
+    return {layer: [item for item in shown if item.layer is layer] for layer in candidates}
+
+
+def disputed(facts: Sequence[Fact]) -> dict[str, str]:
+    """What stands behind the line of each fact beside which another person's word says otherwise of the same matter."""
+    sides = _sides(facts)
+    return {
+        fact.id: " (others say otherwise)"
+        for group in sides.values()
+        for fact in group
+        if len({each.claim_key for each in group}) > 1
+    }
+
+
+def _sides(facts: Iterable[Fact]) -> dict[tuple[str, str], list[Fact]]:
+    """The facts of each matter on which somebody's word stands beside others' (``Claim.said_by``)."""
+    groups: dict[tuple[str, str], list[Fact]] = {}
+    for fact in facts:
+        if fact.slot is not None:
+            groups.setdefault((fact.subject.id, fact.predicate), []).append(fact)
+    return {matter: each for matter, each in groups.items() if any(one.said_by for one in each)}
+
+
+def _sides_together(items: Sequence[Item]) -> list[Item]:
+    """The items, the sides of each dispute at the place of the first of them, the newest first."""
+    facts = {item.id: item for item in items if isinstance(item.value, Fact)}
+    groups = {
+        fact.id: group
+        for group in _sides(item.value for item in facts.values() if isinstance(item.value, Fact)).values()
+        for fact in group
+    }
+    ordered: dict[str, Item] = {}
+    for item in items:
+        group = sorted(groups.get(item.id, []), key=lambda fact: (-fact.valid_from, fact.id))
+        ordered |= {fact.id: facts[fact.id] for fact in group}
+        ordered.setdefault(item.id, item)
+    return list(ordered.values())
+
+
+def _adds(item: Item, events: Iterable[Item]) -> bool:
+    return not isinstance(item.value, Fact) or item.value.event_id not in {event.id for event in events}
+
+
+def _fitting(items: Sequence[Item], budget: int, beside: Collection[Item]) -> list[Item]:
+    """Items in order while they fit; smaller ones behind one that does not. What needs another comes with it only."""
+    taken: list[Item] = []
+    there = {item.id for item in beside}
+    for needing in (False, True):
+        for item in items:
+            if bool(item.needs) is needing and item.tokens <= budget and (not needing or item.needs & there):
+                taken.append(item)
+                there.add(item.id)
+                budget -= item.tokens
+    return sorted(taken, key=lambda item: -item.score)

@@ -1,0 +1,119 @@
+"""What a context block shows under a token budget, and what its lines say of days and of disputes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given as holds_for
+from hypothesis import strategies as st
+
+from given import append, belief, concept, episode, fact
+from lamina.kernel.local import LocalTime
+from lamina.kernel.records import Author, Layer, Record
+from lamina.kernel.time import instant
+from lamina.recall.compose import FACTS_MAX, compose, disputed
+from lamina.recall.days import days_meant
+from lamina.recall.pack import Item
+from lamina.recall.plan import BlockShape
+from lamina.recall.render import line_of
+from lamina.store.memory import MemoryStore
+
+EVENTS = append(MemoryStore(), *"abcdefgh")
+MAKERS = {Layer.FACTS: fact, Layer.BELIEFS: belief, Layer.EPISODES: episode, Layer.UNDERSTANDING: concept}
+SHAPE = BlockShape(8, {Layer.FACTS: 0.2, Layer.EPISODES: 0.2, Layer.BELIEFS: 0.1, Layer.UNDERSTANDING: 0.1})
+MAY_8 = instant("2023-05-08T13:56:00Z")
+
+
+@st.composite
+def candidates(draw: st.DrawFn) -> dict[Layer, list[Item]]:
+    """Items of every layer, best first, some of which need another."""
+    values: list[tuple[Layer, Record]] = [
+        (layer, make(f"{layer}-{at}"))
+        for layer, make in MAKERS.items()
+        for at in range(draw(st.integers(0, 4)))
+    ]
+    ids = [value.id for _, value in values] + [event.id for event in EVENTS]
+    items = [Item(Layer.EVENTS, "", 1, event, 1.0, {}) for event in EVENTS]
+    items += [Item(layer, "", 1, value, 1.0, {}) for layer, value in values]
+    drawn = [
+        replace(
+            item,
+            tokens=draw(st.integers(1, 60)),
+            score=draw(st.floats(0, 1)),
+            needs=draw(st.frozensets(st.sampled_from(ids), max_size=2)) - {item.id},
+        )
+        for item in items
+    ]
+    drawn.sort(key=lambda item: -item.score)
+    return {layer: [item for item in drawn if item.layer is layer] for layer in Layer}
+
+
+@holds_for(candidates(), st.integers(1, 400))
+def test_a_block_keeps_its_budget_and_no_episode_stands_without_what_it_needs(
+    items: dict[Layer, list[Item]], max_tokens: int
+) -> None:
+    lines = compose(items, SHAPE, max_tokens)
+    shown = [item for each in lines.values() for item in each]
+    there = {item.id for item in shown}
+    assert sum(item.tokens for item in shown) <= max_tokens
+    assert len(there) == len(shown)
+    assert all(not item.needs or item.needs & there for item in shown if item.layer is not Layer.EVENTS)
+    assert len(lines[Layer.FACTS]) <= FACTS_MAX
+
+
+def said(*sizes: int) -> list[Item]:
+    return [
+        Item(Layer.EVENTS, "", size, event, 1.0 - at / 10, {})
+        for at, (size, event) in enumerate(zip(sizes, EVENTS, strict=False))
+    ]
+
+
+def test_what_was_said_comes_first_and_a_fact_that_it_tells_has_no_line() -> None:
+    told, untold = fact("told", event_id=EVENTS[0].id), fact("untold", event_id=EVENTS[7].id)
+    facts = [Item(Layer.FACTS, "", 10, each, 0.9, {}) for each in (told, untold)]
+    lines = compose({Layer.EVENTS: said(40, 40, 40), Layer.FACTS: facts}, SHAPE, 100)
+    assert [item.id for item in lines[Layer.EVENTS]] == [EVENTS[0].id, EVENTS[1].id]
+    assert [item.id for item in lines[Layer.FACTS]] == [untold.id]
+
+
+def test_two_sides_stand_together_the_newest_first() -> None:
+    own = fact("own", slot="ent_1|lives_in", valid_from=MAY_8, event_id="evt_1")
+    other = fact(
+        "other",
+        slot="ent_1@ab|lives_in",
+        valid_from=MAY_8 + 1,
+        event_id="evt_2",
+        negated=True,
+        said_by=Author("user:m", "Mallory"),
+    )
+    marks = disputed([own, other])
+    assert set(marks) == {own.id, other.id}
+    assert line_of(own, (), mark=marks[own.id]).endswith("(others say otherwise)")
+    items = [Item(Layer.FACTS, "", 5, each, score, {}) for each, score in ((own, 0.9), (other, 0.2))]
+    lines = compose({Layer.EVENTS: [], Layer.FACTS: items}, SHAPE, 100)
+    assert [item.id for item in lines[Layer.FACTS]] == [other.id, own.id]
+    assert disputed([own]) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "note"),
+    [
+        ("I went there yesterday.", None, " (yesterday: 2023-05-07)"),
+        ("I went there yesterday.", 660, " (yesterday: 2023-05-08)"),  # it is May 9 there already
+        ("We met last year.", None, " (last year: 2022)"),
+        ("Next month we move.", None, " (Next month: June 2023)"),
+        ("Today is fine.", None, ""),
+        ("In 2019 we met.", None, ""),
+        ("I have lived here for ten years.", None, ""),
+        ("It is on May 20.", None, ""),  # past or coming: nobody knows without the rest
+    ],
+)
+def test_a_line_says_which_days_its_words_mean(text: str, offset: int | None, note: str) -> None:
+    assert days_meant(text, LocalTime(MAY_8, offset)) == note
+
+
+def test_since_stands_where_a_beginning_was_told() -> None:
+    plain = fact(text="Ana lives in Porto", valid_from=MAY_8)
+    assert "(said 2023-05-08" in line_of(plain, (), said_at=MAY_8)
+    assert "(since 2023-05-08" in line_of(plain, (), said_at=MAY_8 + 1)
