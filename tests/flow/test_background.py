@@ -25,6 +25,7 @@ from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.errors import LaminaError
 from lamina.kernel.events import Stage
+from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Principal
 from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
@@ -206,7 +207,7 @@ def outbox(world: World) -> Part:
             persona=None,
             role="user",
             text=f"turn {number}",
-            at=NOON + number,
+            at=LocalTime(NOON + number),
             session="s",
             named="s",
         )
@@ -340,7 +341,7 @@ def test_an_error_that_nobody_thought_of_is_seen_and_stops_no_part_for_good(
 def test_every_thread_that_works_behind_the_calls_is_among_them() -> None:
     source = "".join(path.read_text() for path in SOURCE.rglob("*.py"))
     assert all("name=" in begun[:200] for begun in source.split("Thread(")[1:]), "each thread has a name"
-    names = set(re.findall(r'"(lamina-[a-z]+)"', source)) - NO_THREADS
+    names = set(re.findall(r'"(lamina-[a-z]+)(?:-\{\w+\})?"', source)) - NO_THREADS
     pools = set(
         re.findall(r'thread_name_prefix="([^"]+)"', source)
     )  # what runs there is a call's, which gets its error
@@ -369,10 +370,10 @@ def test_what_a_worker_builds_behind_it_is_let_go_at_its_end() -> None:
         llm_url="http://127.0.0.1:1", llm_model="small", llm_loops=True, graphiti="kuzu:///:memory:"
     )
     with ExitStack() as held:
-        drain = build_drain(settings, MemoryStore(), held)
+        build_drain(settings, MemoryStore(), held)
         inquirer = build_inquirer(settings, MemoryStore(), held)
         assert "lamina-graph" in {thread.name for thread in threading.enumerate()}
     assert "lamina-graph" not in {thread.name for thread in threading.enumerate()}
     assert inquirer is not None
-    for generator in (drain._folder._generator, inquirer._generator):
-        assert generator._client.is_closed
+    assert inquirer._rewording.folder._generator is inquirer._generator
+    assert inquirer._generator._client.is_closed

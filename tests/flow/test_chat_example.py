@@ -19,6 +19,7 @@ import pytest
 from processes import free_port, kill, start
 
 ROOT = Path(__file__).parents[2]
+DISHES = "omelettes pancakes waffles crepes noodles quiche custard meringue mayonnaise muffins scones trifle flan nougat"
 WHO = {"tenantId": "home", "userId": "maya", "personaId": "chat"}
 
 
@@ -122,8 +123,8 @@ def test_the_chat_remembers_from_one_run_to_the_next(lamina: str, model: str) ->
 @pytest.mark.slow
 def test_the_worker_folds_with_the_model_of_the_settings(lamina: str) -> None:
     turn = {**WHO, "role": "user", "sessionId": "eggs"}
-    for number in range(14):
-        body = turn | {"text": f"I need {number} eggs.", "timestamp": f"2026-05-13T10:00:{number:02}Z"}
+    for number, dish in enumerate(DISHES.split()):
+        body = turn | {"text": f"I need eggs for {dish}.", "timestamp": f"2026-05-13T10:00:{number:02}Z"}
         assert httpx.post(f"{lamina}/ingest", json=body, timeout=300).status_code == 200
     wait_for(lambda: brief(lamina, "eggs")["rollingSummary"] == "They spoke of eggs.")
     folds = [each for each in Model.asked if "running summary" in each[0]["content"]]

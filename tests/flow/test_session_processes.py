@@ -8,7 +8,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,6 +18,7 @@ import pytest
 
 from given import outbox_states
 from lamina import limits
+from lamina.session.folding import Said, fold_turn
 from lamina.store.sqlite import SqliteStore
 from processes import answers, free_port, kill, run, start, wait_until
 
@@ -28,7 +29,7 @@ NAMES = [f"s-{n}" for n in range(SESSIONS)]
 
 
 class Model(ThreadingHTTPServer):
-    """Folds by adding the number of the turn to the summary, so that a summary tells which turns it holds."""
+    """Adds the turn to the summary as it stands, which rules do not, so that a summary tells who worded which turns."""
 
     daemon_threads = True
 
@@ -57,7 +58,7 @@ class _Asked(BaseHTTPRequestHandler):
             return
         time.sleep(0.002)
         self.server.folded[told["turn"]] += 1
-        text = f"{told['summary']} {told['turn'].split()[-1]}".strip()
+        text = f"{told['summary']} {told['turn']}".strip()
         self.answer(200, {"choices": [{"message": {"content": text}}]})
 
     def answer(self, status: int, body: dict[str, Any]) -> None:
@@ -100,6 +101,18 @@ def at(number: int) -> str:
     return f"2026-05-13T12:00:{number:02}Z"
 
 
+def by_rules(session: str, numbers: Iterable[int]) -> str:
+    summary = ""
+    for number in numbers:
+        summary = fold_turn(summary, Said("user", f"{session} {number}"))
+    return summary
+
+
+def unworded(store: SqliteStore) -> int:
+    """How many turns a model is still to be asked about."""
+    return sum(store.inquiries.counts().values())
+
+
 def talk(port: int, session: str) -> None:
     caller = Caller(port)
     for number in range(TURNS):
@@ -107,7 +120,8 @@ def talk(port: int, session: str) -> None:
         told = caller.brief(session, number)
         said = range(number + 1)[-limits.SESSION_WINDOW_TURNS :]
         assert [turn["text"] for turn in told["workingMemory"]] == [f"{session} {n}" for n in said]
-        assert (told["rollingSummary"], told["activeLoops"]) == ("", [])
+        left = range(number + 1)[: -limits.SESSION_WINDOW_TURNS]
+        assert (told["rollingSummary"], told["activeLoops"]) == (by_rules(session, left), [])
         assert told["temporalAuthority"] == {
             "now": at(number + 1),
             "lastInteractionTime": at(number),
@@ -127,13 +141,18 @@ def model() -> Iterator[Model]:
 
 @pytest.mark.slow
 @pytest.mark.model
-def test_turns_taken_while_all_was_down_are_folded_once_and_in_order_though_a_worker_dies(
+def test_turns_taken_while_all_was_down_are_told_at_once_and_worded_once_and_in_order_though_a_worker_dies(
     tmp_path: Path, model: Model
 ) -> None:
-    told = {"LAMINA_LLM_URL": model.url, "LAMINA_LLM_MODEL": "fake", "LAMINA_LLM_LOOPS": "0"}
+    settings = {
+        "LAMINA_LLM_URL": model.url,
+        "LAMINA_LLM_MODEL": "fake",
+        "LAMINA_LLM_LOOPS": "0",
+        "LAMINA_LLM_TIMEOUT_S": "10",
+    }
 
     def work() -> Any:
-        return run("worker", "--data", str(tmp_path), LAMINA_EMBED="lazy", **told)
+        return run("worker", "--data", str(tmp_path), LAMINA_EMBED="lazy", **settings)
 
     port = free_port()
     processes = [start(tmp_path, port, "--workers", "0")]
@@ -146,20 +165,20 @@ def test_turns_taken_while_all_was_down_are_folded_once_and_in_order_though_a_wo
         assert outbox_states(store) == ["pending"] * SESSIONS * LEFT
 
         processes.append(work())
-        wait_until(lambda: model.refused >= SESSIONS)
-        assert outbox_states(store) == ["pending"] * SESSIONS * LEFT
+        wait_until(lambda: model.refused > 0 and outbox_states(store) == [])
+        assert unworded(store) == SESSIONS * LEFT
+        caller = Caller(port)
+        told = {session: caller.brief(session, TURNS)["rollingSummary"] for session in NAMES}
+        assert told == {session: by_rules(session, range(LEFT)) for session in NAMES}
         model.down = False
         wait_until(lambda: model.folded.total() >= KILLED_AFTER)
         kill(processes[-1])
-        assert 0 < len(outbox_states(store)) < SESSIONS * LEFT
+        assert 0 < unworded(store) < SESSIONS * LEFT
 
         processes.append(work())
-        wait_until(lambda: "pending" not in outbox_states(store), 60)
-        assert outbox_states(store) == []
-        caller = Caller(port)
-        for session in NAMES:
-            folded = caller.brief(session, TURNS)["rollingSummary"]
-            assert folded == " ".join(map(str, range(LEFT)))
+        wait_until(lambda: unworded(store) == 0, 120)
+        told = {session: caller.brief(session, TURNS)["rollingSummary"] for session in NAMES}
+        assert told == {session: " ".join(f"{session} {n}" for n in range(LEFT)) for session in NAMES}
         caller.connection.close()
         assert len(model.folded) == SESSIONS * LEFT
     finally:

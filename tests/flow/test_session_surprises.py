@@ -14,6 +14,7 @@ import pytest
 from given import NOON, CountedIds, ManualClock
 from lamina.errors import Fault, Unavailable
 from lamina.kernel.events import Event, text_of
+from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Principal
 from lamina.kernel.time import SECOND_US
 from lamina.models.generator import OpenAiGenerator
@@ -46,7 +47,7 @@ class World:
                 persona=None,
                 role="user",
                 text=text,
-                at=NOON + place * SECOND_US,
+                at=LocalTime(NOON + place * SECOND_US),
                 session="s",
                 named="s",
             )
@@ -93,8 +94,8 @@ def folded(*texts: str) -> str:
 
 
 def test_half_an_emoji_from_a_model_stops_nobody(world: World) -> None:
-    world.say("ann", *turns("ann"))
-    world.say("bob", *turns("bob"))
+    for user in ("ann", "bob"):
+        world.say(user, *["I need to do some numbers."] * 3, *turns(user, 0))
     transport = httpx.MockTransport(lambda request: httpx.Response(200, content=HALF))
     model = OpenAiGenerator("http://model/v1", "small", timeout_s=5, transport=transport)
     Drain(world.store, world.clock, words_by_model=True).drain()

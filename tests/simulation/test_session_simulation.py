@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from given import NOON, CountedIds, ManualClock, outbox_states
+from lamina import limits
 from lamina.access.policy import OpenPolicy, PolicyPermits
 from lamina.kernel.operations import Call, Principal
 from lamina.kernel.time import SECOND_US, duration_text, instant, rfc3339
@@ -75,7 +76,10 @@ def presses(text: str, seen_at: int, now: int) -> bool:
 
 @dataclass
 class Sitting:
-    """Contract: 12 messages; what leaves is folded, in order, once. A clock that ran ahead is not believed."""
+    """Contract: 12 messages; what leaves is folded, in order, once, and until then told in the words of the rules.
+
+    A clock that ran ahead is not believed.
+    """
 
     last_at: int
     recorded_at: int
@@ -101,10 +105,19 @@ class Sitting:
         while self.waiting:
             self.summary = fold_turn(self.summary, self.waiting.pop(0))
 
+    def unfolded(self) -> list[Said]:
+        """What left the window and is not folded, as far back as a read goes."""
+        return self.waiting[-limits.SESSION_UNFOLDED_READ_MAX :]
+
+    def told(self) -> str:
+        summary = self.summary
+        for turn in self.unfolded():
+            summary = fold_turn(summary, turn)
+        return summary
+
     def bridge(self) -> str:
-        # What waits for the fold is told from the newest twelve turns only.
-        left = self.waiting if self.closed else [*self.waiting, *(Said(r, t) for r, t, _ in self.window)]
-        return bridge_text(self.summary, left[-12:])
+        window = [] if self.closed else [Said(role, text) for role, text, _ in self.window]
+        return bridge_text(self.summary, [*self.unfolded(), *window])
 
 
 @dataclass
@@ -204,7 +217,7 @@ class Model:
                 {"role": role, "text": text, "timestamp": rfc3339(at)}
                 for role, text, at in (here[-1].window if here and not here[-1].closed else [])
             ],
-            "rollingSummary": here[-1].summary if here else "",
+            "rollingSummary": here[-1].told() if here else "",
             "episodeBridge": over[0].bridge() if over and mode == "session_start" else "",
             **self.people[user].shown(now),
         }

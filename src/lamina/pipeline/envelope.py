@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
@@ -12,10 +12,12 @@ from lamina.kernel.canonical import canonical, holds_nul, not_finite
 from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.local import LocalTime
-from lamina.kernel.operations import Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
 from lamina.kernel.wire import DurationText, InstantText, LocalTimeText, OffsetText, Request, ScopePath, Text
+
+if TYPE_CHECKING:  # clients read this module, and what runs operations loads what counts large bodies
+    from lamina.kernel.operations import Principal
 
 __all__ = ["Envelope", "EnvelopeContext", "EnvelopeDirectives", "Item", "PartyIn", "draft_of"]
 

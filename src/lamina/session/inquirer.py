@@ -116,6 +116,8 @@ class Inquirer:
                 self._wait(inquiry, error)
             elif isinstance(error, Unavailable):
                 raise  # the store is away, for everybody
+            elif error.retriable:
+                self._put_off(inquiry, f"{error.code}: {error.message}")  # ours, as when the store fails
             else:
                 self._breaker.answered()
                 self._give_up(inquiry, f"{error.code}: {error.message}")

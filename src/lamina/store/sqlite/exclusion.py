@@ -74,4 +74,4 @@ def _rests_on_events(connection: apsw.Connection, tenant_id: str, record_id: str
 
 
 def _scopes_of(connection: apsw.Connection, tenant_id: str, record_id: str) -> set[str]:
-    return {row[0] for row in connection.execute(_SQL["record_scope"], (tenant_id, record_id))}
+    return {row[0] for row in connection.execute(_SQL["scopes_of_versions"], (tenant_id, record_id))}

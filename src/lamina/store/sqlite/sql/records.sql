@@ -248,9 +248,9 @@ WITH RECURSIVE source (id) AS (
 SELECT 1 FROM source CROSS JOIN event e ON e.tenant_id = ?1 AND e.id = source.id WHERE e.cancelled_after IS NULL
 LIMIT 1;
 
--- name: record_scope
--- The scope of a record.
-SELECT scope FROM record WHERE tenant_id = ?1 AND id = ?2 LIMIT 1;
+-- name: scopes_of_versions
+-- The scopes of the versions of a record: what keeps it out touches each of them.
+SELECT DISTINCT scope FROM record WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: record_scopes
 -- The scopes of records, null for an id that is not there: ?2 is a JSON list. All versions have one scope; one is read.
