@@ -122,7 +122,11 @@ def test_a_tenant_may_open_the_memories_of_its_people_to_each_other(here: Neighb
 
 def test_who_began_the_memory_of_another_neither_reads_nor_owns_it(here: Neighbours) -> None:
     own = "org:acme/user:alice"
-    here.write(own, by="user:bob")
+    here.said(
+        "PUT", "/v1/policy/tenant/acme",
+        {"administrators": [ROOT], "allow": ["scope.write.others_memory"]}, by=ROOT,
+    )  # fmt: skip
+    assert here.write(own, by="user:bob").status_code == 202
     assert [read(here, own, by) for by in ("user:alice", "user:bob", "user:eve")] == [
         200, "NOT_A_MEMBER", "NOT_A_MEMBER",
     ]  # fmt: skip
@@ -175,13 +179,13 @@ def test_making_global_scopes_takes_its_capability_however_they_are_made(shared:
 
 def test_writing_above_ones_level_takes_elevation(shared: Neighbours) -> None:
     assert shared.write(OF_TEAM).status_code == 202
-    for scope in (TEAM, ACME):
-        assert shared.write(scope).json()["details"]["capability"] == "scope.write.elevated"
+    for scope, by in ((TEAM, "user:alice"), (ACME, "user:alice"), (OF_TEAM, "agent:helper")):
+        assert shared.write(scope, by=by).json()["details"]["capability"] == "scope.write.elevated"
     assert shared.write(f"{OF_TEAM}/project:p").status_code == 202
     details = shared.write(OF_TEAM, by="user:bob").json()["details"]
     assert details.pop("hint")
     assert details == {
-        "capability": "scope.write.elevated",
+        "capability": "scope.write.others_memory",
         "denied_by_tier": "tenant",
         "deployment_preset": "cloud_shared_saas",
     }
@@ -278,7 +282,7 @@ def test_a_dropped_registration_leaves_the_records(here: Neighbours) -> None:
 
 
 def test_pruning_takes_an_administrator_and_drops_idle_scopes(here: Neighbours) -> None:
-    here.write("org:acme/user:bob/temp:debug")
+    here.write("org:acme/user:bob/temp:debug", by="user:bob")
     here.clock.at += 100 * 24 * 3600 * 1_000_000
     here.write(ACME)
     asked = {"older_than": "P90D", "dry_run": True}
@@ -353,5 +357,9 @@ def test_writing_to_a_pruned_scope_takes_what_it_took_before(shared: Neighbours)
     assert shared.write(OF_TEAM).status_code == 202
     shared.clock.at += 100 * 24 * 3600 * 1_000_000
     assert shared.said("POST", "/v1/scopes/prune", {"older_than": "P90D"}, by=ROOT)["pruned"] == 1
-    assert shared.write(OF_TEAM, by="user:bob").json()["details"]["capability"] == "scope.write.elevated"
+    for by, capability in (
+        ("user:bob", "scope.write.others_memory"),
+        ("agent:helper", "scope.write.elevated"),
+    ):
+        assert shared.write(OF_TEAM, by=by).json()["details"]["capability"] == capability
     assert shared.write(OF_TEAM).status_code == 202

@@ -17,16 +17,18 @@ from typing import Final
 
 from lamina.language.attributed import SAYINGS
 from lamina.language.own_words import HANDED_NOUN, is_request
+from lamina.language.sentences import split_sentences
 from lamina.language.wordsets import word_set
 
-__all__ = ["running_speech", "stands_apart", "within"]
+__all__ = ["labelled_sentence", "running_speech", "stands_apart", "within"]
 
 Cut = tuple[int, int]
 
 _MARKS: Final = re.compile(r"[\n:\"“”„«»`<>\[\]{}|?]|(?<!\w)['‘]|['’](?!\w)|[—–]|--|~~~|^[ \t]{4}")
 _FENCES: Final = ("```", "~~~", '"""', "'''")
 _PAIRS: Final = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("`", "`"))
-_SINGLE = re.compile(r"(?<!\w)['‘](?=\w)[^\n]*[^\s]['’](?!\w)")
+_SINGLE_OPENS = re.compile(r"(?<!\w)['‘](?=\w)")
+_SINGLE_CLOSES = re.compile(r"(?<=\S)['’](?!\w)")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,120}>|\[/?[A-Za-z]{2,12}(?:=[^\]\n]{0,60})?\]")
 _RULE_LINE = re.compile(r"^[ \t]*(?:[-=_*~#]{3,}.*|-- ?)$")
 _SIGNATURE_LINE = re.compile(r"^-- ?$")
@@ -36,7 +38,7 @@ _STAMP = re.compile(
     r"^[ \t]*(?:[([<{]|@?[\w.'-]{1,30}(?: [\w.'-]{1,30})? ?(?:\([^)\n]{0,40}\)|\[[^\]\n]{0,40}\])|\d{1,2}[:.]\d\d\b|\d{4}-\d\d|[\w.'-]{1,30}\s?(?:>|\||»)|[>|#])"
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*•+–]|\d{1,2}[.)]|\[[ x]?\])[ \t]+")
-_LABEL = re.compile(r"(?P<label>[^:\n]{1,160}?)[ \t]*:(?=\s|$|[\"“'‘])")
+_LABEL = re.compile(r"^(?P<label>[^:\n]{1,160}?)[ \t]*:(?=\s|$|[\"“'‘])")
 _DASHED = re.compile(r"^(?P<label>[^.!?\n]{1,60}?)[ \t]+(?:[—–]|--?)[ \t]+")
 _OWN_LABEL = re.compile(
     r"(?:(?:ok|okay|so|well|and|also|hi|hey|hello|btw|oh|just)\b[,\s]*){0,3}"
@@ -74,7 +76,7 @@ _POINTING = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[\w'’-]+")
-_SENTENCE_END = re.compile(r"[.!?]+\s+")
+_SENTENCE_END = re.compile(r"[.!?]\s+")
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|[.!?](?=\S)[^.!?\n]*)*[.!?]*")
 _OWN_SAYING: Final = word_set("i we i've i'd to")
 _LEARNT: Final = word_set(
@@ -90,6 +92,8 @@ def stands_apart(text: str, speaker: str = "") -> tuple[Cut, ...]:
 
     >>> stands_apart("Bob: I moved."), stands_apart("Update: I moved."), stands_apart("I moved to Rome. I like it.")
     (((0, 13),), (), ())
+    >>> stands_apart("'I moved.' \\n'I like it.'")
+    ((0, 10), (12, 24))
     """
     text = _NOTE_BEHIND.sub(lambda note: " " * len(note[0]), text)
     if _MARKS.search(text) is None:
@@ -108,6 +112,24 @@ def running_speech(text: str, speaker: str = "") -> str:
     return text
 
 
+def labelled_sentence(text: str) -> str:
+    """The sentence of a turn of one line that a label opens, "Report: done.", where nothing else shows another speaker: no stamp, no marks
+    of a quotation, and nothing in the first person behind the label. Empty where there is none.
+
+    >>> labelled_sentence("Landlord: done. He sends someone."), labelled_sentence("Bob: done. I sent it.")
+    ('Landlord: done.', '')
+    """
+    line = text.strip()
+    if "\n" in line or _RULE_LINE.match(line) or any(_bounded(line)):
+        return ""
+    told = _BULLET.sub("", line)
+    label = _LABEL.match(told) or _DASHED.match(told)
+    if label is None or _STAMP.match(told) or _FIRST.search(told, label.end()):
+        return ""
+    first = split_sentences(told, count_max=1)
+    return first[0].text if first and first[0].end >= label.end() else ""
+
+
 def within(cuts: tuple[Cut, ...], start: int, end: int) -> bool:
     """Whether any of ``text[start:end]`` stands apart."""
     return any(begin < max(end, start + 1) and start < until for begin, until in cuts)
@@ -123,9 +145,11 @@ def _bounded(text: str) -> Iterator[Cut]:
         if (at := text.find(opening)) >= 0:
             last = text.rfind(closing)
             yield at, last + 1 if last > at else len(text)
-    for single in (_SINGLE.search(text),):
-        if single is not None:
-            yield single.span()
+    for start, line in _lines(text):
+        first = _SINGLE_OPENS.search(line)
+        closings = [mark.end() for mark in _SINGLE_CLOSES.finditer(line)]
+        if first is not None and closings and closings[-1] > first.end() + 1:
+            yield start + first.start(), start + closings[-1]
     tags = list(_TAG.finditer(text))
     if tags:
         yield tags[0].start(), tags[-1].end() if len(tags) > 1 else len(text)

@@ -13,12 +13,11 @@ from typing import Final
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import to_local
 from lamina.kernel.time import Instant
-from lamina.language.running_speech import running_speech
 from lamina.language.temporal import find_times
 from lamina.pipeline.loops.answer import read_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
 from lamina.pipeline.loops.question import BEFORE_READ
-from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
+from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn, words_that_end
 from lamina.pipeline.loops.values import Ending
 from lamina.pipeline.view import View
 from lamina.store.ports.store import Store
@@ -62,7 +61,7 @@ def apply_answer(store: Store, inquiry: Inquiry, after: View, done: Writes) -> W
         [text_of(event.content) for event in before],
         to_local(turn.context.observed_at, turn.offset),
         find_times,
-        own=running_speech(text_of(turn.content), turn.observed_actor.display_name),
+        own=words_that_end(turn),
     )
     event = after.event
     position = event.position if inquiry.applied_after is None else inquiry.applied_after

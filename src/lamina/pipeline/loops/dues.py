@@ -172,10 +172,9 @@ def is_clock(moment: TemporalMatch) -> bool:
 
 
 def _is_part(moment: TemporalMatch, sentence: str) -> bool:
-    before, after = sentence[: moment.start], sentence[moment.end :]
+    near = sentence[max(0, moment.start - _NEAR) : moment.start]
     if not _SURELY_AHEAD.search(moment.text):
-        near = sentence[max(0, moment.start - _NEAR) : moment.start]
         led = f"{near}{moment.text.split(' ', 1)[0]}"
         if _PAST_RELATIVE.search(near) or _OF_THING.search(near) or _OF_THING.search(led):
             return True
-    return bool(_INSIDE.search(before) or _GOES_ON.match(after) or _SPOKEN_ABOUT.search(before))
+    return bool(_INSIDE.search(near) or _GOES_ON.match(sentence, moment.end) or _SPOKEN_ABOUT.search(near))

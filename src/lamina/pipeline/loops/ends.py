@@ -14,7 +14,7 @@ from lamina.pipeline.loops.patterns import NAMED_CHAR, WE
 from lamina.pipeline.loops.told_over import faded, placed, talked, ticked
 from lamina.pipeline.loops.values import Ending, Way
 
-__all__ = ["answer_ends", "endings_of", "is_undone_by"]
+__all__ = ["answer_ends", "endings_of", "is_undone_by", "ticks_off"]
 
 _JUST: Final = r"(?:(?:just|finally|already|actually|now|also|both|all|even|successfully) )*"
 _DONE = re.compile(
@@ -166,7 +166,7 @@ def endings_of(said: str, *, crossed_out: str | None = None) -> Iterator[Ending]
         return
     if said.rstrip().endswith("?"):
         return
-    plain = _CLOSERS.sub("", said.rstrip(" .!…"))
+    plain = _plain(said)
     named = list(ticked(plain))
     if named:
         yield from named
@@ -181,6 +181,11 @@ def endings_of(said: str, *, crossed_out: str | None = None) -> Iterator[Ending]
     if "n't" in plain or _STAYS_OPEN.search(plain):
         return
     yield from _reports(plain)
+
+
+def ticks_off(said: str) -> bool:
+    """Whether a sentence begins with a name and tells only that it is done: "Report: done", "Invoice: sent"."""
+    return any(ticked(re.split("[,;] ", _plain(said), maxsplit=1)[0]))
 
 
 def answer_ends(text: str, before: str) -> bool:
@@ -198,6 +203,10 @@ def answer_ends(text: str, before: str) -> bool:
 def is_undone_by(said: str) -> bool:
     """Whether a sentence says that what the one before told of came to nothing."""
     return _UNDONE.match(said) is not None
+
+
+def _plain(said: str) -> str:
+    return _CLOSERS.sub("", said.rstrip(" .!…"))
 
 
 def _drops(plain: str) -> Iterator[Ending]:

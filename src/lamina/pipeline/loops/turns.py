@@ -8,12 +8,13 @@ from typing import Final
 
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import to_local
-from lamina.language.running_speech import running_speech
+from lamina.language.running_speech import labelled_sentence, running_speech
 from lamina.language.temporal import find_times
+from lamina.pipeline.loops.ends import ticks_off
 from lamina.pipeline.loops.reading import read_loops
 from lamina.pipeline.loops.values import Heard, LoopReading
 
-__all__ = ["HEARD_BEFORE", "read_turn"]
+__all__ = ["HEARD_BEFORE", "read_turn", "words_that_end"]
 
 HEARD_BEFORE: Final = 2
 """How many turns before one are read with it: what it answers, and whom it speaks of."""
@@ -27,8 +28,16 @@ def read_turn(turn: Event, before: Sequence[Event]) -> LoopReading:
     reading = read_loops(text, at, find_times, heard)
     if not (reading.endings or reading.moves):
         return reading
-    said = running_speech(text, turn.observed_actor.display_name)
+    said = words_that_end(turn)
     if said == text:
         return reading
     own = read_loops(said, at, find_times, heard)
     return replace(reading, endings=own.endings, moves=own.moves)
+
+
+def words_that_end(turn: Event) -> str:
+    """What of a turn may end or move something: its speaker's running speech, or the one sentence that ticks something off by its name. A
+    label and "done" alone is how people keep lists, and ends nothing but what the label names."""
+    text = text_of(turn.content)
+    said, labelled = running_speech(text, turn.observed_actor.display_name), labelled_sentence(text)
+    return labelled if labelled not in said and ticks_off(labelled) else said
