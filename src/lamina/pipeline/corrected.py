@@ -27,6 +27,7 @@ from lamina.store.ports.writes import Writes
 
 __all__ = [
     "CORRECTED_CONFIDENCE",
+    "EXTRACTOR",
     "corrected_fact",
     "fact_meant",
     "object_of",

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from lamina.models.minilm import MiniLmEmbedder
+from lamina.pipeline.corrected import EXTRACTOR as CORRECTIONS
 from lamina.pipeline.extract.extractor import NAME
 from lamina.pipeline.loops import applying, keeping
 from lamina.store.rules.rederivation import VECTORS
@@ -18,6 +19,8 @@ __all__ = ["DERIVED_BY"]
 
 DERIVED_BY: Final[Mapping[str, str]] = {
     "facts": NAME,
+    "corrections": CORRECTIONS,
+    "what may have changed": "1",
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
     "beliefs": "1",

@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, NamedTuple
 
 from lamina.errors import Unsupported
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.events import Event
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
-from lamina.kernel.records import Layer, Record
+from lamina.kernel.records import Fact, Layer, Record
 from lamina.kernel.scopes import Scope
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
+from lamina.recall.changed import Changes, changes_of
 from lamina.recall.derived import DerivedLayers, DerivedRecords
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.items import layers_view
@@ -28,14 +29,16 @@ from lamina.recall.naming import Called, Names, Naming, called
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
-from lamina.recall.render import Block, line_of, render_block
+from lamina.recall.render import Block, change_mark, line_of, render_block
 from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
 from lamina.recall.stream import as_stream
 from lamina.recall.superseded import (
+    Placed,
     Superseded,
     Supersession,
+    asked_for,
     bound_by,
     facts_behind,
     put_right,
@@ -82,6 +85,7 @@ class Held(NamedTuple):
     contributions: Mapping[str, float]
     superseded: Superseded | None = None
     needs: frozenset[str] = frozenset()
+    changed: MayHaveChanged | None = None
 
 
 class Remembrance(NamedTuple):
@@ -258,6 +262,9 @@ class Recalling:
         found = {one.record_id: one for one in best}
         events = self._store.log.get(plan.tenant_id, found.keys() | supersession.corrections)
         placed = put_right({i: one.score for i, one in found.items()}, supersession, events, plan)
+        changes = self._changes(plan, derived, shown)
+        placed = [*placed, *_newer_turns(changes, placed, derived, plan)]
+        placed.sort(key=lambda each: -each.score)
         least = plan.faintest * max((each.score for each in placed), default=0.0)
         placed = [each for each in placed if each.score >= least][: plan.limits.get(Layer.EVENTS, 0)]
         values: dict[Layer, list[Held]] = {layer: [] for layer in plan.layers}
@@ -271,9 +278,19 @@ class Recalling:
         bound = bound_by(placed, shown)
         for layer, scored in derived.by_layer.items():
             for record in scored[: plan.limits.get(layer, 0)]:
-                needs = bound.get(record.record.id, frozenset())
-                values[layer].append(Held(record.record, record.score, record.contributions, needs=needs))
+                needs, mark = bound.get(record.record.id, frozenset()), changes.marks.get(record.record.id)
+                if mark is not None:
+                    needs = frozenset({mark.event_id})
+                held = Held(record.record, record.score, record.contributions, needs=needs, changed=mark)
+                values[layer].append(held)
         return values
+
+    def _changes(self, plan: Plan, derived: DerivedLayers, shown: Shown) -> Changes:
+        """Which of the facts that may be shown may have changed, and by which turns."""
+        best = derived.by_layer.get(Layer.FACTS, [])[: plan.limits.get(Layer.FACTS, 0)]
+        facts = [each.record for each in best if isinstance(each.record, Fact)]
+        supports = shown.supports_of([fact.id for fact in facts])
+        return changes_of(self._store.log, plan.tenant_id, facts, supports)
 
     def _items(self, plan: Plan, values: Mapping[Layer, Sequence[Held]]) -> Mapping[Layer, Sequence[Item]]:
         """The values with their lines, and what those cost."""
@@ -284,7 +301,13 @@ class Recalling:
             ]
             for layer in values
         }
-        counts = iter(self._counter.count([f"- {line} [99]\n" for line in chain(*lines.values())]))
+        marks = {layer: [change_mark(each.changed, "[99]") for each in values[layer]] for layer in values}
+        whole = [
+            f"- {line}{mark} [99]\n"
+            for layer in values
+            for line, mark in zip(lines[layer], marks[layer], strict=True)
+        ]
+        counts = iter(self._counter.count(whole))
         return {
             layer: [
                 Item(layer, line, next(counts), *each)
@@ -365,6 +388,23 @@ def _diverse(pool: EventPool, ranked: Sequence[ScoredEvent], limit: int) -> list
         return []
     order = diversify([one.score for one in near], pool.pooled[[one.at for one in near]], limit)
     return [near[at] for at in sorted(order)]
+
+
+def _newer_turns(
+    changes: Changes, placed: Sequence[Placed], derived: DerivedLayers, plan: Plan
+) -> list[Placed]:
+    """The turns by which facts may have changed that were not found themselves: as good as the fact, behind which they must stand."""
+    known = {each.event.id for each in placed}
+    best = max((each.score for each in placed), default=0.0)
+    scores: dict[str, float] = {}
+    for one in derived.by_layer.get(Layer.FACTS, []):
+        mark = changes.marks.get(one.record.id)
+        if mark is None or mark.event_id in known or not asked_for(plan, changes.events[mark.event_id]):
+            continue
+        scores[mark.event_id] = max(
+            scores.get(mark.event_id, 0.0), min(one.score, best) if best else one.score
+        )
+    return [Placed(changes.events[i], round(score, 6), {}, None, frozenset()) for i, score in scores.items()]
 
 
 def _no_layers() -> PackLayers:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lamina.kernel.changes import MAY_CHANGE, MayHaveChanged
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.views.parts import (
     ClaimedView,
     ObjectView,
     ReferenceView,
+    Stamp,
     claim_fields,
     object_fields,
     subject_fields,
@@ -27,11 +29,20 @@ class AuthorView(Result):
     name: str
 
 
+class ChangeView(Result):
+    """The later turn by which a fact may have changed, and when it was said."""
+
+    event_id: str
+    observed_at: Stamp
+
+
 class FactView(ClaimedView):
     """A triple with validity. ``negated`` says that the claim is that it is *not* so. ``text`` is the claim in words.
 
     ``said_by`` is who said it, where that is another than the person it is about and that person did not; ``handed_over`` that only words
     say so which may have been pasted or quoted. ``supersedes`` and ``superseded_by`` chain the values of one subject and predicate.
+    ``may_have_changed`` is a later turn of the same speaker that speaks of the same matter with a sign of change, where the fact holds all the
+    same: nobody read there that it ended. Null once the fact was said again.
     """
 
     subject: ReferenceView
@@ -46,16 +57,22 @@ class FactView(ClaimedView):
     handed_over: bool
     superseded_by: str | None
     supersedes: str | None
+    may_have_changed: ChangeView | None = None
 
 
-def fact_view(fact: Fact, supports: Sequence[Support] = ()) -> FactView:
+def fact_view(
+    fact: Fact, supports: Sequence[Support] = (), changed: MayHaveChanged | None = None
+) -> FactView:
     """The view of a fact; ``supports`` are those of the record, its first event stands in for none."""
-    return FactView(**fact_fields(fact, supports))
+    return FactView(**fact_fields(fact, supports, changed))
 
 
-def fact_fields(fact: Fact, supports: Sequence[Support] = ()) -> dict[str, Any]:
+def fact_fields(
+    fact: Fact, supports: Sequence[Support] = (), changed: MayHaveChanged | None = None
+) -> dict[str, Any]:
     """The fields of ``fact_view``."""
-    sources = dict.fromkeys(support.source_id for support in supports_held(fact, supports))
+    held = supports_held(fact, supports)
+    sources = dict.fromkeys(support.source_id for support in held if support.relation != MAY_CHANGE)
     return {
         **claim_fields(fact),
         "subject": subject_fields(fact.subject),
@@ -70,4 +87,7 @@ def fact_fields(fact: Fact, supports: Sequence[Support] = ()) -> dict[str, Any]:
         "handed_over": fact.handed_over,
         "superseded_by": fact.superseded_by or fact.closed_by,
         "supersedes": fact.supersedes,
+        "may_have_changed": None
+        if changed is None
+        else {"event_id": changed.event_id, "observed_at": changed.observed_at},
     }
