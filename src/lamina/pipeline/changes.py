@@ -4,11 +4,11 @@ The sentence is not understood. A mark ends nothing: it is an edge of the why gr
 of any time see it, and a replay makes it again. Saying the fact again after the turn, or ending it, clears the mark
 (``kernel/changes.py``).
 
-A sentence shares the matter of a fact where it has a sign of change, and
+A sentence shares the matter of a fact where it has
 
-- the words of the fact's object, where nothing else of them is missing, or
-- for a predicate of one value, a word of the predicate (its name, or a registered synonym), and says "I" where the fact is about the speaker,
-  the name of its subject otherwise, or
+- all the words of the fact's object, and a sign of change near one of them, or
+- for a predicate of one value, a sign near a word of the predicate (its name, or a registered synonym), and "I" where the fact is about the
+  speaker, the name of its subject otherwise, or
 - a sign that bears on the predicate by itself, with the same subject.
 
 Beside that, a fact of the turn itself that denies the older one's object in another predicate shares its matter.
@@ -24,7 +24,7 @@ from typing import Final
 from lamina.kernel.changes import MAY_CHANGE
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.records import Fact, Layer, Loop, Support
-from lamina.language.change_signs import SIGNS, SPEAKERS, signs_in
+from lamina.language.change_signs import SPEAKERS, WITH_PREDICATE, signs_in
 from lamina.language.entities import entity_id, normalise_name
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import STOP_TERMS, analyse, content_terms
@@ -44,20 +44,41 @@ _SPEAKER: Final = frozenset(analyse(SPEAKERS))
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
-    """A sentence with a sign of change."""
+class _Near:
+    """A sign of change, as predicates that it bears on by itself, and the terms near it."""
 
+    predicates: frozenset[str]
     terms: frozenset[str]
-    signs: frozenset[str]
-
-    def bears_on(self, predicate: str) -> bool:
-        """Whether one of its signs may be about a predicate: it names none, or this one."""
-        return any(not SIGNS[sign] or predicate in SIGNS[sign] for sign in self.signs)
 
     @property
-    def matters(self) -> frozenset[str]:
-        """The predicates that its signs bear on by themselves."""
-        return frozenset(each for sign in self.signs for each in SIGNS[sign])
+    def needs_predicate(self) -> bool:
+        return WITH_PREDICATE in self.predicates
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence with signs of change."""
+
+    terms: frozenset[str]
+    signs: Sequence[_Near]
+
+    def names(self, words: frozenset[str], fact: Fact) -> bool:
+        """Whether it has all the words of a fact's object, and a sign near one of them that may be about the fact."""
+        return words <= self.terms and any(
+            words & sign.terms
+            for sign in self.signs
+            if not sign.predicates
+            or fact.predicate in sign.predicates
+            or (sign.needs_predicate and fact.negated)
+        )
+
+    def speaks_of(self, words: frozenset[str]) -> bool:
+        """Whether words of a predicate are near a sign."""
+        return any(words & sign.terms for sign in self.signs if not sign.predicates or sign.needs_predicate)
+
+    def bears_on(self, predicate: str) -> bool:
+        """Whether a sign is about a predicate by itself."""
+        return any(predicate in sign.predicates for sign in self.signs)
 
 
 def mark_changes(view: View, writes: Writes) -> None:
@@ -97,7 +118,8 @@ def mark_changes(view: View, writes: Writes) -> None:
 def _telling(text: str) -> Iterator[_Sentence]:
     for sentence in split_sentences(text, count_max=_SENTENCES_MAX):
         if not sentence.text.rstrip().endswith("?") and (signs := signs_in(sentence.text)):
-            yield _Sentence(frozenset(analyse(sentence.text)), signs)
+            near = [_Near(each.predicates, frozenset(analyse(" ".join(each.near)))) for each in signs]
+            yield _Sentence(frozenset(analyse(sentence.text)), near)
 
 
 def _own_facts(event: Event, writes: Writes) -> list[Fact]:
@@ -133,14 +155,14 @@ def _shares(fact: Fact, sentences: Sequence[_Sentence], own: Sequence[Fact], *, 
     words = frozenset(content_terms(analyse(fact.object.text))) - subject - STOP_TERMS
     single = fact.slot is not None and not is_shared(fact)
     for each in sentences:
-        if words and words <= each.terms and each.bears_on(fact.predicate):
+        if words and each.names(words, fact):
             return True
         of_subject = bool(each.terms & _SPEAKER) if is_speakers else bool(subject) and subject <= each.terms
         if not of_subject:
             continue
-        if fact.predicate in each.matters and (single or fact.predicate in _BY_SIGN_ALONE):
+        if each.bears_on(fact.predicate) and (single or fact.predicate in _BY_SIGN_ALONE):
             return True
-        if single and each.terms & _words_of_predicate(fact.predicate):
+        if single and each.speaks_of(_words_of_predicate(fact.predicate)):
             return True
     denied = {words_of(each.object) for each in own if each.negated and each.subject.id == fact.subject.id}
     return not fact.negated and words_of(fact.object) in denied
