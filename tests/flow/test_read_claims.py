@@ -62,6 +62,8 @@ def test_a_fact_has_every_documented_field(world: Any) -> None:
         "superseded_by": None,
         "supersedes": None,
         "may_have_changed": None,
+        "target": None,
+        "fades_at": None,
         "said_by": None,
         "handed_over": False,
         "excluded_from_recall": False,

@@ -27,7 +27,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "episodes": "1",
     "concepts": "1",
     "search rows": "1",
-    "columns": "1",
+    "columns": "2",
     VECTORS: MiniLmEmbedder.name,
 }
 """Part to version; ``columns`` counts the changes to what tables of derived rows have."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from lamina import limits
 from lamina.kernel.corrections import Correction, correction_of
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import to_local
 from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject, value_slot
-from lamina.kernel.time import Instant, from_datetime
+from lamina.kernel.time import SECOND_US, Instant, from_datetime
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.beside import end_others, ends, may_end, stands_beside, under_author
 from lamina.pipeline.corrected import corrected_fact, fact_meant, put_behind, retract
@@ -38,6 +39,8 @@ EXTERNAL_FACTOR = 0.7
 FACTS_PER_EVENT_MAX = 64
 _SLOT_MAX = 256
 _PERSON = "person"
+_PLAN = "plan"
+_FADES = limits.PLAN_FADES_DAYS * 24 * 3600 * SECOND_US
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +198,8 @@ class FactResolver:
         confirmed = vouched_for(held, fact)
         if fact.valid_from < held.valid_from and (fact.days is None or fact.days != held.days):
             confirmed = replace(confirmed, valid_from=fact.valid_from, from_offset=fact.from_offset)
+        if confirmed.fades_at is not None and fact.fades_at is not None:
+            confirmed = replace(confirmed, fades_at=max(confirmed.fades_at, fact.fades_at))
         if confirmed != held:
             put_version(event, held, confirmed, writes)
 
@@ -343,6 +348,7 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         slot=slot,
         from_offset=event.offset,
         to_offset=None if claim.valid_to is None else event.offset,
+        fades_at=claim.observed_at + _FADES if triple.kind == _PLAN and claim.valid_to is None else None,
     )
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
+
+from pydantic import Field
 
 from lamina.kernel.changes import MAY_CHANGE, MayHaveChanged
 from lamina.kernel.records import Fact, Support
+from lamina.kernel.time import Instant
 from lamina.kernel.views.parts import (
     ClaimedView,
     ObjectView,
@@ -20,6 +23,8 @@ from lamina.kernel.views.parts import (
 from lamina.kernel.wire import Result
 
 __all__ = ["FactView", "fact_fields", "fact_view"]
+
+_WITH_DAY: Final = frozenset({"plan", "commitment"})
 
 
 class AuthorView(Result):
@@ -36,13 +41,21 @@ class ChangeView(Result):
     observed_at: Stamp
 
 
+class TargetView(Result):
+    """The day or time that a plan is for; its end is exclusive."""
+
+    start: Stamp = Field(validation_alias="from", serialization_alias="from")
+    end: Stamp = Field(validation_alias="to", serialization_alias="to")
+
+
 class FactView(ClaimedView):
     """A triple with validity. ``negated`` says that the claim is that it is *not* so. ``text`` is the claim in words.
 
     ``said_by`` is who said it, where that is another than the person it is about and that person did not; ``handed_over`` that only words
     say so which may have been pasted or quoted. ``supersedes`` and ``superseded_by`` chain the values of one subject and predicate.
     ``may_have_changed`` is a later turn of the same speaker that speaks of the same matter with a sign of change, where the fact holds all the
-    same: nobody read there that it ended. Null once the fact was said again.
+    same: nobody read there that it ended. Null once the fact was said again. ``target`` is the day of what is planned, promised or scheduled,
+    which lists show before it comes; ``fades_at`` is from when on a plan without a day is in lists of now no more, unless it is said again.
     """
 
     subject: ReferenceView
@@ -58,6 +71,8 @@ class FactView(ClaimedView):
     superseded_by: str | None
     supersedes: str | None
     may_have_changed: ChangeView | None = None
+    target: TargetView | None = None
+    fades_at: Stamp | None = None
 
 
 def fact_view(
@@ -90,4 +105,11 @@ def fact_fields(
         "may_have_changed": None
         if changed is None
         else {"event_id": changed.event_id, "observed_at": changed.observed_at},
+        "target": _target(fact),
+        "fades_at": fact.fades_at,
     }
+
+
+def _target(fact: Fact) -> dict[str, Instant] | None:
+    has_day = fact.kind in _WITH_DAY or fact.predicate == "has_scheduled"
+    return {"from": fact.valid_from, "to": fact.valid_to} if has_day and fact.valid_to is not None else None
