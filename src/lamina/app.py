@@ -60,10 +60,11 @@ from lamina.observe.operations import observe_operations
 from lamina.observe.relay_health import relay_health_operations
 from lamina.observe.rounds import Failures
 from lamina.pipeline.capture import Capturing
+from lamina.pipeline.correcting import Correcting
 from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
-from lamina.pipeline.operations import capture_operations
+from lamina.pipeline.operations import capture_operations, correction_operations
 from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
 from lamina.recall.layers.operations import layer_operations
@@ -181,6 +182,7 @@ def build_server(
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
+        *correction_operations(Correcting(kept, watch)),
         *layer_operations(kept),
         *recall_operations(recalling),
         *lifecycle_operations(kept, feed, clock),

@@ -26,6 +26,10 @@ LABEL_LENGTH_MAX: Final = 256
 PRECEDED_BY_MAX: Final = 64
 MEDIA_MAX: Final = 32
 INTENT_LENGTH_MAX: Final = 256
+CORRECTION_WORDS_LENGTH_MAX: Final = 4096  # of the reason of a correction, and of the words that say it
+
+# Derivation. Nobody says that they gave a plan up: one without a day that nobody spoke of for a season is no longer told as current.
+PLAN_FADES_DAYS: Final = 90
 
 # Access. One decision reads a few kept entries; past the bound they are read anew from the store.
 POLICY_PATTERNS_MAX: Final = 256

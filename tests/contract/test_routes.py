@@ -30,6 +30,8 @@ ADDED = {
     "POST /internal/outbox/revive",
     "POST /v1/continuity/history",
     "POST /v1/continuity/diff",
+    "POST /v1/facts/{}/correct",
+    "POST /v1/facts/{}/retract",
 }  # later calls of the session contract, and our own beside the contracts
 
 EXPECTED_LATER = {

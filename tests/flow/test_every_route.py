@@ -64,6 +64,8 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         200,
     ),
     "GET /v1/facts/{fact_id}": ({"in_path": "fact"}, "NOT_FOUND", 200),
+    "POST /v1/facts/{fact_id}/correct": ({"in_path": "fact", "body": {"object": 7}}, "NOT_FOUND", 202),
+    "POST /v1/facts/{fact_id}/retract": ({"in_path": "fact", "body": {}}, "NOT_FOUND", 202),
     "GET /v1/beliefs": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/beliefs/why": ({"query": {"belief_id": "belief"}}, "NOT_FOUND", 200),
     "GET /v1/beliefs/{belief_id}": ({"in_path": "belief"}, "NOT_FOUND", 200),

@@ -299,11 +299,18 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Nothing there that this caller may see; also for paths that do not exist.",
         hint="check the id, or the path",
     ),
+    "FACT_ENDED": ErrorCode(
+        "Conflict",
+        STATE,
+        "The fact to correct or to retract holds no more: it ended at `details.ended_at`, or `details.superseded_by` took "
+        "its place. Nothing was stored.",
+        hint="correct the fact that holds now",
+    ),
     "RESOURCE_DELETED": ErrorCode(
         "Gone",
         STATE,
-        "The record was deleted, for a belief because its confidence fell below the floor. `as_of` reads "
-        "it as it was held before.",
+        "The record was deleted: a belief because its confidence fell below the floor, a fact that is to be corrected because "
+        "what it rests on was cancelled. `as_of` reads it as it was held before.",
     ),
     "SCOPE_REGISTRATION_EXISTS": ErrorCode(
         "Conflict",

@@ -15,6 +15,8 @@ from lamina.errors import Forbidden, Invalid, Unavailable
 
 if TYPE_CHECKING:
     from lamina.client import Client
+    from lamina.client.options import CorrectionOptions
+    from lamina.pipeline.requests import CorrectionCaptured
 
 __all__ = ["add_memory_commands"]
 
@@ -27,6 +29,8 @@ def add_memory_commands(app: typer.Typer) -> None:
     app.command()(why)
     app.command()(tail)
     app.command()(cancel)
+    app.command()(correct)
+    app.command()(retract)
     app.command()(demo)
 
 
@@ -263,6 +267,78 @@ def cancel(
     stopped = ", ".join(cancelled.stages_cancelled)
     left = f"; what was left of its derivation is dropped: {stopped}" if stopped else ""
     return typer.echo(f"{cancelled.event_id} is kept out of recall, with what rests on it alone{left}")
+
+
+_FactId = Annotated[str, typer.Argument(help="The fact, fact_….")]
+_Why = Annotated[str | None, typer.Option(help="Why it is wrong.")]
+_Quote = Annotated[str | None, typer.Option(help="The words that say so.")]
+
+
+def correct(
+    fact_id: _FactId,
+    value: Annotated[str, typer.Argument(help="What is right in place of what the fact says.")],
+    since: Annotated[
+        str | None,
+        typer.Option(help="From when on: a day or RFC 3339; from the fact's beginning by default."),
+    ] = None,
+    why: _Why = None,
+    quote: _Quote = None,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Put another value in the place of one fact's. It is not erasure: what was held stays in the history."""
+    from lamina.cli.remote import connected
+
+    options = _correction_options(why, quote)
+    with connected(url, actor, None) as client:
+        found = client.facts.correct(fact_id, _scalar(value), valid_from=_day_or_time(since), **options)
+    return _show_correction(found, "corrected", as_json=as_json)
+
+
+def retract(
+    fact_id: _FactId,
+    until: Annotated[
+        str | None, typer.Option(help="Until when it held: a day or RFC 3339; until now by default.")
+    ] = None,
+    why: _Why = None,
+    quote: _Quote = None,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Say that one fact holds no more. It is not erasure: what was held stays in the history."""
+    from lamina.cli.remote import connected
+
+    options = _correction_options(why, quote)
+    with connected(url, actor, None) as client:
+        found = client.facts.retract(fact_id, valid_to=_day_or_time(until), **options)
+    return _show_correction(found, "retracted", as_json=as_json)
+
+
+def _correction_options(why: str | None, quote: str | None) -> CorrectionOptions:
+    given = {"why": why, "quote": quote}
+    return cast("CorrectionOptions", {name: value for name, value in given.items() if value})
+
+
+def _scalar(value: str) -> str | int | float:
+    """A number where the words are one."""
+    for kind in (int, float):
+        try:
+            number: int | float = kind(value)
+        except ValueError:
+            continue
+        return number if number == number and abs(number) != float("inf") else value
+    return value
+
+
+def _show_correction(found: CorrectionCaptured, done: str, *, as_json: bool) -> None:
+    from lamina.cli import show
+
+    if as_json:
+        return show.json(found)
+    typer.echo(f"{found.fact_id} is {done} by {found.event_id}")
+    return typer.echo(found.note)
 
 
 def demo(

@@ -13,6 +13,7 @@ from lamina.client.identity import Identity
 from lamina.client.options import (
     BeliefFilters,
     ConceptFilters,
+    CorrectionOptions,
     EpisodeFilters,
     EventFilters,
     FactFilters,
@@ -20,6 +21,7 @@ from lamina.client.options import (
     View,
 )
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
+from lamina.pipeline.requests import CorrectionCaptured
 from lamina.recall.layers.results import (
     BeliefPage,
     ConceptPage,
@@ -106,6 +108,23 @@ class AsyncFacts(_Layer):
     async def get(self, fact_id: str, *, as_of: Time | None = None) -> FactView:
         """Mirrors ``Facts.get``."""
         return await self._send(asks.fact(fact_id, as_of))
+
+    async def correct(
+        self,
+        fact_id: str,
+        value: Any,
+        *,
+        valid_from: Time | None = None,
+        **options: Unpack[CorrectionOptions],
+    ) -> CorrectionCaptured:
+        """Mirrors ``Facts.correct``."""
+        return await self._send(asks.correct(fact_id, value, valid_from, options))
+
+    async def retract(
+        self, fact_id: str, *, valid_to: Time | None = None, **options: Unpack[CorrectionOptions]
+    ) -> CorrectionCaptured:
+        """Mirrors ``Facts.retract``."""
+        return await self._send(asks.retract(fact_id, valid_to, options))
 
     async def timeline(
         self,

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from lamina import limits
 from lamina.client.asks import Ask, ask
 from lamina.client.identity import Identity
 from lamina.client.options import (
     BeliefFilters,
     ConceptFilters,
+    CorrectionOptions,
     EpisodeFilters,
     EventFilters,
     FactFilters,
@@ -14,7 +21,9 @@ from lamina.client.options import (
     View,
 )
 from lamina.client.reads import list_ask, one_ask
+from lamina.client.session import new_key
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
+from lamina.pipeline.requests import CorrectionCaptured
 from lamina.recall.layers.results import (
     BeliefPage,
     ConceptPage,
@@ -32,6 +41,7 @@ __all__ = [
     "beliefs",
     "concept",
     "concepts",
+    "correct",
     "coverage",
     "episode",
     "episodes",
@@ -40,6 +50,7 @@ __all__ = [
     "fact",
     "facts",
     "related",
+    "retract",
     "timeline",
     "why",
 ]
@@ -73,6 +84,35 @@ def facts(identity: Identity, filters: FactFilters) -> Ask[FactPage]:
 def fact(fact_id: str, as_of: Time | None) -> Ask[FactView]:
     """One fact."""
     return one_ask("/v1/facts/{fact_id}", FactView, "fact_id", fact_id, as_of=as_of)
+
+
+def correct(
+    fact_id: str, value: Any, valid_from: Time | None, options: CorrectionOptions
+) -> Ask[CorrectionCaptured]:
+    """Put another value in the place of a fact's."""
+    return _correction(fact_id, "correct", {"object": value, "valid_from": valid_from}, options)
+
+
+def retract(fact_id: str, valid_to: Time | None, options: CorrectionOptions) -> Ask[CorrectionCaptured]:
+    """Say that a fact holds no more."""
+    return _correction(fact_id, "retract", {"valid_to": valid_to}, options)
+
+
+def _correction(
+    fact_id: str, action: str, said: Mapping[str, Any], options: CorrectionOptions
+) -> Ask[CorrectionCaptured]:
+    given = {name: value for name, value in {**said, **options}.items() if value is not None}
+    if isinstance(given.get("observed_actor"), str):
+        given["observed_actor"] = {"id": given["observed_actor"]}
+    given.setdefault("idempotency_key", new_key())
+    return ask(
+        "POST",
+        f"/v1/facts/{{fact_id}}/{action}",
+        CorrectionCaptured,
+        names={"fact_id": fact_id},
+        body=to_jsonable_python(given),
+        held_s=limits.WAIT_S_MAX if given.get("wait") in ("indexed", "consolidated") else 0.0,
+    )
 
 
 def timeline(

@@ -13,6 +13,7 @@ from lamina.client.identity import Identity
 from lamina.client.options import (
     BeliefFilters,
     ConceptFilters,
+    CorrectionOptions,
     EpisodeFilters,
     EventFilters,
     FactFilters,
@@ -20,6 +21,7 @@ from lamina.client.options import (
     View,
 )
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
+from lamina.pipeline.requests import CorrectionCaptured
 from lamina.recall.layers.results import (
     BeliefPage,
     ConceptPage,
@@ -105,6 +107,28 @@ class Facts(_Layer):
     def get(self, fact_id: str, *, as_of: Time | None = None) -> FactView:
         """One fact."""
         return self._send(asks.fact(fact_id, as_of))
+
+    def correct(
+        self,
+        fact_id: str,
+        value: Any,
+        *,
+        valid_from: Time | None = None,
+        **options: Unpack[CorrectionOptions],
+    ) -> CorrectionCaptured:
+        """Put another value in the place of one fact's, from its beginning or from ``valid_from`` on.
+
+        The correction is an event of its own; nothing is erased. Raises ``Conflict`` (FACT_ENDED) for a fact that holds no more.
+
+            client.facts.correct(fact.id, "Lisbon", why="I misspoke")
+        """
+        return self._send(asks.correct(fact_id, value, valid_from, options))
+
+    def retract(
+        self, fact_id: str, *, valid_to: Time | None = None, **options: Unpack[CorrectionOptions]
+    ) -> CorrectionCaptured:
+        """Say that one fact holds no more, now or from ``valid_to`` on; otherwise as ``correct``."""
+        return self._send(asks.retract(fact_id, valid_to, options))
 
     def timeline(
         self,

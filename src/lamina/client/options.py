@@ -83,6 +83,16 @@ class BulkOptions(TypedDict, total=False):
     idempotency_key: str
 
 
+class CorrectionOptions(TypedDict, total=False):
+    """Keywords of correcting and retracting a fact; ``observed_actor`` is who says so, where that is not the caller."""
+
+    why: str
+    quote: str
+    observed_actor: str | Mapping[str, Any]
+    wait: Stage
+    idempotency_key: str
+
+
 class RecallOptions(TypedDict, total=False):
     """What may be said of a recall besides its question (seed 002, 8.3).
 

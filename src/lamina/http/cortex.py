@@ -52,6 +52,8 @@ def _layer_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/facts", by_name["facts"]),
         Route("GET", "/v1/facts/timeline", by_name["facts_timeline"]),
         Route("GET", "/v1/facts/{fact_id}", by_name["fact"]),
+        Route("POST", "/v1/facts/{fact_id}/correct", by_name["fact_correct"]),
+        Route("POST", "/v1/facts/{fact_id}/retract", by_name["fact_retract"]),
         Route("GET", "/v1/beliefs", by_name["beliefs"]),
         Route("GET", "/v1/beliefs/why", by_name["beliefs_why"]),
         Route("GET", "/v1/beliefs/{belief_id}", by_name["belief"]),

@@ -202,6 +202,7 @@ class Fact(Claim):
 
     ``text`` says it in one sentence. ``slot`` is what conflicting facts compete for: the values of a single-valued predicate
     (``value_slot``), or a value and its denial. Facts of one slot supersede each other by valid time; None means that they stand beside each other.
+    ``fades_at`` is from when on a plan without a day is no longer told as current, unless it is said again.
     """
 
     layer: ClassVar[Layer] = Layer.FACTS
@@ -212,6 +213,12 @@ class Fact(Claim):
     extractor: str
     slot: str | None
     supersedes: str | None = None
+    fades_at: Instant | None = None
+
+    @property
+    def may_lie_ahead(self) -> bool:
+        """Whether it is told before its time: what is to happen is, what will be a value of something is not one yet."""
+        return self.slot is None
 
 
 def claim_key_of(subject_id: str, predicate: str, value_key: str, *, negated: bool) -> str:

@@ -266,11 +266,25 @@ class Axes:
             return False
         return self.recorded_during is None or self.recorded_during.overlaps(recorded_from, recorded_from + 1)
 
-    def sees_valid(self, valid_from: Instant | None, valid_to: Instant | None) -> bool:
-        """Whether a claim that holds in ``[valid_from, valid_to)`` is among those wanted."""
+    def sees_valid(
+        self,
+        valid_from: Instant | None,
+        valid_to: Instant | None,
+        *,
+        may_lie_ahead: bool = False,
+        fades_at: Instant | None = None,
+    ) -> bool:
+        """Whether a claim that holds in ``[valid_from, valid_to)`` is among those wanted.
+
+        A reader who stands at an instant sees what ``may_lie_ahead`` before its time, too, and what fades no more from ``fades_at`` on.
+        """
         if self.valid_during is not None:
             return self.valid_during.overlaps(valid_from, valid_to)
         if self.valid_at is None:
             return True
-        starts = valid_from is None or valid_from <= self.valid_at
-        return starts and (valid_to is None or self.valid_at < valid_to)
+        starts = may_lie_ahead or valid_from is None or valid_from <= self.valid_at
+        return (
+            starts
+            and (fades_at is None or self.valid_at < fades_at)
+            and (valid_to is None or self.valid_at < valid_to)
+        )

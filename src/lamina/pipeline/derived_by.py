@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from lamina.models.minilm import MiniLmEmbedder
+from lamina.pipeline.corrected import EXTRACTOR as CORRECTIONS
 from lamina.pipeline.extract.extractor import NAME
 from lamina.pipeline.loops import applying, keeping
 from lamina.store.rules.rederivation import VECTORS
@@ -18,13 +19,15 @@ __all__ = ["DERIVED_BY"]
 
 DERIVED_BY: Final[Mapping[str, str]] = {
     "facts": NAME,
+    "corrections": CORRECTIONS,
+    "what may have changed": "1",
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
     "beliefs": "1",
     "episodes": "1",
     "concepts": "1",
     "search rows": "1",
-    "columns": "1",
+    "columns": "2",
     VECTORS: MiniLmEmbedder.name,
 }
 """Part to version; ``columns`` counts the changes to what tables of derived rows have."""

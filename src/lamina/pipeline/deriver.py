@@ -16,6 +16,7 @@ from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Fact, Loop
 from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
+from lamina.pipeline.changes import mark_changes
 from lamina.pipeline.concepts import ConceptSynthesizer
 from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.episodes import EpisodeBuilder, newly_worded
@@ -118,6 +119,7 @@ class Deriver:
                 extracted[event.id], clocks[event.id] = self._read([event])[0], event.offset
             extraction = extracted.get(event.id) or direct_extraction(event) or Extraction()
             writes = FactResolver(view).resolve(extraction, self._extractor.name)
+            mark_changes(view, writes)
             writes.offsets += clock
             types = {entity.id: entity.type for entity in writes.entities}
             writes.mentions = [replace(each, type=types.get(each.entity_id)) for each in writes.mentions]

@@ -9,7 +9,7 @@ from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Span, TakenBack, Triple
 from lamina.pipeline.extract.vocabulary import PREDICATES
 
-__all__ = ["direct_extraction"]
+__all__ = ["direct_extraction", "stated_value"]
 
 _STATED_CONFIDENCE = 0.95
 _NAME_MAX = 256
@@ -27,7 +27,7 @@ def direct_extraction(event: Event) -> Extraction | None:
     if content.get("kind") != "triple":
         return None
     subject, predicate = _entity(content.get("subject")), content.get("predicate")
-    value = _value(content.get("object"))
+    value = stated_value(content.get("object"))
     if subject is None or not isinstance(predicate, str) or not predicate.strip():
         return None
     name = "_".join(predicate.casefold().split())[:_NAME_MAX]
@@ -56,9 +56,10 @@ def _entity(value: Any) -> EntityRef | None:
     return EntityRef(name[:_NAME_MAX], normalise_name(name[:_NAME_MAX]), "thing")
 
 
-def _value(value: Any) -> EntityRef | LiteralValue | None:
+def stated_value(value: Any) -> EntityRef | LiteralValue | None:
+    """The value behind JSON that says one, None for what says none."""
     if isinstance(value, dict) and "value" in value:
-        literal = _value(value["value"])
+        literal = stated_value(value["value"])
         unit = value.get("unit")
         if isinstance(literal, EntityRef):
             return LiteralValue("string", literal.name)

@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from lamina import limits
+from lamina.kernel.corrections import Correction, correction_of
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import to_local
 from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject, value_slot
-from lamina.kernel.time import Instant, from_datetime
+from lamina.kernel.time import SECOND_US, Instant, from_datetime
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.beside import end_others, ends, may_end, stands_beside, under_author
+from lamina.pipeline.corrected import corrected_fact, fact_meant, put_behind, retract
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import author_of, is_assistants, is_handed_over, is_hearsay
-from lamina.pipeline.matters import denials_of, family_of, slot_of, words_of
+from lamina.pipeline.matters import denials_of, family_of, is_shared, slot_of, words_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.speakers import given_to_speaker
@@ -36,6 +39,8 @@ EXTERNAL_FACTOR = 0.7
 FACTS_PER_EVENT_MAX = 64
 _SLOT_MAX = 256
 _PERSON = "person"
+_PLAN = "plan"
+_FADES = limits.PLAN_FADES_DAYS * 24 * 3600 * SECOND_US
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,9 @@ class FactResolver:
         """The entities, mentions, facts, closings and supports of the view's event."""
         writes = Writes()
         event = self._view.event
+        if (correction := correction_of(event)) is not None:
+            self._correct(correction, writes)
+            return writes
         if event.directives.wants("entities"):
             _note_mentions(event, extraction, writes)
         if not event.directives.wants("facts"):
@@ -100,7 +108,8 @@ class FactResolver:
         if claim.has_ended and self._end_told(event, fact, writes):
             return
         if fact.slot is not None:
-            self._in_slot(claim, fact, fact.slot, writes)
+            single, of_person = claim.triple.single_valued, claim.is_of_person
+            self._in_slot(fact, fact.slot, writes, single=single, of_person=of_person)
             return
         if fact.negated and claim.subject.id not in self._namesakes:
             fact = self._end_denied(event, fact, writes)
@@ -124,10 +133,28 @@ class FactResolver:
             person for (owner, person), said in ties.items() if is_another(self._view, owner, person, said)
         )
 
-    def _in_slot(self, claim: _Claim, fact: Fact, slot: str, writes: Writes) -> None:
-        values, single = slot, claim.triple.single_valued
+    def _correct(self, correction: Correction, writes: Writes) -> None:
+        """Put another value in the place of exactly one fact, or end it; nothing where it is gone by now."""
+        event, held = self._view.event, fact_meant(self._view, correction)
+        if held is None:
+            return
+        if correction.action == "retract":
+            retract(self._view, held, correction, writes)
+            return
+        fact = corrected_fact(event, held, correction)
+        if fact.object.id is not None:
+            _note(event, [(normalise_name(fact.object.text), fact.object.text, "thing")], writes)
+        if fact.slot is None:
+            _add(event, fact, writes)
+        else:
+            single = held.slot is not None and not is_shared(held)
+            self._in_slot(fact, fact.slot, writes, single=single, of_person=False)
+        put_behind(self._view, held, fact, writes)
+
+    def _in_slot(self, fact: Fact, slot: str, writes: Writes, *, single: bool, of_person: bool) -> None:
+        values = slot
         if single:
-            values = value_slot(claim.subject.id, fact.predicate)
+            values = value_slot(fact.subject.id, fact.predicate)
         held = self._held(writes, slot=values)
         denied = self._held(writes, slot=denials_of(values)) if single else []
         if fact.said_by is not None and stands_beside(fact, [*held, *denied]):
@@ -136,7 +163,7 @@ class FactResolver:
             held = self._held(writes, slot=values)
             denied = self._held(writes, slot=denials_of(values)) if single else []
         self._slots.place(held, denied, fact, writes)
-        if claim.is_of_person and fact.said_by is None:
+        if of_person and fact.said_by is None:
             for predicate in family_of(fact.predicate):
                 said = self._held(writes, subject=fact.subject.id, predicate=predicate)
                 end_others(self._view.event, fact, said, writes)
@@ -171,6 +198,8 @@ class FactResolver:
         confirmed = vouched_for(held, fact)
         if fact.valid_from < held.valid_from and (fact.days is None or fact.days != held.days):
             confirmed = replace(confirmed, valid_from=fact.valid_from, from_offset=fact.from_offset)
+        if confirmed.fades_at is not None and fact.fades_at is not None:
+            confirmed = replace(confirmed, fades_at=max(confirmed.fades_at, fact.fades_at))
         if confirmed != held:
             put_version(event, held, confirmed, writes)
 
@@ -319,6 +348,7 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         slot=slot,
         from_offset=event.offset,
         to_offset=None if claim.valid_to is None else event.offset,
+        fades_at=claim.observed_at + _FADES if triple.kind == _PLAN and claim.valid_to is None else None,
     )
 
 

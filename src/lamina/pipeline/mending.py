@@ -26,6 +26,7 @@ from lamina.pipeline.matters import family_of, is_shared, words_of
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.view import (
     CANCELLED_BY,
+    CORRECTED_BY,
     DONE_BY,
     EXTRACTED_FROM,
     MOVED_BY,
@@ -158,7 +159,10 @@ class Mender:
             pending.add(ended)
             reviser = BeliefReviser(apart)
             revised = reviser.revise(_tied(apart, writes, EXTRACTED_FROM))
-            over = [*_tied(apart, writes, TAKEN_BACK_BY), *_tied(apart, ended, DONE_BY, MOVED_BY)]
+            over = [
+                *_tied(apart, writes, TAKEN_BACK_BY, DONE_BY, CORRECTED_BY),
+                *_tied(apart, ended, DONE_BY, MOVED_BY),
+            ]
             reviser.end(over, revised)
             pending.add(revised)
         return Apart(self._store, view.event, pending)

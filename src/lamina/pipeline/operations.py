@@ -7,16 +7,20 @@ from typing import Any
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Grant, Operation, Tier
 from lamina.pipeline.capture import Capturing, write_grants
+from lamina.pipeline.correcting import Correcting, correction_grants
 from lamina.pipeline.requests import (
     BatchCaptured,
     BulkExperience,
     ByKey,
     CapturedOrWaited,
+    CorrectFact,
+    CorrectionCaptured,
     Experience,
+    RetractFact,
     StoredByKey,
 )
 
-__all__ = ["capture_operations"]
+__all__ = ["capture_operations", "correction_operations"]
 
 
 def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
@@ -62,4 +66,39 @@ def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
             summary="Find the event behind one of your idempotency keys.",
             fails=("NOT_FOUND",),
         ),
+    ]
+
+
+def correction_operations(correcting: Correcting) -> list[Operation[Any]]:
+    """The operations that correct one fact."""
+    return [
+        Operation(
+            name=name,
+            request=request,
+            result=CorrectionCaptured,
+            capability=Capability.SCOPE_WRITE,
+            effect=Effect.WRITE,
+            tier=Tier.BETA,
+            grants=correction_grants,
+            handler=handler,
+            summary=summary,
+            answers=(200, 202),
+            fails=("NOT_FOUND", "RESOURCE_DELETED", "FACT_ENDED"),
+            keeps_keys=True,
+            commits_with=202,
+        )
+        for name, request, handler, summary in (
+            (
+                "fact_correct",
+                CorrectFact,
+                correcting.correct,
+                "Put another value in the place of one fact's. It is not erasure.",
+            ),
+            (
+                "fact_retract",
+                RetractFact,
+                correcting.retract,
+                "Say that one fact holds no more. It is not erasure.",
+            ),
+        )
     ]

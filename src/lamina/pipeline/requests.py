@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, RootModel, model_validator
 
 from lamina import limits
-from lamina.kernel.wire import Request, Result, ScopePath
+from lamina.kernel.wire import LocalTimeText, Request, Result, ScopePath, Text
 from lamina.pipeline.envelope import Envelope, EnvelopeDirectives, Item, Key, PartyIn, with_older_name
 
 __all__ = [
@@ -16,10 +16,22 @@ __all__ = [
     "ByKey",
     "Captured",
     "CapturedOrWaited",
+    "CorrectFact",
+    "CorrectionCaptured",
     "Experience",
+    "RetractFact",
     "StoredByKey",
     "Waited",
 ]
+
+
+_Scalar = (
+    bool
+    | int
+    | float
+    | Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX, pattern=r"\S")]
+)
+_UNIT_LENGTH_MAX: Final = 64
 
 
 class Experience(Request):
@@ -96,4 +108,55 @@ class StoredByKey(Result):
     wal_offset: int
     batch_id: str | None
     stages_completed: list[str]
+    lifecycle_stream: str
+
+
+class StatedValue(Request):
+    """A value with its unit."""
+
+    value: _Scalar
+    unit: Annotated[Text, Field(min_length=1, max_length=_UNIT_LENGTH_MAX)] | None = None
+
+
+class _CorrectionRequest(Request):
+    fact_id: str
+    why: Annotated[Text, Field(min_length=1, max_length=limits.CORRECTION_WORDS_LENGTH_MAX)] | None = None
+    quote: Annotated[Text, Field(min_length=1, max_length=limits.CORRECTION_WORDS_LENGTH_MAX)] | None = None
+    observed_actor: PartyIn | None = None
+    wait: Literal["captured", "indexed", "consolidated"] | None = None
+
+
+class CorrectFact(_CorrectionRequest):
+    """Another value in the place of one fact's.
+
+    ``object`` is the value: a name or other text, a number, a boolean, or ``{"value": ..., "unit": ...}``. It holds from
+    ``valid_from`` on; without one the fact is taken to have been wrong from its beginning. ``why`` is the reason,
+    ``quote`` the words that say so. ``observed_actor`` is who says it, where that is not the caller.
+    """
+
+    object: _Scalar | StatedValue
+    valid_from: LocalTimeText | None = None
+
+
+class RetractFact(_CorrectionRequest):
+    """That one fact holds no more: from ``valid_to`` on, now where that is left out. The rest is as in ``CorrectFact``."""
+
+    valid_to: LocalTimeText | None = None
+
+
+class CorrectionCaptured(Result):
+    """The correction is an event of the log, ``event_id``; what it makes of the fact is derived behind the answer.
+
+    ``derives`` is what came of it, where the caller waited for that. Nothing is erased: ``erased`` is false, always, and ``note`` says
+    how what was held can still be read, and how it is erased.
+    """
+
+    event_id: str
+    fact_id: str
+    action: Literal["correct", "retract"]
+    status: str
+    wal_offset: int
+    derives: list[str]
+    erased: Literal[False] = False
+    note: str
     lifecycle_stream: str

@@ -26,6 +26,7 @@ from lamina.store.rules.records import wanted
 
 __all__ = [
     "CANCELLED_BY",
+    "CORRECTED_BY",
     "DONE_BY",
     "EXTRACTED_FROM",
     "HANDED_OVER_IN",
@@ -47,14 +48,16 @@ HANDED_OVER_IN = "handed_over_in"
 """Beside ``extracted_from``: the statement stands where somebody else's words may, and ends nothing."""
 TAKEN_BACK_BY = "taken_back_by"
 DONE_BY = "done_by"
-"""From a commitment to the event that told that it was done or given up; its ordinal is when."""
+"""From a commitment to the event that told that it was done or given up, or from any fact to its retraction; its ordinal is when."""
+CORRECTED_BY = "corrected_by"
+"""From a fact to the event that put another value in its place; its ordinal is from when on."""
 MOVED_BY = "moved_by"
 """From what has a day to the event that told of another one; its ordinal is when that begins."""
 MOVED_UNTIL = "moved_until"
 """Beside ``moved_by``: its ordinal is when the other day ends."""
 CANCELLED_BY = "cancelled_by"
 """From a cancelled event to the entry of the log that cancelled it."""
-TIES = (EXTRACTED_FROM, TAKEN_BACK_BY, DONE_BY, MOVED_BY)
+TIES = (EXTRACTED_FROM, TAKEN_BACK_BY, DONE_BY, MOVED_BY, CORRECTED_BY)
 
 
 class Pending:
@@ -147,8 +150,8 @@ class FactsRead:
         return self._tied(event, EXTRACTED_FROM)
 
     def taken_back(self, event: Event) -> list[Fact]:
-        """The facts that an event took back, did or moved, as they stood then, in the order of their ids."""
-        return self._tied(event, TAKEN_BACK_BY, DONE_BY, MOVED_BY)
+        """The facts that an event took back, did, moved or corrected, as they stood then, in the order of their ids."""
+        return self._tied(event, TAKEN_BACK_BY, DONE_BY, MOVED_BY, CORRECTED_BY)
 
     def _tied(self, event: Event, *relations: str) -> list[Fact]:
         supports = _before(event, self._supports.get((event.tenant_id, event.id), ()))

@@ -76,7 +76,10 @@ def _sides_together(items: Sequence[Item]) -> list[Item]:
 
 
 def _adds(item: Item, events: Iterable[Item]) -> bool:
-    return not isinstance(item.value, Fact) or item.value.event_id not in {event.id for event in events}
+    """Whether a line tells what none of the events does: that a fact may have changed, none does."""
+    if not isinstance(item.value, Fact) or item.changed is not None:
+        return True
+    return item.value.event_id not in {event.id for event in events}
 
 
 def _fitting(items: Sequence[Item], budget: int, beside: Collection[Item]) -> list[Item]:

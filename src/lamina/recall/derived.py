@@ -21,6 +21,7 @@ from lamina.recall.wording import without_cancelled
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
+from lamina.store.rules.records import sees_valid
 
 __all__ = ["DerivedLayers", "DerivedRecords"]
 
@@ -218,4 +219,4 @@ def _is_shown(plan: Plan, record: Record) -> bool:
     # A concept has no dates: it puts together what holds when it is read, which may not have held then.
     if isinstance(record, Concept) and is_over:
         return False
-    return axes.sees_valid(record.valid_from, record.valid_to)
+    return sees_valid(axes, record)

@@ -71,7 +71,7 @@ def _fields(
         case Event():
             return event_fields(item.value, derives.get(item.id, ()))
         case Fact():
-            return fact_fields(item.value, supports.get(item.id, ()))
+            return fact_fields(item.value, supports.get(item.id, ()), item.changed)
         case Belief():
             return belief_fields(item.value, supports.get(item.id, ()))
         case Episode():

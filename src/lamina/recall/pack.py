@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer, Record
 from lamina.models.ports import Float32Array
@@ -46,6 +47,7 @@ class Item:
     superseded: Superseded | None = None
     needs: frozenset[str] = frozenset()
     """It is packed with one of these only; with anything where this is empty."""
+    changed: MayHaveChanged | None = None
 
     @property
     def id(self) -> str:

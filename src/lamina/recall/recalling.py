@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from lamina.errors import Unsupported
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.events import Event
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
@@ -17,6 +18,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
+from lamina.recall.changed import Changes, changes_of
 from lamina.recall.compose import compose, disputed
 from lamina.recall.derived import DerivedLayers, DerivedRecords
 from lamina.recall.diagnostics import Trail, in_full, summary
@@ -30,14 +32,16 @@ from lamina.recall.naming import Called, Names, Naming, called
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
-from lamina.recall.render import Block, line_of, render_block
+from lamina.recall.render import Block, change_mark, line_of, render_block
 from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
 from lamina.recall.stream import as_stream
 from lamina.recall.superseded import (
+    Placed,
     Superseded,
     Supersession,
+    asked_for,
     bound_by,
     facts_behind,
     marked_episodes,
@@ -65,6 +69,7 @@ class Held(NamedTuple):
     needs: frozenset[str] = frozenset()
     said_at: Instant | None = None
     mark: str = ""
+    changed: MayHaveChanged | None = None
 
 
 class Remembrance(NamedTuple):
@@ -262,10 +267,15 @@ class Recalling:
         }
         events = self._store.log.get(plan.tenant_id, found.keys() | supersession.corrections | telling)
         placed = put_right({i: one.score for i, one in found.items()}, supersession, events, plan)
+        changes = self._changes(plan, derived, shown)
+        newer = _newer_turns(changes, placed, derived, plan)
+        placed = [*placed, *newer]
+        placed.sort(key=lambda each: -each.score)
         least = plan.faintest * max((each.score for each in placed), default=0.0)
         placed = [each for each in placed if each.score >= least]
         values: dict[Layer, list[Held]] = {layer: [] for layer in plan.layers}
-        first = {one.record_id for one in best} | {
+        first = {one.record_id for one in best} | {each.event.id for each in newer}
+        first |= {
             supersession.events[one.record_id].event for one in best if one.record_id in supersession.events
         }
         held: dict[bool, list[Held]] = {True: [], False: []}
@@ -274,7 +284,8 @@ class Recalling:
             if explained:
                 scored_event = found.get(each.event.id)
                 signals = {**(scored_event.contributions if scored_event else {}), **each.added}
-            one = Held(each.event, each.score, signals, each.superseded, each.needs)
+            mark = changes.mark_of_turn(each.event.id)
+            one = Held(each.event, each.score, signals, each.superseded, each.needs, mark=mark)
             held[each.event.id in first].append(one)
         limit = plan.limits.get(Layer.EVENTS, 0)
         if Layer.EVENTS in values:
@@ -284,7 +295,9 @@ class Recalling:
             shown_of_layer = scored[: plan.limits.get(layer, 0)]
             marks |= disputed([one.record for one in shown_of_layer if isinstance(one.record, Fact)])
             for record in shown_of_layer:
-                needs = bound.get(record.record.id, frozenset())
+                needs, changed = bound.get(record.record.id, frozenset()), changes.marks.get(record.record.id)
+                if changed is not None:
+                    needs = frozenset({changed.event_id})
                 said_at = None
                 if isinstance(record.record, Fact) and record.record.event_id in events:
                     said_at = events[record.record.event_id].context.observed_at
@@ -296,9 +309,17 @@ class Recalling:
                         needs=needs,
                         said_at=said_at,
                         mark=marks.get(record.record.id, ""),
+                        changed=changed,
                     )
                 )
         return values, [*held[True][limit:], *held[False]]
+
+    def _changes(self, plan: Plan, derived: DerivedLayers, shown: Shown) -> Changes:
+        """Which of the facts that may be shown may have changed, and by which turns."""
+        best = derived.by_layer.get(Layer.FACTS, [])[: plan.limits.get(Layer.FACTS, 0)]
+        facts = [each.record for each in best if isinstance(each.record, Fact)]
+        supports = shown.supports_of([fact.id for fact in facts])
+        return changes_of(self._store.log, plan.tenant_id, facts, supports)
 
     def _items(
         self, plan: Plan, values: Mapping[Layer, Sequence[Held]], more: Sequence[Held]
@@ -316,10 +337,23 @@ class Recalling:
             )
             for _, each in rows
         ]
-        counts = self._counter.count([f"- {line} [99]\n" for line in lines])
+        whole = [
+            f"- {line}{change_mark(each.changed, '[99]')} [99]\n"
+            for (_, each), line in zip(rows, lines, strict=True)
+        ]
         items = [
-            Item(layer, line, count, each.value, each.score, each.contributions, each.superseded, each.needs)
-            for (layer, each), line, count in zip(rows, lines, counts, strict=True)
+            Item(
+                layer,
+                line,
+                count,
+                each.value,
+                each.score,
+                each.contributions,
+                each.superseded,
+                each.needs,
+                each.changed,
+            )
+            for (layer, each), line, count in zip(rows, lines, self._counter.count(whole), strict=True)
         ]
         first = items[: len(items) - len(more)]
         return {layer: [item for item in first if item.layer is layer] for layer in values}, items[
@@ -423,6 +457,23 @@ def _behind(best: Sequence[ScoredEvent], ranked: Sequence[ScoredEvent], plan: Pl
     taken = {one.record_id for one in best}
     rest = (one for one in ranked if one.record_id not in taken and one.score >= plan.faintest)
     return list(islice(rest, max(0, plan.block_events - len(best))))
+
+
+def _newer_turns(
+    changes: Changes, placed: Sequence[Placed], derived: DerivedLayers, plan: Plan
+) -> list[Placed]:
+    """The turns by which facts may have changed that were not found themselves: as good as the fact, behind which they must stand."""
+    known = {each.event.id for each in placed}
+    best = max((each.score for each in placed), default=0.0)
+    scores: dict[str, float] = {}
+    for one in derived.by_layer.get(Layer.FACTS, []):
+        mark = changes.marks.get(one.record.id)
+        if mark is None or mark.event_id in known or not asked_for(plan, changes.events[mark.event_id]):
+            continue
+        scores[mark.event_id] = max(
+            scores.get(mark.event_id, 0.0), min(one.score, best) if best else one.score
+        )
+    return [Placed(changes.events[i], round(score, 6), {}, None, frozenset()) for i, score in scores.items()]
 
 
 def _no_layers() -> PackLayers:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.local import LocalTime, day_text, minute_text
 from lamina.kernel.names import scope_segment
@@ -25,7 +26,7 @@ from lamina.recall.naming import Called
 from lamina.recall.pack import Item
 from lamina.recall.requests import CitationMode
 
-__all__ = ["Block", "line_of", "render_block", "snippet"]
+__all__ = ["Block", "change_mark", "line_of", "render_block", "snippet"]
 
 SNIPPET_CHARS: Final = 480
 _OPENS, _CLOSES = r"\[［【〔⟦", r"\]］】〕⟧"
@@ -41,6 +42,16 @@ _SECTIONS: Sequence[tuple[Layer, str]] = (
     (Layer.UNDERSTANDING, "Understanding"),
 )
 """What answers a question most often comes first: a reader may stop, and a prompt may be cut."""
+
+
+_CHANGED: Final = "Facts that may have changed"
+
+
+def change_mark(changed: MayHaveChanged | None, marker: str | None) -> str:
+    """What stands behind a fact that may have changed: the marker of the turn that it may have changed by, or its day."""
+    if changed is None:
+        return ""
+    return f" (may have changed{f': {marker}' if marker else f' {day_text(changed.observed_at, None)}'})"
 
 
 def line_of(
@@ -161,13 +172,17 @@ class Block:
 
 
 def render_block(chosen: Mapping[Layer, Sequence[Item]], mode: CitationMode) -> Block:
-    """The lines of the chosen items, by layer; a belief that says what a fact above it says has none."""
+    """The lines of the chosen items, by layer; a belief that says what a fact above it says has none. Facts that may have changed
+    stand behind what was said, each with the turn that says so."""
     markers: dict[str, str] = {}
+    of_item: dict[str, str] = {}
     sections: list[str] = []
     claims = {_claim(item.value) for item in chosen.get(Layer.FACTS, ())}
     tokens = 0
-    for layer, title in _SECTIONS:
+    for layer, title in _SECTIONS_WITH_CHANGES:
         items = list(chosen.get(layer, ()))
+        if layer is Layer.FACTS:
+            items = [item for item in items if (item.changed is not None) == (title == _CHANGED)]
         if layer is Layer.EVENTS:
             items.sort(key=_when)
         if layer is Layer.BELIEFS:
@@ -177,15 +192,25 @@ def render_block(chosen: Mapping[Layer, Sequence[Item]], mode: CitationMode) -> 
         lines = []
         for item in items:
             marker = f"[{len(markers) + 1}]"
-            markers[marker] = item.id
+            markers[marker], of_item[item.id] = item.id, marker
             tokens += item.tokens
-            lines.append(f"- {item.line} {marker}" if mode == "inline_with_markers" else f"- {item.line}")
+            inline = mode == "inline_with_markers"
+            turn = of_item.get(item.changed.event_id) if inline and item.changed is not None else None
+            line = f"- {item.line}{change_mark(item.changed, turn)}"
+            lines.append(f"{line} {marker}" if inline else line)
         sections.append("\n".join([f"{title}:", *lines]))
     if mode == "block_at_end" and markers:
         sections.append(
             "\n".join(["Sources:", *(f"{marker} {item_id}" for marker, item_id in markers.items())])
         )
     return Block("\n\n".join(sections), {} if mode == "none" else markers, tokens)
+
+
+_SECTIONS_WITH_CHANGES: Final = tuple(
+    entry
+    for section in _SECTIONS
+    for entry in ((section, (Layer.FACTS, _CHANGED)) if section[0] is Layer.EVENTS else (section,))
+)
 
 
 def _claim(value: Event | Record) -> tuple[str, str, str, bool] | None:

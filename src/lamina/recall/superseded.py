@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from lamina.kernel.changes import MAY_CHANGE
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.local import Offset, day_text
 from lamina.kernel.records import Fact, Layer, Record, Support, layer_of
@@ -29,6 +30,7 @@ __all__ = [
     "Placed",
     "Superseded",
     "Supersession",
+    "asked_for",
     "bound_by",
     "facts_behind",
     "marked_episodes",
@@ -159,7 +161,7 @@ def put_right(
     new = dict(scores)
     needs: dict[str, frozenset[str]] = {}
     for old_id, end in found.items():
-        if supersession.marked_only or not _asked_for(plan, events[end.event]):
+        if supersession.marked_only or not asked_for(plan, events[end.event]):
             continue
         high = new[old_id]
         new[old_id] = BEHIND * min(high, new.get(end.event, high))
@@ -236,6 +238,7 @@ def _enders(fact: Fact, supports: Collection[Support], seen_at: Instant) -> set[
         each.source_id
         for each in supports
         if each.recorded_at <= seen_at
+        and each.relation != MAY_CHANGE
         and (each.polarity == "against" or each.ordinal == last > fact.valid_from)
     }
 
@@ -313,7 +316,7 @@ def _puts_right(correction: Event, event: Event) -> bool:
     return believed and not correction.excluded and correction.id != event.id
 
 
-def _asked_for(plan: Plan, event: Event) -> bool:
+def asked_for(plan: Plan, event: Event) -> bool:
     """Whether an event may be in the pack of a plan."""
     start, end = plan.observed or (None, None)
     at = event.context.observed_at

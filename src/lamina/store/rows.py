@@ -103,8 +103,10 @@ def _write_fact(record: Any) -> _Written:
         columns["topic"] = fact.topic
         state = [fact.status.value, fact.salience, fact.horizon, fact.due_at, fact.seen_at]
         loop = {"loop": state if fact.due_offset is None else [*state, fact.due_offset]}
+    fades = {} if fact.fades_at is None else {"fades_at": fact.fades_at}
     return columns, {
         **loop,
+        **fades,
         **_claim_body(fact),
         "event_id": fact.event_id,
         "kind": fact.kind,
@@ -220,6 +222,7 @@ def _read_fact(said: Mapping[str, Any], slot: str | None, claimed: dict[str, Any
         "extractor": said["extractor"],
         "slot": slot,
         "supersedes": said["supersedes"],
+        "fades_at": said.get("fades_at"),
     }
     if "loop" not in said:
         return Fact(**values)

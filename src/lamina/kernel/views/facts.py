@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+from pydantic import Field
+
+from lamina.kernel.changes import MAY_CHANGE, MayHaveChanged
 from lamina.kernel.records import Fact, Support
+from lamina.kernel.time import Instant
 from lamina.kernel.views.parts import (
     ClaimedView,
     ObjectView,
     ReferenceView,
+    Stamp,
     claim_fields,
     object_fields,
     subject_fields,
@@ -19,6 +24,8 @@ from lamina.kernel.wire import Result
 
 __all__ = ["FactView", "fact_fields", "fact_view"]
 
+_WITH_DAY: Final = frozenset({"plan", "commitment"})
+
 
 class AuthorView(Result):
     """Who said something of somebody else."""
@@ -27,11 +34,28 @@ class AuthorView(Result):
     name: str
 
 
+class ChangeView(Result):
+    """The later turn by which a fact may have changed, and when it was said."""
+
+    event_id: str
+    observed_at: Stamp
+
+
+class TargetView(Result):
+    """The day or time that a plan is for; its end is exclusive."""
+
+    start: Stamp = Field(validation_alias="from", serialization_alias="from")
+    end: Stamp = Field(validation_alias="to", serialization_alias="to")
+
+
 class FactView(ClaimedView):
     """A triple with validity. ``negated`` says that the claim is that it is *not* so. ``text`` is the claim in words.
 
     ``said_by`` is who said it, where that is another than the person it is about and that person did not; ``handed_over`` that only words
     say so which may have been pasted or quoted. ``supersedes`` and ``superseded_by`` chain the values of one subject and predicate.
+    ``may_have_changed`` is a later turn of the same speaker that speaks of the same matter with a sign of change, where the fact holds all the
+    same: nobody read there that it ended. Null once the fact was said again. ``target`` is the day of what is planned, promised or scheduled,
+    which lists show before it comes; ``fades_at`` is from when on a plan without a day is in lists of now no more, unless it is said again.
     """
 
     subject: ReferenceView
@@ -46,16 +70,24 @@ class FactView(ClaimedView):
     supersedes: str | None
     said_by: AuthorView | None = None
     handed_over: bool = False
+    may_have_changed: ChangeView | None = None
+    target: TargetView | None = None
+    fades_at: Stamp | None = None
 
 
-def fact_view(fact: Fact, supports: Sequence[Support] = ()) -> FactView:
+def fact_view(
+    fact: Fact, supports: Sequence[Support] = (), changed: MayHaveChanged | None = None
+) -> FactView:
     """The view of a fact; ``supports`` are those of the record, its first event stands in for none."""
-    return FactView(**fact_fields(fact, supports))
+    return FactView(**fact_fields(fact, supports, changed))
 
 
-def fact_fields(fact: Fact, supports: Sequence[Support] = ()) -> dict[str, Any]:
+def fact_fields(
+    fact: Fact, supports: Sequence[Support] = (), changed: MayHaveChanged | None = None
+) -> dict[str, Any]:
     """The fields of ``fact_view``."""
-    sources = dict.fromkeys(support.source_id for support in supports_held(fact, supports))
+    held = supports_held(fact, supports)
+    sources = dict.fromkeys(support.source_id for support in held if support.relation != MAY_CHANGE)
     return {
         **claim_fields(fact),
         "subject": subject_fields(fact.subject),
@@ -70,4 +102,14 @@ def fact_fields(fact: Fact, supports: Sequence[Support] = ()) -> dict[str, Any]:
         "handed_over": fact.handed_over,
         "superseded_by": fact.superseded_by or fact.closed_by,
         "supersedes": fact.supersedes,
+        "may_have_changed": None
+        if changed is None
+        else {"event_id": changed.event_id, "observed_at": changed.observed_at},
+        "target": _target(fact),
+        "fades_at": fact.fades_at,
     }
+
+
+def _target(fact: Fact) -> dict[str, Instant] | None:
+    has_day = fact.kind in _WITH_DAY or fact.predicate == "has_scheduled"
+    return {"from": fact.valid_from, "to": fact.valid_to} if has_day and fact.valid_to is not None else None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lamina import limits
 from lamina.errors import Gone
+from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.operations import Answer, Call
-from lamina.kernel.records import Belief, Fact, Layer, ObjectValue, Record, Stance
+from lamina.kernel.records import Belief, Fact, Layer, ObjectValue, Record, Stance, Support
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.views import BeliefView, belief_view, fact_view
+from lamina.recall.changed import changes_of
 from lamina.recall.layers.pages import Place, place_of
 from lamina.recall.layers.reach import entity_named, reach_of, traversed
 from lamina.recall.layers.reading import (
@@ -57,8 +59,9 @@ class ClaimReads:
         )
         page = records_page(self._store.records, Fact, query, place, limit=request.limit)
         supports = supports_by_record(self._store.records, call, page.rows, query.axes.seen_at)
+        marks = self._marks(page.rows, supports)
         result = FactPage(
-            items=[fact_view(fact, supports(fact.id)) for fact in page.rows],
+            items=[fact_view(fact, supports(fact.id), marks.get(fact.id)) for fact in page.rows],
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
             scopes_traversed=traversed(reach, self._store.log, call, page.rows),
@@ -71,7 +74,19 @@ class ClaimReads:
         seen_at = one_seen_at(self._store.log, call, request.as_of)
         fact = one_record(records, call, Fact, request.fact_id, as_of=seen_at)
         supports = supports_by_record(records, call, [fact], seen_at)
-        return Answer(fact_view(fact, supports(fact.id)))
+        marks = self._marks([fact], supports)
+        return Answer(fact_view(fact, supports(fact.id), marks.get(fact.id)))
+
+    def _marks(
+        self, facts: Sequence[Fact], supports: Callable[[str], Sequence[Support]]
+    ) -> Mapping[str, MayHaveChanged]:
+        tenant_ids = {fact.tenant_id for fact in facts}
+        held = {fact.id: supports(fact.id) for fact in facts}
+        return {
+            i: mark
+            for tenant_id in tenant_ids
+            for i, mark in changes_of(self._store.log, tenant_id, facts, held).marks.items()
+        }
 
     def timeline(self, request: TimelineRequest, call: Call) -> Answer:
         """The values of a predicate in the order in which they held."""

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from lamina.kernel.records import Claim, Record, Support
+from lamina.kernel.records import Claim, Fact, Record, Support
 from lamina.kernel.time import Axes, Instant
 from lamina.store.ports.records import RecordQuery
 
-__all__ = ["OFFERED_IN", "as_stood", "has_words_of", "wanted"]
+__all__ = ["OFFERED_IN", "as_stood", "has_words_of", "sees_valid", "wanted"]
 
 OFFERED_IN = "offered_in"
 """Says of a loop whose offer it was; ``role`` is the turn that said yes to it, which may have no words of its own."""
@@ -60,10 +60,18 @@ def _looked_up(record: Record, query: RecordQuery) -> bool:
     return bool(_field(record, "claim_key") == query.claim_key)
 
 
+def sees_valid(axes: Axes, record: Record) -> bool:
+    """Whether a version is among those wanted by valid time."""
+    if not isinstance(record, Fact):
+        return axes.sees_valid(record.valid_from, record.valid_to)
+    ahead, fades_at = record.may_lie_ahead, record.fades_at
+    return axes.sees_valid(record.valid_from, record.valid_to, may_lie_ahead=ahead, fades_at=fades_at)
+
+
 def _filtered(record: Record, query: RecordQuery) -> bool:
     return (
         query.axes.sees_recorded(record.recorded_from, record.recorded_to)
-        and query.axes.sees_valid(record.valid_from, record.valid_to)
+        and sees_valid(query.axes, record)
         and record.confidence >= query.min_confidence
         and all(_field(record, name) == wanted for name, wanted in _named(query).items())
         and (query.stances is None or _field(record, "stance") in query.stances)

@@ -35,7 +35,10 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
   AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
-  AND (:valid_at IS NULL OR (valid_from <= :valid_at AND (valid_to IS NULL OR valid_to > :valid_at)))
+  AND (:valid_at IS NULL OR (
+    (valid_from <= :valid_at OR (layer = 'facts' AND slot IS NULL)) AND (valid_to IS NULL OR valid_to > :valid_at)
+    AND (layer <> 'facts' OR slot IS NOT NULL OR valid_to IS NOT NULL
+      OR coalesce(json_extract(body, '$.fades_at'), 9223372036854775807) > :valid_at)))
   AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
   AND (:valid_end IS NULL OR valid_from < :valid_end)
   AND (:subject IS NULL OR subject = :subject) AND (:predicate IS NULL OR predicate = :predicate)
@@ -54,7 +57,10 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
   AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
-  AND (:valid_at IS NULL OR (valid_from <= :valid_at AND (valid_to IS NULL OR valid_to > :valid_at)))
+  AND (:valid_at IS NULL OR (
+    (valid_from <= :valid_at OR (layer = 'facts' AND slot IS NULL)) AND (valid_to IS NULL OR valid_to > :valid_at)
+    AND (layer <> 'facts' OR slot IS NOT NULL OR valid_to IS NOT NULL
+      OR coalesce(json_extract(body, '$.fades_at'), 9223372036854775807) > :valid_at)))
   AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
   AND (:valid_end IS NULL OR valid_from < :valid_end)
   AND subject = :subject AND (:predicate IS NULL OR predicate = :predicate)
@@ -73,7 +79,10 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
   AND recorded_from <= :seen_at AND coalesce(recorded_to, 9223372036854775807) > :seen_at
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
-  AND (:valid_at IS NULL OR (valid_from <= :valid_at AND (valid_to IS NULL OR valid_to > :valid_at)))
+  AND (:valid_at IS NULL OR (
+    (valid_from <= :valid_at OR (layer = 'facts' AND slot IS NULL)) AND (valid_to IS NULL OR valid_to > :valid_at)
+    AND (layer <> 'facts' OR slot IS NOT NULL OR valid_to IS NOT NULL
+      OR coalesce(json_extract(body, '$.fades_at'), 9223372036854775807) > :valid_at)))
   AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
   AND (:valid_end IS NULL OR valid_from < :valid_end)
   AND (:subject IS NULL OR subject = :subject) AND (:predicate IS NULL OR predicate = :predicate)

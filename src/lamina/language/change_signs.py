@@ -1,0 +1,88 @@
+"""Signs of change: words by which a turn may say that something it names is no longer as it was.
+
+One list of data, for one use: a turn that holds a sign, and that shares the matter of an older fact of the same speaker, marks that fact as
+one that may have changed (``pipeline/changes.py``). Nothing is read of the sentence, nothing ends by it, and the mark points at
+the turn. Words are compared as they stand, in any case. Before the colon of a line is what its signs count with:
+
+- nothing: with the words of the fact's object or of its predicate near them;
+- ``*``: with those of its predicate only, or of what was denied: who starts a thing, or has a new one, still likes it;
+- predicates: these by themselves, and with the words of their objects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+__all__ = ["SIGNS", "SPEAKERS", "WITH_PREDICATE", "Sign", "signs_in"]
+
+_TABLE: Final = """
+: now | no longer | anymore | any more | instead | these days | nowadays
+: stopped | quit | quitting | gave up | giving up | given up | dropped | ditched | done with | took me off | taken off | came off | cut out | got rid of | used to
+: changed | switched | swapped | replaced | migrated | moved | upgraded | cancelled | canceled | called off | postponed | rescheduled
+: again | sold | lost | broke | died | passed away | ended | expired | is over | former | formerly | previously
+*: started | began | new | finally
+lives_in located_in: relocated | relocating | moved to | moved into | moved out | moved back | moving to | moving into | moving out
+lives_in located_in: new apartment | new flat | new house | new place | new address | new city
+works_as works_in works_on: promoted | promotion | new role | new position
+works_at works_as works_in works_on: new job | new employer | changed jobs | switched jobs
+works_at works_as works_in works_on: laid off | fired | let go | resigned | retired | quit my job | left my job | got hired | job offer
+relationship_status partner_of engaged_to married_to: engaged | married | divorced | separated | widowed | single again
+relationship_status partner_of engaged_to married_to: broke up | broken up | split up | getting married | getting divorced
+studies studies_at: my major | graduated | dropped out | transferred to | new course | new school | changed course
+salary income pay wage: raise | pay rise | pay cut | now make | now earn
+diet is_a eats avoids: eating meat | vegan now | vegetarian now | new diet
+"""
+
+
+SPEAKERS: Final = "I I'm I've I'd I'll we we're we've we'd we'll"
+"""Who says that something of their own changed, where the sentence is of themselves."""
+
+
+def _rows() -> Iterator[tuple[str, frozenset[str]]]:
+    for line in _TABLE.strip().splitlines():
+        predicates, _, signs = line.partition(":")
+        for sign in signs.split("|"):
+            yield sign.strip(), frozenset(predicates.split())
+
+
+SIGNS: Final[Mapping[str, frozenset[str]]] = dict(_rows())
+"""Sign to the predicates that it bears on by itself."""
+
+WITH_PREDICATE: Final = "*"
+"""Stands for the predicates of a sign that counts with the words of a predicate only."""
+
+NEAR_WORDS: Final = 4
+"""So many words before or behind a sign are near it."""
+
+
+class Sign(NamedTuple):
+    """A sign in a sentence, the predicates that it bears on by itself, and the words near it, before and behind."""
+
+    words: str
+    predicates: frozenset[str]
+    near: tuple[str, ...]
+
+
+_WORD = re.compile(r"[\w'’]+")
+_LONGEST_FIRST = "|".join(each.replace(" ", r"\s+") for each in sorted(SIGNS, key=len, reverse=True))
+_SIGN = re.compile(rf"(?<![\w'’])(?:{_LONGEST_FIRST})(?![\w'’])")
+
+
+def signs_in(sentence: str) -> list[Sign]:
+    """The signs of change in a sentence, with the words near each.
+
+    >>> [(each.words, each.near) for each in signs_in("I no longer cycle.")]
+    [('no longer', ('i', 'cycle'))]
+    """
+    plain = sentence.casefold()
+    words = [(each.start(), each.group()) for each in _WORD.finditer(plain)]
+    found = []
+    for match in _SIGN.finditer(plain):
+        before = [word for at, word in words if at < match.start()][-NEAR_WORDS:]
+        after = [word for at, word in words if at >= match.end()][:NEAR_WORDS]
+        text = " ".join(match.group().split())
+        counts = [sign for sign in SIGNS if text == sign or text.startswith(f"{sign} ")]
+        found += [Sign(sign, SIGNS[sign], (*before, *after)) for sign in counts]
+    return found

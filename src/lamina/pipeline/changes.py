@@ -1,0 +1,205 @@
+"""What may have changed: a turn that holds a sign of change and shares the matter of an older fact of the same speaker marks it.
+
+The sentence is not understood. A mark ends nothing: it is an edge of the why graph from the fact to the turn, with no weight, so that readers
+of any time see it, and a replay makes it again. Saying the fact again after the turn, or ending it, clears the mark
+(``kernel/changes.py``).
+
+A sentence shares the matter of a fact where it has
+
+- all the words of the fact's object, and a sign of change near one of them, or
+- for a predicate of one value, a sign near a word of the predicate (its name, or a registered synonym), and "I" where the fact is about the
+  speaker, the name of its subject otherwise, or
+- a sign that bears on the predicate by itself, with the same subject.
+
+Beside that, a fact of the turn itself that denies the older one's object in another predicate shares its matter.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lamina.kernel.changes import MAY_CHANGE
+from lamina.kernel.events import Event, Trust, text_of
+from lamina.kernel.records import Fact, Layer, Loop, Support
+from lamina.language.change_signs import SPEAKERS, WITH_PREDICATE, signs_in
+from lamina.language.entities import entity_id, normalise_name
+from lamina.language.sentences import split_sentences
+from lamina.language.tokens import STOP_TERMS, analyse, content_terms
+from lamina.pipeline.extract.vocabulary import ADJECTIVE_CANON, CANON
+from lamina.pipeline.matters import is_shared, words_of
+from lamina.pipeline.reading import extracts, role_of
+from lamina.pipeline.view import EXTRACTED_FROM, View
+from lamina.store.ports.writes import Writes
+
+__all__ = ["mark_changes"]
+
+_FACTS_MAX: Final = 256
+"""So many facts of a subject are looked at, the newest knowledge first."""
+_SUBJECTS_MAX: Final = 8
+_SENTENCES_MAX: Final = 50
+_SPEAKER: Final = frozenset(analyse(SPEAKERS))
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """A sign of change, as predicates that it bears on by itself, and the terms near it."""
+
+    predicates: frozenset[str]
+    terms: frozenset[str]
+
+    @property
+    def needs_predicate(self) -> bool:
+        return WITH_PREDICATE in self.predicates
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence with signs of change."""
+
+    terms: frozenset[str]
+    signs: Sequence[_Near]
+
+    def names(self, words: frozenset[str], fact: Fact) -> bool:
+        """Whether it has all the words of a fact's object, and a sign near one of them that may be about the fact."""
+        return words <= self.terms and any(
+            words & sign.terms
+            for sign in self.signs
+            if not sign.predicates
+            or fact.predicate in sign.predicates
+            or (sign.needs_predicate and fact.negated)
+        )
+
+    def speaks_of(self, words: frozenset[str]) -> bool:
+        """Whether words of a predicate are near a sign."""
+        return any(words & sign.terms for sign in self.signs if not sign.predicates or sign.needs_predicate)
+
+    def bears_on(self, predicate: str) -> bool:
+        """Whether a sign is about a predicate by itself."""
+        return any(predicate in sign.predicates for sign in self.signs)
+
+
+def mark_changes(view: View, writes: Writes) -> None:
+    """Mark the facts that the view's event may have changed; ``writes`` is what it derived besides."""
+    event = view.event
+    if not (event.directives.wants("facts") and extracts(event)):
+        return
+    if event.origin.trust is Trust.EXTERNAL or role_of(event) in ("assistant", "tool", "system"):
+        return
+    sentences = list(_telling(text_of(event.content)))
+    own = _own_facts(event, writes)
+    if not sentences and not any(each.negated for each in own):
+        return
+    speaker = entity_id(event.tenant_id, normalise_name(event.observed_actor.display_name))
+    found = [
+        fact
+        for subject in _subjects(speaker, writes)
+        for fact in _current(view, subject, writes)
+        if _shares(fact, sentences, own, is_speakers=subject == speaker)
+    ]
+    for fact in _said_before(view, found):
+        writes.supports.append(
+            Support(
+                tenant_id=event.tenant_id,
+                record_id=fact.id,
+                source_id=event.id,
+                relation=MAY_CHANGE,
+                weight=0.0,
+                polarity="against",
+                ordinal=event.context.observed_at,
+                role=event.observed_actor.id,
+                recorded_at=event.recorded_at,
+            )
+        )
+
+
+def _telling(text: str) -> Iterator[_Sentence]:
+    for sentence in split_sentences(text, count_max=_SENTENCES_MAX):
+        if not sentence.text.rstrip().endswith("?") and (signs := signs_in(sentence.text)):
+            near = [_Near(each.predicates, frozenset(analyse(" ".join(each.near)))) for each in signs]
+            yield _Sentence(frozenset(analyse(sentence.text)), near)
+
+
+def _own_facts(event: Event, writes: Writes) -> list[Fact]:
+    return [each for each in writes.records if isinstance(each, Fact) and each.event_id == event.id]
+
+
+def _subjects(speaker: str, writes: Writes) -> Sequence[str]:
+    return list(dict.fromkeys([speaker, *(each.entity_id for each in writes.mentions)]))[:_SUBJECTS_MAX]
+
+
+def _current(view: View, subject: str, writes: Writes) -> list[Fact]:
+    """The facts of a subject that hold, or lie ahead, after what the event derived."""
+    at = view.event.context.observed_at
+    stored = view.query(Layer.FACTS, subject=subject, limit=_FACTS_MAX)
+    gone = {(each.id, each.version) for each in writes.closings}
+    stated = {each.record_id for each in writes.supports if each.relation == EXTRACTED_FROM}
+    return [
+        fact
+        for fact in stored
+        if isinstance(fact, Fact)
+        and not isinstance(fact, Loop)
+        and (fact.id, fact.version) not in gone
+        and fact.id not in stated
+        and not fact.excluded
+        and (fact.valid_to is None or fact.valid_to > at)
+        # What happened stays so; what is to happen may be called off.
+        and (fact.kind != "event" or (fact.valid_from > at and fact.valid_to is not None))
+    ]
+
+
+def _shares(fact: Fact, sentences: Sequence[_Sentence], own: Sequence[Fact], *, is_speakers: bool) -> bool:
+    subject = frozenset(analyse(fact.subject.name))
+    words = frozenset(content_terms(analyse(fact.object.text))) - subject - STOP_TERMS
+    single = fact.slot is not None and not is_shared(fact)
+    for each in sentences:
+        if words and each.names(words, fact):
+            return True
+        of_subject = bool(each.terms & _SPEAKER) if is_speakers else bool(subject) and subject <= each.terms
+        if not of_subject:
+            continue
+        if each.bears_on(fact.predicate) and (single or fact.predicate in _BY_SIGN_ALONE):
+            return True
+        if single and each.speaks_of(_words_of_predicate(fact.predicate)):
+            return True
+    denied = {words_of(each.object) for each in own if each.negated and each.subject.id == fact.subject.id}
+    return not fact.negated and words_of(fact.object) in denied
+
+
+_BY_SIGN_ALONE: Final = frozenset({"studies", "works_in", "works_on"})
+"""Of these several may stand, and who changes one says so of the matter."""
+
+
+def _synonyms() -> Mapping[str, frozenset[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for (lemma, _), predicate in [*CANON.items(), *ADJECTIVE_CANON.items()]:
+        found[predicate] |= set(analyse(lemma))
+    return {predicate: frozenset(words) for predicate, words in found.items()}
+
+
+_SYNONYMS: Final = _synonyms()
+
+
+def _words_of_predicate(predicate: str) -> frozenset[str]:
+    words = frozenset(analyse(predicate.replace("_", " "))) - STOP_TERMS
+    return words | (_SYNONYMS.get(predicate, frozenset()) - STOP_TERMS)
+
+
+def _said_before(view: View, facts: Sequence[Fact]) -> list[Fact]:
+    """Those of some facts that the event's speaker, and nobody later, had said before it."""
+    event = view.event
+    supports = view.supports_of([fact.id for fact in facts])
+    sources = {fact.id: {fact.event_id} for fact in facts}
+    for record_id, each in ((s.record_id, s) for found in supports.values() for s in found):
+        if each.relation == EXTRACTED_FROM:
+            sources[record_id].add(each.source_id)
+    told = view.events({each for ids in sources.values() for each in ids})
+    before = []
+    for fact in facts:
+        events = [told[each] for each in sorted(sources[fact.id]) if each in told]
+        by_speaker = any(each.observed_actor.id == event.observed_actor.id for each in events)
+        if by_speaker and all(each.context.observed_at < event.context.observed_at for each in events):
+            before.append(fact)
+    return sorted({fact.id: fact for fact in before}.values(), key=lambda fact: fact.id)

@@ -1,0 +1,104 @@
+"""What may have changed: a later turn with a sign of change marks the older fact, for every reader, and saying it again clears the mark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from given import TENANT
+from lamina.kernel.changes import may_have_changed
+from lamina.kernel.records import Layer
+from told import ANA, BOB, DAY, START, Memory
+
+SCOPE = "org:acme/user:ana"
+
+
+def marks(memory: Memory, seen_at: int | None = None) -> dict[str, str]:
+    """The facts that may have changed, by text, and the turn that says so."""
+    found = {}
+    for fact in memory.held(Layer.FACTS):
+        supports = memory.store.records.supports_of(TENANT, [fact.id], seen_at=seen_at).get(fact.id, [])
+        mark = may_have_changed(fact, supports)
+        if mark is not None:
+            found[fact.text] = mark.event_id
+    return found
+
+
+def test_a_later_turn_of_the_matter_marks_the_older_fact(memory: Memory) -> None:
+    memory.tell("I like running.", START)
+    said = memory.tell("I like tea.", START)
+    memory.derive()
+    turn = memory.tell("These days running hurts, so no more of that.", START + DAY)
+    memory.derive()
+    assert marks(memory) == {"Ana likes running": turn.id}
+    assert marks(memory, said.recorded_at) == {}
+    live, again = memory.replayed()
+    assert live == again
+
+
+def test_saying_it_again_clears_the_mark_and_so_does_its_end(memory: Memory) -> None:
+    memory.tell("I like running.", START)
+    turn = memory.tell("These days running hurts.", START + DAY)
+    memory.derive()
+    assert marks(memory) == {"Ana likes running": turn.id}
+    memory.tell("I like running.", START + 2 * DAY)
+    memory.derive()
+    assert marks(memory) == {}
+    again = memory.tell("Running is over for me now.", START + 3 * DAY)
+    memory.derive()
+    assert marks(memory) == {"Ana likes running": again.id}
+    memory.tell("I don't like running.", START + 4 * DAY)
+    memory.derive()
+    assert "Ana likes running" not in marks(memory)
+    live, told_again = memory.replayed()
+    assert live == told_again
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        ("Running is fun on Sundays.", ANA),  # no sign
+        ("I started swimming.", ANA),  # another matter
+        ("Did you stop running?", ANA),  # a question
+        ("These days running hurts.", BOB),  # somebody else
+    ],
+)
+def test_what_shares_no_matter_marks_nothing(memory: Memory, text: str, who: Any) -> None:
+    memory.tell("I like running.", START)
+    memory.tell(text, START + DAY, who)
+    memory.derive()
+    assert marks(memory) == {}
+
+
+def test_what_was_said_before_the_fact_marks_nothing(memory: Memory) -> None:
+    memory.tell("I like running.", START)
+    memory.tell("These days running hurts.", START - DAY)
+    memory.derive()
+    assert marks(memory) == {}
+
+
+def test_over_http_the_fact_and_the_block_say_by_which_turn(world: Any) -> None:
+    memory = Memory(world.store, world.clock)
+    world.event("I like running.", SCOPE, actor="user:ana")
+    world.clock.at += DAY
+    turn = world.event("These days running hurts.", SCOPE, actor="user:ana")
+    world.clock.at += DAY
+    memory.derive()
+    (fact,) = [f for f in world.get("/v1/facts", scope=SCOPE)["items"] if f["text"] == "Ana likes running"]
+    assert fact["may_have_changed"]["event_id"] == turn.id
+    assert turn.id not in fact["supports"]
+    assert world.get(f"/v1/facts/{fact['id']}")["may_have_changed"] == fact["may_have_changed"]
+    pack = world.post("/v1/recall", {"scope": SCOPE, "query": "Does Ana like running?"}).json()
+    markers = {item: marker for marker, item in pack["provenance"]["markers"].items()}
+    lines = pack["context_block"].splitlines()
+    old = next(n for n, line in enumerate(lines) if "Ana likes running" in line)
+    new = next(n for n, line in enumerate(lines) if "running hurts" in line)
+    assert new < old
+    assert f"(may have changed: {markers[turn.id]})" in lines[old]
+    (shown,) = [f for f in pack["layers"]["facts"] if f["id"] == fact["id"]]
+    assert shown["may_have_changed"] == fact["may_have_changed"]
+    memory.cancel(turn)
+    memory.derive()
+    (fact,) = [f for f in world.get("/v1/facts", scope=SCOPE)["items"] if f["text"] == "Ana likes running"]
+    assert fact["may_have_changed"] is None
