@@ -68,6 +68,7 @@ from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
 from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
+from lamina.recall.phrases import phrase_operations
 from lamina.recall.recalling import Recalling
 from lamina.remote.documents import fetch_document
 from lamina.session.asking import Asking
@@ -183,6 +184,7 @@ def build_server(
         *capture_operations(Capturing(kept, watch, ids)),
         *layer_operations(kept),
         *recall_operations(recalling),
+        *phrase_operations(kept.definitions),
         *lifecycle_operations(kept, feed, clock),
         *access_operations(tiers, kept.registry),
         *audit_operations(kept),

@@ -25,7 +25,7 @@ from lamina.language.spoken import as_written
 from lamina.language.temporal import question_window
 from lamina.language.tokens import analyse, content_terms
 from lamina.recall.filters import Filter, parse_filter
-from lamina.recall.layers.words import Phrases, window_of
+from lamina.recall.layers.words import Phrases, spoken_phrases, window_of
 from lamina.recall.naming import Called
 from lamina.recall.requests import LayerName, Recall
 
@@ -186,8 +186,7 @@ def plan_recall(
         asked_at = LocalTime(min(clock_now, clock_now if temporal.as_of is None else temporal.as_of))
     question = as_written(request.query).text
     terms = analyse(question)
-    window = question_window(question, to_local(asked_at.at, asked_at.offset)) if during is None else None
-    named = None if window is None else Interval(_instant(window.valid_from), _instant(window.valid_to))
+    named = _named(question, asked_at, phrases) if during is None else None
     # "Where did she live in March?" is about what held then, not about what holds now.
     valid = during or named
     axes = Axes.asked(
@@ -240,6 +239,21 @@ def _faintest(request: Recall) -> float:
     """Who says how many events they want, or takes them raw, gets as many."""
     told = request.view == "raw" or Layer.EVENTS in request.budgets.per_layer_limits
     return 0.0 if told else _FAINTEST
+
+
+def _named(question: str, asked_at: LocalTime, phrases: Phrases) -> Interval | None:
+    """The stretch that a question names, in the tenant's own words or in everybody's, or both: from the first to the last."""
+    question, own = spoken_phrases(question, phrases)
+    window = question_window(question, to_local(asked_at.at, asked_at.offset))
+    if window is None:
+        return own
+    start, end = _instant(window.valid_from), _instant(window.valid_to)
+    if own is None:
+        return Interval(start, end)
+    assert own.start is not None and own.end is not None, "a phrase has both ends"  # noqa: PT018 - one thought
+    return Interval(
+        None if start is None else min(start, own.start), None if end is None else max(end, own.end)
+    )
 
 
 def _instant(moment: datetime | None) -> Instant | None:

@@ -24,7 +24,7 @@ from lamina.recall.layers.reading import (
 )
 from lamina.recall.layers.requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
 from lamina.recall.layers.results import BeliefPage, FactPage, Timeline, TimelineEntry, TimelineSubject
-from lamina.recall.layers.words import axes_of, window_asked
+from lamina.recall.layers.words import axes_of
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.ports.store import Store
 
@@ -51,7 +51,7 @@ class ClaimReads:
             tenant_id=tenant_id,
             layer=Layer.FACTS,
             scopes=reach.scopes,
-            axes=axes_of(request, place),
+            axes=axes_of(self._store.definitions, call, request, place),
             subject=subject,
             predicate=request.predicate,
             min_confidence=request.min_confidence,
@@ -80,7 +80,7 @@ class ClaimReads:
         records, tenant_id = self._store.records, call.principal.tenant_id
         subject = entity_named(records, tenant_id, request.subject)
         now = present(self._store.log, call, reach.scopes, request.as_of)
-        axes = request.axes(now, window_asked(request, call.now))
+        axes = axes_of(self._store.definitions, call, request, Place(now, "", call.now))
         facts: list[Fact] = []
         if subject is not None:
             query = RecordQuery(
@@ -120,7 +120,7 @@ class ClaimReads:
             tenant_id=tenant_id,
             layer=Layer.BELIEFS,
             scopes=reach.scopes,
-            axes=axes_of(request, place),
+            axes=axes_of(self._store.definitions, call, request, place),
             subject=subject,
             predicate=request.predicate,
             min_confidence=request.min_confidence,

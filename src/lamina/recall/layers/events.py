@@ -45,7 +45,7 @@ class EventReads:
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
         place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
         query = _event_query(request, call.principal.tenant_id, reach.scopes, place.snapshot)
-        window = window_asked(request, place.asked_at)
+        window = window_asked(self._store.definitions, call, request, place)
         labels = frozenset(request.labels)
 
         def fetch(last: Event | None, count: int) -> list[Event]:
@@ -84,7 +84,7 @@ class EventReads:
         """A page of episodes."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
         place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
-        axes = axes_of(request, place)
+        axes = axes_of(self._store.definitions, call, request, place)
         if request.overlapping is not None and axes.valid_during is None:
             axes = replace(axes, valid_at=None)  # the range asked for takes the place of the pin
         query = RecordQuery(

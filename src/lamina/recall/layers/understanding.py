@@ -60,7 +60,7 @@ class ConceptReads:
             tenant_id=call.principal.tenant_id,
             layer=Layer.UNDERSTANDING,
             scopes=reach.scopes,
-            axes=axes_of(request, place),
+            axes=axes_of(self._store.definitions, call, request, place),
             min_confidence=request.min_confidence,
             stances=None if request.include_deprecated else _SHOWN,
         )
