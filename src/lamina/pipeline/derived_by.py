@@ -20,6 +20,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "facts": NAME,
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
+    "stated claims": "2",
     "beliefs": "1",
     "episodes": "1",
     "concepts": "1",
