@@ -62,14 +62,15 @@ def direct_extraction(event: Event) -> Extraction | None:
 
 def require_stated(content: Mapping[str, Any]) -> None:
     """Nothing, or ``ValueError`` for what ``direct_extraction`` would not read beside the claim itself."""
-    bounds = []
+    bounds: list[Instant | None] = []
     for name in ("valid_from", "valid_to"):
         value = content.get(name)
         try:
             bounds.append(None if value is None else _instant(value, None))
         except (Invalid, TypeError) as error:
             raise ValueError(name, "must be RFC 3339 with a zone, or a date") from error
-    if None not in bounds and bounds[0] >= bounds[1]:
+    start, end = bounds
+    if start is not None and end is not None and start >= end:
         raise ValueError("valid_to", "must lie after valid_from")
     confidence = content.get("confidence")
     if confidence is not None and not _is_share(confidence):
