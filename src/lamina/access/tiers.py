@@ -44,10 +44,6 @@ _READS_ACROSS: Final = frozenset(
     {Capability.SCOPE_READ_LOCAL, Capability.SCOPE_READ_HOLISTIC, Capability.SCOPE_READ_DESCEND}
 )
 
-_OF_ADMINISTRATORS: Final = frozenset(
-    {Capability.POLICY_ADMINISTER_TENANT, Capability.TEMPORAL_PHRASES_WRITE}
-)
-
 
 def _any_token(principal: Principal, grant: Grant) -> bool:  # noqa: ARG001 - the shape of TokenAllows
     return True
@@ -153,7 +149,7 @@ class Snapshot:
             return self._denied(grant, tenant.denied_by[capability].value)
         if capability in self.preset.rules.operators_only and not self.is_operator(principal):
             return self._denied(grant, "deployment", "only an operator of the deployment holds it")
-        if capability in _OF_ADMINISTRATORS and not self._administers_tenant(principal):
+        if capability is Capability.POLICY_ADMINISTER_TENANT and not self._administers_tenant(principal):
             return self._denied(grant, "tenant", "only an administrator of the tenant holds it")
         if capability is Capability.AUTH_REVOKE and not self._administers_tenant(principal):
             return self._denied(

@@ -150,7 +150,8 @@ class Phrases:
 def phrase_operations(definitions: Definitions) -> list[Operation[Any]]:
     """The operations on a tenant's words for stretches of time."""
     phrases = Phrases(definitions)
-    writes = Grant(Capability.TEMPORAL_PHRASES_WRITE)
+    # They are words of everybody in the tenant (seed 002, 8.17.1).
+    writes = [Grant(Capability.TEMPORAL_PHRASES_WRITE), Grant(Capability.POLICY_ADMINISTER_TENANT)]
     return [
         Operation(
             name="temporal_phrase_register",
@@ -159,7 +160,7 @@ def phrase_operations(definitions: Definitions) -> list[Operation[Any]]:
             capability=Capability.TEMPORAL_PHRASES_WRITE,
             effect=Effect.WRITE,
             tier=Tier.BETA,
-            grants=lambda r, p: [writes],  # noqa: ARG005 - the port's shape
+            grants=lambda r, p: writes,  # noqa: ARG005 - the port's shape
             handler=phrases.register,
             summary="Register words of your own for a stretch of time.",
             answers=(201,),
@@ -184,7 +185,7 @@ def phrase_operations(definitions: Definitions) -> list[Operation[Any]]:
             capability=Capability.TEMPORAL_PHRASES_WRITE,
             effect=Effect.WRITE,
             tier=Tier.BETA,
-            grants=lambda r, p: [writes],  # noqa: ARG005 - the port's shape
+            grants=lambda r, p: writes,  # noqa: ARG005 - the port's shape
             handler=phrases.remove,
             summary="Take words for a stretch of time back; readers of an earlier time still have them.",
             answers=(204,),
