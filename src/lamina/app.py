@@ -69,6 +69,7 @@ from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
 from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
+from lamina.recall.phrases import phrase_operations
 from lamina.recall.recalling import Recalling
 from lamina.remote.documents import fetch_document
 from lamina.session.asking import Asking
@@ -185,6 +186,7 @@ def build_server(
         *correction_operations(Correcting(kept, watch)),
         *layer_operations(kept),
         *recall_operations(recalling),
+        *phrase_operations(kept.definitions),
         *lifecycle_operations(kept, feed, clock),
         *access_operations(tiers, kept.registry),
         *audit_operations(kept),

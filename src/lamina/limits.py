@@ -188,6 +188,9 @@ INDEX_BYTES_MAX: Final = (
     1_000_000_000  # of the scopes searched lately, in memory: some 800,000 rows of a chat
 )
 QUERY_LENGTH_MAX: Final = 4096
+NATURAL_LENGTH_MAX: Final = 256  # of a time in words
+PHRASE_LENGTH_MAX: Final = 64  # of a tenant's own words for a time
+PHRASES_MAX: Final = 256  # of a tenant: each question is searched for all of them
 RECALL_TOKENS_DEFAULT: Final = 4000
 RECALL_TOKENS_MAX: Final = 200_000
 LAYER_LIMIT_MAX: Final = 200

@@ -42,9 +42,6 @@ EXPECTED_LATER = {
         "GET /v1/vocabularies",
         "GET /v1/vocabularies/{}",
         "PUT /v1/vocabularies/{}",
-        "POST /v1/temporal/phrases",
-        "GET /v1/temporal/phrases",
-        "DELETE /v1/temporal/phrases/{}",
     },
     "D": {
         "POST /v1/forget",

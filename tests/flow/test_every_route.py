@@ -20,6 +20,11 @@ from lamina.store.ports.writes import Writes
 from neighbours import ROOT, Neighbours
 
 CLOSED = Scope("ws:closed")
+PHRASE = {
+    "name": "fiscal_q3",
+    "pattern": "fiscal Q3",
+    "resolves_to": {"valid_during": ["2026-07-01", "2026-10-01"]},
+}
 PRESETS = ("on_prem_enterprise", "cloud_shared_saas", "cloud_private", "dev_local")
 ITEM = {
     "modality": "conversation",
@@ -73,6 +78,13 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/understanding/coverage": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/understanding/{concept_id}": ({"in_path": "concept"}, "NOT_FOUND", 200),
     "GET /v1/understanding/{concept_id}/related": ({"in_path": "concept"}, "NOT_FOUND", 200),
+    "POST /v1/temporal/phrases": ({"body": PHRASE, "admin": True, "served": 201}, DENIED, DENIED),
+    "GET /v1/temporal/phrases": ({}, 200, 200),
+    "DELETE /v1/temporal/phrases/{name}": (
+        {"in_path": "fiscal_q3", "admin": True, "served": 204},
+        DENIED,
+        DENIED,
+    ),
     "GET /v1/lifecycle": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/lifecycle/stream": ({"query": {"scope": CLOSED}, "streams": True}, NOT, 200),
     "GET /v1/lifecycle/event/{lce_id}": ({"in_path": "row"}, "NOT_FOUND", 200),

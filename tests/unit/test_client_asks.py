@@ -165,7 +165,7 @@ def test_reads_become_queries():
         "scope": "user:maya",
     }
     assert asked.after("next").query["cursor"] == "next"
-    assert timeline(MAYA, "Acme", "stage", None, "descend", None).query["view"] == "descend"
+    assert timeline(MAYA, "Acme", "stage", {"view": "descend"}).query["view"] == "descend"
     assert why("belief_1", None).query == {"belief_id": "belief_1"}
 
 

@@ -283,6 +283,19 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         STATE,
         "The key was used with another body within 24 hours. Nothing was stored.",
     ),
+    "PHRASE_EXISTS": ErrorCode(
+        "Conflict",
+        STATE,
+        "Another phrase of the tenant has the name or the words, upper and lower case being the same: `details.field` says which, "
+        "`details.name` whose. Nothing was changed.",
+        hint="take that one back first, with DELETE /v1/temporal/phrases/{name}",
+    ),
+    "TOO_MANY_PHRASES": ErrorCode(
+        "Conflict",
+        STATE,
+        "The tenant has as many phrases as it may, `details.phrases_max`.",
+        hint="take one back, with DELETE /v1/temporal/phrases/{name}",
+    ),
     "TOKEN_EXISTS": ErrorCode(
         "Conflict",
         STATE,

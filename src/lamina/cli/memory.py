@@ -120,6 +120,13 @@ def recall(
     valid_during: Annotated[
         str | None, typer.Option(help="From what held between two times, such as 2026-04-01..2026-05-01.")
     ] = None,
+    recorded_during: Annotated[
+        str | None,
+        typer.Option(help="From what was learned between two times, such as 2026-04-01..2026-05-01."),
+    ] = None,
+    include_superseded: Annotated[
+        bool, typer.Option("--include-superseded", help="Also what was known otherwise before.")
+    ] = False,
     every: Annotated[bool, typer.Option("--all", help="Show all that was found, not only the best.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the phases with their times.")] = False,
     scope: Scope = None,
@@ -143,6 +150,8 @@ def recall(
         "natural": when,
         "as_of": as_of,
         "valid_during": valid_during,
+        "recorded_during": recorded_during,
+        "include_superseded": include_superseded or None,
     }
     options = cast("RecallOptions", {name: value for name, value in given.items() if value is not None})
     if explain:

@@ -18,6 +18,7 @@ from lamina.client.options import (
     EventFilters,
     FactFilters,
     Time,
+    TimelineFilters,
     View,
 )
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
@@ -130,13 +131,10 @@ class AsyncFacts(_Layer):
         self,
         subject: str,
         predicate: str,
-        *,
-        scope: str | None = None,
-        view: View | None = None,
-        as_of: Time | None = None,
+        **filters: Unpack[TimelineFilters],
     ) -> Timeline:
         """Mirrors ``Facts.timeline``."""
-        return await self._send(asks.timeline(self._identity, subject, predicate, scope, view, as_of))
+        return await self._send(asks.timeline(self._identity, subject, predicate, filters))
 
 
 class AsyncBeliefs(_Layer):

@@ -18,6 +18,7 @@ from lamina.client.options import (
     EventFilters,
     FactFilters,
     Time,
+    TimelineFilters,
     View,
 )
 from lamina.client.reads import list_ask, one_ask
@@ -119,12 +120,10 @@ def timeline(
     identity: Identity,
     subject: str,
     predicate: str,
-    scope: str | None,
-    view: View | None,
-    as_of: Time | None,
+    filters: TimelineFilters,
 ) -> Ask[Timeline]:
     """The values that a subject's predicate has held."""
-    asked = {"scope": scope, "view": view, "subject": subject, "predicate": predicate, "as_of": as_of}
+    asked = {**filters, "subject": subject, "predicate": predicate}
     return list_ask(identity, "/v1/facts/timeline", Timeline, asked)
 
 

@@ -18,6 +18,7 @@ from lamina.client.options import (
     EventFilters,
     FactFilters,
     Time,
+    TimelineFilters,
     View,
 )
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
@@ -134,13 +135,10 @@ class Facts(_Layer):
         self,
         subject: str,
         predicate: str,
-        *,
-        scope: str | None = None,
-        view: View | None = None,
-        as_of: Time | None = None,
+        **filters: Unpack[TimelineFilters],
     ) -> Timeline:
         """The values that a subject's predicate has held, in the order in which they held."""
-        return self._send(asks.timeline(self._identity, subject, predicate, scope, view, as_of))
+        return self._send(asks.timeline(self._identity, subject, predicate, filters))
 
 
 class Beliefs(_Layer):

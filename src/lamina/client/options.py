@@ -29,6 +29,7 @@ __all__ = [
     "Time",
     "TimeRange",
     "TimedOptions",
+    "TimelineFilters",
     "TurnOptions",
     "View",
     "time_text",
@@ -97,8 +98,8 @@ class RecallOptions(TypedDict, total=False):
     """What may be said of a recall besides its question (seed 002, 8.3).
 
     ``max_tokens`` and ``per_layer_limits`` make the budget. ``natural`` is a time in words ("last week"),
-    ``as_of`` answers as memory stood then, ``valid_during`` from what held in a range, both of whose sides are
-    named. ``temporal`` is the whole block where more is wanted.
+    read against ``reference_date``; ``as_of`` answers as memory stood then, ``valid_during`` from what held in a range, ``recorded_during``
+    from what was learned in one; both sides of these are named. ``temporal`` is the same as a block.
     """
 
     scope: str
@@ -107,8 +108,11 @@ class RecallOptions(TypedDict, total=False):
     exclude_content: bool
     temporal: Mapping[str, Any]
     natural: str
+    reference_date: Time
     as_of: Time
     valid_during: TimeRange
+    recorded_during: TimeRange
+    include_superseded: bool
     filters: Mapping[str, Any]
     max_tokens: int
     per_layer_limits: Mapping[LayerName, int]
@@ -153,15 +157,18 @@ class ListOptions(TypedDict, total=False):
 
 
 class TimedOptions(ListOptions, total=False):
-    """Where the reader stands on both time axes; without these both are now."""
+    """Where the reader stands on both time axes; without these both are now. ``natural`` is ``valid_during`` in words, read
+    against ``reference_date``."""
 
     as_of: Time
     valid_during: TimeRange
     recorded_during: TimeRange
+    natural: str
+    reference_date: Time
     include_superseded: bool
 
 
-class EventFilters(ListOptions, total=False):
+class EventFilters(TimedOptions, total=False):
     """Which events. ``since`` and ``until`` bound ``observed_at``; an event must carry all the ``labels``."""
 
     since: Time
@@ -170,8 +177,6 @@ class EventFilters(ListOptions, total=False):
     modality: str
     session: str
     labels: Sequence[str]
-    as_of: Time
-    recorded_during: TimeRange
 
 
 class EpisodeFilters(TimedOptions, total=False):
@@ -181,6 +186,19 @@ class EpisodeFilters(TimedOptions, total=False):
     session: str
     overlapping: TimeRange
     with_causal_chain: bool
+
+
+class TimelineFilters(TypedDict, total=False):
+    """Where to look for the values of a predicate, and which of them."""
+
+    scope: str
+    view: View
+    as_of: Time
+    valid_during: TimeRange
+    recorded_during: TimeRange
+    natural: str
+    reference_date: Time
+    include_superseded: bool
 
 
 class FactFilters(TimedOptions, total=False):

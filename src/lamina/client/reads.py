@@ -32,15 +32,15 @@ __all__ = [
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 _IN_BUDGETS = ("max_tokens", "per_layer_limits")
-_IN_TEMPORAL = ("natural", "as_of", "valid_during")
+_RANGES = ("valid_during", "recorded_during")
+_IN_TEMPORAL = ("natural", "reference_date", "as_of", *_RANGES, "include_superseded")
 
 
 def recall_ask(identity: Identity, query: str, options: RecallOptions, *, stream: bool = False) -> Ask[Pack]:
     """Ask memory a question."""
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     budgets = {name: given.pop(name) for name in _IN_BUDGETS if name in given}
-    if "valid_during" in given:
-        given["valid_during"] = _both(given["valid_during"])
+    given |= {name: _both(name, given[name]) for name in _RANGES if name in given}
     temporal = dict(given.pop("temporal", {})) | {
         name: given.pop(name) for name in _IN_TEMPORAL if name in given
     }
@@ -54,15 +54,15 @@ def recall_ask(identity: Identity, query: str, options: RecallOptions, *, stream
     return ask("POST", "/v1/recall", Pack, body=to_jsonable_python(body))
 
 
-def _both(value: TimeRange) -> list[Time]:
+def _both(name: str, value: TimeRange) -> list[Time]:
     sides = value.split("..") if isinstance(value, str) else value
     named = [side for side in sides if side]
     if len(named) != 2 or len(sides) != 2:
         raise Invalid(
             "INVALID_RANGE",
-            f"valid_during is {value!r} and not two times joined by '..'",
+            f"{name} is {value!r} and not two times joined by '..'",
             hint="write for example 2026-04-01..2026-05-01, both sides",
-            details={"field": "valid_during"},
+            details={"field": name},
         )
     return named
 

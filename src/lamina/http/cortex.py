@@ -16,6 +16,7 @@ def cortex_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     """Every row whose operation is among those given; an operation without a row is a bug."""
     by_name = {operation.name: operation for operation in operations}
     rows = _capture_rows(by_name) + _recall_rows(by_name) + _layer_rows(by_name) + _lifecycle_rows(by_name)
+    rows += _phrase_rows(by_name)
     rows += _policy_rows(by_name) + _scope_rows(by_name)
     rows += _audit_rows(by_name) + _admin_rows(by_name)
     rows += _auth_rows(by_name)
@@ -78,6 +79,14 @@ def _lifecycle_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/lifecycle/event/{lce_id}", by_name["lifecycle_event"]),
         Route("GET", "/v1/lifecycle/memory-event/{evt_id}", by_name["lifecycle_memory_event"]),
         Route("POST", "/v1/lifecycle/memory-event/{evt_id}/cancel", by_name["lifecycle_cancel"]),
+    ]
+
+
+def _phrase_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [
+        Route("POST", "/v1/temporal/phrases", by_name["temporal_phrase_register"]),
+        Route("GET", "/v1/temporal/phrases", by_name["temporal_phrases"]),
+        Route("DELETE", "/v1/temporal/phrases/{name}", by_name["temporal_phrase_remove"]),
     ]
 
 

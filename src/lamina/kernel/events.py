@@ -17,6 +17,8 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 
 __all__ = [
+    "CANCELLATION",
+    "DEFINITION",
     "Context",
     "Directives",
     "Event",
@@ -73,6 +75,8 @@ class Trust(StrEnum):
 
 CANCELLATION: Final = "cancellation"
 """The channel and the modality of the entry that a cancellation makes in the log."""
+DEFINITION: Final = "definition"
+"""The channel and the modality of the entry that a change of what a tenant defines makes in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +195,11 @@ class Event(EventDraft):
         Such an entry is written by the store and born excluded. Its channel is no caller's to choose.
         """
         return str(self.content["event_id"]) if self.origin.channel == CANCELLATION else None
+
+    @property
+    def defines(self) -> bool:
+        """Whether this entry changes what a tenant defines; such a one is written and born like a cancellation's."""
+        return self.origin.channel == DEFINITION
 
     @property
     def excluded(self) -> bool:

@@ -23,6 +23,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "what may have changed": "1",
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
+    "stated claims": "2",
     "beliefs": "1",
     "episodes": "1",
     "concepts": "1",

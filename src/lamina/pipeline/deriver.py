@@ -89,7 +89,7 @@ class Deriver:
     def words_of(self, job: Job) -> Writes:
         """What makes an event findable by its words, for one whose stages end here; nothing where it is so already."""
         event = job.event
-        if job.stage not in (Stage.EXTRACTED, Stage.INDEXED) or event.cancels is not None or event.excluded:
+        if job.stage not in (Stage.EXTRACTED, Stage.INDEXED) or event.excluded:
             return Writes()
         return Writes(texts=[event_row(event, [], wants_vector=False)])
 
@@ -167,7 +167,7 @@ class Deriver:
         landings: list[Landing] = []
         for job in jobs:
             event = job.event
-            if event.cancels is not None:
+            if event.cancels is not None or event.defines:
                 landings.append((job, Writes()))
                 continue
             facts = read.of(event)
@@ -239,7 +239,7 @@ class Deriver:
         pending = Pending()
         for job in jobs:
             view = View(self._store, job.event, pending)
-            writes = derive(view)
+            writes = Writes() if job.event.defines else derive(view)
             if group and view.saw_excluded:
                 yield group
                 group, pending = [], Pending()

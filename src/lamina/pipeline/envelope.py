@@ -15,6 +15,7 @@ from lamina.kernel.local import LocalTime
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
 from lamina.kernel.wire import DurationText, InstantText, LocalTimeText, OffsetText, Request, ScopePath, Text
+from lamina.pipeline.direct import require_stated
 
 if TYPE_CHECKING:  # clients read this module, and what runs operations loads what counts large bodies
     from lamina.kernel.operations import Principal
@@ -30,6 +31,8 @@ _KINDS = ("message", "text", "json", "blob_ref", "triple")
 
 _WORDS = {"type": "string", "pattern": r"\S", "maxLength": limits.TEXT_LENGTH_MAX}
 _MEDIA = {"type": "array", "maxItems": limits.MEDIA_MAX}
+
+_BOUND = {"type": ["string", "null"], "examples": ["2026-04-02", "2026-04-02T18:00:00Z"]}
 
 Content = Annotated[
     dict[str, Any],
@@ -54,8 +57,19 @@ Content = Annotated[
                     "properties": {"kind": {"const": "text"}, "text": _WORDS, "media": _MEDIA},
                 },
                 {
+                    "title": "triple",
+                    "properties": {
+                        "kind": {"const": "triple"},
+                        "valid_from": _BOUND,
+                        "valid_to": _BOUND,
+                        "confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+                        "negated": {"type": "boolean"},
+                        "media": _MEDIA,
+                    },
+                },
+                {
                     "title": "other",
-                    "properties": {"kind": {"enum": ["json", "blob_ref", "triple"]}, "media": _MEDIA},
+                    "properties": {"kind": {"enum": ["json", "blob_ref"]}, "media": _MEDIA},
                 },
             ],
         }
@@ -198,6 +212,12 @@ def _check_content(content: dict[str, Any]) -> None:
             raise _wrong("content.text", f"has {len(text)} characters, {limits.TEXT_LENGTH_MAX} are allowed")
     if kind == "message" and content.get("role") not in _ROLES:
         raise _wrong("content.role", f"is required for kind message: one of {', '.join(_ROLES)}")
+    if kind == "triple":
+        try:
+            require_stated(content)
+        except ValueError as error:
+            field, reason = error.args
+            raise _wrong(f"content.{field}", reason) from error
     media = content.get("media")
     if media is not None and (not isinstance(media, list) or len(media) > limits.MEDIA_MAX):
         raise _wrong("content.media", f"must be a list of at most {limits.MEDIA_MAX} blob references")

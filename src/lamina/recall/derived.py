@@ -87,6 +87,8 @@ class DerivedRecords:
             looked_at = plan.breadth.records * plan.limits[layer]
             wanted |= _likeliest(words[layer].keys() | linked[layer], words[layer], graph, looked_at)
         held = self._held(plan, wanted.union(beside))
+        if plan.axes.superseded:
+            held |= self._as_held_before(plan, [held[i] for i in sorted(wanted & held.keys())])
         visible = [
             each
             for i, each in sorted(held.items())
@@ -175,6 +177,16 @@ class DerivedRecords:
                     )
                     found |= {record.id: record for record in self._store.records.query(query)}
         return frozenset(entity.id for entity in entities.values()), found
+
+    def _as_held_before(self, plan: Plan, records: Iterable[Record]) -> dict[str, Record]:
+        """Of those that are not shown as they stand, the newest earlier version that is."""
+        found: dict[str, Record] = {}
+        for record in records:
+            if not _is_shown(plan, record):
+                versions = self._store.records.versions(plan.tenant_id, record.id)
+                earlier = (e for e in reversed(versions) if e.version < record.version and _is_shown(plan, e))
+                found |= {each.id: each for each in islice(earlier, 1)}
+        return found
 
     def _held(self, plan: Plan, ids: Collection[str]) -> dict[str, Record]:
         return self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from types import MappingProxyType
 from typing import Final, Literal, get_args
 
 from lamina import limits
-from lamina.errors import Invalid
 from lamina.kernel.events import Party
 from lamina.kernel.local import LocalTime, to_local
 from lamina.kernel.operations import Principal
@@ -23,9 +23,10 @@ from lamina.kernel.time import Axes, Instant, Interval, from_datetime
 from lamina.language.entities import normalise_name
 from lamina.language.questions import asks_assistant, speaks_of_self
 from lamina.language.spoken import as_written
-from lamina.language.temporal import UnparseableTemporal, parse_window, question_window
+from lamina.language.temporal import question_window
 from lamina.language.tokens import analyse, content_terms
 from lamina.recall.filters import Filter, parse_filter
+from lamina.recall.layers.words import Phrases, spoken_phrases, window_of
 from lamina.recall.naming import Called
 from lamina.recall.requests import LayerName, Recall
 
@@ -179,18 +180,19 @@ def plan_recall(
     *,
     clock_now: Instant | None = None,
     seen_from: Instant | None = None,
+    phrases: Phrases = MappingProxyType({}),
 ) -> Plan:
     """The plan; raises ``Invalid`` for a filter or a time that cannot be read.
 
     ``now`` is where the log is, ``clock_now`` what the clock says where that differs: words such as "yesterday" count from
-    it. ``seen_from`` is where ``as_of`` stands on recorded time, itself unless told.
+    it. ``seen_from`` is where ``as_of`` stands on recorded time, itself unless told. ``phrases`` are the tenant's words of time there.
     """
     temporal = request.temporal
     clock_now = now if clock_now is None else clock_now
     reference = temporal.reference_date or LocalTime(clock_now)
     during = Interval(*temporal.valid_during) if temporal.valid_during else None
     if temporal.natural is not None:
-        during = _natural(temporal.natural, reference)
+        during = window_of(temporal.natural, reference, phrases, field="temporal.natural")
     warnings = []
     if request.view == "raw" and during is not None:
         during = None
@@ -201,8 +203,7 @@ def plan_recall(
         asked_at = LocalTime(min(clock_now, clock_now if temporal.as_of is None else temporal.as_of))
     question = as_written(request.query).text
     terms = analyse(question)
-    window = question_window(question, to_local(asked_at.at, asked_at.offset)) if during is None else None
-    named = None if window is None else Interval(_instant(window.valid_from), _instant(window.valid_to))
+    named = _named(question, asked_at, phrases) if during is None else None
     # "Where did she live in March?" is about what held then, not about what holds now.
     valid = during or named
     axes = Axes.asked(
@@ -210,6 +211,7 @@ def plan_recall(
         as_of=None if temporal.as_of is None else seen_at,
         valid_during=valid,
         recorded_during=Interval(*temporal.recorded_during) if temporal.recorded_during else None,
+        superseded=temporal.include_superseded,
     )
     plan = Plan(
         tenant_id=principal.tenant_id,
@@ -280,18 +282,20 @@ def _faintest(request: Recall) -> float:
     return 0.0 if told else _FAINTEST
 
 
+def _named(question: str, asked_at: LocalTime, phrases: Phrases) -> Interval | None:
+    """The stretch that a question names, in the tenant's own words or in everybody's, or both: from the first to the last."""
+    question, own = spoken_phrases(question, phrases)
+    window = question_window(question, to_local(asked_at.at, asked_at.offset))
+    if window is None:
+        return own
+    start, end = _instant(window.valid_from), _instant(window.valid_to)
+    if own is None:
+        return Interval(start, end)
+    assert own.start is not None and own.end is not None, "a phrase has both ends"  # noqa: PT018 - one thought
+    return Interval(
+        None if start is None else min(start, own.start), None if end is None else max(end, own.end)
+    )
+
+
 def _instant(moment: datetime | None) -> Instant | None:
     return None if moment is None else from_datetime(moment)
-
-
-def _natural(phrase: str, reference: LocalTime) -> Interval:
-    try:
-        start, end = parse_window(phrase, to_local(reference.at, reference.offset))
-    except UnparseableTemporal as error:
-        raise Invalid(
-            "UNPARSEABLE_TEMPORAL",
-            "temporal.natural is not understood",
-            hint='write for example "last 30 days", "yesterday", "this week", "since May 2026", "between 1 May and 3 May"',
-            details={"field": "temporal.natural"},
-        ) from error
-    return Interval(from_datetime(start), from_datetime(end))

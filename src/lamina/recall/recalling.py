@@ -28,6 +28,7 @@ from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import present
 from lamina.recall.layers.requests import View
 from lamina.recall.layers.results import TraversedScope
+from lamina.recall.layers.words import phrases_of, seen_from
 from lamina.recall.naming import Called, Names, Naming, called
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
@@ -175,7 +176,8 @@ class Recalling:
     def _plan(
         self, request: Recall, call: Call, reach: Reach, breadth: Breadth, naming: Naming | None = None
     ) -> Plan:
-        log, as_of = self._store.log, request.temporal.as_of
+        log, as_of, recorded = self._store.log, request.temporal.as_of, request.temporal.recorded_during
+        seen_at = None if as_of is None else present(log, call, reach.scopes, as_of)
         plan = plan_recall(
             request,
             call.principal,
@@ -183,7 +185,12 @@ class Recalling:
             present(log, call, reach.scopes),
             breadth,
             clock_now=call.now,
-            seen_from=None if as_of is None else present(log, call, reach.scopes, as_of),
+            seen_from=seen_at,
+            phrases=phrases_of(
+                self._store.definitions,
+                call.principal.tenant_id,
+                seen_from(seen_at, None if recorded is None else recorded[1]),
+            ),
         )
         learnt = naming or Names(self._store.records, plan.tenant_id, plan.scopes, plan.axes, plan.held_at)
         return replace(plan, called=called(plan.scopes, learnt))

@@ -18,7 +18,7 @@ from lamina.kernel.local import LocalTime, day_text, minute_text
 from lamina.kernel.names import scope_segment
 from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, Record
 from lamina.kernel.shown import on_one_line
-from lamina.kernel.time import Instant
+from lamina.kernel.time import Instant, rfc3339
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
 from lamina.recall.days import days_meant
@@ -73,7 +73,7 @@ def _worded(value: Record, called: Called | None, said_at: Instant | None) -> st
     match value:
         case Fact():
             text = value.text if called is None else called.said_of(value, value.text)
-            return f"{_plain(text)} ({_validity(value, said_at)}{_source(value)})"
+            return f"{_plain(text)} ({_validity(value, said_at)}{_ended(value)}{_source(value)})"
         case Belief():
             claim = f"{value.subject.name} {value.predicate.replace('_', ' ')} {value.object.text}"
             if called is not None:
@@ -82,7 +82,7 @@ def _worded(value: Record, called: Called | None, said_at: Instant | None) -> st
             low, high = round(value.lower, 2), round(value.upper, 2)
             return (
                 f"{negation}{_plain(claim)} "
-                f"({value.stance}, confidence {value.confidence:.2f}, 90% in [{low:.2f}, {high:.2f}]{_source(value)})"
+                f"({value.stance}, confidence {value.confidence:.2f}, 90% in [{low:.2f}, {high:.2f}]{_ended(value)}{_source(value)})"
             )
         case Episode():
             name = _unquoted(value.name)
@@ -142,6 +142,10 @@ def _source(claim: Claim) -> str:
     if author is None or claim.scope.person == scope_segment(author.id):
         return ""
     return f"; said by {_unquoted(author.name)}"
+
+
+def _ended(claim: Claim) -> str:
+    return "" if claim.recorded_to is None else f"; held so until {rfc3339(claim.recorded_to)[:10]}"
 
 
 def _validity(fact: Fact, said_at: Instant | None) -> str:

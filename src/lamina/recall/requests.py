@@ -8,12 +8,11 @@ from pydantic import Field, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
-from lamina.kernel.local import Offset, local_bound, midnight_text
-from lamina.kernel.time import is_day
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import BoundText, LocalBoundText, Request, Result, ScopePath, Text
 from lamina.recall.layers.results import DeniedScope, TraversedScope
+from lamina.recall.layers.times import Natural, by_the_reference, refuse_two_validities
 
 __all__ = [
     "Budgets",
@@ -35,12 +34,6 @@ CitationMode = Literal["none", "inline_with_markers", "block_at_end", "structure
 Diagnostics = Literal["none", "summary", "full"]
 
 
-def _by_clock(bound: Any, offset: Offset) -> Any:  # Any: whatever came in
-    if isinstance(bound, list | tuple):
-        return [_by_clock(each, offset) for each in bound]
-    return midnight_text(bound, offset) if isinstance(bound, str) and is_day(bound) else bound
-
-
 class Temporal(Request):
     """When: on which axis and in which words. ``natural`` is read against ``reference_date`` or now."""
 
@@ -56,7 +49,7 @@ class Temporal(Request):
         Field(description="What was recorded in this range, as seen from its end."),
     ] = None
     natural: Annotated[
-        Annotated[Text, Field(min_length=1, max_length=256)] | None,
+        Natural | None,
         Field(description='`valid_during` in words: "last week", "since May 2026".'),
     ] = None
     reference_date: Annotated[
@@ -66,19 +59,17 @@ class Temporal(Request):
             "days there: in those words, and in the bounds beside it that are bare dates."
         ),
     ] = None
+    include_superseded: Annotated[
+        bool,
+        Field(
+            description="Also facts and beliefs that were known otherwise then, in the newest version that fits."
+        ),
+    ] = False
 
     @model_validator(mode="before")
     @classmethod
     def _days_of_the_reference(cls, given: Any) -> Any:  # Any: whatever came in
-        reference = given.get("reference_date") if isinstance(given, dict) else None
-        try:
-            offset = local_bound(reference).offset if isinstance(reference, str) else None
-        except Invalid:
-            return given  # the field says so itself
-        if offset is None:
-            return given
-        bounds = {name: given[name] for name in ("as_of", "valid_during", "recorded_during") if name in given}
-        return {**given, **{name: _by_clock(value, offset) for name, value in bounds.items()}}
+        return by_the_reference(given, ("as_of", "valid_during", "recorded_during"))
 
     @model_validator(mode="after")
     def _ordered(self) -> Temporal:
@@ -88,12 +79,7 @@ class Temporal(Request):
                 raise Invalid(
                     "INVALID_TIME_RANGE", f"temporal.{name} ends before it begins", details={"field": name}
                 )
-        if self.natural is not None and self.valid_during is not None:
-            raise Invalid(
-                "INVALID_TIME_RANGE",
-                "temporal.natural and temporal.valid_during both say which validity is wanted",
-                hint="send one of them",
-            )
+        refuse_two_validities(self.natural, self.valid_during, "temporal.")
         return self
 
 

@@ -26,6 +26,7 @@ from lamina.recall.layers.reading import (
 )
 from lamina.recall.layers.requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
 from lamina.recall.layers.results import BeliefPage, FactPage, Timeline, TimelineEntry, TimelineSubject
+from lamina.recall.layers.words import axes_of
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.ports.store import Store
 
@@ -41,7 +42,7 @@ class ClaimReads:
     def facts(self, request: FactsRequest, call: Call) -> Answer:
         """A page of facts."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of))
+        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
         tenant_id = call.principal.tenant_id
         subject = None
         if request.subject is not None:
@@ -52,7 +53,7 @@ class ClaimReads:
             tenant_id=tenant_id,
             layer=Layer.FACTS,
             scopes=reach.scopes,
-            axes=request.axes(place.snapshot),
+            axes=axes_of(self._store.definitions, call, request, place),
             subject=subject,
             predicate=request.predicate,
             min_confidence=request.min_confidence,
@@ -93,33 +94,37 @@ class ClaimReads:
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
         records, tenant_id = self._store.records, call.principal.tenant_id
         subject = entity_named(records, tenant_id, request.subject)
-        seen_at = present(self._store.log, call, reach.scopes, request.as_of)
+        now = present(self._store.log, call, reach.scopes, request.as_of)
+        axes = axes_of(self._store.definitions, call, request, Place(now, "", call.now))
         facts: list[Fact] = []
         if subject is not None:
             query = RecordQuery(
                 tenant_id=tenant_id,
                 layer=Layer.FACTS,
                 scopes=reach.scopes,
-                axes=Axes(seen_at=seen_at, superseded=True),
+                axes=Axes(seen_at=axes.seen_at, superseded=True),
                 subject=subject,
                 predicate=request.predicate,
             )
-            place = Place(seen_at, "")
+            place = Place(axes.seen_at, "", call.now)
             facts = records_page(records, Fact, query, place, limit=limits.LIST_SCAN_MAX).rows
-        chain = _newest_versions(facts, seen_at=seen_at)
-        shown = chain[-limits.TIMELINE_LENGTH_MAX :]
+        chain = _chain(facts, axes)
+        entries = [
+            entry for fact, entry in zip(chain, _entries(chain), strict=True) if _is_asked(fact, entry, axes)
+        ]
+        shown = entries[-limits.TIMELINE_LENGTH_MAX :]
         result = Timeline(
-            subject=_subject(subject, request.subject, chain),
+            subject=_subject(subject, request.subject, chain if entries else []),
             predicate=request.predicate,
-            timeline=_entries(shown),
-            has_more=len(chain) > len(shown) or len(facts) == limits.LIST_SCAN_MAX,
+            timeline=shown,
+            has_more=len(entries) > len(shown) or len(facts) == limits.LIST_SCAN_MAX,
         )
         return Answer(result, warnings=reach.warnings)
 
     def beliefs(self, request: BeliefsRequest, call: Call) -> Answer:
         """A page of beliefs."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of))
+        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
         tenant_id = call.principal.tenant_id
         subject = None
         if request.about is not None:
@@ -130,7 +135,7 @@ class ClaimReads:
             tenant_id=tenant_id,
             layer=Layer.BELIEFS,
             scopes=reach.scopes,
-            axes=request.axes(place.snapshot),
+            axes=axes_of(self._store.definitions, call, request, place),
             subject=subject,
             predicate=request.predicate,
             min_confidence=request.min_confidence,
@@ -192,15 +197,24 @@ def _stances(request: BeliefsRequest) -> list[str] | None:
     return [stance.value for stance in Stance if stance is not Stance.DEPRECATED]
 
 
-def _newest_versions(facts: Sequence[Fact], *, seen_at: Instant) -> list[Fact]:
-    """The newest version of each fact, without those that were taken back, in valid order."""
+def _chain(facts: Sequence[Fact], axes: Axes) -> list[Fact]:
+    """In valid order the newest version of each fact, without those that were taken back; every version where those that were
+    superseded are asked for."""
     newest: dict[str, Fact] = {}
     for fact in facts:
         held = newest.get(fact.id)
         if held is None or fact.version > held.version:
             newest[fact.id] = fact
-    standing = [fact for fact in newest.values() if not _taken_back(fact, seen_at)]
-    return sorted(standing, key=lambda fact: (fact.valid_from, fact.position, fact.id))
+    chosen = facts if axes.superseded else [f for f in newest.values() if not _taken_back(f, axes.seen_at)]
+    return sorted(chosen, key=lambda fact: (fact.valid_from, fact.position, fact.id, fact.version))
+
+
+def _is_asked(fact: Fact, entry: TimelineEntry, axes: Axes) -> bool:
+    """Whether an entry stands in the stretches that are asked for; where none is, a timeline is of all times."""
+    during, recorded = axes.valid_during, axes.recorded_during
+    if during is not None and not during.overlaps(entry.valid_from, entry.valid_to):
+        return False
+    return recorded is None or recorded.overlaps(fact.recorded_from, fact.recorded_from + 1)
 
 
 def _taken_back(record: Record, seen_at: Instant) -> bool:
@@ -223,6 +237,9 @@ def _entries(chain: Sequence[Fact]) -> list[TimelineEntry]:
             else starts.get(fact.superseded_by or fact.closed_by or ""),
             confidence=fact.confidence,
             superseded_by=fact.superseded_by or fact.closed_by,
+            version=fact.version,
+            recorded_from=fact.recorded_from,
+            recorded_to=fact.recorded_to,
         )
         for fact in chain
     ]

@@ -24,6 +24,7 @@ from lamina.recall.layers.reading import (
 )
 from lamina.recall.layers.requests import EpisodeId, EpisodesRequest, EventId, EventsRequest
 from lamina.recall.layers.results import EpisodePage, EventPage
+from lamina.recall.layers.words import axes_of, window_asked
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
@@ -42,8 +43,9 @@ class EventReads:
     def events(self, request: EventsRequest, call: Call) -> Answer:
         """A page of events."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of))
+        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
         query = _event_query(request, call.principal.tenant_id, reach.scopes, place.snapshot)
+        window = window_asked(self._store.definitions, call, request, place)
         labels = frozenset(request.labels)
 
         def fetch(last: Event | None, count: int) -> list[Event]:
@@ -59,7 +61,7 @@ class EventReads:
         shown = Shown(self._store.records, query.tenant_id, call.may_read, seen_at=seen_at)
         derives = shown.derived_from([event.id for event in page.rows])
         warnings = reach.warnings
-        if request.valid_during is not None:
+        if request.valid_during is not None or window is not None:
             warnings = (*warnings, "valid_during_ignored_for_events")
         result = EventPage(
             items=[event_view(event, derives.get(event.id, ())) for event in page.rows],
@@ -81,9 +83,9 @@ class EventReads:
     def episodes(self, request: EpisodesRequest, call: Call) -> Answer:
         """A page of episodes."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of))
-        axes = request.axes(place.snapshot)
-        if request.overlapping is not None and request.valid_during is None:
+        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
+        axes = axes_of(self._store.definitions, call, request, place)
+        if request.overlapping is not None and axes.valid_during is None:
             axes = replace(axes, valid_at=None)  # the range asked for takes the place of the pin
         query = RecordQuery(
             tenant_id=call.principal.tenant_id,

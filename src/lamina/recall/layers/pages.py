@@ -16,35 +16,39 @@ from lamina.recall.layers.requests import ListRequest
 __all__ = ["Place", "Scanned", "place_of", "scan"]
 
 T = TypeVar("T")
-_SHAPE: dict[str, type] = {"a": int, "f": str, "i": str, "s": int}
+_SHAPE: dict[str, type] = {"a": int, "f": str, "i": str, "n": int, "s": int}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a page begins: after (``number``, ``id``), in the list as it stood at ``snapshot``.
 
-    ``number`` is a log position or an instant, as the list is ordered; None is the first page.
+    ``number`` is a log position or an instant, as the list is ordered; None is the first page. ``asked_at`` is when that was
+    asked for: words of time mean on every page what they meant on the first.
     """
 
     snapshot: Instant
     filters: str
+    asked_at: Instant
     number: int | None = None
     id: str = ""
 
     def cursor(self, number: int, record_id: str = "") -> str:
         """The cursor of the page after that row."""
-        return encode_cursor({"a": number, "i": record_id, "s": self.snapshot, "f": self.filters})
+        return encode_cursor(
+            {"a": number, "i": record_id, "n": self.asked_at, "s": self.snapshot, "f": self.filters}
+        )
 
 
-def place_of(request: ListRequest, now: Instant) -> Place:
-    """The place that a request's cursor names, or the beginning.
+def place_of(request: ListRequest, snapshot: Instant, asked_at: Instant) -> Place:
+    """The place that a request's cursor names, or the beginning, as of ``snapshot`` and asked for at ``asked_at``.
 
     Raises ``Invalid`` (INVALID_CURSOR) for a cursor that is not ours or belongs to other filters.
     """
     asked = request.model_dump(mode="json", exclude={"cursor", "limit"}, fallback=_ends)
     filters = digest([type(request).__name__, asked])[7:19]
     if request.cursor is None:
-        return Place(now, filters)
+        return Place(snapshot, filters, asked_at)
     parts = decode_cursor(request.cursor, **_SHAPE)
     if parts["f"] != filters:
         raise Invalid(
@@ -52,7 +56,7 @@ def place_of(request: ListRequest, now: Instant) -> Place:
             "the cursor belongs to another list or to other filters",
             hint="repeat the filters of the first page, or leave the cursor out to start over",
         )
-    return Place(parts["s"], filters, parts["a"], parts["i"])
+    return Place(parts["s"], filters, parts["n"], parts["a"], parts["i"])
 
 
 def _ends(value: Any) -> Any:  # Any: whatever a request holds that JSON cannot

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.ids import Prefix, parse_id
 from lamina.kernel.records import Stance
-from lamina.kernel.time import Axes, Instant, Interval, day_or_instant
-from lamina.kernel.wire import BoundText, Limit, Request, ScopePath, Text
+from lamina.kernel.time import Axes, Instant, Interval
+from lamina.kernel.wire import BoundText, Limit, LocalBoundText, Request, ScopePath, Text
+from lamina.recall.layers.times import Natural, Range, bad_range, by_the_reference, refuse_two_validities
 
 __all__ = [
     "BeliefId",
@@ -27,6 +28,7 @@ __all__ = [
     "FactsRequest",
     "ListRequest",
     "RelatedRequest",
+    "TimedReads",
     "TimedRequest",
     "TimelineRequest",
     "View",
@@ -35,35 +37,6 @@ __all__ = [
 
 View = Literal["local", "holistic", "descend"]
 """``local`` is exactly the scope, ``holistic`` walks up from it, ``descend`` walks down."""
-
-
-def _parse_interval(value: Any, info: ValidationInfo) -> Interval:
-    field = info.field_name or "range"
-    start, dots, end = value.partition("..") if isinstance(value, str) else ("", "", "")
-    if not dots or not (start or end):
-        raise _bad_range(field, "it is not two instants joined by '..'")
-    first = day_or_instant(start, field=field) if start else None
-    last = day_or_instant(end, field=field) if end else None
-    if first is not None and last is not None and first >= last:
-        raise _bad_range(field, "it ends before it begins, or holds nothing")
-    return Interval(first, last)
-
-
-def _bad_range(field: str, reason: str) -> Invalid:
-    return Invalid(
-        "INVALID_RANGE",
-        f"{field} is not a range: {reason}",
-        hint="write for example 2026-04-01..2026-05-01; the end is exclusive, and either side may be left out",
-        details={"field": field, "reason": reason},
-    )
-
-
-Range = Annotated[
-    Interval,
-    BeforeValidator(_parse_interval),
-    WithJsonSchema({"type": "string", "examples": ["2026-04-01..2026-05-01"]}),
-]
-"""``A..B``: from A until before B, each RFC 3339 or a date; either side may be left out."""
 
 
 def _id_of(prefix: Prefix) -> BeforeValidator:
@@ -83,23 +56,47 @@ class ListRequest(Request):
     cursor: str | None = None
 
 
-class TimedRequest(ListRequest):
-    """Where the reader stands on both axes; without any of these both are pinned to now."""
+class TimedReads(Request):
+    """Where the reader stands on both axes; without any of these both are pinned to now. Each narrows what the others leave.
+
+    ``natural`` is ``valid_during`` in words, which are read against ``reference_date``, or the time of the request. With an
+    offset there, days are days by that clock, in the words and in the bounds beside them.
+    """
 
     as_of: BoundText | None = None
     valid_during: Range | None = None
     recorded_during: Range | None = None
+    natural: Natural | None = None
+    reference_date: LocalBoundText | None = None
     include_superseded: bool = False
 
-    def axes(self, now: Instant) -> Axes:
-        """The axes that these words mean at ``now``, which is where ``as_of`` stands when it is given."""
+    @model_validator(mode="before")
+    @classmethod
+    def _days_of_the_reference(cls, given: Any) -> Any:  # Any: whatever came in
+        return by_the_reference(given, _BOUNDS)
+
+    @model_validator(mode="after")
+    def _one_validity(self) -> Self:
+        refuse_two_validities(self.natural, self.valid_during)
+        return self
+
+    def axes(self, now: Instant, window: Interval | None = None) -> Axes:
+        """The axes that these words mean at ``now``, which is where ``as_of`` stands when it is given. ``window`` is what
+        ``natural`` names."""
         return Axes.asked(
             now,
             as_of=None if self.as_of is None else now,
-            valid_during=self.valid_during,
+            valid_during=window if self.valid_during is None else self.valid_during,
             recorded_during=self.recorded_during,
             superseded=self.include_superseded,
         )
+
+
+_BOUNDS = ("as_of", "valid_during", "recorded_during", "since", "until", "overlapping")
+
+
+class TimedRequest(ListRequest, TimedReads):
+    """A list over a scope, as it stands where the reader stands."""
 
 
 def _with_older_name(value: Any) -> Any:
@@ -116,12 +113,12 @@ def _with_older_name(value: Any) -> Any:
     return {("observed_actor" if key == "actor" else key): item for key, item in value.items()}
 
 
-class EventsRequest(ListRequest):
+class EventsRequest(TimedRequest):
     """Events, newest entry of the log first.
 
     ``since`` (inclusive) and ``until`` (exclusive) bound ``observed_at``; ``as_of`` and ``recorded_during``
-    bound ``recorded_at``. Events have no validity: ``valid_during`` changes nothing and is answered with a
-    warning. Of ``labels`` an event must carry every one.
+    bound ``recorded_at``. Events have no validity: ``valid_during``, and ``natural`` like it, changes nothing and is answered
+    with a warning. Nor are they superseded: ``include_superseded`` leaves none out. Of ``labels`` an event must carry every one.
     """
 
     since: BoundText | None = None
@@ -130,9 +127,6 @@ class EventsRequest(ListRequest):
     modality: Name | None = None
     session: Name | None = None
     labels: Annotated[list[Name], Field(max_length=limits.LABELS_MAX)] = []  # noqa: RUF012 - Pydantic copies it
-    as_of: BoundText | None = None
-    recorded_during: Range | None = None
-    valid_during: Range | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -142,7 +136,7 @@ class EventsRequest(ListRequest):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.since is not None and self.until is not None and self.since >= self.until:
-            raise _bad_range("until", "it is not after since")
+            raise bad_range("until", "it is not after since")
         return self
 
 
@@ -168,14 +162,17 @@ class FactsRequest(TimedRequest):
     min_confidence: Share = 0.0
 
 
-class TimelineRequest(Request):
-    """The values that a subject's predicate has held."""
+class TimelineRequest(TimedReads):
+    """The values that a subject's predicate has held, as known where the reader stands.
+
+    ``as_of`` and ``recorded_during`` say which versions are known, and the latter shows those alone that it brought; ``valid_during`` and ``natural`` keep what held in
+    a stretch. ``include_superseded`` shows each value as it was held before, too.
+    """
 
     scope: ScopePath
     view: View = "local"
     subject: Name
     predicate: Name
-    as_of: BoundText | None = None
 
 
 class BeliefsRequest(TimedRequest):

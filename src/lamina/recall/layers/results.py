@@ -103,6 +103,9 @@ class TimelineEntry(Result):
     valid_to: Stamp | None
     confidence: float
     superseded_by: str | None
+    version: int
+    recorded_from: Stamp
+    recorded_to: Stamp | None
 
 
 class Timeline(Result):

@@ -24,6 +24,7 @@ from lamina.recall.layers.results import (
     RelatedPage,
     TopicCoverage,
 )
+from lamina.recall.layers.words import axes_of
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
@@ -53,13 +54,13 @@ class ConceptReads:
     def concepts(self, request: ConceptsRequest, call: Call) -> Answer:
         """A page of concepts, with their neighbours when ``depth`` is more than 1."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view, Capability.UNDERSTANDING_READ)
-        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of))
+        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
         words = _words(request.topic or "")
         query = RecordQuery(
             tenant_id=call.principal.tenant_id,
             layer=Layer.UNDERSTANDING,
             scopes=reach.scopes,
-            axes=request.axes(place.snapshot),
+            axes=axes_of(self._store.definitions, call, request, place),
             min_confidence=request.min_confidence,
             stances=None if request.include_deprecated else _SHOWN,
         )
@@ -131,7 +132,7 @@ class ConceptReads:
             stances=_SHOWN,
         )
         page = records_page(
-            self._store.records, Concept, query, Place(now, ""), limit=limits.COVERAGE_CONCEPTS_MAX
+            self._store.records, Concept, query, Place(now, "", call.now), limit=limits.COVERAGE_CONCEPTS_MAX
         )
         lag_us = self._lag_us(tenant_id, reach, page.rows)
         available = sum(each.available for each in page.rows)

@@ -8,6 +8,7 @@ from typing import Any
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.store.memory.audit import MemoryAudit, MemoryPeppers
+from lamina.store.memory.definitions import MemoryDefinitions
 from lamina.store.memory.documents import MemoryDocuments
 from lamina.store.memory.index import MemoryIndexRows
 from lamina.store.memory.inquiries import MemoryInquiries
@@ -51,6 +52,7 @@ class MemoryStore:
         self.documents = MemoryDocuments(self._memory, clock, self.log)
         self.relay_tokens = MemoryRelayTokens(self._memory)
         self.revocations = MemoryRevocations(self._memory)
+        self.definitions = MemoryDefinitions(self._memory, self.log)
         self.schedule = MemorySchedule(self._memory)
         self.sessions = MemorySessions(self._memory, self.log)
         self.model_outputs = MemoryModelOutputs(self._memory)

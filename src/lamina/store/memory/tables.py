@@ -13,6 +13,7 @@ from lamina.kernel.events import Event, LifecycleRow, Stage
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+from lamina.store.ports.definitions import Definition
 from lamina.store.ports.documents import ChangeKind, Commit
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.index import TextRow, VectorRow
@@ -89,6 +90,7 @@ class Tables:
     peppers: dict[tuple[str, int], Pepper] = field(default_factory=dict)
     revocations: dict[tuple[str, str, str], Revocation] = field(default_factory=dict)
     schedule: dict[tuple[str, str], ScheduleItem] = field(default_factory=dict)
+    definitions: dict[tuple[str, str, str, int], Definition] = field(default_factory=dict)
     documents: dict[tuple[str, str], Standing] = field(default_factory=dict)
     versions: dict[tuple[str, str, int], StoredVersion] = field(default_factory=dict)
     document_events: dict[tuple[str, str], DocumentEvent] = field(default_factory=dict)

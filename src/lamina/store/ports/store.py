@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from lamina.store.ports.audit import Audit, Peppers
+from lamina.store.ports.definitions import Definitions
 from lamina.store.ports.documents import Documents
 from lamina.store.ports.idempotency import Idempotency
 from lamina.store.ports.index import IndexRows
@@ -98,6 +99,11 @@ class Store(Protocol):
     @property
     def revocations(self) -> Revocations:
         """Tokens that hold no more."""
+        ...
+
+    @property
+    def definitions(self) -> Definitions:
+        """What tenants define for themselves."""
         ...
 
     @property

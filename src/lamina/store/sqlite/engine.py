@@ -15,6 +15,7 @@ from lamina.observe.rounds import Failures
 from lamina.store.documents.projector import Projector
 from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
+from lamina.store.sqlite.definitions import SqliteDefinitions
 from lamina.store.sqlite.documents import DocumentRows, SqliteDocuments
 from lamina.store.sqlite.index import SqliteIndexRows
 from lamina.store.sqlite.inquiries import SqliteInquiries
@@ -129,6 +130,7 @@ class SqliteStore:
         )
         self.relay_tokens = SqliteRelayTokens(self._writer, self._readers)
         self.revocations = SqliteRevocations(self._writer, self._readers)
+        self.definitions = SqliteDefinitions(self._writer, self._readers, self.log)
         self.schedule = SqliteSchedule(self._writer, self._readers)
         self.sessions = SqliteSessions(self._writer, self._readers, self.log)
         self.model_outputs = SqliteModelOutputs(self._writer, self._readers)

@@ -215,21 +215,22 @@ class SqliteLog:
         exclude_dependants(connection, tenant_id, event_id, event.scope)
         unfold(connection, event)
         if done is not Stage.CAPTURED:
-            self._note_cancellation(connection, event)
+            # It has its place in the log, where derivation mends what rested on the event.
+            self.enter(connection, cancellation_of(event))
         return dropped
 
-    def _note_cancellation(self, connection: apsw.Connection, event: Event) -> None:
-        """Give the cancellation its place in the log, where derivation mends what rested on the event."""
-        position, recorded_at = self._mark(connection, event.tenant_id)
+    def enter(self, connection: apsw.Connection, draft: EventDraft) -> tuple[str, int, Instant]:
+        """Put an entry that nobody told into the log, inside somebody's transaction: its id, position and instant. No list shows it."""
+        position, recorded_at = self._mark(connection, draft.tenant_id)
         position, recorded_at = position + 1, max(self._clock.now(), recorded_at + 1)
         seq = _value(connection, _SQL["last_seq"]) + 1
         entry_id = self._ids.stamped(Prefix.EVENT, recorded_at)
-        draft = cancellation_of(event)
         connection.execute(_SQL["insert_event"], event_row(seq, position, entry_id, recorded_at, draft))
-        place = (event.tenant_id, entry_id)
+        place = (draft.tenant_id, entry_id)
         connection.execute(_SQL["mark_cancelled"], (*place, Stage.COMPRESSED.value))
         first = STAGE_NUMBERS[Stage.EXTRACTED]
-        connection.execute(_SQL["insert_job"], (*place, first, event.scope, position, seq))
+        connection.execute(_SQL["insert_job"], (*place, first, draft.scope, position, seq))
+        return entry_id, position, recorded_at
 
 
 class _Append:

@@ -1,0 +1,228 @@
+"""A tenant's own words for stretches of time: registered, listed and taken back (seed 002, 8.17 and 12.4).
+
+Each change is an entry of the log with a place, so that a reader of an earlier time is answered by the words of then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Self
+
+from pydantic import Field, model_validator
+
+from lamina import limits
+from lamina.errors import Conflict, Invalid, NotFound
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.events import DEFINITION, Context, Directives, EventDraft, Origin, Party, Trust
+from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant, rfc3339
+from lamina.kernel.views.parts import Stamp
+from lamina.kernel.wire import BoundText, Nothing, Request, Result, Text
+from lamina.recall.layers.words import PHRASE_KIND
+from lamina.store.ports.definitions import Definition, Definitions
+
+__all__ = ["phrase_operations"]
+
+_SCOPE: Final = Scope("system:definitions")
+"""Where the entries lie: a change of a tenant's words belongs to no scope of its users."""
+
+_PhraseName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$", description="What it is called.")]
+
+
+class Resolution(Request):
+    """The stretch of valid time that a phrase names."""
+
+    valid_during: Annotated[
+        tuple[BoundText, BoundText],
+        Field(description="The stretch that is meant; its end is exclusive. A date is its midnight in UTC."),
+    ]
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.valid_during[0] >= self.valid_during[1]:
+            raise Invalid(
+                "INVALID_TIME_RANGE",
+                "resolves_to.valid_during ends before it begins",
+                details={"field": "resolves_to.valid_during"},
+            )
+        return self
+
+
+class RegisterPhrase(Request):
+    """Words for a stretch of time, such as "fiscal Q3"."""
+
+    name: _PhraseName
+    pattern: Annotated[
+        Annotated[Text, Field(min_length=1, max_length=limits.PHRASE_LENGTH_MAX)],
+        Field(description="The words themselves: a literal, in upper or lower case."),
+    ]
+    resolves_to: Annotated[Resolution, Field(description="What they mean.")]
+
+    @model_validator(mode="after")
+    def _has_words(self) -> Self:
+        if not any(letter.isalnum() for letter in self.pattern):
+            raise Invalid(
+                "INVALID_REQUEST",
+                "pattern has neither a letter nor a digit",
+                hint='write the words that are to name the time, such as "fiscal Q3"',
+                details={"field": "pattern"},
+            )
+        return self
+
+
+class PhrasesRequest(Request):
+    """All phrases of the tenant."""
+
+
+class PhraseNamed(Request):
+    """One phrase."""
+
+    name: _PhraseName
+
+
+class ResolutionView(Result):
+    """The stretch of valid time that a phrase names."""
+
+    valid_during: tuple[Stamp, Stamp]
+
+
+class PhraseView(Result):
+    """Words for a stretch of time."""
+
+    name: str
+    pattern: str
+    resolves_to: ResolutionView
+
+
+class PhraseList(Result):
+    """A tenant's words for stretches of time, by name."""
+
+    items: list[PhraseView]
+
+
+class Phrases:
+    """Handlers of a tenant's phrases."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self._definitions = definitions
+
+    def register(self, request: RegisterPhrase, call: Call) -> Answer:
+        """Register a phrase; raises ``Conflict`` (PHRASE_EXISTS, TOO_MANY_PHRASES)."""
+        start, end = request.resolves_to.valid_during
+        said = {
+            "name": request.name,
+            "pattern": " ".join(request.pattern.split()),
+            "valid_during": [rfc3339(start), rfc3339(end)],
+            "from": start,
+            "to": end,
+        }
+
+        def check(standing: Sequence[Definition]) -> None:
+            for each in standing:
+                for field in ("name", "pattern"):
+                    if each.body[field].casefold() == str(said[field]).casefold():
+                        raise _taken(field, each)
+            if len(standing) >= limits.PHRASES_MAX:
+                raise Conflict(
+                    "TOO_MANY_PHRASES",
+                    "the tenant has as many phrases as it may",
+                    hint="take one back with DELETE /v1/temporal/phrases/{name}",
+                    details={"phrases_max": limits.PHRASES_MAX},
+                )
+
+        made = self._definitions.define(_entry(call, said), (PHRASE_KIND, request.name), check)
+        return Answer(_view(made), created=True)
+
+    def listed(self, request: PhrasesRequest, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
+        """Every phrase that stands."""
+        held = self._definitions.held(call.principal.tenant_id, PHRASE_KIND)
+        return Answer(PhraseList(items=[_view(each) for each in held]))
+
+    def remove(self, request: PhraseNamed, call: Call) -> Answer:
+        """Take a phrase back; raises ``NotFound``."""
+        entry = _entry(call, {"name": request.name, "withdrawn": True})
+        if self._definitions.withdraw(entry, (PHRASE_KIND, request.name)) is None:
+            raise NotFound("NOT_FOUND", "there is no such phrase", details={"name": request.name})
+        return Answer(None)
+
+
+def phrase_operations(definitions: Definitions) -> list[Operation[Any]]:
+    """The operations on a tenant's words for stretches of time."""
+    phrases = Phrases(definitions)
+    # They are words of everybody in the tenant (seed 002, 8.17.1).
+    writes = [Grant(Capability.TEMPORAL_PHRASES_WRITE), Grant(Capability.POLICY_ADMINISTER_TENANT)]
+    return [
+        Operation(
+            name="temporal_phrase_register",
+            request=RegisterPhrase,
+            result=PhraseView,
+            capability=Capability.TEMPORAL_PHRASES_WRITE,
+            effect=Effect.WRITE,
+            tier=Tier.BETA,
+            grants=lambda r, p: writes,  # noqa: ARG005 - the port's shape
+            handler=phrases.register,
+            summary="Register words of your own for a stretch of time.",
+            answers=(201,),
+            commits_with=201,
+            fails=("PHRASE_EXISTS", "TOO_MANY_PHRASES"),
+        ),
+        Operation(
+            name="temporal_phrases",
+            request=PhrasesRequest,
+            result=PhraseList,
+            capability=Capability.TEMPORAL_PHRASES_READ,
+            effect=Effect.READ,
+            tier=Tier.BETA,
+            grants=lambda r, p: [Grant(Capability.TEMPORAL_PHRASES_READ)],  # noqa: ARG005 - the port's shape
+            handler=phrases.listed,
+            summary="List the tenant's words for stretches of time.",
+        ),
+        Operation(
+            name="temporal_phrase_remove",
+            request=PhraseNamed,
+            result=Nothing,
+            capability=Capability.TEMPORAL_PHRASES_WRITE,
+            effect=Effect.WRITE,
+            tier=Tier.BETA,
+            grants=lambda r, p: writes,  # noqa: ARG005 - the port's shape
+            handler=phrases.remove,
+            summary="Take words for a stretch of time back; readers of an earlier time still have them.",
+            answers=(204,),
+            commits_with=204,
+            fails=("NOT_FOUND",),
+        ),
+    ]
+
+
+def _taken(field: str, by: Definition) -> Conflict:
+    return Conflict(
+        "PHRASE_EXISTS",
+        f"another phrase has this {field}",
+        hint="take that one back first: DELETE /v1/temporal/phrases/{name}",
+        details={"field": field, "name": by.name},
+    )
+
+
+def _view(held: Definition) -> PhraseView:
+    during: tuple[Instant, Instant] = (held.body["from"], held.body["to"])
+    return PhraseView(
+        name=held.name, pattern=held.body["pattern"], resolves_to=ResolutionView(valid_during=during)
+    )
+
+
+def _entry(call: Call, said: dict[str, Any]) -> EventDraft:  # Any: JSON
+    actor = Party.of(call.principal.actor)
+    return EventDraft(
+        tenant_id=call.principal.tenant_id,
+        scope=_SCOPE,
+        caller=call.principal.actor,
+        observed_actor=actor,
+        subject=actor,
+        session=None,
+        modality=DEFINITION,
+        content={"kind": PHRASE_KIND, **said},
+        context=Context(observed_at=call.now),
+        directives=Directives(extract=(), embed="none"),
+        origin=Origin(call.principal.actor, DEFINITION, Trust.PRINCIPAL),
+    )

@@ -1,0 +1,84 @@
+"""Claims that are stated as such may say when they hold, how sure they are, and that they are denied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lamina.kernel.records import Layer
+from lamina.kernel.time import instant
+from told import Memory
+
+MAY = instant("2026-05-01T00:00:00Z")
+
+
+def _triple(value: Any, **said: Any) -> dict[str, Any]:
+    return {"kind": "triple", "subject": "Ana", "predicate": "lives_in", "object": value, **said}
+
+
+def _day(text: str) -> int:
+    return instant(f"{text}T00:00:00Z")
+
+
+def test_dates_say_when_a_value_held_whatever_the_order(memory: Memory) -> None:
+    memory.tell(_triple("Hamburg", valid_from="2020-01-01"), MAY)
+    memory.tell(_triple("Berlin", valid_from="2015-01-01T00:00:00Z"), MAY + 1)
+    memory.derive()
+    assert memory.homes() == [
+        ("Berlin", _day("2015-01-01"), _day("2020-01-01")),
+        ("Hamburg", _day("2020-01-01"), None),
+    ]
+    live, again = memory.replayed()
+    assert live == again
+
+
+def test_a_value_with_both_ends_is_over(memory: Memory) -> None:
+    memory.tell(_triple("Rome", valid_from="2018-01-01", valid_to="2019-01-01"), MAY)
+    memory.derive()
+    assert memory.homes() == [("Rome", _day("2018-01-01"), _day("2019-01-01"))]
+
+
+def test_a_value_of_a_single_valued_predicate_supersedes(memory: Memory) -> None:
+    memory.tell(_triple("Porto"), MAY)
+    memory.tell(_triple("Lisbon"), MAY + 10)
+    memory.derive()
+    assert memory.homes() == [("Porto", MAY, MAY + 10), ("Lisbon", MAY + 10, None)]
+
+
+def test_confidence_and_denial_are_the_callers(memory: Memory) -> None:
+    memory.tell(_triple("Oslo", confidence=0.4), MAY)
+    memory.tell({**_triple("tea"), "predicate": "likes", "negated": True}, MAY)
+    memory.derive()
+    facts = {fact.predicate: fact for fact in memory.held(Layer.FACTS)}
+    assert (facts["lives_in"].confidence, facts["likes"].negated) == (0.4, True)
+
+
+def test_what_an_older_log_has_there_counts_for_nothing(memory: Memory) -> None:
+    memory.tell(_triple("Oslo", valid_from="long ago", valid_to=7, confidence="high", negated="no"), MAY)
+    memory.derive()
+    (fact,) = memory.held(Layer.FACTS)
+    assert (fact.valid_from, fact.valid_to, fact.confidence, fact.negated) == (MAY, None, 0.95, False)
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"valid_from": "long ago"}, "content.valid_from"),
+        ({"valid_to": 7}, "content.valid_to"),
+        ({"valid_from": "2020-01-01", "valid_to": "2020-01-01"}, "content.valid_to"),
+        ({"confidence": 1.5}, "content.confidence"),
+        ({"confidence": True}, "content.confidence"),
+        ({"negated": "no"}, "content.negated"),
+    ],
+)
+def test_the_door_refuses_what_cannot_be_read(world: Any, said: dict[str, Any], field: str) -> None:
+    body = {
+        "scope": "org:acme/user:alice",
+        "modality": "observation",
+        "content": _triple("Oslo", **said),
+        "context": {"observed_at": "2026-05-01T00:00:00Z"},
+    }
+    refused = world.call("POST", "/v1/experience", body=body)
+    assert refused.status_code in (400, 422)
+    assert (refused.json()["error_code"], refused.json()["details"]["field"]) == ("INVALID_ENVELOPE", field)
