@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from capsules import BEFORE, NOW, body, rationale, stored
 from lamina.cli import show
 from lamina.cli.main import app
-from lamina.cli.startup_page import ORDER, startup_page
+from lamina.continuity.judgements.startup_page import ORDER, startup_page
 from lamina.client import Client
 from lamina.client.results import Said
 from lamina.continuity.capsule import requests
