@@ -16,10 +16,11 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
+from starlette.requests import Request as HttpRequest
 from starlette.types import Receive, Scope, Send
 
 from lamina import limits
-from lamina.errors import Fault, Invalid, LaminaError
+from lamina.errors import Fault, Invalid, LaminaError, Malformed
 from lamina.gateway import Gateway, Inbound
 from lamina.kernel.operations import Effect, Operation, Principal
 from lamina.kernel.time import Clock, Instant, instant
@@ -171,7 +172,7 @@ class _Gated:
 
     def _more(self, context: Context) -> dict[str, Operation[Any]]:
         """The operations of the groups that the client's URL names in ``tools=``; raises ``Invalid`` for an unknown one."""
-        wanted = [each for each in context.request.query_params.get("tools", "").split(",") if each]
+        wanted = [each for each in _request(context).query_params.get("tools", "").split(",") if each]
         for each in wanted:
             if each not in GROUPS:
                 raise Invalid(
@@ -185,9 +186,9 @@ class _Gated:
         return {each.name: each for each in rows if each.name not in TOOLS}
 
     def _caller(self, context: Context) -> _GatewayCaller:
-        entered: tuple[Inbound, Principal] = context.request.scope[_ENTERED]
+        entered: tuple[Inbound, Principal] = _request(context).scope[_ENTERED]
         inbound, principal = entered
-        headers = context.request.headers
+        headers = _request(context).headers
         meta: Mapping[str, Any] = context.meta or {}
         key, at = meta.get(KEY_META), meta.get(AT_META)
         if key is not None and not _is_key(key):
@@ -209,6 +210,12 @@ class _Gated:
             key=key or uuid.uuid4().hex,
             now=now,
         )
+
+
+def _request(context: Context) -> HttpRequest:
+    assert context.request is not None, "only this door's own transport makes contexts"
+    request: HttpRequest = context.request
+    return request
 
 
 def _fits(operation: Operation[Any]) -> bool:
@@ -254,7 +261,12 @@ class _GatewayCaller:
     def ask(self, operation: str, request: Mapping[str, Any]) -> Any:
         """Mirrors ``Caller.ask``."""
         row = self.operations[operation]
-        body = to_json(request)
+        try:
+            body = to_json(request)
+        except ValueError as error:
+            raise Malformed(
+                "INVALID_BODY", "the arguments nest too deep", details={"field": "arguments"}
+            ) from error
         try:
             parsed = row.request.model_validate(dict(request))
         except ValidationError as error:
