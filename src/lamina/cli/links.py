@@ -68,7 +68,7 @@ class FolderLink:
                 self._start()
             if time.monotonic() > until:
                 raise Unavailable(
-                    "UNREACHABLE",
+                    "SERVER_UNREACHABLE",
                     f"nothing serves {self._folder} after {_START_S:.0f} s",
                     hint="lamina doctor looks at the folder; the log of this process says why a server ended",
                 )
@@ -101,3 +101,6 @@ class FolderLink:
             pass_fds=(held,),
             start_new_session=True,
         )
+        # The server alone holds it now: where it dies, whoever asks next takes over.
+        self._lock.close()
+        self._lock = None

@@ -70,7 +70,7 @@ def _walk(
 def _read(record_id: str, ask: _Ask) -> _Worded:
     prefix = prefix_of(record_id)
     if prefix is None or prefix not in _READ:
-        raise Invalid("INVALID_ID", f"{record_id[:64]!r} names no memory")
+        raise Invalid("INVALID_ID", f"{record_id[:64]!r} names no memory", hint="recall shows ids")
     return _READ[prefix](record_id, ask)
 
 

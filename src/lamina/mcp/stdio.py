@@ -160,7 +160,7 @@ class _Passing:
             self._warm = False
             await asyncio.sleep(_PAUSE_S * (attempt + 1))
         raise Unavailable(
-            "UNREACHABLE",
+            "SERVER_UNREACHABLE",
             f"the memory server did not answer ({type(lost).__name__})",
             hint="try again; what was not acknowledged may or may not be stored",
         )
