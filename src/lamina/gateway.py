@@ -125,6 +125,17 @@ class Gateway:
             )
         return principal
 
+    def recognise(self, inbound: Inbound) -> Principal:
+        """The caller, for a door that has to know them before it can tell which operation is meant.
+
+        Only who stays unknown is counted here: ``identify`` counts the operations. Raises as it does.
+        """
+        try:
+            return self._principals.identify(inbound.credentials)
+        except LaminaError:
+            self._count(inbound, "", inbound.asked.client_ip or "", Effect.READ)
+            raise
+
     def _count(self, inbound: Inbound, tenant_id: str, actor: str, effect: Effect) -> None:
         taken = self._rates.take(tenant_id, actor, effect, self._clock.now())
         inbound.out.update(taken.headers())

@@ -18,6 +18,8 @@ def _commands(group, before: str = "") -> dict[str, set[str]]:
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             found |= _commands(command, f"{before}{name} ")
+            if command.invoke_without_command:  # a command as well as a group
+                found[f"{before}{name}"] = {option for item in command.params for option in item.opts}
         else:
             found[f"{before}{name}"] = {option for item in command.params for option in item.opts}
     return found

@@ -16,12 +16,12 @@ from typer.testing import CliRunner, Result
 from capsules import BEFORE, NOW, body, rationale, stored
 from lamina.cli import show
 from lamina.cli.main import app
-from lamina.cli.startup_page import ORDER, startup_page
 from lamina.client import Client
 from lamina.client.results import Said
 from lamina.continuity.capsule import requests
 from lamina.continuity.capsule.titles import TITLES
 from lamina.continuity.judgements.startup import startup_summary
+from lamina.continuity.judgements.startup_page import ORDER, startup_page
 from lamina.continuity.judgements.trimming import LEAST_SALIENT_FIRST
 from lamina.continuity.judgements.trust import trust_signals
 from lamina.kernel.time import SECOND_US

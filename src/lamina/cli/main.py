@@ -17,6 +17,7 @@ from lamina import __version__
 from lamina.cli.audit import audit_commands
 from lamina.cli.capsule import capsule_commands
 from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
+from lamina.cli.mcp import mcp_commands
 from lamina.cli.memory import add_memory_commands
 from lamina.cli.options import AsJson, Data, chosen_settings, setting_default
 from lamina.cli.tokens import token_commands
@@ -35,6 +36,7 @@ app = typer.Typer(
 
 app.add_typer(audit_commands, name="audit")
 app.add_typer(capsule_commands, name="capsule")
+app.add_typer(mcp_commands, name="mcp")
 app.add_typer(token_commands, name="token")
 
 
@@ -77,13 +79,14 @@ def serve(
             show_default=setting_default("workers"),
         ),
     ] = None,
+    local: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Start the server and its worker. Everything is kept in one folder."""
     if sys.stderr.isatty():
         typer.echo("starting ...", err=True)  # loading takes seconds, and a person wonders
     from lamina.cli.serve import run_server
 
-    run_server(chosen_settings(port=port, data=data, preset=preset, host=host, workers=workers))
+    run_server(chosen_settings(port=port, data=data, preset=preset, host=host, workers=workers), local)
 
 
 @app.command()

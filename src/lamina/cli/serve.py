@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import socket
 import sys
+import threading
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -14,6 +16,7 @@ from starlette.types import ASGIApp
 from lamina import limits
 from lamina.app import Server, build_server
 from lamina.cli.check import RegularCheck
+from lamina.cli.local_socket import bound, lock_of
 from lamina.cli.process import allow_connections, collect_seldom, share_heaps, use_one_core_a_product
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
@@ -29,24 +32,54 @@ __all__ = ["run_server", "uvicorn_config"]
 _KEEP_ALIVE_S = 75  # longer than the pause between two turns of a chat, so that clients need not connect anew
 
 
-def run_server(settings: Settings) -> None:
-    """Serve until interrupted."""
+def run_server(settings: Settings, local: int | None = None) -> None:
+    """Serve until interrupted.
+
+    Beside the port the folder's own socket is served, for ``lamina mcp``. With ``local`` that alone is, until standard input ends;
+    it is the file descriptor that holds the folder's lock, given by the process that started this one.
+    """
     share_heaps()
     use_one_core_a_product()
     set_up_logging(settings.log_level)
-    with _listen(settings) as listener:
-        _serve(settings, listener)
+    if local is not None:
+        _end_with_input()
+        with bound(settings.data) as beside:
+            _serve(settings, [beside])
+        return
+    with _listen(settings) as listener, contextlib.ExitStack() as held:
+        lock = lock_of(settings.data)
+        if lock is None:
+            _serve(settings, [listener])  # another server of the folder has the socket
+            return
+        held.enter_context(lock)
+        _serve(settings, [listener, held.enter_context(bound(settings.data))])
 
 
-def _serve(settings: Settings, listener: socket.socket) -> None:
+def _end_with_input() -> None:
+    """End this process in good order once its standard input has ended: whoever started it is gone."""
+
+    def wait() -> None:
+        while os.read(0, 4096):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, name="lamina-input", daemon=True).start()
+
+
+def _serve(settings: Settings, listeners: list[socket.socket]) -> None:
     with usable(settings.data):
         if settings.workers > 0:
             require_no_worker(settings.data)
         server = build_server(settings)
-    host, port = listener.getsockname()[:2]
-    print(f"lamina serves http://{host}:{port} from {settings.data}", file=sys.stderr, flush=True)
+    only_local = listeners[0].family == socket.AF_UNIX
+    where = "a local socket"
+    if not only_local:
+        host, port = listeners[0].getsockname()[:2]
+        where = f"http://{host}:{port}"
+    print(f"lamina serves {where} from {settings.data}", file=sys.stderr, flush=True)
     server.store.documents.recover()
-    token = server.first_token()
+    # What a process beside an agent prints lies in that agent's log.
+    token = None if only_local else server.first_token()
     if token is not None:
         print(f"the owner's token, shown this once: {token}", file=sys.stderr, flush=True)
     config = uvicorn_config(settings, server.application)
@@ -62,7 +95,7 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
     collect_seldom()
     try:
         with contextlib.suppress(KeyboardInterrupt):
-            _Uvicorn(config, server).run(sockets=[listener])
+            _Uvicorn(config, server).run(sockets=listeners)
     finally:
         check.stop()
         retention.stop()

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from lamina.cli.show import console, plain, table
-from lamina.cli.startup_page import startup_page
 from lamina.continuity.capsule.titles import TITLES
+from lamina.continuity.judgements.startup_page import startup_page
 
 __all__ = ["capsule", "differences", "listed", "moved", "startup", "versions", "written"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -29,6 +29,7 @@ from lamina.errors import Fault, Invalid, LaminaError, NotFound, Unsupported
 from lamina.gateway import Gateway, Inbound, Reply
 from lamina.http.bodies import Bodies
 from lamina.http.docs_page import PAGE_HEADERS, docs_page
+from lamina.http.doors import guarded_door
 from lamina.http.errors import ErrorStyle, error_response
 from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import openapi_document
@@ -53,12 +54,13 @@ def create_application(
     *,
     pool: ThreadPoolExecutor,
     hosts: frozenset[str] | None = None,
+    doors: Mapping[str, ASGIApp] | None = None,
 ) -> ASGIApp:
     """The application over a gateway and the rows of its doors.
 
     ``hosts`` names the Host headers that are served, None serves any: on loopback it keeps out pages of other
     sites that resolve their own name to this machine. Where it names some, operations take no requests of other
-    sites' pages either.
+    sites' pages either. ``doors`` are applications of other protocols by their path, behind the same checks.
     """
     document, listing, bodies = openapi_document(routes), docs_page(routes), Bodies()
     endpoints: dict[str, dict[str, Route]] = {}
@@ -78,6 +80,9 @@ def create_application(
             StarletteRoute(path, _page(gateway, listing, "text/html"), methods=["GET"])
             for path in ("/", "/docs")
         ),
+    ]
+    table += [
+        StarletteRoute(path, guarded_door(gateway, door, path, pool)) for path, door in (doors or {}).items()
     ]
     application = Starlette(
         routes=[_FixedPaths(table), *(row for row in table if PARAMETER.search(row.path))],

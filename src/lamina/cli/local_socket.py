@@ -1,0 +1,96 @@
+"""The socket of a data folder: who holds the folder's lock serves it there, for processes of the same user alone."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Final
+
+from lamina.errors import Unavailable
+
+__all__ = ["answers", "bound", "lock_of", "socket_path"]
+
+_SOCKET, _LOCK = "lamina.sock", "server.lock"
+_PATH_BYTES_MAX: Final = 100
+"""What an address of a socket holds, on every system: 104 bytes with its end."""
+_CONNECT_S: Final = 1.0
+
+
+def socket_path(folder: Path) -> Path:
+    """Where the socket of a folder is: in it, or where its path would be too long in a folder of the user's own beside other temporary files."""
+    inside = folder.resolve() / _SOCKET
+    if len(os.fsencode(inside)) <= _PATH_BYTES_MAX:
+        return inside
+    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:24]
+    return Path(tempfile.gettempdir()) / f"lamina-{os.getuid()}" / f"{name}.sock"
+
+
+def lock_of(folder: Path) -> IO[str] | None:
+    """The lock of who serves a folder, held for as long as the file is open; None where somebody has it.
+
+    A process that inherits the file holds it, too. Raises ``Unavailable`` (CANNOT_OPEN_STORE).
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = (folder / _LOCK).open("w")
+    except OSError as error:
+        raise Unavailable(
+            "CANNOT_OPEN_STORE",
+            f"{folder} cannot be used: {error.strerror}",
+            hint="name with --data a folder that you may write to",
+        ) from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
+@contextlib.contextmanager
+def bound(folder: Path) -> Iterator[socket.socket]:
+    """The socket, bound; whoever calls holds the lock, so that what lies there is of the dead."""
+    path = socket_path(folder)
+    if path.parent != folder.resolve():
+        _make_own(path.parent)
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    finally:
+        os.umask(mask)
+    try:
+        yield listener
+    finally:
+        listener.close()
+        path.unlink(missing_ok=True)
+
+
+def _make_own(folder: Path) -> None:
+    """A folder that nobody else can write to; raises ``Unavailable`` where somebody else made it."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if found.st_uid != os.getuid() or found.st_mode & 0o077 or folder.is_symlink():
+        raise Unavailable(
+            "CANNOT_OPEN_STORE",
+            f"{folder} is not this user's alone",
+            hint="remove it, or use a data folder with a shorter path",
+        )
+
+
+def answers(folder: Path) -> bool:
+    """Whether somebody listens at the folder's socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(_CONNECT_S)
+        try:
+            probe.connect(str(socket_path(folder)))
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,64 @@
+"""What stands before an application of another protocol: the origin and the caller are checked, then it is let in."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Final
+
+from starlette.requests import Request as HttpRequest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lamina.errors import LaminaError
+from lamina.gateway import Gateway
+from lamina.http.errors import error_response
+from lamina.http.inbound import inbound_of, log
+from lamina.http.origins import refuse_other_pages
+
+__all__ = ["guarded_door"]
+
+_ENTERED: Final = "lamina.entered"
+"""Under which key of the ASGI scope the application finds the request as the gateway takes it, and who calls."""
+
+
+def guarded_door(gateway: Gateway, door: ASGIApp, path: str, pool: ThreadPoolExecutor) -> ASGIApp:
+    """The application, for callers who are known. Pages of other origins are refused in every preset: what a protocol's
+    own rules say of Origin holds whether or not its callers show tokens."""
+    return _Guarded(gateway, door, path, pool)
+
+
+class _Guarded:
+    def __init__(self, gateway: Gateway, door: ASGIApp, path: str, pool: ThreadPoolExecutor) -> None:
+        self._gateway = gateway
+        self._door = door
+        self._channel = path.strip("/")
+        self._pool = pool
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        http = HttpRequest(scope)
+        inbound = inbound_of(self._gateway, http, f"{http.method} {scope['path']}")
+        inbound = replace(inbound, credentials=replace(inbound.credentials, channel=self._channel))
+        try:
+            refuse_other_pages(http)
+            loop = asyncio.get_running_loop()
+            if self._gateway.identifying_waits:
+                principal = await loop.run_in_executor(self._pool, self._gateway.recognise, inbound)
+            else:
+                principal = self._gateway.recognise(inbound)
+        except LaminaError as error:
+            response = error_response(error, inbound.request_id, inbound.out)
+            log(http, inbound, response.status_code, operation=self._channel, error_code=error.code)
+            await response(scope, receive, send)
+            return
+        status = 0
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        scope[_ENTERED] = (inbound, principal)
+        await self._door(scope, receive, noting)
+        log(http, inbound, status, operation=self._channel, principal=principal)
