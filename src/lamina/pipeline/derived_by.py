@@ -20,7 +20,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "facts": NAME,
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
-    "beliefs": "1",
+    "beliefs": "2",
     "episodes": "1",
     "concepts": "1",
     "search rows": "1",
