@@ -36,9 +36,13 @@ class SlotPlacer:
         """Place ``fact`` among the current versions of its slot and of the denials of its values, each in valid order."""
         value = value_of(fact)
         beside = values if is_denial(fact) else denials
-        if all(value_of(each) != value for each in beside):
+        chain = denials if is_denial(fact) else values
+        # Hearsay that gave way to the last value may fit in behind it once that has an end.
+        gave_way = {value_of(each) for each in beside if each.external} & {
+            value_of(each) for each in chain[-1:]
+        }
+        if not gave_way and all(value_of(each) != value for each in beside):
             # What is denied of other values bears on none that comes last.
-            chain = denials if is_denial(fact) else values
             if not chain:
                 self._add(fact, writes)
                 return
