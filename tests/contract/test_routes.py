@@ -30,6 +30,7 @@ ADDED = {
     "POST /internal/outbox/revive",
     "POST /v1/continuity/history",
     "POST /v1/continuity/diff",
+    "GET /v1/why/{}",
 }  # later calls of the session contract, and our own beside the contracts
 
 EXPECTED_LATER = {
