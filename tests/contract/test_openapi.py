@@ -107,7 +107,7 @@ class House(Neighbours):
             zip(("fact_id", "belief_id", "episode_id", "concept_id"), (r.id for r in records), strict=True)
         )
         self.known = ids | {
-            "event_id": event.id, "evt_id": event.id, "lce_id": row, "since_lifecycle_id": row, "audit_id": audit,
+            "event_id": event.id, "record_id": event.id, "evt_id": event.id, "lce_id": row, "since_lifecycle_id": row, "audit_id": audit,
             "scope": HOME, "path": HOME, "scope_path": HOME.replace("/", "%2F"), "tenant_id": "acme", "actor_id": ROOT,
             "key": "known", "expected_version": 1,
         }  # fmt: skip

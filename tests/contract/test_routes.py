@@ -32,6 +32,7 @@ ADDED = {
     "POST /v1/continuity/diff",
     "POST /v1/facts/{}/correct",
     "POST /v1/facts/{}/retract",
+    "GET /v1/why/{}",
 }  # later calls of the session contract, and our own beside the contracts
 
 EXPECTED_LATER = {

@@ -188,19 +188,6 @@ def test_a_repetition_by_the_same_actor_does_not_raise_a_belief(lamina: Derivati
     assert twice.confidence == once.confidence
 
 
-def test_a_superseded_claim_is_believed_no_more(lamina: Derivation) -> None:
-    lamina.say("I live in Leipzig.", at=START)
-    lamina.say("I live in Hamburg.", at=START + 30 * DAY)
-    lamina.derive()
-    query = RecordQuery(
-        tenant_id=TENANT, layer=Layer.BELIEFS, scopes=[ALICE], axes=Axes(seen_at=lamina.clock.now() + DAY)
-    )
-    found = {b.object.text: b for b in lamina.store.records.query(query) if isinstance(b, Belief)}
-    assert found["Leipzig"].stance is not Stance.SUPPORTED
-    assert found["Leipzig"].confidence < found["Hamburg"].confidence
-    assert found["Leipzig"].contradicts == (found["Hamburg"].id,)
-
-
 def believed(lamina: Derivation, at: int) -> dict[str, Stance]:
     """What is believed of the home to hold at an instant, as seen now."""
     axes = Axes(seen_at=lamina.clock.now() + DAY, valid_at=at)

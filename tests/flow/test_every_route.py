@@ -73,6 +73,7 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "POST /v1/facts/{fact_id}/retract": ({"in_path": "fact", "body": {}}, "NOT_FOUND", 202),
     "GET /v1/beliefs": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/beliefs/why": ({"query": {"belief_id": "belief"}}, "NOT_FOUND", 200),
+    "GET /v1/why/{record_id}": ({"in_path": "belief"}, "NOT_FOUND", 200),
     "GET /v1/beliefs/{belief_id}": ({"in_path": "belief"}, "NOT_FOUND", 200),
     "GET /v1/understanding": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/understanding/coverage": ({"query": {"scope": CLOSED}}, NOT, 200),

@@ -264,6 +264,42 @@ def test_why_walks_down_to_the_events(world: Any) -> None:
     )
 
 
+def test_a_record_of_any_layer_says_why(world: Any) -> None:
+    event = world.event("Acme upgraded to 200 seats")
+    fact, belief, episode, concept = world.fact(), world.belief(), world.episode(), world.concept()
+    supports = [
+        world.support(fact.id, event.id),
+        world.support(episode.id, event.id, relation="contains"),
+        world.support(belief.id, fact.id),
+        world.support(concept.id, fact.id, relation="synthesized_from"),
+    ]
+    world.land(fact, belief, episode, concept, supports=supports)
+    told = {each.id: world.get(f"/v1/why/{each.id}") for each in (event, fact, belief, episode, concept)}
+    edges = {
+        key: [(edge["from"], edge["to"]) for edge in why["support_graph"]["edges"]]
+        for key, why in told.items()
+    }
+    assert edges == {
+        event.id: [(event.id, episode.id), (event.id, fact.id)],
+        fact.id: [(fact.id, event.id)],
+        belief.id: [(belief.id, fact.id), (fact.id, event.id)],
+        episode.id: [(episode.id, event.id)],
+        concept.id: [(concept.id, fact.id), (fact.id, event.id)],
+    }
+    assert {key: (why["id"], why["record"]["id"]) for key, why in told.items()} == {
+        key: (key, key) for key in told
+    }
+    quoted = "“Acme upgraded to 200 seats”"
+    assert all(quoted in told[each.id]["narrative"] for each in (fact, episode))
+    assert fact.id in told[event.id]["narrative"]
+    assert world.get("/v1/beliefs/why", belief_id=belief.id)["narrative"] == told[belief.id]["narrative"]
+
+
+@pytest.mark.parametrize("record_id", ["ent_00000000-0000-7000-9852-55e77750460b", "Acme"])
+def test_what_is_no_memory_has_no_why(world: Any, record_id: str) -> None:
+    assert world.refused(f"/v1/why/{record_id}") == (422, "INVALID_ID")
+
+
 def test_why_repeats_no_words_of_a_cancelled_event(world: Any) -> None:
     said, taken_back = world.event("Acme upgraded"), world.event("Acme is broke")
     fact, belief = world.fact(), world.belief()

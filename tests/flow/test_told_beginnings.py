@@ -129,6 +129,9 @@ def test_the_value_before_is_believed_no_more_and_comes_back_with_a_cancellation
     assert beliefs["Porto"].stance is Stance.SUPPORTED
     assert beliefs["Lisbon"].stance is not Stance.SUPPORTED
     assert beliefs["Lisbon"].valid_to == beliefs["Porto"].valid_from == instant("2026-05-01T00:00:00Z")
+    assert beliefs["Lisbon"].contradicts == (beliefs["Porto"].id,)
+    assert beliefs["Porto"].contradicts == (beliefs["Lisbon"].id,)
+    assert [each.polarity for each in beliefs["Porto"].evidence] == ["supports"]
     memory.cancel(wrong)
     memory.derive()
     assert chain(memory, "lives_in") == [("Lisbon", NOW, None)]

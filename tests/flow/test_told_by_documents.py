@@ -67,7 +67,16 @@ def test_what_was_read_later_ends_nothing_that_a_person_said(make_memory: MakeMe
     )
     assert memory.homes() == [("Porto", START - 1, START), ("Lisbon", START, None)]
     assert home(memory) == "Lisbon"
-    assert (belief(memory, "Lisbon").stance, belief(memory, "Lisbon").contradicts) == (Stance.SUPPORTED, ())
+    lisbon, porto = belief(memory, "Lisbon"), belief(memory, "Porto")
+    assert (lisbon.stance, lisbon.contradicts, porto.contradicts) == (
+        Stance.SUPPORTED,
+        (porto.id,),
+        (lisbon.id,),
+    )
+    assert [each.polarity for each in lisbon.evidence] == ["supports"], (
+        "what was read weighs nothing against it"
+    )
+    assert porto.stance is Stance.CONTRADICTED
 
 
 def test_what_was_read_holds_until_a_person_says_otherwise(make_memory: MakeMemory) -> None:

@@ -13,7 +13,7 @@ import httpx
 from pydantic import BaseModel
 
 from lamina import limits
-from lamina.client import reads, turns, writes
+from lamina.client import layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.async_layers import (
     AsyncBeliefs,
@@ -32,6 +32,7 @@ from lamina.client.options import (
     LifecycleFilters,
     RecallOptions,
     Stage,
+    Time,
     TurnOptions,
 )
 from lamina.client.results import Chunk, LifecycleEvent, Said, Stored, StoredBatch
@@ -41,6 +42,7 @@ from lamina.client.synchronous import DEFAULT_URL
 from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
 from lamina.observe.results import HealthReport, Version
 from lamina.pipeline.requests import StoredByKey
+from lamina.recall.layers.results import WhyRecord
 from lamina.recall.requests import Pack
 from lamina.session.requests import Brief, Closed, Ingested
 
@@ -170,6 +172,10 @@ class AsyncClient:
         """Mirrors ``Client.recall_stream``."""
         asked = reads.recall_ask(self._session.identity, query, options, stream=True)
         return self._events(recall_parts(self._session, asked))
+
+    async def why(self, record_id: str, *, as_of: Time | None = None) -> WhyRecord:
+        """Mirrors ``Client.why``."""
+        return await self._send(layer_asks.why_record(record_id, as_of))
 
     def lifecycle(self, **filters: Unpack[LifecycleFilters]) -> AsyncGenerator[LifecycleEvent, None]:
         """Mirrors ``Client.lifecycle``."""

@@ -35,6 +35,7 @@ from lamina.recall.layers.results import (
     RelatedPage,
     Timeline,
     Why,
+    WhyRecord,
 )
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "retract",
     "timeline",
     "why",
+    "why_record",
 ]
 
 
@@ -140,6 +142,11 @@ def belief(belief_id: str, as_of: Time | None) -> Ask[BeliefView]:
 def why(belief_id: str, as_of: Time | None) -> Ask[Why]:
     """Why a belief is held."""
     return ask("GET", "/v1/beliefs/why", Why, query={"belief_id": belief_id, "as_of": as_of})
+
+
+def why_record(record_id: str, as_of: Time | None) -> Ask[WhyRecord]:
+    """Why a record of any layer is held."""
+    return one_ask("/v1/why/{record_id}", WhyRecord, "record_id", record_id, as_of=as_of)
 
 
 def concepts(identity: Identity, filters: ConceptFilters) -> Ask[ConceptPage]:

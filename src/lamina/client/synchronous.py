@@ -12,7 +12,7 @@ import httpx
 from pydantic import BaseModel
 
 from lamina import limits
-from lamina.client import reads, turns, writes
+from lamina.client import layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.capsules import capsule_ask
 from lamina.client.identity import Identity
@@ -25,6 +25,7 @@ from lamina.client.options import (
     LifecycleFilters,
     RecallOptions,
     Stage,
+    Time,
     TurnOptions,
 )
 from lamina.client.results import Chunk, LifecycleEvent, Said, Stored, StoredBatch
@@ -34,6 +35,7 @@ from lamina.errors import Invalid
 from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
 from lamina.observe.results import HealthReport, Version
 from lamina.pipeline.requests import StoredByKey
+from lamina.recall.layers.results import WhyRecord
 from lamina.recall.requests import Pack
 from lamina.session.requests import Brief, Closed, Ingested
 
@@ -188,6 +190,10 @@ class Client:
         """The parts of a recall as they are ready, ``DoneChunk`` last."""
         asked = reads.recall_ask(self._session.identity, query, options, stream=True)
         return self._events(recall_parts(self._session, asked))
+
+    def why(self, record_id: str, *, as_of: Time | None = None) -> WhyRecord:
+        """What a record of any layer rests on, down to the events; of an event, what was derived from it."""
+        return self._send(layer_asks.why_record(record_id, as_of))
 
     def lifecycle(self, **filters: Unpack[LifecycleFilters]) -> Generator[LifecycleEvent, None, None]:
         """What happens to events and jobs from now on, or from behind ``since_lifecycle_id``, without an end.

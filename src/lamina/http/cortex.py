@@ -58,6 +58,7 @@ def _layer_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/beliefs", by_name["beliefs"]),
         Route("GET", "/v1/beliefs/why", by_name["beliefs_why"]),
         Route("GET", "/v1/beliefs/{belief_id}", by_name["belief"]),
+        Route("GET", "/v1/why/{record_id}", by_name["why"]),
         Route("GET", "/v1/understanding", by_name["understanding"]),
         Route("GET", "/v1/understanding/coverage", by_name["understanding_coverage"]),
         Route("GET", "/v1/understanding/{concept_id}", by_name["concept"]),

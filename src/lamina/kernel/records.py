@@ -27,6 +27,7 @@ __all__ = [
     "Entity",
     "Episode",
     "EpisodeRole",
+    "Evidence",
     "Fact",
     "Horizon",
     "Layer",
@@ -290,11 +291,20 @@ class Loop(Fact):
         return LOOPS_OPEN if self.status in (LoopStatus.ACTIVE, LoopStatus.SNOOZED) else None
 
 
+class Evidence(NamedTuple):
+    """A record that a belief counts, how sure that is (0..1), and for which side it speaks."""
+
+    source_id: str
+    weight: float
+    polarity: Literal["supports", "against"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Belief(Claim):
     """A probabilistic claim (seed 002, 7.4): a Beta posterior over weighted supports.
 
-    ``alpha`` and ``beta`` are its parameters, ``lower`` and ``upper`` bound ``confidence`` at ``level`` 0.90.
+    ``alpha`` and ``beta`` are its parameters, ``lower`` and ``upper`` bound ``confidence`` at ``level`` 0.90. ``evidence`` is what this
+    version counts, of all that it rested on in any.
     """
 
     layer: ClassVar[Layer] = Layer.BELIEFS
@@ -306,6 +316,7 @@ class Belief(Claim):
     upper: float
     revision_count: int
     contradicts: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
 
 
 class EpisodeRole(StrEnum):

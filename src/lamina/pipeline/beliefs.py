@@ -2,47 +2,67 @@
 
 Evidence counts by distinct observed actor, not by repetition: of one actor's statements of a claim only the strongest
 counts, so saying a thing again (or hearing it recalled and agreeing) adds nothing. An orchestrator that speaks for several
-people brings each one's word: whoever may write for others is trusted with their voices. A later value of the same
-slot speaks against the claim that it replaced; hearsay (``hearsay.py``) does not against anybody's word.
+people brings each one's word: whoever may write for others is trusted with their voices.
+
+Whatever touches a matter has its beliefs drawn anew from all its facts (``evidence.py``), so that they do not depend on the order
+in which these came.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from operator import attrgetter
-from typing import Final, Literal
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
-from lamina.kernel.local import Offset
-from lamina.kernel.records import Author, Belief, Fact, Layer, Stance, Support
+from lamina.kernel.records import Author, Belief, Fact, Layer, Loop, Record, Stance, Support, claim_key_of
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant
+from lamina.pipeline.evidence import Attested, Conviction, Statement, convictions
+from lamina.pipeline.matters import chain_of, family_of, is_denial, is_shared, value_of, words_of
 from lamina.pipeline.posterior import Posterior
-from lamina.pipeline.view import View
+from lamina.pipeline.slots import SlotPlacer
+from lamina.pipeline.view import EXTRACTED_FROM, View
 from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["CONFIDENCE_FLOOR", "BeliefReviser"]
 
-EVIDENCE_STRENGTH: Final = 3.0
-"""How many coin tosses one certain statement is worth against the uniform prior."""
-
 CONFIDENCE_FLOOR: Final = 0.3
 """A belief below it is deleted (seed 002, 7.4 and 18.2 item 16)."""
-
-SUPERSESSION_STRENGTH: Final = 3 * EVIDENCE_STRENGTH
-"""A later value of the same slot weighs more against the claim than a statement weighs for it: the newer wins."""
 
 SUPPORTED_FROM: Final = 0.6
 CONTRADICTED_TO: Final = 0.4
 
-_PERIODS_MAX: Final = 100
-"""So many times a claim may have come back."""
+_MATTER_MAX: Final = 256
+"""So many facts of a matter are weighed, and so many beliefs in them revised."""
 
-_DATED = frozenset({"plan"})
-"""Kinds of which a belief has a day."""
 _UNBELIEVED_KINDS = frozenset({"event", "commitment"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Matter:
+    """The claims that bear on each other: values of a slot, or with ``words`` what is said of one thing where many may stand."""
+
+    subject: str
+    predicates: tuple[str, ...]
+    words: str | None
+    object_key: str
+    slot: str | None
+
+    @property
+    def key(self) -> tuple[str, tuple[str, ...], str | None]:
+        """Equal for those of one matter."""
+        return self.subject, self.predicates, self.words
+
+    @property
+    def claim_keys(self) -> list[str]:
+        """What can be said of one thing."""
+        return [
+            claim_key_of(self.subject, predicate, self.object_key, negated=negated)
+            for predicate in self.predicates
+            for negated in (False, True)
+        ]
 
 
 class BeliefReviser:
@@ -52,223 +72,252 @@ class BeliefReviser:
         self._view = view
 
     def revise(self, facts: Sequence[Fact]) -> Writes:
-        """New versions of the beliefs about what these facts claim, in the event's scope and where it consolidates."""
+        """New versions of the beliefs about what these facts claim, in the event's scope and where it consolidates: facts that the
+        event told, and such as it took back or moved."""
         writes = Writes()
         event = self._view.event
         if not event.directives.wants("beliefs"):
             return writes
+        matters: dict[tuple[str, tuple[str, ...], str | None], _Matter] = {}
         for fact in sorted(facts, key=lambda fact: fact.id):
-            if fact.kind in _UNBELIEVED_KINDS or _was_over(event, fact):
-                continue
-            for scope in dict.fromkeys([event.scope, event.directives.consolidate_into or event.scope]):
-                self._revise(event, fact, scope, writes)
+            if fact.kind not in _UNBELIEVED_KINDS:
+                matter = self._matter_of(fact)
+                matters.setdefault(matter.key, matter)
+        for scope in dict.fromkeys([event.scope, event.directives.consolidate_into or event.scope]):
+            for matter in matters.values():
+                self._redraw(matter, scope, writes)
         return writes
 
-    def end(self, facts: Sequence[Fact], writes: Writes) -> None:
-        """End the beliefs in facts that were taken back: what they were worth stays, that they hold does not. What had a day
-        and was moved or given up holds when its fact does."""
+    def _redraw(self, matter: _Matter, scope: Scope, writes: Writes) -> None:
+        """Put the beliefs of a matter as its facts have them."""
         event = self._view.event
-        if not event.directives.wants("beliefs"):
-            return
-        for fact in facts:
-            for scope in dict.fromkeys([event.scope, event.directives.consolidate_into or event.scope]):
-                held = self._held(scope, fact, writes)
-                if held is None:
-                    continue
-                if held.valid_to is None:
-                    _put(event, held, replace(held, valid_to=fact.valid_to, to_offset=fact.to_offset), writes)
-                elif fact.kind in _DATED and (held.valid_from, held.valid_to) != (
-                    fact.valid_from,
-                    fact.valid_to,
-                ):
-                    changed = replace(
-                        held,
-                        valid_from=fact.valid_from,
-                        valid_to=fact.valid_to,
-                        from_offset=fact.from_offset,
-                        to_offset=fact.to_offset,
-                    )
-                    _put(event, held, changed, writes)
-
-    def _revise(self, event: Event, fact: Fact, scope: Scope, writes: Writes) -> None:
-        belief = self._held(scope, fact, writes)
-        belief_id = belief.id if belief else _belief_id(event, scope, fact)
-        self._weigh(event, fact, belief, belief_id, scope, writes)
-        held = self._held(scope, fact, writes)
-        for rival_id in filter(None, (fact.supersedes, fact.superseded_by)):
-            rival = self._view.record(rival_id)
-            if not isinstance(rival, Fact):
-                continue
-            theirs = self._held(scope, rival, writes)
-            if theirs is None and rival_id == fact.superseded_by:
-                # What was one belief until this fact came in between holds again after it.
-                self._weigh(event, rival, None, _belief_id(event, scope, rival), scope, writes)
-                theirs = self._held(scope, rival, writes)
-            if theirs is None or held is None:
-                continue
-            if rival_id == fact.supersedes:
-                if rival.external or not fact.external:
-                    self._contradict(event, theirs, held.id, fact, writes)
-            elif fact.external or not rival.external:
-                self._contradict(event, held, theirs.id, rival, writes)
-
-    def _weigh(
-        self, event: Event, fact: Fact, belief: Belief | None, belief_id: str, scope: Scope, writes: Writes
-    ) -> None:
-        support = Support(
-            tenant_id=event.tenant_id,
-            record_id=belief_id,
-            source_id=fact.id,
-            relation="supported_by",
-            weight=fact.confidence,
-            recorded_at=event.recorded_at,
-        )
-        posterior = self._posterior(belief_id, [support])
-        if belief is None:
-            revised = _new_belief(event, fact, belief_id, scope, posterior)
-            _put(event, None, revised, writes)
-        else:
-            revised = _moved(belief, posterior, valid_to=fact.valid_to, offset=fact.to_offset)
-            revised = replace(
-                revised,
-                external=belief.external and fact.external,
-                by_assistant=belief.by_assistant and fact.by_assistant,
-                handed_over=belief.handed_over and fact.handed_over,
-                said_by=_said_by(belief, fact),
+        held = self._held(matter, scope)
+        facts = self._facts(matter, event.scope)
+        if scope != event.scope:
+            facts |= self._facts(matter, scope) | self._facts_behind(held)
+        drawn = convictions(self._attested(list(facts.values()), scope))
+        standing = [each for each in drawn if each.posterior.mean >= CONFIDENCE_FLOOR]
+        named = _named(event, scope, standing, held)
+        ids = {number: named[id(each)].id for number, each in enumerate(drawn) if id(each) in named}
+        known = self._view.supports_of(sorted(ids.values()))
+        for conviction in standing:
+            before = named[id(conviction)]
+            fresh = _belief(
+                event, scope, conviction, before, [ids[n] for n in conviction.against if n in ids]
             )
-            if not _differs(belief, revised):
-                writes.supports.append(support)
-                return
-            _put(event, belief, revised, writes)
-        writes.supports.append(support)
+            _put(event, held.get(fresh.id), fresh, writes)
+            has = {(each.source_id, each.relation) for each in known.get(fresh.id, ())}
+            writes.supports += [
+                each for each in _supports(event, fresh) if (each.source_id, each.relation) not in has
+            ]
+        kept = set(ids.values())
+        for gone in sorted(held.keys() - kept):
+            into = next((i for i in sorted(kept) if _rest_on_one(held[gone], held.get(i))), None)
+            belief = held[gone]
+            writes.closings.append(Closing(belief.tenant_id, gone, belief.version, event.recorded_at, into))
 
-    def _contradict(self, event: Event, older: Belief, belief_id: str, fact: Fact, writes: Writes) -> None:
-        against = Support(
-            tenant_id=event.tenant_id,
-            record_id=older.id,
-            source_id=fact.id,
-            relation="contradicted_by",
-            weight=fact.confidence,
-            polarity="against",
-            recorded_at=event.recorded_at,
+    def _matter_of(self, fact: Fact) -> _Matter:
+        family = family_of(fact.predicate)
+        single = fact.slot is not None and not is_shared(fact)
+        if fact.slot is None and fact.kind != "plan":
+            # Of somebody who may be another of that name, a value stands beside those of the slot.
+            beside = self._queried(Layer.FACTS, fact.scope, fact.subject.id, family)
+            single = any(
+                isinstance(each, Fact) and each.slot is not None and not is_shared(each) for each in beside
+            )
+        words = None if single else words_of(fact.object)
+        return _Matter(fact.subject.id, family, words, fact.object.key, fact.slot)
+
+    def _facts(self, matter: _Matter, scope: Scope) -> dict[str, Fact]:
+        """The facts of a matter that a scope holds."""
+        found: list[Record] = []
+        if matter.words is None:
+            found = self._queried(Layer.FACTS, scope, matter.subject, matter.predicates)
+        else:
+            if matter.slot is not None:
+                found += self._view.query(Layer.FACTS, scope=scope, slot=matter.slot, limit=_MATTER_MAX)
+            for claim_key in matter.claim_keys:
+                found += self._view.query(Layer.FACTS, scope=scope, claim_key=claim_key, limit=_MATTER_MAX)
+        return {each.id: each for each in found if isinstance(each, Fact) and _is_of(matter, each)}
+
+    def _held(self, matter: _Matter, scope: Scope) -> dict[str, Belief]:
+        """The beliefs of a matter that a scope holds."""
+        found = (
+            self._queried(Layer.BELIEFS, scope, matter.subject, matter.predicates)
+            if matter.words is None
+            else [
+                each
+                for claim_key in matter.claim_keys
+                for each in self._view.query(
+                    Layer.BELIEFS, scope=scope, claim_key=claim_key, limit=_MATTER_MAX
+                )
+            ]
         )
-        posterior = self._posterior(older.id, [against])
-        revised = _moved(older, posterior, valid_to=fact.valid_from, offset=fact.from_offset)
-        if revised.valid_from > fact.valid_from:
-            revised = replace(revised, valid_from=fact.valid_from - 1, from_offset=fact.from_offset)
-        revised = replace(revised, contradicts=tuple(dict.fromkeys([*older.contradicts, belief_id])))
-        _put(event, older, revised, writes)
-        writes.supports.append(against)
+        return {each.id: each for each in found if isinstance(each, Belief)}
 
-    def _posterior(self, belief_id: str, new: Sequence[Support]) -> Posterior:
-        """From every fact that bears on the belief: for each actor and polarity, only the strongest counts."""
-        known = self._view.supports_of([belief_id]).get(belief_id, [])
-        bearing = {(s.source_id, s.polarity): s for s in [*known, *new]}
-        sources = self._view.standing_supports({source for source, _ in bearing})
-        strongest: dict[tuple[str, Literal["supports", "against"]], float] = {}
-        for (source, polarity), support in bearing.items():
-            for statement in sources.get(source, []):
-                actor = statement.role or statement.source_id
-                weight = max(support.weight if polarity == "against" else 0.0, statement.weight)
-                strongest[actor, polarity] = max(strongest.get((actor, polarity), 0.0), weight)
-        alpha, beta = 1.0, 1.0
-        for (_, polarity), weight in sorted(strongest.items()):
-            speaks_for = polarity == "supports"
-            strength = EVIDENCE_STRENGTH if speaks_for else SUPERSESSION_STRENGTH
-            alpha += strength * (weight if speaks_for else 1.0 - weight)
-            beta += strength * (1.0 - weight if speaks_for else weight)
-        return Posterior(round(alpha, 6), round(beta, 6))
+    def _facts_behind(self, beliefs: dict[str, Belief]) -> dict[str, Fact]:
+        """The facts of other scopes on which beliefs rest."""
+        ids = sorted({each.source_id for belief in beliefs.values() for each in belief.evidence})
+        found = (self._view.record(each) for each in ids)
+        return {each.id: each for each in found if isinstance(each, Fact) and each.recorded_to is None}
 
-    def _held(self, scope: Scope, fact: Fact, writes: Writes) -> Belief | None:
-        """The belief in a fact's claim for its time. A claim that held, ended and came back is believed anew."""
-        found = self._view.query(Layer.BELIEFS, scope=scope, claim_key=fact.claim_key, limit=_PERIODS_MAX)
-        dropped = {closing.id for closing in writes.closings}
-        held = {each.id: each for each in found if isinstance(each, Belief) and each.id not in dropped}
-        for record in writes.records:
-            if isinstance(record, Belief) and record.scope == scope and record.claim_key == fact.claim_key:
-                held[record.id] = record
-        of_its_time = [each for each in held.values() if _overlap(each, fact)]
-        if not of_its_time and held:
-            # The fact may have moved since: it yielded to what was said later.
-            of_its_time = self._resting_on(fact, held)
-        return max(of_its_time, key=lambda each: (each.valid_from, each.id), default=None)
+    def _queried(self, layer: Layer, scope: Scope, subject: str, predicates: Iterable[str]) -> list[Record]:
+        return [
+            each
+            for predicate in predicates
+            for each in self._view.query(
+                layer, scope=scope, subject=subject, predicate=predicate, limit=_MATTER_MAX
+            )
+        ]
 
-    def _resting_on(self, fact: Fact, held: Mapping[str, Belief]) -> list[Belief]:
-        supports = self._view.supports_of(sorted(held))
-        resting = {key for key, found in supports.items() if any(s.source_id == fact.id for s in found)}
-        return [held[key] for key in sorted(resting)]
+    def _attested(self, facts: Sequence[Fact], scope: Scope) -> list[Attested]:
+        """The facts with what was said of them for this scope to believe."""
+        supports = self._view.standing_supports({fact.id for fact in facts})
+        said = {
+            fact_id: [s for s in found if s.relation == EXTRACTED_FROM] for fact_id, found in supports.items()
+        }
+        self._leave_out_moved(facts, said)
+        own = self._view.event
+        sources = {each.source_id for found in said.values() for each in found} - {own.id}
+        events = {**(self._view.events(sources) if sources else {}), own.id: own}
+        found: list[Attested] = []
+        for fact in facts:
+            statements = [
+                _statement(each, events[each.source_id])
+                for each in said.get(fact.id, ())
+                if each.source_id in events and _bears_on(events[each.source_id], fact, scope)
+            ]
+            if statements:
+                found.append(Attested(fact, statements))
+        return found
 
-
-def _said_by(belief: Belief, fact: Fact) -> Author | None:
-    """Who says it of somebody else, as long as no more than hearsay and others do."""
-    if belief.external:
-        return fact.said_by
-    return belief.said_by if fact.external or fact.said_by is not None else None
-
-
-def _overlap(belief: Belief, fact: Fact) -> bool:
-    starts_before = fact.valid_to is None or belief.valid_from < fact.valid_to
-    return starts_before and (belief.valid_to is None or fact.valid_from < belief.valid_to)
+    def _leave_out_moved(self, facts: Sequence[Fact], said: dict[str, list[Support]]) -> None:
+        """Drop what supports one fact of a slot and was placed at another since; seldom is there any."""
+        chains: dict[tuple[Scope, str], list[Fact]] = {}
+        for fact in facts:
+            if fact.slot is not None and fact.id in said:
+                chains.setdefault((fact.scope, chain_of(fact)), []).append(fact)
+        for chain in chains.values():
+            counts = Counter(
+                (each.source_id, is_denial(fact), value_of(fact)) for fact in chain for each in said[fact.id]
+            )
+            if max(counts.values(), default=0) > 1:
+                for fact_id, sources in SlotPlacer(self._view).sources_of(chain).items():
+                    said[fact_id] = [each for each in said[fact_id] if each.source_id in sources]
 
 
-def _was_over(event: Event, fact: Fact) -> bool:
-    """ "I used to live in Rome": nothing to believe of the present, and no rival to what is held."""
-    return fact.slot is None and fact.valid_to is not None and fact.valid_to <= event.context.observed_at
+def _is_of(matter: _Matter, fact: Fact) -> bool:
+    if isinstance(fact, Loop) or fact.kind in _UNBELIEVED_KINDS:
+        return False
+    return matter.words is not None or fact.slot is None or not is_shared(fact)
 
 
-def _belief_id(event: Event, scope: Scope, fact: Fact) -> str:
-    return derived_id(Prefix.BELIEF, event.recorded_at, event.id, scope, fact.claim_key)
+def _bears_on(source: Event, fact: Fact, scope: Scope) -> bool:
+    """Whether a scope is to believe what an event says; "I used to live in Rome" says nothing of the present."""
+    was_over = fact.slot is None and fact.valid_to is not None and fact.valid_to <= source.context.observed_at
+    reaches = scope in (source.scope, source.directives.consolidate_into)
+    return reaches and not was_over and source.directives.wants("beliefs")
 
 
-def _new_belief(event: Event, fact: Fact, belief_id: str, scope: Scope, posterior: Posterior) -> Belief:
-    ttl = event.directives.belief_ttl_us
-    expires_at = event.context.observed_at + ttl if ttl is not None else None
-    ends_at = min((end for end in (fact.valid_to, expires_at) if end is not None), default=None)
+def _statement(support: Support, source: Event) -> Statement:
+    ttl = source.directives.belief_ttl_us
+    return Statement(
+        support.source_id,
+        support.role or support.source_id,
+        support.weight,
+        support.ordinal,
+        None if ttl is None else source.context.observed_at + ttl,
+    )
+
+
+def _named(
+    event: Event, scope: Scope, drawn: Sequence[Conviction], held: dict[str, Belief]
+) -> dict[int, Belief | _New]:
+    """Which belief each conviction is: the one that rests on most of the same facts, then one of its time; else a new one."""
+    free = dict(held)
+    named: dict[int, Belief | _New] = {}
+    for number, conviction in enumerate(drawn):
+        facts = {fact.id for fact in conviction.facts}
+        fitting = [
+            (-len(facts & _facts_of(each)), not _overlap(each, conviction), each.id)
+            for each in free.values()
+            if each.claim_key == conviction.claim_key
+            and (facts & _facts_of(each) or _overlap(each, conviction))
+        ]
+        if fitting:
+            named[id(conviction)] = free.pop(min(fitting)[-1])
+        else:
+            named[id(conviction)] = _New(
+                derived_id(Prefix.BELIEF, event.recorded_at, event.id, scope, conviction.claim_key, number)
+            )
+    return named
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    id: str
+
+
+def _facts_of(belief: Belief) -> set[str]:
+    return {each.source_id for each in belief.evidence if each.polarity == "supports"}
+
+
+def _rest_on_one(gone: Belief, other: Belief | None) -> bool:
+    return (
+        other is not None and gone.claim_key == other.claim_key and bool(_facts_of(gone) & _facts_of(other))
+    )
+
+
+def _overlap(belief: Belief, conviction: Conviction) -> bool:
+    starts_before = conviction.valid_to is None or belief.valid_from < conviction.valid_to
+    return starts_before and (belief.valid_to is None or conviction.valid_from < belief.valid_to)
+
+
+def _belief(
+    event: Event, scope: Scope, drawn: Conviction, before: Belief | _New, contradicts: Collection[str]
+) -> Belief:
+    """The belief that a conviction is, as the version after ``before``."""
+    first, facts, posterior = drawn.facts[0], drawn.facts, drawn.posterior
     lower, upper = posterior.interval()
+    last = next((each for each in facts if each.valid_to == drawn.valid_to), facts[-1])
+    old = before if isinstance(before, Belief) else None
     return Belief(
         tenant_id=event.tenant_id,
-        id=belief_id,
+        id=before.id,
         scope=scope,
-        version=1,
+        version=1 if old is None else old.version + 1,
         position=event.position,
         confidence=round(posterior.mean, 4),
-        valid_from=fact.valid_from,
-        valid_to=ends_at,
-        from_offset=fact.from_offset,
-        to_offset=fact.to_offset if ends_at == fact.valid_to else event.offset,
+        valid_from=drawn.valid_from,
+        valid_to=drawn.valid_to,
+        from_offset=first.from_offset,
+        to_offset=None if drawn.valid_to is None else last.from_offset if drawn.expires else last.to_offset,
         recorded_from=event.recorded_at,
-        subject=fact.subject,
-        predicate=fact.predicate,
-        object=fact.object,
-        negated=fact.negated,
+        subject=first.subject,
+        predicate=first.predicate,
+        object=first.object,
+        negated=first.negated,
         stance=_stance(posterior),
-        external=fact.external,
-        by_assistant=fact.by_assistant,
-        handed_over=fact.handed_over,
-        said_by=fact.said_by,
+        external=all(fact.external for fact in facts),
+        by_assistant=all(fact.by_assistant for fact in facts),
+        handed_over=all(fact.handed_over for fact in facts),
+        said_by=_said_by(facts),
         alpha=posterior.alpha,
         beta=posterior.beta,
         lower=lower,
         upper=upper,
-        revision_count=0,
+        revision_count=0 if old is None else old.revision_count + 1,
+        contradicts=tuple(sorted(contradicts)),
+        evidence=drawn.evidence,
     )
 
 
-def _moved(
-    belief: Belief, posterior: Posterior, *, valid_to: Instant | None, offset: Offset | None
-) -> Belief:
-    lower, upper = posterior.interval()
-    return replace(
-        belief,
-        confidence=round(posterior.mean, 4),
-        alpha=posterior.alpha,
-        beta=posterior.beta,
-        lower=lower,
-        upper=upper,
-        stance=_stance(posterior),
-        valid_to=valid_to if valid_to is not None else belief.valid_to,
-        to_offset=offset if valid_to is not None else belief.to_offset,
-    )
+def _said_by(facts: Sequence[Fact]) -> Author | None:
+    """Who says it of somebody else, as long as no more than hearsay and others do."""
+    words = [fact for fact in facts if not fact.external]
+    if not words or any(fact.said_by is None for fact in words):
+        return None
+    return words[0].said_by
 
 
 def _stance(posterior: Posterior) -> Stance:
@@ -277,38 +326,34 @@ def _stance(posterior: Posterior) -> Stance:
     return Stance.CONTRADICTED if posterior.mean <= CONTRADICTED_TO else Stance.UNCERTAIN
 
 
-def _differs(one: Belief, other: Belief) -> bool:
-    parts = attrgetter(
-        "alpha",
-        "beta",
-        "valid_to",
-        "to_offset",
-        "contradicts",
-        "external",
-        "by_assistant",
-        "handed_over",
-        "said_by",
-    )
-    return bool(parts(one) != parts(other))
-
-
-def _put(event: Event, held: Belief | None, revised: Belief, writes: Writes) -> None:
-    if held is None:
-        writes.records.append(revised)
-        return
-    if held in writes.records:
-        writes.records[writes.records.index(held)] = revised
-        return
-    writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
-    if revised.confidence < CONFIDENCE_FLOOR:
-        return
-    writes.records.append(
-        replace(
-            revised,
-            version=held.version + 1,
-            position=event.position,
-            recorded_from=event.recorded_at,
-            recorded_to=None,
-            revision_count=held.revision_count + 1,
+def _supports(event: Event, belief: Belief) -> list[Support]:
+    return [
+        Support(
+            tenant_id=event.tenant_id,
+            record_id=belief.id,
+            source_id=each.source_id,
+            relation="supported_by" if each.polarity == "supports" else "contradicted_by",
+            weight=each.weight,
+            polarity=each.polarity,
+            recorded_at=event.recorded_at,
         )
+        for each in belief.evidence
+    ]
+
+
+def _put(event: Event, held: Belief | None, fresh: Belief, writes: Writes) -> None:
+    """Put a version where it says something else than the one held."""
+    if held is None:
+        writes.records.append(fresh)
+        return
+    as_held = replace(
+        fresh,
+        version=held.version,
+        position=held.position,
+        recorded_from=held.recorded_from,
+        revision_count=held.revision_count,
+        excluded=held.excluded,
     )
+    if as_held != held:
+        writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
+        writes.records.append(fresh)

@@ -24,7 +24,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
     "stated claims": "2",
-    "beliefs": "1",
+    "beliefs": "2",
     "episodes": "1",
     "concepts": "1",
     "search rows": "1",

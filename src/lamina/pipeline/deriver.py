@@ -191,9 +191,7 @@ class Deriver:
             if view.event.cancels is not None:
                 return self._mender.beliefs(view, view.event.cancels)
             facts = read.of(view.event)
-            reviser = BeliefReviser(view)
-            writes = reviser.revise(facts)
-            reviser.end(read.taken_back(view.event), writes)
+            writes = BeliefReviser(view).revise([*facts, *read.taken_back(view.event)])
             payload = {
                 "beliefs_updated": len({record.id for record in writes.records}),
                 "conflicts_resolved": sum(support.polarity == "against" for support in writes.supports),

@@ -11,7 +11,7 @@ from typing import Final
 from lamina.kernel.records import Fact, ObjectValue, value_slot
 from lamina.language.entities import normalise_name
 
-__all__ = ["denials_of", "family_of", "is_denial", "is_shared", "slot_of", "value_of", "words_of"]
+__all__ = ["chain_of", "denials_of", "family_of", "is_denial", "is_shared", "slot_of", "value_of", "words_of"]
 
 _FAMILIES: Final[tuple[tuple[str, ...], ...]] = (("likes", "dislikes"), ("owns", "has"))
 _FAMILY: Final = {predicate: family for family in _FAMILIES for predicate in family}
@@ -55,6 +55,13 @@ def is_shared(fact: Fact) -> bool:
     """Whether it holds the slot of one value, whose denial competes with it."""
     predicate = "" if fact.slot is None else fact.slot.partition("|")[2]
     return " " in predicate.removeprefix(" ")
+
+
+def chain_of(fact: Fact) -> str:
+    """The slot whose timeline a fact with a slot is on: of a denial that of the values."""
+    assert fact.slot is not None, "what has no slot is on no timeline"
+    subject_id, _, matter = fact.slot.partition("|")
+    return f"{subject_id}|{matter.removeprefix(' ')}"
 
 
 def value_of(fact: Fact) -> str:

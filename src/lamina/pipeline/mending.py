@@ -157,14 +157,11 @@ class Mender:
             ended = Writes()
             _change_again(apart, _facts(apart, matter, event.scope), changes.get(event.id, ()), ended)
             pending.add(ended)
-            reviser = BeliefReviser(apart)
-            revised = reviser.revise(_tied(apart, writes, EXTRACTED_FROM))
             over = [
                 *_tied(apart, writes, TAKEN_BACK_BY, DONE_BY, CORRECTED_BY),
                 *_tied(apart, ended, DONE_BY, MOVED_BY),
             ]
-            reviser.end(over, revised)
-            pending.add(revised)
+            pending.add(BeliefReviser(apart).revise([*_tied(apart, writes, EXTRACTED_FROM), *over]))
         return Apart(self._store, view.event, pending)
 
     def _read(self, events: Sequence[Event]) -> list[Extraction]:

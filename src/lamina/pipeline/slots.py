@@ -36,9 +36,13 @@ class SlotPlacer:
         """Place ``fact`` among the current versions of its slot and of the denials of its values, each in valid order."""
         value = value_of(fact)
         beside = values if is_denial(fact) else denials
-        if all(value_of(each) != value for each in beside):
+        chain = denials if is_denial(fact) else values
+        # Hearsay that gave way to the last value may fit in behind it once that has an end.
+        gave_way = {value_of(each) for each in beside if each.external} & {
+            value_of(each) for each in chain[-1:]
+        }
+        if not gave_way and all(value_of(each) != value for each in beside):
             # What is denied of other values bears on none that comes last.
-            chain = denials if is_denial(fact) else values
             if not chain:
                 self._add(fact, writes)
                 return
@@ -47,6 +51,21 @@ class SlotPlacer:
             if self._at_end(last, fact, writes):
                 return
         self._redraw([*values, *denials], fact, writes)
+
+    def sources_of(self, chain: Sequence[Fact]) -> dict[str, set[str]]:
+        """The events that say each fact of a slot and of its denials: a statement that was placed elsewhere later is no more that
+        fact's. Facts that no period of the timeline is are left out."""
+        placed = sorted(chain, key=lambda each: (is_denial(each), *_valid_order(each)))
+        statements = self._statements(placed, None, Writes())
+        periods = {
+            (each.said, each.holds_from): each for each in timeline(statements, _endings(placed, statements))
+        }
+        found = {each.id: periods.get((_said(each), each.valid_from)) for each in placed}
+        return {
+            key: {said.source for said in period.statements}
+            for key, period in found.items()
+            if period is not None
+        }
 
     def _at_end(self, said: Sequence[Fact], fact: Fact, writes: Writes) -> bool:
         """Place it behind the last value, of which all the facts are given; whether that is its place."""
@@ -229,6 +248,10 @@ def _ranked(statements: list[Statement]) -> list[Statement]:
     ]
 
 
+def _valid_order(fact: Fact) -> tuple[Instant, bool, int, str]:
+    return fact.valid_from, fact.valid_to is None, fact.position, fact.id
+
+
 def _said(fact: Fact) -> tuple[str, bool]:
     """Mirrors ``Statement.said``."""
     return value_of(fact), is_denial(fact)
@@ -254,19 +277,18 @@ def _says_when(statement: Statement) -> bool:
 
 
 def _trusted(fact: Fact, period: Period) -> Fact:
-    """The fact of a period with the trust of its statements: hearsay where nobody says so as their own word."""
+    """The fact of a period with the trust of its statements: hearsay where nobody says so as their own word, and as sure as the surest
+    of its words."""
     words = [each for each in period.statements if each.is_word]
     own = not words or any(each.author is None for each in words)
-    trusted = replace(
+    return replace(
         fact,
         external=not words,
         by_assistant=all(each.by_assistant for each in period.statements),
         handed_over=all(each.handed_over for each in period.statements),
         said_by=None if own else min(words, key=lambda each: (each.said_at, each.source)).author,
+        confidence=max(each.confidence for each in words or period.statements),
     )
-    if trusted.external == fact.external:
-        return trusted
-    return replace(trusted, confidence=max(each.confidence for each in words or period.statements))
 
 
 class _Clocks:

@@ -42,13 +42,16 @@ def drop_fact(event: Event, held: Fact, into: str | None, writes: Writes) -> Non
 
 
 def vouched_for(held: Fact, said: Fact) -> Fact:
-    """A fact that is said again: what was hearsay becomes the word of whoever says it too."""
+    """A fact that is said again: what was hearsay becomes the word of whoever says it too. It is as sure as the surest of its words."""
     if held.external and not said.external:
         return replace(
             held, external=False, by_assistant=False, handed_over=False, said_by=said.said_by, confidence=said.confidence,
         )  # fmt: skip
     return replace(
         held,
+        confidence=held.confidence
+        if said.external and not held.external
+        else max(held.confidence, said.confidence),
         by_assistant=held.by_assistant and said.by_assistant,
         handed_over=held.handed_over and said.handed_over,
         said_by=held.said_by if said.external or said.said_by is not None else None,

@@ -18,6 +18,7 @@ from lamina.kernel.records import (
     Concept,
     Edge,
     Episode,
+    Evidence,
     Fact,
     Layer,
     Loop,
@@ -128,6 +129,7 @@ def _write_belief(record: Any) -> _Written:
         "upper": belief.upper,
         "revision_count": belief.revision_count,
         "contradicts": list(belief.contradicts),
+        "evidence": [list(each) for each in belief.evidence],
     }
 
 
@@ -202,6 +204,7 @@ def read_record(row: Row) -> Record:
                 upper=said["upper"],
                 revision_count=said["revision_count"],
                 contradicts=tuple(said["contradicts"]),
+                evidence=tuple(Evidence(*each) for each in said.get("evidence", ())),
             )
         case Layer.EPISODES:
             return Episode(**common, session=session, **{**said, "actors": tuple(said["actors"])})

@@ -60,7 +60,7 @@ def test_a_belief_that_is_doubted_is_said_with_its_stance(live, client):
     tell(live, client, "I live in Lisbon.", observed_at="2026-03-02T10:00:00Z")
     (lisbon,) = [belief.id for belief in client.beliefs.list().items]
     assert words_of(client, [lisbon])[lisbon].endswith("lives in Lisbon")
-    tell(live, client, "I live in Porto now.", observed_at="2026-03-09T10:00:00Z")
+    tell(live, client, "I have lived in Porto since January.", observed_at="2026-03-09T10:00:00Z")
     assert words_of(client, [lisbon])[lisbon].endswith("lives in Lisbon (contradicted)")
 
 

@@ -24,9 +24,11 @@ from lamina.recall.layers.results import (
     RelatedPage,
     Timeline,
     Why,
+    WhyRecord,
 )
 from lamina.recall.layers.understanding import ConceptReads
 from lamina.recall.layers.why import BeliefReasons
+from lamina.recall.layers.why_records import RecordReasons
 from lamina.store.ports.store import Store
 
 __all__ = ["layer_operations"]
@@ -62,6 +64,14 @@ def layer_operations(store: Store) -> list[Operation[Any]]:
             Why,
             reasons.why,
             "Why a belief is held, down to the events.",
+            Tier.BETA,
+        ),
+        _single(
+            "why",
+            requests.WhyRecordRequest,
+            WhyRecord,
+            RecordReasons(store, events, claims, concepts).why,
+            "Why a record of any layer is held, down to the events.",
             Tier.BETA,
         ),
         _listing(
@@ -140,7 +150,7 @@ def _single(
     capability: Capability = Capability.SCOPE_READ_LOCAL,
 ) -> Operation[Any]:
     """An operation on one record, whose scope is checked once it is known."""
-    gone = ("RESOURCE_DELETED",) if name in ("belief", "beliefs_why") else ()
+    gone = ("RESOURCE_DELETED",) if name in ("belief", "beliefs_why", "why") else ()
 
     def grants(asked: BaseModel, principal: Principal) -> list[Grant]:  # noqa: ARG001 - the port's shape
         return [Grant(capability, None)]

@@ -128,7 +128,15 @@ def supports_by_record(
 
 
 def counting(records: Records, belief: Belief, supports: Sequence[Support]) -> list[Support]:
-    """Those of a belief's supports that its version counts: not a fact that a cancellation had ended by then."""
+    """Those of a belief's supports that its version counts, each as it weighs there; of a version that an older release derived, all
+    but the facts that a cancellation had ended by then."""
+    if belief.evidence:
+        counted = {(each.source_id, each.polarity): each.weight for each in belief.evidence}
+        return [
+            support._replace(weight=counted[support.source_id, support.polarity])
+            for support in supports
+            if (support.source_id, support.polarity) in counted
+        ]
     ids = {support.source_id for support in supports}
     facts = records.get(belief.tenant_id, ids, seen_at=belief.recorded_from)
     ended = {fact.id for fact in facts.values() if fact.recorded_to is not None}

@@ -8,8 +8,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
-from lamina.kernel.ids import Prefix, parse_id
-from lamina.kernel.records import Stance
+from lamina.kernel.ids import Prefix, parse_id, prefix_of
+from lamina.kernel.records import Stance, layer_of
 from lamina.kernel.time import Axes, Instant, Interval
 from lamina.kernel.wire import BoundText, Limit, LocalBoundText, Request, ScopePath, Text
 from lamina.recall.layers.times import Natural, Range, bad_range, by_the_reference, refuse_two_validities
@@ -32,6 +32,7 @@ __all__ = [
     "TimedRequest",
     "TimelineRequest",
     "View",
+    "WhyRecordRequest",
     "WhyRequest",
 ]
 
@@ -41,6 +42,16 @@ View = Literal["local", "holistic", "descend"]
 
 def _id_of(prefix: Prefix) -> BeforeValidator:
     return BeforeValidator(lambda value: parse_id(value, prefix) if isinstance(value, str) else value)
+
+
+def _memory_id(value: object) -> object:
+    if isinstance(value, str) and (prefix_of(value) is None or layer_of(value) is None):
+        raise Invalid(
+            "INVALID_ID",
+            f"{value[:64]!r} names no memory",
+            hint="the ids that recall shows are explained: belief_…, fact_…, ep_…, concept_… and evt_…",
+        )
+    return value
 
 
 Name = Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX)]
@@ -233,6 +244,12 @@ class ConceptId(_OneRecord):
 
 class WhyRequest(BeliefId):
     """Why a belief is held."""
+
+
+class WhyRecordRequest(_OneRecord):
+    """Why a record of any layer is held."""
+
+    record_id: Annotated[str, BeforeValidator(_memory_id)]
 
 
 class RelatedRequest(Request):

@@ -30,6 +30,7 @@ __all__ = [
     "Why",
     "WhyEdge",
     "WhyNode",
+    "WhyRecord",
 ]
 
 NARRATIVE_MODEL: Final = "extractive"
@@ -185,11 +186,23 @@ class WhyEdge(Result):
 
 
 class SupportGraph(Result):
-    """What the belief rests on, nearest first; ``truncated`` says that there is more than is shown."""
+    """What the record rests on, nearest first; ``truncated`` says that there is more than is shown."""
 
     nodes: list[WhyNode]
     edges: list[WhyEdge]
     truncated: bool
+
+
+class WhyRecord(Result):
+    """A record of any layer, what it rests on down to the events, and that in words. An event rests on nothing: its graph is what was
+    derived from it (``led_to``)."""
+
+    id: str
+    type: str
+    record: EventView | EpisodeView | FactView | BeliefView | ConceptView
+    support_graph: SupportGraph
+    narrative: str
+    narrative_model: str = NARRATIVE_MODEL
 
 
 class Why(Result):

@@ -32,19 +32,33 @@ from lamina.recall.wording import without_cancelled
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 
-__all__ = ["BeliefReasons"]
+__all__ = ["BeliefReasons", "GraphWalk", "joined", "summary_of", "told_of", "walked"]
 
 _NAMED_MAX = 3
 
 
 @dataclass(slots=True)
-class _Walk:
+class GraphWalk:
     """The graph as far as it was walked, breadth first."""
 
     order: list[str] = field(default_factory=list)
     weights: dict[str, float] = field(default_factory=dict)
     edges: list[WhyEdge] = field(default_factory=list)
     truncated: bool = False
+
+    def read(self, store: Store, tenant_id: str, seen_at: Instant | None) -> dict[str, Record | Event]:
+        """What was reached, without the words of what was cancelled."""
+        rested = list(store.records.get(tenant_id, self.order, seen_at=seen_at).values())
+        found: dict[str, Record | Event] = {
+            each.id: each for each in without_cancelled(store, tenant_id, rested, seen_at=seen_at)
+        }
+        event_ids = [each for each in self.order if layer_of(each) is Layer.EVENTS]
+        found.update(store.log.get(tenant_id, event_ids))
+        return found
+
+    def nodes(self, found: Mapping[str, Record | Event]) -> list[WhyNode]:
+        """The nodes of the graph, in the order in which they were reached."""
+        return [_node(each, found.get(each), self.weights.get(each)) for each in self.order]
 
 
 class BeliefReasons:
@@ -58,14 +72,9 @@ class BeliefReasons:
         records, tenant_id = self._store.records, call.principal.tenant_id
         seen_at = one_seen_at(self._store.log, call, request.as_of)
         belief = held_belief(records, call, request.belief_id, seen_at)
-        walk = self._walk(belief, call, seen_at)
-        rested = list(records.get(tenant_id, walk.order, seen_at=seen_at).values())
-        found: dict[str, Record | Event] = {
-            each.id: each for each in without_cancelled(self._store, tenant_id, rested, seen_at=seen_at)
-        }
-        event_ids = [each for each in walk.order if layer_of(each) is Layer.EVENTS]
-        found.update(self._store.log.get(tenant_id, event_ids))
-        nodes = [_node(each, found.get(each), walk.weights.get(each)) for each in walk.order]
+        walk = walked(self._store, belief, call, seen_at)
+        found = walk.read(self._store, tenant_id, seen_at)
+        nodes = walk.nodes(found)
         (view,) = with_tensions(records, call, [belief], seen_at)
         summaries = {node.id: node.summary for node in nodes if node.summary is not None}
         result = Why(
@@ -75,35 +84,37 @@ class BeliefReasons:
         )
         return Answer(result)
 
-    def _walk(self, belief: Belief, call: Call, seen_at: Instant | None) -> _Walk:
-        walk = _Walk()
-        shown = Shown(self._store.records, call.principal.tenant_id, call.may_read, seen_at=seen_at)
-        seen = {belief.id}
-        frontier = [belief.id]
-        for depth in range(limits.WHY_DEPTH_MAX):
-            supports = shown.supports_of(frontier)
-            if depth == 0:
-                held = supports_held(belief, supports.get(belief.id, ()))
-                supports = {belief.id: counting(self._store.records, belief, held)}
-            reached: list[str] = []
-            for record_id in frontier:
-                for support in _strongest_first(supports.get(record_id, ())):
-                    if support.source_id not in seen:
-                        if len(seen) > limits.WHY_NODES_MAX:
-                            walk.truncated = True
-                            continue
-                        seen.add(support.source_id)
-                        reached.append(support.source_id)
-                        walk.weights[support.source_id] = support.weight
-                    edge = WhyEdge(source=record_id, to=support.source_id, relation=_relation(support))
-                    if edge not in walk.edges[-1:]:
-                        walk.edges.append(edge)
-            walk.order += reached
-            frontier = [each for each in reached if layer_of(each) is not Layer.EVENTS]
-            if not frontier:
-                return walk
-        walk.truncated = True
-        return walk
+
+def walked(store: Store, root: Record, call: Call, seen_at: Instant | None) -> GraphWalk:
+    """What a record rests on, nearest first, as far as it lies in scopes that the caller may read."""
+    walk = GraphWalk()
+    shown = Shown(store.records, call.principal.tenant_id, call.may_read, seen_at=seen_at)
+    seen = {root.id}
+    frontier = [root.id]
+    for depth in range(limits.WHY_DEPTH_MAX):
+        supports = shown.supports_of(frontier)
+        if depth == 0:
+            held = supports_held(root, supports.get(root.id, ()))
+            supports = {root.id: counting(store.records, root, held) if isinstance(root, Belief) else held}
+        reached: list[str] = []
+        for record_id in frontier:
+            for support in _strongest_first(supports.get(record_id, ())):
+                if support.source_id not in seen:
+                    if len(seen) > limits.WHY_NODES_MAX:
+                        walk.truncated = True
+                        continue
+                    seen.add(support.source_id)
+                    reached.append(support.source_id)
+                    walk.weights[support.source_id] = support.weight
+                edge = WhyEdge(source=record_id, to=support.source_id, relation=_relation(support))
+                if edge not in walk.edges[-1:]:
+                    walk.edges.append(edge)
+        walk.order += reached
+        frontier = [each for each in reached if layer_of(each) is not Layer.EVENTS]
+        if not frontier:
+            return walk
+    walk.truncated = True
+    return walk
 
 
 def _strongest_first(supports: Sequence[Support]) -> list[Support]:
@@ -121,11 +132,12 @@ def _relation(support: Support) -> str:
 
 
 def _node(node_id: str, found: Record | Event | None, weight: float | None) -> WhyNode:
-    summary = None if found is None or found.excluded else _summary(found)
+    summary = None if found is None or found.excluded else summary_of(found)
     return WhyNode(id=node_id, type=kind_of(node_id), weight=weight, summary=summary)
 
 
-def _summary(found: Record | Event) -> str:
+def summary_of(found: Record | Event) -> str:
+    """A record in a line."""
     if isinstance(found, Event):
         return _cut(text_of(found.content))
     if isinstance(found, Fact):
@@ -161,14 +173,14 @@ def _narrative(
     strongest = sorted(view.supports, key=lambda support: (-support.weight, support.id))
     told = {
         side: [
-            _told(support.id, summaries, found)
+            told_of(support.id, summaries, found)
             for support in strongest
             if support.polarity == side and support.id in summaries
         ][:_NAMED_MAX]
         for side in ("supports", "against")
     }
-    because = f" because {_joined(told['supports'])}" if told["supports"] else ""
-    against = f" Against it speaks {_joined(told['against'])}." if told["against"] else ""
+    because = f" because {joined(told['supports'])}" if told["supports"] else ""
+    against = f" Against it speaks {joined(told['against'])}." if told["against"] else ""
     verb = {
         "contradicted": "I no longer think",
         "uncertain": "I am not sure",
@@ -183,12 +195,14 @@ def _narrative(
     )
 
 
-def _told(record_id: str, summaries: Mapping[str, str], found: Mapping[str, Record | Event]) -> str:
+def told_of(record_id: str, summaries: Mapping[str, str], found: Mapping[str, Record | Event]) -> str:
+    """A record in its own words, with since when it holds."""
     record = found.get(record_id)
     offset = record.from_offset if isinstance(record, Claim) else None
     since = f"on {day_text(record.valid_from, offset)} " if isinstance(record, Record) else ""
     return f"{since}“{summaries[record_id]}” ({record_id})"
 
 
-def _joined(parts: Sequence[str]) -> str:
+def joined(parts: Sequence[str]) -> str:
+    """At least one part, as a list in words."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]

@@ -1,0 +1,125 @@
+"""Why a record of any layer is held: ``GET /v1/why/{record_id}``, beside the contract's of beliefs."""
+
+from __future__ import annotations
+
+from lamina import limits
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.ids import Prefix, prefix_of
+from lamina.kernel.operations import Answer, Call, Grant
+from lamina.kernel.records import Concept, Layer, layer_of
+from lamina.kernel.time import Instant
+from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
+from lamina.kernel.views.parts import kind_of
+from lamina.recall.layers.claims import ClaimReads
+from lamina.recall.layers.events import EventReads
+from lamina.recall.layers.reading import one_seen_at
+from lamina.recall.layers.requests import ConceptId, EpisodeId, EventId, FactId, WhyRecordRequest, WhyRequest
+from lamina.recall.layers.results import SupportGraph, Why, WhyEdge, WhyNode, WhyRecord
+from lamina.recall.layers.understanding import ConceptReads
+from lamina.recall.layers.why import BeliefReasons, GraphWalk, joined, told_of, walked
+from lamina.store.ports.store import Store
+
+__all__ = ["RecordReasons"]
+
+_NAMED_MAX = 3
+
+RecordView = EventView | EpisodeView | FactView | BeliefView | ConceptView
+
+
+class RecordReasons:
+    """Handler of ``GET /v1/why/{record_id}``."""
+
+    def __init__(self, store: Store, events: EventReads, claims: ClaimReads, concepts: ConceptReads) -> None:
+        self._store = store
+        self._events = events
+        self._claims = claims
+        self._concepts = concepts
+        self._beliefs = BeliefReasons(store)
+
+    def why(self, request: WhyRecordRequest, call: Call) -> Answer:
+        """The record with its support graph, as far as that lies in scopes that the caller may read."""
+        record_id = request.record_id
+        if prefix_of(record_id) is Prefix.BELIEF:
+            why: Why = self._beliefs.why(WhyRequest(belief_id=record_id, as_of=request.as_of), call).result
+            return Answer(_explained(record_id, why.belief, why.support_graph, why.narrative))
+        record = self._record(request, call)
+        seen_at = one_seen_at(self._store.log, call, request.as_of)
+        walk = (
+            self._derived(record_id, call, seen_at)
+            if isinstance(record, EventView)
+            else self._rests_on(record_id, call, seen_at)
+        )
+        found = walk.read(self._store, call.principal.tenant_id, seen_at)
+        nodes = [
+            node.model_copy(update={"summary": None})
+            if isinstance(each := found.get(node.id), Concept) and not _may_read_concept(call, each)
+            else node
+            for node in walk.nodes(found)
+        ]
+        summaries = {node.id: node.summary for node in nodes if node.summary is not None}
+        told = [
+            told_of(edge.to, summaries, found)
+            for edge in walk.edges
+            if edge.source == record_id and edge.to in summaries
+        ]
+        graph = SupportGraph(nodes=nodes, edges=walk.edges, truncated=walk.truncated)
+        return Answer(_explained(record_id, record, graph, _narrative(record, told, graph.nodes)))
+
+    def _record(self, request: WhyRecordRequest, call: Call) -> RecordView:
+        record_id, as_of = request.record_id, request.as_of
+        view: RecordView
+        match prefix_of(record_id):
+            case Prefix.FACT:
+                view = self._claims.fact(FactId(fact_id=record_id, as_of=as_of), call).result
+            case Prefix.EPISODE:
+                view = self._events.episode(EpisodeId(episode_id=record_id, as_of=as_of), call).result
+            case Prefix.CONCEPT:
+                view = self._concepts.concept(ConceptId(concept_id=record_id, as_of=as_of), call).result
+            case _:
+                view = self._events.event(EventId(event_id=record_id), call).result
+        return view
+
+    def _rests_on(self, record_id: str, call: Call, seen_at: Instant | None) -> GraphWalk:
+        tenant_id = call.principal.tenant_id
+        root = self._store.records.get(tenant_id, [record_id], seen_at=seen_at)[record_id]
+        return walked(self._store, root, call, seen_at)
+
+    def _derived(self, event_id: str, call: Call, seen_at: Instant | None) -> GraphWalk:
+        """What was derived from an event, each as far as the caller may read its scope."""
+        tenant_id, walk = call.principal.tenant_id, GraphWalk()
+        ids = self._store.records.resting_on(tenant_id, [event_id], seen_at=seen_at).get(event_id, [])
+        scopes = self._store.records.scopes_of(tenant_id, ids)
+        walk.order = [each for each in ids if each in scopes and call.may_read(scopes[each])][
+            : limits.WHY_NODES_MAX
+        ]
+        walk.edges = [WhyEdge(source=event_id, to=each, relation="led_to") for each in walk.order]
+        walk.truncated = len(ids) > limits.WHY_NODES_MAX
+        return walk
+
+
+def _explained(record_id: str, record: RecordView, graph: SupportGraph, narrative: str) -> WhyRecord:
+    return WhyRecord(
+        id=record_id, type=kind_of(record_id), record=record, support_graph=graph, narrative=narrative
+    )
+
+
+def _may_read_concept(call: Call, concept: Concept) -> bool:
+    return call.permits.allows(Grant(Capability.UNDERSTANDING_READ, concept.scope))
+
+
+def _narrative(record: RecordView, told: list[str], nodes: list[WhyNode]) -> str:
+    """The same words for the same state: what the record is, and the first of what it rests on."""
+    because = joined(told[:_NAMED_MAX]) if told else "nothing that is yours to read"
+    events = sum(layer_of(node.id) is Layer.EVENTS for node in nodes)
+    said = f"{events} event{'' if events == 1 else 's'}"
+    if isinstance(record, EventView):
+        return (
+            f"What was derived from it: {because}."
+            if told
+            else "Nothing was derived from it that is yours to read."
+        )
+    if isinstance(record, FactView):
+        return f"It is held with a confidence of {record.confidence:.2f} because of {because}."
+    if isinstance(record, EpisodeView):
+        return f"The episode holds {said}, among them {because}." if told else f"The episode holds {said}."
+    return f"It was put together from {because}, and goes back to {said}."

@@ -1,0 +1,163 @@
+"""Histories told in any order: what is held and believed in the end is the same, to the last figure.
+
+The gate tries a few hundred; ``BELIEF_CASES=5000`` tries so many, ``SIMULATION_SEED`` begins at another seed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from given import ManualClock
+from lamina.kernel.events import Party, Trust
+from lamina.kernel.ids import RandomIds
+from lamina.kernel.records import Belief, Fact, Layer
+from lamina.kernel.time import SECOND_US
+from lamina.language.temporal import find_times
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Span, Triple, Utterance
+from lamina.store.memory import MemoryStore
+from told import DAY, START, Memory
+
+CASES = int(os.environ.get("BELIEF_CASES", "120"))
+FIRST_SEED = int(os.environ.get("SIMULATION_SEED", "1")) * 1_000_000
+STATEMENTS_MAX = 6
+REPLAYED_OF = 6
+"""One history of so many is replayed, too."""
+DAYS = 40
+
+ANA = EntityRef("Ana", "ana", "person")
+SHOP = EntityRef("Shop", "shop", "thing")
+ANAS, BOBS = Party("user:ana", "user", "Ana"), Party("user:bob", "user", "Bob")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A statement: what it claims, who says it on which day, and for when."""
+
+    subject: EntityRef
+    predicate: str
+    value: str | int
+    single: bool
+    negated: bool
+    confidence: float
+    speaker: Party
+    is_read: bool
+    at: int
+    since: int | None
+
+
+class Reader(RulesExtractor):
+    """Reads statements by their number: words are not what is tried here."""
+
+    def __init__(self, said: Sequence[Said]) -> None:
+        super().__init__(find_times, use_parser=False)
+        self._said = said
+
+    def extract(self, utterances: Sequence[Utterance]) -> Iterator[Extraction]:
+        for utterance in utterances:
+            yield Extraction(triples=(_triple(self._said[int(utterance.text)]),))
+
+
+def _triple(said: Said) -> Triple:
+    value = said.value
+    return Triple(
+        subject=said.subject,
+        predicate=said.predicate,
+        object=EntityRef(value, value.casefold(), "place")
+        if isinstance(value, str)
+        else LiteralValue("integer", value),
+        kind="attribute",
+        confidence=said.confidence,
+        evidence=Span(0, 0),
+        valid_from=None if said.since is None else _day(said.since),
+        negated=said.negated,
+        single_valued=said.single,
+    )
+
+
+def _day(number: int) -> datetime:
+    return datetime.fromtimestamp((START + number * DAY) // SECOND_US, UTC)
+
+
+def history(chance: random.Random) -> list[Said]:
+    matter = chance.choice(["lives_in", "seats", "uses"])
+    single = matter != "uses"
+    is_of_ana = matter != "seats" and chance.random() < 0.5  # what others say of her stands beside her word
+    found = []
+    for at in chance.sample(range(DAYS), chance.randint(2, STATEMENTS_MAX)):
+        value: str | int = (
+            chance.choice([100, 200, 300]) if matter == "seats" else chance.choice(["Oslo", "Turku", "Graz"])
+        )
+        since = chance.choice([None, None, None, at - chance.randint(1, 12)])
+        is_read = chance.random() < 0.15
+        found.append(
+            Said(
+                ANA if is_of_ana else SHOP,
+                matter,
+                value if single else "Jenkins",
+                single,
+                chance.random() < (0.15 if single else 0.5),
+                chance.choice([0.95, 0.95, 0.6, 0.4]),
+                ANAS if is_of_ana else chance.choice([ANAS, BOBS]),
+                is_read,
+                at,
+                since,
+            )
+        )
+    return found
+
+
+def told(said: Sequence[Said], order: Sequence[int]) -> Memory:
+    clock = ManualClock(START + 2 * DAYS * DAY)
+    memory = Memory(MemoryStore(clock=clock, ids=RandomIds()), clock, Reader(said))
+    for number in order:
+        each = said[number]
+        trust = Trust.EXTERNAL if each.is_read else Trust.PRINCIPAL
+        memory.tell(str(number), START + each.at * DAY, who=each.speaker, trust=trust)
+    memory.derive()
+    return memory
+
+
+def figures(memory: Memory) -> dict[str, list[Any]]:
+    """What is held and believed, but for ids, recorded times and how often it was revised."""
+    facts: dict[str, Fact] = {each.id: each for each in memory.held(Layer.FACTS)}
+    beliefs: dict[str, Belief] = {each.id: each for each in memory.held(Layer.BELIEFS)}
+
+    def named(claim: Fact | Belief | None) -> tuple[Any, ...] | None:
+        return None if claim is None else (claim.claim_key, claim.valid_from, claim.valid_to)
+
+    return {
+        "facts": sorted(
+            repr((named(f), f.confidence, f.external, f.by_assistant, f.handed_over, f.said_by, f.slot,
+                  named(facts.get(f.supersedes or "")), named(facts.get(f.superseded_by or ""))))
+            for f in facts.values()
+        ),
+        "beliefs": sorted(
+            repr((named(b), b.confidence, b.alpha, b.beta, b.lower, b.upper, b.stance.value, b.external, b.said_by,
+                  sorted(repr(named(beliefs.get(other))) for other in b.contradicts),
+                  sorted((repr(named(facts.get(e.source_id))), e.weight, e.polarity) for e in b.evidence)))
+            for b in beliefs.values()
+        ),
+    }  # fmt: skip
+
+
+def test_what_is_believed_does_not_depend_on_the_order_of_arrival() -> None:
+    print(f"{CASES} histories from seed {FIRST_SEED}")
+    for seed in range(FIRST_SEED, FIRST_SEED + CASES):
+        chance = random.Random(seed)
+        said = history(chance)
+        by_day = sorted(range(len(said)), key=lambda number: said[number].at)
+        order = chance.sample(by_day, len(by_day))
+        assert figures(told(said, by_day)) == figures(told(said, order)), f"seed {seed}, told {order}"
+
+
+def test_a_replay_believes_the_same_in_any_order() -> None:
+    for seed in range(FIRST_SEED, FIRST_SEED + max(1, CASES // REPLAYED_OF)):
+        said = history(random.Random(seed))
+        live, again = told(said, range(len(said))).replayed()
+        assert live == again, f"seed {seed}"
