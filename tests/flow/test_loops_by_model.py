@@ -559,7 +559,7 @@ def test_an_answer_that_a_bug_stumbles_over_stands_aside_and_stays_visible(talk,
     talk.say(MEANT)
     talk.inquirer.step()
     with monkeypatch.context() as patched:
-        patched.setattr("lamina.pipeline.loops.applying.read_answer", lambda *args: 1 / 0)
+        patched.setattr("lamina.pipeline.loops.applying.read_answer", lambda *args, **more: 1 / 0)
         talk.worker.drain()
     (held,) = talk.store.inquiries.unsettled(TENANT, None, 9)
     assert (held.state, held.last_error) == ("failed", "builtins.ZeroDivisionError")
