@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lamina.catalogue import core, relay, session
+from lamina.catalogue import claims, core, relay, session
 from lamina.catalogue.entries import ErrorCode
 
 __all__ = ["CATALOGUE", "ErrorCode"]
 
-CATALOGUE: Final[Mapping[str, ErrorCode]] = {**core.CODES, **relay.CODES, **session.CODES}
+CATALOGUE: Final[Mapping[str, ErrorCode]] = {
+    **core.CODES,
+    **claims.CODES,
+    **relay.CODES,
+    **session.CODES,
+}

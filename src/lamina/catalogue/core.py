@@ -283,19 +283,6 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         STATE,
         "The key was used with another body within 24 hours. Nothing was stored.",
     ),
-    "PHRASE_EXISTS": ErrorCode(
-        "Conflict",
-        STATE,
-        "Another phrase of the tenant has the name or the words, upper and lower case being the same: `details.field` says which, "
-        "`details.name` whose. Nothing was changed.",
-        hint="take that one back first, with DELETE /v1/temporal/phrases/{name}",
-    ),
-    "TOO_MANY_PHRASES": ErrorCode(
-        "Conflict",
-        STATE,
-        "The tenant has as many phrases as it may, `details.phrases_max`.",
-        hint="take one back, with DELETE /v1/temporal/phrases/{name}",
-    ),
     "TOKEN_EXISTS": ErrorCode(
         "Conflict",
         STATE,
@@ -311,13 +298,6 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         STATE,
         "Nothing there that this caller may see; also for paths that do not exist.",
         hint="check the id, or the path",
-    ),
-    "FACT_ENDED": ErrorCode(
-        "Conflict",
-        STATE,
-        "The fact to correct or to retract holds no more: it ended at `details.ended_at`, or `details.superseded_by` took "
-        "its place. Nothing was stored.",
-        hint="correct the fact that holds now",
     ),
     "RESOURCE_DELETED": ErrorCode(
         "Gone",

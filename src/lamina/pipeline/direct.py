@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from lamina.errors import Invalid
 from lamina.kernel.events import Event
-from lamina.kernel.local import Offset, local_bound, midnight_text, to_local
-from lamina.kernel.time import Instant, is_day
+from lamina.kernel.local import Offset, to_local
 from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Span, TakenBack, Triple
 from lamina.pipeline.extract.vocabulary import PREDICATES
+from lamina.pipeline.stating import is_share, require_stated, stated_instant
 
-__all__ = ["direct_extraction", "require_stated", "stated_value"]
+__all__ = ["direct_extraction", "stated_value"]
 
 _STATED_CONFIDENCE = 0.95
 _NAME_MAX = 256
@@ -60,25 +59,6 @@ def direct_extraction(event: Event) -> Extraction | None:
     return Extraction(triples=(triple,))
 
 
-def require_stated(content: Mapping[str, Any]) -> None:
-    """Nothing, or ``ValueError`` for what ``direct_extraction`` would not read beside the claim itself."""
-    bounds: list[Instant | None] = []
-    for name in ("valid_from", "valid_to"):
-        value = content.get(name)
-        try:
-            bounds.append(None if value is None else _instant(value, None))
-        except (Invalid, TypeError) as error:
-            raise ValueError(name, "must be RFC 3339 with a zone, or a date") from error
-    start, end = bounds
-    if start is not None and end is not None and start >= end:
-        raise ValueError("valid_to", "must lie after valid_from")
-    confidence = content.get("confidence")
-    if confidence is not None and not _is_share(confidence):
-        raise ValueError("confidence", "must be a number from 0 to 1")
-    if not isinstance(content.get("negated", False), bool):
-        raise ValueError("negated", "must be true or false")
-
-
 def _validity(content: Mapping[str, Any], offset: Offset | None) -> tuple[datetime | None, datetime | None]:
     try:
         require_stated({name: content.get(name) for name in ("valid_from", "valid_to")})
@@ -86,23 +66,13 @@ def _validity(content: Mapping[str, Any], offset: Offset | None) -> tuple[dateti
         return None, None
     start, end = (content.get(name) for name in ("valid_from", "valid_to"))
     return (
-        None if start is None else to_local(_instant(start, offset), offset),
-        None if end is None else to_local(_instant(end, offset), offset),
+        None if start is None else to_local(stated_instant(start, offset), offset),
+        None if end is None else to_local(stated_instant(end, offset), offset),
     )
 
 
-def _instant(text: str, offset: Offset | None) -> Instant:
-    if not isinstance(text, str):
-        raise TypeError("a time is a text")
-    return local_bound(midnight_text(text, offset) if offset is not None and is_day(text) else text).at
-
-
 def _confidence(value: Any) -> float:
-    return float(value) if _is_share(value) else _STATED_CONFIDENCE
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if is_share(value) else _STATED_CONFIDENCE
 
 
 def _entity(value: Any) -> EntityRef | None:

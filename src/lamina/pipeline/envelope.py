@@ -15,7 +15,7 @@ from lamina.kernel.local import LocalTime
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
 from lamina.kernel.wire import DurationText, InstantText, LocalTimeText, OffsetText, Request, ScopePath, Text
-from lamina.pipeline.direct import require_stated
+from lamina.pipeline.stating import require_stated
 
 if TYPE_CHECKING:  # clients read this module, and what runs operations loads what counts large bodies
     from lamina.kernel.operations import Principal

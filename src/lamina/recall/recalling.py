@@ -291,8 +291,7 @@ class Recalling:
             if explained:
                 scored_event = found.get(each.event.id)
                 signals = {**(scored_event.contributions if scored_event else {}), **each.added}
-            mark = changes.mark_of_turn(each.event.id)
-            one = Held(each.event, each.score, signals, each.superseded, each.needs, mark=mark)
+            one = Held(each.event, each.score, signals, each.superseded, each.needs)
             held[each.event.id in first].append(one)
         limit = plan.limits.get(Layer.EVENTS, 0)
         if Layer.EVENTS in values:
@@ -303,8 +302,6 @@ class Recalling:
             marks |= disputed([one.record for one in shown_of_layer if isinstance(one.record, Fact)])
             for record in shown_of_layer:
                 needs, changed = bound.get(record.record.id, frozenset()), changes.marks.get(record.record.id)
-                if changed is not None:
-                    needs = frozenset({changed.event_id})
                 said_at = None
                 if isinstance(record.record, Fact) and record.record.event_id in events:
                     said_at = events[record.record.event_id].context.observed_at

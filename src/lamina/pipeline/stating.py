@@ -1,0 +1,43 @@
+"""What a stated claim says beside subject, predicate and object, checked at the door: it loads nothing that reads language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lamina.errors import Invalid
+from lamina.kernel.local import Offset, local_bound, midnight_text
+from lamina.kernel.time import Instant, is_day
+
+__all__ = ["is_share", "require_stated", "stated_instant"]
+
+
+def require_stated(content: Mapping[str, Any]) -> None:
+    """Nothing, or ``ValueError`` for what ``pipeline/direct.py`` would not read beside the claim itself."""
+    bounds: list[Instant | None] = []
+    for name in ("valid_from", "valid_to"):
+        value = content.get(name)
+        try:
+            bounds.append(None if value is None else stated_instant(value, None))
+        except (Invalid, TypeError) as error:
+            raise ValueError(name, "must be RFC 3339 with a zone, or a date") from error
+    start, end = bounds
+    if start is not None and end is not None and start >= end:
+        raise ValueError("valid_to", "must lie after valid_from")
+    confidence = content.get("confidence")
+    if confidence is not None and not is_share(confidence):
+        raise ValueError("confidence", "must be a number from 0 to 1")
+    if not isinstance(content.get("negated", False), bool):
+        raise ValueError("negated", "must be true or false")
+
+
+def stated_instant(text: str, offset: Offset | None) -> Instant:
+    """The instant of a stated time; a date is its midnight by the clock of ``offset``. Raises ``Invalid`` or ``TypeError``."""
+    if not isinstance(text, str):
+        raise TypeError("a time is a text")
+    return local_bound(midnight_text(text, offset) if offset is not None and is_day(text) else text).at
+
+
+def is_share(value: Any) -> bool:  # Any: a JSON value
+    """Whether a value is a number from 0 to 1."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
