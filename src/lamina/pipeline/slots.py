@@ -37,10 +37,8 @@ class SlotPlacer:
         value = value_of(fact)
         beside = values if is_denial(fact) else denials
         chain = denials if is_denial(fact) else values
-        # Hearsay that gave way to the last value may fit in behind it once that has an end.
-        gave_way = {value_of(each) for each in beside if each.external} & {
-            value_of(each) for each in chain[-1:]
-        }
+        # Hearsay that gave way to what people said may fit in elsewhere once that has an end.
+        gave_way = any(each.external for each in (*chain[:-1], *beside))
         if not gave_way and all(value_of(each) != value for each in beside):
             # What is denied of other values bears on none that comes last.
             if not chain:
