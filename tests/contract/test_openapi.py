@@ -85,6 +85,13 @@ OPERATIONS = {result.ok().label: result.ok() for result in SCHEMA.get_all_operat
 ASKED = {_plain(label): asked for label, (asked, _, _) in ROWS.items()}
 
 
+PHRASE = {
+    "name": "fiscal_q3",
+    "pattern": "fiscal Q3",
+    "resolves_to": {"valid_during": ["2026-07-01", "2026-10-01"]},
+}
+
+
 class House(Neighbours):
     """A server whose store holds one of everything, with its ids by the name of the parameter they go into."""
 
@@ -103,13 +110,14 @@ class House(Neighbours):
         self.store.jobs.finish([(first, Writes(records=list(records)))])
         row = self.said("GET", "/v1/lifecycle", by=ROOT)["items"][0]["lifecycle_id"]
         audit = self.said("GET", "/v1/audit", by=ROOT)["items"][0]["id"]
+        self.said("POST", "/v1/temporal/phrases", PHRASE, by=ROOT)
         ids = dict(
             zip(("fact_id", "belief_id", "episode_id", "concept_id"), (r.id for r in records), strict=True)
         )
         self.known = ids | {
             "event_id": event.id, "record_id": event.id, "evt_id": event.id, "lce_id": row, "since_lifecycle_id": row, "audit_id": audit,
             "scope": HOME, "path": HOME, "scope_path": HOME.replace("/", "%2F"), "tenant_id": "acme", "actor_id": ROOT,
-            "key": "known", "expected_version": 1,
+            "key": "known", "expected_version": 1, "name": PHRASE["name"],
         }  # fmt: skip
 
     def settle(self) -> None:
