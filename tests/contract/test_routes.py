@@ -14,7 +14,12 @@ from lamina.http.routes import Route
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
 
-PAGES = {"/", "/docs", "/openapi.json"}  # served beside the contracts: they describe the server
+PAGES = {
+    "/",
+    "/docs",
+    "/openapi.json",
+    "/mcp",
+}  # beside the contracts: they describe the server, or speak another protocol
 ALSO_IN_THE_QUERY = {
     "GET /v1/policy/scope",
     "PUT /v1/policy/scope",

@@ -305,9 +305,10 @@ PARTS: dict[str, list[Callable[[World], Part]]] = {
 BY_CALL = {
     "lamina-jwks": "a thread for each reading, whose failure is logged; the next token starts another",
     "lamina-graph": "runs what a row waits for, which gets its error",
+    "lamina-input": "waits for the end of who started the server, and ends it",
 }
 
-NO_THREADS = {"lamina-data"}
+NO_THREADS = {"lamina-data", "lamina-mcp"}
 
 
 def wait_until(holds: Callable[[], bool], between: Callable[[], None]) -> None:

@@ -241,7 +241,9 @@ def test_what_ends_a_claim_is_dated_by_the_clock_of_who_ended_it(parsed):
 
 def test_an_event_is_shown_by_the_clock_that_it_came_with(talk):
     event = talk.say("I moved to Pune yesterday.", "2026-06-30T00:30:00+05:30")
-    assert line_of(event, ()) == '2026-06-30 00:30 Alice: "I moved to Pune yesterday."'
+    assert (
+        line_of(event, ()) == '2026-06-30 00:30 Alice: "I moved to Pune yesterday." (yesterday: 2026-06-29)'
+    )
 
 
 def test_a_loop_that_is_said_again_elsewhere_is_due_on_the_day_named_last(talk):

@@ -143,7 +143,6 @@ def _current(view: View, subject: str, writes: Writes) -> list[Fact]:
         and not isinstance(fact, Loop)
         and (fact.id, fact.version) not in gone
         and fact.id not in stated
-        and not fact.excluded
         and (fact.valid_to is None or fact.valid_to > at)
         # What happened stays so; what is to happen may be called off.
         and (fact.kind != "event" or (fact.valid_from > at and fact.valid_to is not None))
