@@ -26,9 +26,10 @@ def compose(
     """The items of a block under a token budget. Each layer's candidates come best first."""
     said = sorted(candidates.get(Layer.EVENTS, ()), key=lambda item: -item.score)
     events = _fitting(said, max_tokens, ())
+    told_by = {event.id for event in events}
     beside: list[Item] = []
     for layer, share in shape.shares.items():
-        free = [item for item in candidates.get(layer, ()) if shape.named or _adds(item, events)]
+        free = [item for item in candidates.get(layer, ()) if shape.named or _adds(item, told_by)]
         most = FACTS_MAX if layer is Layer.FACTS and not shape.named else len(free)
         beside += _fitting(free[:most], int(max_tokens * share), events)
     left = max_tokens - sum(item.tokens for item in beside)
@@ -75,11 +76,11 @@ def _sides_together(items: Sequence[Item]) -> list[Item]:
     return list(ordered.values())
 
 
-def _adds(item: Item, events: Iterable[Item]) -> bool:
+def _adds(item: Item, told_by: Collection[str]) -> bool:
     """Whether a line tells what none of the events does: that a fact may have changed, none does."""
     if not isinstance(item.value, Fact) or item.changed is not None:
         return True
-    return item.value.event_id not in {event.id for event in events}
+    return item.value.event_id not in told_by
 
 
 def _fitting(items: Sequence[Item], budget: int, beside: Collection[Item]) -> list[Item]:
