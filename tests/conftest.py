@@ -26,6 +26,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 WORKER_MIB_MAX: Final = 1536
 """Two workers, what they start and an editor fit into 8 GB."""
 
+EXAMPLE_CHARS_MAX: Final = 500
+"""A longer text is there to be hostile, and parsing it ahead would take seconds that its test does not need."""
+
 
 _examples: dict[Path, list[str]] = defaultdict(list)
 _module: Path | None = None
@@ -48,7 +51,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     share()
     for item in session.items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-            _examples[item.path] += [each for each in item.callspec.params.values() if isinstance(each, str)]
+            given = item.callspec.params.values()
+            _examples[item.path] += [
+                each for each in given if isinstance(each, str) and len(each) <= EXAMPLE_CHARS_MAX
+            ]
 
 
 @pytest.hookimpl(wrapper=True)

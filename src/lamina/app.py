@@ -37,6 +37,7 @@ from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
+from lamina.http.doors import made_on_demand
 from lamina.http.errors import from_validation
 from lamina.http.relay.bridge import Bridge, bridge_operations
 from lamina.http.relay.help import LimitTable
@@ -53,7 +54,6 @@ from lamina.kernel.time import Clock, SystemClock
 from lamina.language.temporal import find_times
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
-from lamina.mcp.door import McpDoor
 from lamina.models.counter import WordPieceCounter
 from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
@@ -234,16 +234,20 @@ def build_server(
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
-    door = McpDoor(
-        gateway,
-        (*cortex, *relay, *session),
-        {"cortex": cortex, "relay": relay, "session": session},
-        pool=pool,
-        clock=clock,
-        refusal=from_validation,
-    )
+
+    def mcp_door() -> ASGIApp:
+        from lamina.mcp.door import McpDoor  # with its SDK, a quarter of what a start imports
+
+        groups = {"cortex": cortex, "relay": relay, "session": session}
+        operations = (*cortex, *relay, *session)
+        return McpDoor(gateway, operations, groups, pool=pool, clock=clock, refusal=from_validation)
+
     application = create_application(
-        gateway, routes, pool=pool, hosts=_LOOPBACK if unsigned else None, doors={"/mcp": door}
+        gateway,
+        routes,
+        pool=pool,
+        hosts=_LOOPBACK if unsigned else None,
+        doors={"/mcp": made_on_demand(mcp_door, pool)},
     )
     return Server(
         settings,

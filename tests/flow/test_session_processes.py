@@ -1,10 +1,14 @@
-"""The promise of the two calls over real processes: model and worker are away, come back, and one dies in the middle."""
+"""The promise of the two calls over real processes: model and worker are away, come back, and one dies in the middle.
+
+``OUTAGE_TURNS`` is how many turns are taken meanwhile.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
 import json
+import os
 import threading
 import time
 from collections import Counter
@@ -22,9 +26,10 @@ from lamina.session.folding import Said, fold_turn
 from lamina.store.sqlite import SqliteStore
 from processes import answers, free_port, kill, run, start, wait_until
 
-SESSIONS, TURNS = 20, 50
+SESSIONS = 10
+TURNS = int(os.environ.get("OUTAGE_TURNS", "240")) // SESSIONS
 LEFT = TURNS - limits.SESSION_WINDOW_TURNS
-KILLED_AFTER = 200
+KILLED_AFTER = SESSIONS * LEFT // 4
 NAMES = [f"s-{n}" for n in range(SESSIONS)]
 
 

@@ -37,12 +37,23 @@ def named(extractor: RulesExtractor, text: str) -> list[tuple[str, str, bool]]:
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_the_whole_run_of_its_words(extractor: RulesExtractor, name: str) -> None:
-    assert named(extractor, f"My name is {name}.") == [("name_is", name, False)]
-    assert named(extractor, f"My name is {name} and I live in Freiburg.") == [("name_is", name, False)]
-    assert named(extractor, f"Hi, I'm {name}.") == [("name_is", name, True)]
-    assert named(extractor, f"Good morning, this is {name}.") == [("name_is", name, True)]
+@pytest.mark.parametrize(
+    ("text", "name", "introduces"),
+    [
+        (frame.format(name), name, introduces)
+        for name in NAMES
+        for frame, introduces in (
+            ("My name is {}.", False),
+            ("My name is {} and I live in Freiburg.", False),
+            ("Hi, I'm {}.", True),
+            ("Good morning, this is {}.", True),
+        )
+    ],
+)
+def test_a_name_is_the_whole_run_of_its_words(
+    extractor: RulesExtractor, text: str, name: str, introduces: bool
+) -> None:
+    assert named(extractor, text) == [("name_is", name, introduces)]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
@@ -16,7 +18,7 @@ from lamina.http.errors import error_response
 from lamina.http.inbound import inbound_of, log
 from lamina.http.origins import refuse_other_pages
 
-__all__ = ["guarded_door"]
+__all__ = ["guarded_door", "made_on_demand"]
 
 _ENTERED: Final = "lamina.entered"
 """Under which key of the ASGI scope the application finds the request as the gateway takes it, and who calls."""
@@ -26,6 +28,29 @@ def guarded_door(gateway: Gateway, door: ASGIApp, path: str, pool: ThreadPoolExe
     """The application, for callers who are known. Pages of other origins are refused in every preset: what a protocol's
     own rules say of Origin holds whether or not its callers show tokens."""
     return _Guarded(gateway, door, path, pool)
+
+
+def made_on_demand(make: Callable[[], ASGIApp], pool: ThreadPoolExecutor) -> ASGIApp:
+    """The application that ``make`` gives, made by the first request: what it imports costs those nothing who never ask."""
+    return _OnDemand(make, pool)
+
+
+class _OnDemand:
+    def __init__(self, make: Callable[[], ASGIApp], pool: ThreadPoolExecutor) -> None:
+        self._make = make
+        self._pool = pool
+        self._lock = threading.Lock()
+        self._door: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        door = self._door or await asyncio.get_running_loop().run_in_executor(self._pool, self._made)
+        await door(scope, receive, send)
+
+    def _made(self) -> ASGIApp:
+        with self._lock:
+            if self._door is None:
+                self._door = self._make()
+            return self._door
 
 
 class _Guarded:
