@@ -31,7 +31,7 @@ def append(port: int, number: int) -> dict[str, Any] | None:
         {"Content-Type": "application/json", "X-Cortex-Idempotency-Key": f"line-{number}"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=30) as response:
+        with urllib.request.urlopen(request, timeout=300) as response:
             answer: dict[str, Any] = json.load(response)
             return answer
     except (OSError, http.client.HTTPException, ValueError):
@@ -39,7 +39,7 @@ def append(port: int, number: int) -> dict[str, Any] | None:
 
 
 def lines(port: int) -> Counter[int]:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/read?path={LOG}", timeout=30) as response:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/read?path={LOG}", timeout=300) as response:
         return Counter(json.loads(line)["n"] for line in json.load(response)["content"].splitlines())
 
 
@@ -65,7 +65,7 @@ def test_a_kill_in_the_middle_of_appends_doubles_and_loses_none(tmp_path: Path) 
         wait_until(lambda: answers(port))
         with ThreadPoolExecutor(WRITERS) as pool:
             writing = [pool.submit(write, number) for number in range(WRITES)]
-            assert enough.wait(120), "the writes were too slow to be interrupted"
+            assert enough.wait(300), "the writes were too slow to be interrupted"
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             assert len(writing) == WRITES

@@ -42,9 +42,8 @@ class Model(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def model() -> Iterator[str]:
-    Model.asked.clear()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_address[1]}/v1"
@@ -52,10 +51,12 @@ def model() -> Iterator[str]:
     server.server_close()
 
 
-@pytest.fixture
-def lamina(tmp_path: Path, model: str) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def lamina(tmp_path_factory: pytest.TempPathFactory, model: str) -> Iterator[str]:
+    """A server with its worker and a model, where each test is another user."""
+    folder = tmp_path_factory.mktemp("lamina")
     environment = os.environ | {"LAMINA_LLM_URL": model, "LAMINA_LLM_MODEL": "tiny"}
-    command = [sys.executable, "-m", "lamina", "serve", "--port", "0", "--data", str(tmp_path)]
+    command = [sys.executable, "-m", "lamina", "serve", "--port", "0", "--data", str(folder)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True)
     assert process.stderr is not None
     url = process.stderr.readline().split("serves ")[1].split()[0]
@@ -122,11 +123,11 @@ def test_the_chat_remembers_from_one_run_to_the_next(lamina: str, model: str) ->
 
 @pytest.mark.slow
 def test_the_worker_folds_with_the_model_of_the_settings(lamina: str) -> None:
-    turn = {**WHO, "role": "user", "sessionId": "eggs"}
+    turn = {**WHO, "userId": "cook", "role": "user", "sessionId": "eggs"}
     for number, dish in enumerate(DISHES.split()):
         body = turn | {"text": f"I need eggs for {dish}.", "timestamp": f"2026-05-13T10:00:{number:02}Z"}
         assert httpx.post(f"{lamina}/ingest", json=body, timeout=300).status_code == 200
-    wait_for(lambda: brief(lamina, "eggs")["rollingSummary"] == "They spoke of eggs.")
+    wait_for(lambda: brief(lamina, "eggs", "cook")["rollingSummary"] == "They spoke of eggs.")
     folds = [each for each in Model.asked if "running summary" in each[0]["content"]]
     assert json.loads(folds[1][1]["content"])["summary"] == "They spoke of eggs."
 

@@ -74,7 +74,7 @@ def flip_pack(folder: Path, seed: int = 1) -> None:
 
 def doctor(folder: Path, *more: str) -> dict[str, dict[str, str]]:
     command = [sys.executable, "-m", "lamina", "doctor", "--data", str(folder), "--json", *more]
-    done = subprocess.run(command, capture_output=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, check=False, timeout=300)
     return {check["name"]: check for check in json.loads(done.stdout)}
 
 

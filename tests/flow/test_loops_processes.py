@@ -108,14 +108,14 @@ def test_what_a_model_found_late_is_found_once_though_a_worker_dies(
         wait_until(lambda: len(model.requests) >= len(USERS))
         assert [brief(port, user) for user in USERS] == [[]] * len(USERS)
         model.status = 200
-        wait_until(lambda: len(model.asked) >= 3, 30)
+        wait_until(lambda: len(model.asked) >= 3)
         kill(processes[-1])
         processes.append(work())
         held = sorted(f"The {thing} hanging" for thing in THINGS)
-        wait_until(lambda: all(len(brief(port, user)) == 5 for user in USERS), 60)
-        wait_until(lambda: len({turn["turn"] for turn in model.asked}) == TURNS, 30)
+        wait_until(lambda: all(len(brief(port, user)) == 5 for user in USERS))
+        wait_until(lambda: len({turn["turn"] for turn in model.asked}) == TURNS)
         store = SqliteStore(tmp_path, durable=False)
-        wait_until(lambda: store.inquiries.counts()["applied"] == TURNS * len(USERS), 30)
+        wait_until(lambda: store.inquiries.counts()["applied"] == TURNS * len(USERS))
         store.close()
         kill(processes[-1])
 
@@ -128,7 +128,7 @@ def test_what_a_model_found_late_is_found_once_though_a_worker_dies(
             }
         requests = len(model.requests)
         processes.append(run("replay", "--data", str(tmp_path), LAMINA_EMBED="lazy", **told))
-        assert processes[-1].wait(60) == 0
+        assert processes[-1].wait(300) == 0
         assert {user: loops(tmp_path, user) for user in USERS} == before
         assert len(model.requests) == requests
     finally:

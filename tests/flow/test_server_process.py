@@ -27,7 +27,7 @@ from processes import answers, free_port, kill, run, start, wait_until
 
 SCOPE = "org:acme/user:alice"
 WRITES = 5000
-KILLED_AFTER = 500  # early enough that deriving what was kept does not take the gate's time
+KILLED_AFTER = 150  # early enough that deriving what was kept does not take the time of the gate
 WRITERS = 8
 
 
@@ -95,7 +95,7 @@ def test_kill_9_in_the_middle_of_writes_loses_no_acknowledged_event(
     enough = threading.Event()
     writing = threading.Thread(target=write_until_it_dies, args=(port, acknowledged, enough))
     writing.start()
-    assert enough.wait(60), "the writes were too slow to be interrupted"
+    assert enough.wait(300), "the writes were too slow to be interrupted"
     os.killpg(process.pid, signal.SIGKILL)  # the worker is in the same group
     writing.join()
     process.wait()
@@ -106,7 +106,7 @@ def test_kill_9_in_the_middle_of_writes_loses_no_acknowledged_event(
     wait_until(lambda: answers(port))
     try:
         store = SqliteStore(folder, durable=False)
-        wait_until(lambda: sum(store.jobs.backlog().values()) == 0, 90)
+        wait_until(lambda: sum(store.jobs.backlog().values()) == 0)
         # More than was acknowledged may be there: a commit whose answer never left.
         assert set(store.log.get("local", acknowledged)) == set(acknowledged)
         total = store.log.count("local", [Scope(SCOPE)])
@@ -133,7 +133,7 @@ def test_stopping_the_server_stops_its_worker(tmp_path: Path, after_s: float) ->
     wait_until(lambda: answers(port))
     time.sleep(after_s)
     process.terminate()
-    process.wait(20)
+    process.wait(300)
 
     def nobody_left() -> bool:
         try:
@@ -142,7 +142,7 @@ def test_stopping_the_server_stops_its_worker(tmp_path: Path, after_s: float) ->
             return True
         return False
 
-    wait_until(nobody_left, 10)
+    wait_until(nobody_left)
 
 
 def test_a_worker_whose_server_was_killed_ends_by_itself(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_worker_whose_server_was_killed_ends_by_itself(tmp_path: Path) -> None
                 return False
         return True
 
-    wait_until(lock_is_free, 15)
+    wait_until(lock_is_free)
 
 
 def left_behind(folder: Path) -> int:
@@ -174,7 +174,7 @@ def left_behind(folder: Path) -> int:
 
 def stop(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
-    process.wait(20)
+    process.wait(300)
 
 
 def test_a_clean_stop_leaves_all_in_the_database(server: tuple[Path, int, subprocess.Popen[bytes]]) -> None:
@@ -197,7 +197,7 @@ def test_a_worker_that_stops_last_leaves_all_in_the_database_and_so_does_a_repla
         for number in range(3):
             assert write(port, number)
         worker = run("worker", "--data", str(tmp_path))
-        wait_until(lambda: sum(backlog_of(tmp_path / "lamina.db").values()) == 0, 90)
+        wait_until(lambda: sum(backlog_of(tmp_path / "lamina.db").values()) == 0)
         stop(server)
         assert left_behind(tmp_path) > 0
         stop(worker)
@@ -207,5 +207,5 @@ def test_a_worker_that_stops_last_leaves_all_in_the_database_and_so_does_a_repla
             kill(worker)
     assert left_behind(tmp_path) == 0
     replay = run("replay", "--data", str(tmp_path))
-    assert replay.wait(90) == 0
+    assert replay.wait(300) == 0
     assert left_behind(tmp_path) == 0

@@ -181,7 +181,7 @@ def test_turns_taken_while_all_was_down_are_told_at_once_and_worded_once_and_in_
         assert 0 < unworded(store) < SESSIONS * LEFT
 
         processes.append(work())
-        wait_until(lambda: unworded(store) == 0, 120)
+        wait_until(lambda: unworded(store) == 0)
         told = {session: caller.brief(session, TURNS)["rollingSummary"] for session in NAMES}
         assert told == {session: " ".join(f"{session} {n}" for n in range(LEFT)) for session in NAMES}
         caller.connection.close()

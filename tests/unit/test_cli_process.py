@@ -20,7 +20,7 @@ all_there = threading.Barrier(12)
 
 def take():
     libc.malloc(ctypes.c_size_t(100))
-    all_there.wait(30)
+    all_there.wait(300)
 
 threads = [threading.Thread(target=take) for _ in range(12)]
 for thread in threads:

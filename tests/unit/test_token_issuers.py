@@ -215,7 +215,7 @@ def test_callers_share_one_reading_and_wait_a_bounded_time(monkeypatch: pytest.M
 
     def slow() -> bytes:
         asked.append(1)
-        go.wait(10)
+        go.wait(300)
         return json.dumps({"keys": [rsa_jwk()]}).encode()
 
     source = RenewedKeys(JWT_ISSUER, Form.JWT, slow, lambda: 0.0)

@@ -56,11 +56,11 @@ def test_writes_that_wait_share_a_commit_and_one_failure_takes_no_other(
 
     def hold(_: apsw.Connection) -> None:
         entered.set()
-        go.wait(10)
+        go.wait(300)
 
     with ThreadPoolExecutor(8) as pool:
         first = pool.submit(writer.write, hold)
-        entered.wait(10)
+        entered.wait(300)
         connection.set_commit_hook(lambda: bool(commits.append(None)))
         rest = [pool.submit(insert, writer, number) for number in (1, 2, 2, 3)]
         while len(writer._waiting) < 4:
@@ -103,11 +103,11 @@ def test_waiting_writes_of_one_kind_are_done_as_one(
 
     def hold(_: apsw.Connection) -> None:
         entered.set()
-        go.wait(10)
+        go.wait(300)
 
     Joinable.calls.clear()
     held = writer.post(hold)
-    entered.wait(10)
+    entered.wait(300)
     writes = [writer.post(Joinable(n) if n is not None else lambda _: None) for n in given]
     go.set()
     held.result(10)
@@ -149,11 +149,11 @@ def test_closing_finishes_what_is_queued_and_refuses_what_comes_later(connection
 
     def hold(_: apsw.Connection) -> None:
         entered.set()
-        go.wait(10)
+        go.wait(300)
 
     with ThreadPoolExecutor(4) as pool:
         pool.submit(writer.write, hold)
-        entered.wait(10)
+        entered.wait(300)
         queued = pool.submit(insert, writer, 1)
         while not writer._waiting:
             pass

@@ -57,7 +57,7 @@ class Server:
             headers={"Content-Type": "application/json", "X-Cortex-Actor": actor},
         )
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
+            with urllib.request.urlopen(request, timeout=300) as response:
                 text = response.read()
         except urllib.error.HTTPError as error:
             raise SystemExit(f"{verb} {path}: {error.code} {error.read().decode()}") from error
@@ -65,7 +65,7 @@ class Server:
 
     def stop(self) -> None:
         os.kill(self.process.pid, signal.SIGINT)
-        self.process.wait(60)
+        self.process.wait(300)
 
 
 def say(server: Server, text: str, scope: str, actor: str, at: str, **directives: Any) -> str:
