@@ -172,3 +172,34 @@ def test_memory_is_what_it_would_be_without_what_was_cancelled(make_memory: Make
     tell(fresh, *(each for number, each in enumerate(story) if number not in gone))
     assert memory.shown() == fresh.shown(), f"seed {seed}"
     assert claims(memory) == claims(fresh), f"seed {seed}"
+
+
+def uses(*, negated: bool = False, since: str | None = None) -> dict[str, Any]:
+    claim = {"kind": "triple", "subject": "Ana", "predicate": "uses", "object": "Jenkins", "negated": negated}
+    return claim if since is None else {**claim, "valid_from": since}
+
+
+def test_a_documents_denial_that_joined_a_persons_stands_with_the_next_one(make_memory: MakeMemory) -> None:
+    memory = make_memory()
+    told = (
+        (uses(negated=True), START, False),
+        (uses(), START + 2 * DAY, False),
+        (uses(negated=True), START + 20 * DAY, True),
+    )
+    tell(memory, *told, (uses(negated=True), START + 9 * DAY, False))
+    beginnings = sorted((fact.negated, fact.valid_from) for fact in memory.held(Layer.FACTS))
+    assert beginnings == [(False, START + 2 * DAY), (True, START), (True, START + 9 * DAY)]
+
+
+def test_of_one_instant_what_was_said_last_counts_in_any_order(make_memory: MakeMemory) -> None:
+    """A denial, the claim and a denial again, all as of one day: what arrives late joins no later word of its kind."""
+    day = "2026-03-23T09:00:00Z"
+    claimed = (
+        (uses(since=day), START + 28 * DAY, False),
+        (uses(since="2026-03-08T09:00:00Z"), START + 12 * DAY, False),
+    )
+    again, denied = (
+        (uses(negated=True, since=day), START + 29 * DAY, False),
+        (uses(negated=True), START + 21 * DAY, False),
+    )
+    both_ways(make_memory, *claimed, again, denied)

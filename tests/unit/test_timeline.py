@@ -232,6 +232,10 @@ def test_a_document_ends_and_denies_nothing_that_a_person_says() -> None:
     assert (drawn(*told), denied(*told)) == ([("a", 9, 10)], [("a", 10, None)])
     told = [not_said("a", 10), denial]
     assert (drawn(*told), denied(*told)) == ([], [("a", 10, None)])
+    told = [not_said("a", 30), denial]
+    assert (drawn(*told), denied(*told)) == ([], [("a", 20, None)])
+    told = [not_said("a", 30), said("a", 25), denial]
+    assert (drawn(*told), denied(*told)) == ([("a", 25, 30)], [("a", 30, None), ("a", 20, 25)])
 
 
 @pytest.mark.parametrize("seed", range(300))

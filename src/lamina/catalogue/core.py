@@ -302,8 +302,9 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "RESOURCE_DELETED": ErrorCode(
         "Gone",
         STATE,
-        "The record was deleted: a belief because its confidence fell below the floor, a fact that is to be corrected because "
-        "what it rests on was cancelled. `as_of` reads it as it was held before.",
+        "The record was deleted: a belief because its confidence fell below the floor (`audit_id` names the row of the deletion) or because "
+        "it was merged into another one (`merged_into`), any record because what it rested on was cancelled. `as_of` reads it as it was held "
+        "before.",
     ),
     "SCOPE_REGISTRATION_EXISTS": ErrorCode(
         "Conflict",

@@ -221,17 +221,13 @@ def why(
 ) -> None:
     """Show what a record rests on, down to what was said; of what was said, what rests on it."""
     from lamina.cli import show
-    from lamina.cli.reasons import reasons_of, record_of, require_explicable
+    from lamina.cli.reasons import require_explicable
     from lamina.cli.remote import connected
 
-    kind = require_explicable(record_id)
+    require_explicable(record_id)
     with connected(url, actor, None) as client:
-        if kind == "belief":
-            reasons = client.beliefs.why(record_id)
-            return show.json(reasons) if as_json else show.why(reasons)
-        if as_json:
-            return show.json(record_of(client, record_id))
-        return show.record(reasons_of(client, record_id))
+        reasons = client.why(record_id)
+    return show.json(reasons) if as_json else show.why(reasons)
 
 
 def tail(

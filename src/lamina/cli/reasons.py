@@ -1,9 +1,9 @@
-"""What any record rests on, read record by record: for ``lamina why`` of what the server explains no further."""
+"""Records in words, one after the other: for the pages of ``lamina why`` and of what was learned."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from lamina import limits
@@ -15,45 +15,23 @@ from lamina.kernel.local import LocalTime, day_text, offset_of_or_none
 from lamina.kernel.records import Stance
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.kernel.views.parts import ClaimedView, DerivedView, LiteralView, kind_of
-from lamina.recall.layers.results import SupportGraph, WhyEdge, WhyNode
+from lamina.kernel.views.parts import ClaimedView, DerivedView, LiteralView
 
-__all__ = ["Reasons", "reasons_of", "record_of", "require_explicable", "words_of"]
-
-NODES_MAX: Final = 60
-"""Each is read by a call of its own: what a person looks at, and not what a memory holds."""
+__all__ = ["InWords", "in_words", "require_explicable", "words_of"]
 
 WORDED_MAX: Final = 20
-"""How many records a page says in words beside their ids; each takes a call of its own as well."""
+"""How many records a page says in words beside their ids; each takes a call of its own."""
 
-_GONE: Final = "(gone, no longer held, or not yours to read)"
+_RecordView = EventView | EpisodeView | FactView | BeliefView | ConceptView
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """A record in words, and what it rests on: relation, weight and id of each."""
+class InWords:
+    """A record in words, what is to be said of it, and the stance of a belief that is doubted."""
 
     words: str
     said_of_it: str = ""
     doubt: str = ""
-    rests_on: tuple[tuple[str, float | None, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Reasons:
-    """A record in words, and the graph below it."""
-
-    id: str
-    words: str
-    said_of_it: str
-    graph: SupportGraph
-
-
-@dataclass(slots=True)
-class _Walk:
-    nodes: list[WhyNode] = field(default_factory=list)
-    edges: list[WhyEdge] = field(default_factory=list)
-    truncated: bool = False
 
 
 def require_explicable(record_id: str) -> Prefix:
@@ -78,87 +56,56 @@ def words_of(client: Client, record_ids: Sequence[str]) -> dict[str, str]:
     }
 
 
-def reasons_of(client: Client, record_id: str) -> Reasons:
-    """A record and what it rests on, nearest first, down to the events; of an event, what rests on it."""
-    told = _told(client, record_id)
-    walk = _Walk()
-    frontier, seen = [(record_id, told)], {record_id}
-    goes_on = prefix_of(record_id) is not Prefix.EVENT
-    for _ in range(limits.WHY_DEPTH_MAX if goes_on else 1):
-        reached: list[tuple[str, _Told]] = []
-        for parent, known in frontier:
-            for relation, weight, child in known.rests_on:
-                if child not in seen:
-                    if len(walk.nodes) == NODES_MAX:
-                        walk.truncated = True
-                        continue
-                    seen.add(child)
-                    found = _found(client, child)
-                    words = _GONE if found is None else _cut(found.words)
-                    walk.nodes.append(WhyNode(id=child, type=kind_of(child), weight=weight, summary=words))
-                    if found is not None and prefix_of(child) is not Prefix.EVENT:
-                        reached.append((child, found))
-                walk.edges.append(WhyEdge(source=parent, to=child, relation=relation))
-        frontier = reached
-    graph = SupportGraph(nodes=walk.nodes, edges=walk.edges, truncated=walk.truncated)
-    return Reasons(record_id, told.words, told.said_of_it, graph)
+def in_words(record: _RecordView) -> InWords:
+    """A record of any layer in words."""
+    match record:
+        case FactView():
+            return _fact(record)
+        case BeliefView():
+            return _belief(record)
+        case EpisodeView():
+            return _episode(record)
+        case ConceptView():
+            return _concept(record)
+        case _:
+            return _event(record)
 
 
-def _told(client: Client, record_id: str) -> _Told:
-    return _READ[require_explicable(record_id)](client, record_id)
-
-
-def _found(client: Client, record_id: str) -> _Told | None:
+def _found(client: Client, record_id: str) -> InWords | None:
     try:
-        return _told(client, record_id)
+        return in_words(_READ[require_explicable(record_id)](client, record_id))
     except (NotFound, Forbidden, Gone, Invalid):
         return None
 
 
-def _fact(client: Client, record_id: str) -> _Told:
-    fact = client.facts.get(record_id)
+def _fact(fact: FactView) -> InWords:
     said = f"fact, {_holds(fact)}"
     if fact.superseded_by is not None:
         said += f", superseded by {fact.superseded_by}"
-    return _Told(
-        _claimed(fact), said, rests_on=tuple(("extracted_from", None, each) for each in fact.supports)
-    )
+    return InWords(_claimed(fact), said)
 
 
-def _belief(client: Client, record_id: str) -> _Told:
-    belief = client.beliefs.get(record_id)
-    rests_on = tuple(
-        ("contradicted_by" if each.polarity == "against" else "supported_by", each.weight, each.id)
-        for each in belief.supports
-    )
+def _belief(belief: BeliefView) -> InWords:
     doubt = "" if belief.stance is Stance.SUPPORTED else belief.stance.value
-    return _Told(_claimed(belief), f"belief, {_holds(belief)}", doubt, rests_on)
+    return InWords(_claimed(belief), f"belief, {_holds(belief)}", doubt)
 
 
-def _episode(client: Client, record_id: str) -> _Told:
-    episode = client.episodes.get(record_id)
+def _episode(episode: EpisodeView) -> InWords:
     span = f"{rfc3339(episode.started_at)[:16]} to {rfc3339(episode.ended_at)[:16]}"
     who = ", ".join(episode.actors_involved)
-    rests_on = tuple(("contains", None, each) for each in episode.events)
-    return _Told(episode.name, f"episode, {span}" + (f", with {who}" if who else ""), rests_on=rests_on)
+    return InWords(episode.name, f"episode, {span}" + (f", with {who}" if who else ""))
 
 
-def _concept(client: Client, record_id: str) -> _Told:
-    concept = client.understanding.get(record_id)
-    known = concept.supported_by
-    each_kind = (known.concepts, known.beliefs, known.facts, known.episodes, known.events)
-    rests_on = tuple(("synthesized_from", None, each) for ids in each_kind for each in ids)
+def _concept(concept: ConceptView) -> InWords:
     words = f"{concept.name}: {concept.summary}" if concept.summary else concept.name
-    return _Told(words, f"concept, {_holds(concept)}", rests_on=rests_on)
+    return InWords(words, f"concept, {_holds(concept)}")
 
 
-def _event(client: Client, record_id: str) -> _Told:
-    event = client.events.get(record_id)
+def _event(event: EventView) -> InWords:
     said = (
         f"event, happened {_happened(event)}, recorded {rfc3339(event.context.recorded_at)} in {event.scope}"
     )
-    words = f"{event.observed_actor.name or event.actor}: {text_of(event.content or {})}"
-    return _Told(words, said, rests_on=tuple(("led_to", None, each) for each in event.derives))
+    return InWords(f"{event.observed_actor.name or event.actor}: {text_of(event.content or {})}", said)
 
 
 def _happened(event: EventView) -> str:
@@ -166,24 +113,13 @@ def _happened(event: EventView) -> str:
     return str(LocalTime(context.observed_at, offset_of_or_none(context.observed_offset)))
 
 
-_READ: Final[dict[Prefix, Callable[[Client, str], _Told]]] = {
-    Prefix.FACT: _fact,
-    Prefix.BELIEF: _belief,
-    Prefix.EPISODE: _episode,
-    Prefix.CONCEPT: _concept,
-    Prefix.EVENT: _event,
+_READ: Final[dict[Prefix, Callable[[Client, str], _RecordView]]] = {
+    Prefix.FACT: lambda client, record_id: client.facts.get(record_id),
+    Prefix.BELIEF: lambda client, record_id: client.beliefs.get(record_id),
+    Prefix.EPISODE: lambda client, record_id: client.episodes.get(record_id),
+    Prefix.CONCEPT: lambda client, record_id: client.understanding.get(record_id),
+    Prefix.EVENT: lambda client, record_id: client.events.get(record_id),
 }
-
-
-def record_of(client: Client, record_id: str) -> EventView | EpisodeView | FactView | ConceptView:
-    """The record itself, as the HTTP API words it."""
-    reads: dict[Prefix, Callable[[str], EventView | EpisodeView | FactView | ConceptView]] = {
-        Prefix.FACT: client.facts.get,
-        Prefix.EPISODE: client.episodes.get,
-        Prefix.CONCEPT: client.understanding.get,
-        Prefix.EVENT: client.events.get,
-    }
-    return reads[require_explicable(record_id)](record_id)
 
 
 def _claimed(record: FactView | BeliefView) -> str:

@@ -13,13 +13,14 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from lamina.cli.reasons import Reasons
+from lamina.cli.reasons import in_words
 from lamina.client.options import Stage
 from lamina.client.results import LifecycleEvent, Stored
 from lamina.errors import Invalid
 from lamina.kernel.shown import escaped, shown
 from lamina.kernel.time import rfc3339
-from lamina.recall.layers.results import SupportGraph, Why, WhyNode
+from lamina.kernel.views import BeliefView
+from lamina.recall.layers.results import SupportGraph, WhyNode, WhyRecord
 from lamina.recall.requests import View
 
 __all__ = [
@@ -29,7 +30,6 @@ __all__ = [
     "json",
     "lifecycle_event",
     "plain",
-    "record",
     "stage",
     "stored",
     "table",
@@ -123,18 +123,16 @@ def context(out: Console, block: str) -> None:
         out.print(text)
 
 
-def why(reasons: Why) -> None:
-    """A belief, and below it what it rests on."""
-    console().print(plain(reasons.narrative))
-    _support(reasons.belief.id, reasons.support_graph)
-
-
-def record(reasons: Reasons) -> None:
-    """A record in words, and below it what it rests on."""
+def why(reasons: WhyRecord) -> None:
+    """A record in words, and below it what it rests on; of an event what rests on it."""
     out = console()
-    out.print(plain(reasons.words), style="bold")
-    out.print(plain(reasons.said_of_it), style="dim")
-    _support(reasons.id, reasons.graph)
+    if isinstance(reasons.record, BeliefView):
+        out.print(plain(reasons.narrative))
+    else:
+        told = in_words(reasons.record)
+        out.print(plain(told.words), style="bold")
+        out.print(plain(told.said_of_it), style="dim")
+    _support(reasons.id, reasons.support_graph)
 
 
 def _support(root: str, graph: SupportGraph) -> None:

@@ -94,7 +94,8 @@ class BeliefReviser:
         held = self._held(matter, scope)
         facts = self._facts(matter, event.scope)
         if scope != event.scope:
-            facts |= self._facts(matter, scope) | self._facts_behind(held)
+            facts |= self._facts(matter, scope)
+        facts |= self._facts_behind(held, facts)
         drawn = convictions(self._attested(list(facts.values()), scope))
         standing = [each for each in drawn if each.posterior.mean >= CONFIDENCE_FLOOR]
         named = _named(event, scope, standing, held)
@@ -155,9 +156,9 @@ class BeliefReviser:
         )
         return {each.id: each for each in found if isinstance(each, Belief)}
 
-    def _facts_behind(self, beliefs: dict[str, Belief]) -> dict[str, Fact]:
-        """The facts of other scopes on which beliefs rest."""
-        ids = sorted({each.source_id for belief in beliefs.values() for each in belief.evidence})
+    def _facts_behind(self, beliefs: dict[str, Belief], known: Collection[str]) -> dict[str, Fact]:
+        """The facts of other scopes on which beliefs rest, beside those that are known."""
+        ids = sorted({each.source_id for belief in beliefs.values() for each in belief.evidence} - {*known})
         found = (self._view.record(each) for each in ids)
         return {each.id: each for each in found if isinstance(each, Fact) and each.recorded_to is None}
 

@@ -10,13 +10,15 @@ from typing import Any, Final
 from lamina import limits
 from lamina.errors import Forbidden, Invalid, NotFound
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.events import LifecycleRow, Stage, stages_done
+from lamina.kernel.events import EventDraft, LifecycleRow, Stage, stages_done
+from lamina.kernel.feedback import judges
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.envelope import EnvelopeDirectives, Item, PartyIn, draft_of
+from lamina.pipeline.judging import Judging
 from lamina.pipeline.requests import (
     BatchCaptured,
     BulkExperience,
@@ -65,16 +67,17 @@ class Capturing:
         self._store = store
         self._watch = watch
         self._ids = ids
+        self._judging = Judging(store.records)
 
     def experience(self, request: Experience, call: Call) -> Answer:
         """Store one experience; with ``wait``, answer when the stage is done."""
         envelope = request.envelope
         scope = Scope(envelope.scope)
         self._may_consolidate(envelope.directives, call)
-        draft = draft_of(envelope, scope, call.principal)
         key = IdempotencyKey(
             call.principal.tenant_id, call.principal.actor, SINGLE_FAMILY, envelope.idempotency_key
         )
+        draft = self._completed(draft_of(envelope, scope, call.principal), key, call)
         (appended,) = self._store.log.append([Capture(draft, key, call.body_hash())])
         if request.wait in (None, Stage.CAPTURED):
             return _captured(appended)
@@ -122,7 +125,16 @@ class Capturing:
             batch_id=batch_id,
         )
         key = IdempotencyKey(principal.tenant_id, principal.actor, BULK_FAMILY, item.idempotency_key)
-        return Capture(draft, key, item_hash(item))
+        return Capture(self._completed(draft, key, call), key, item_hash(item))
+
+    def _completed(self, draft: EventDraft, key: IdempotencyKey, call: Call) -> EventDraft:
+        """Feedback with what it is of. What was sent before is recognised whatever became of its target since."""
+        if (
+            not judges(draft.modality, draft.content)
+            or self._store.idempotency.find(key, call.now) is not None
+        ):
+            return draft
+        return self._judging.completed(draft, call)
 
     def by_key(self, request: ByKey, call: Call) -> Answer:
         """The event that a key of the caller's own led to, from a single write or from a batch."""

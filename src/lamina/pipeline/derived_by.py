@@ -12,6 +12,7 @@ from typing import Final
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.pipeline.corrected import EXTRACTOR as CORRECTIONS
 from lamina.pipeline.extract.extractor import NAME
+from lamina.pipeline.judged import EXTRACTOR as FEEDBACK
 from lamina.pipeline.loops import applying, keeping
 from lamina.store.rules.rederivation import VECTORS
 
@@ -20,11 +21,12 @@ __all__ = ["DERIVED_BY"]
 DERIVED_BY: Final[Mapping[str, str]] = {
     "facts": NAME,
     "corrections": CORRECTIONS,
+    "feedback": FEEDBACK,
     "what may have changed": "1",
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
     "stated claims": "2",
-    "beliefs": "2",
+    "beliefs": "3",
     "episodes": "1",
     "concepts": "1",
     "search rows": "1",

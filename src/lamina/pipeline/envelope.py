@@ -10,6 +10,7 @@ from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.canonical import canonical, holds_nul, not_finite
 from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
+from lamina.kernel.feedback import VERDICTS, judges
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.local import LocalTime
 from lamina.kernel.scopes import Scope
@@ -65,6 +66,16 @@ Content = Annotated[
                         "confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
                         "negated": {"type": "boolean"},
                         "media": _MEDIA,
+                    },
+                },
+                {
+                    "title": "feedback",
+                    "required": ["target_id", "verdict"],
+                    "properties": {
+                        "kind": {"const": "json"},
+                        "target_id": {"type": "string", "pattern": "^(fact|belief)_"},
+                        "verdict": {"enum": list(VERDICTS)},
+                        "note": {"type": ["string", "null"], "maxLength": limits.CORRECTION_WORDS_LENGTH_MAX},
                     },
                 },
                 {
@@ -177,13 +188,19 @@ class Item(Request):
     @model_validator(mode="before")
     @classmethod
     def _older_name(cls, value: Any) -> Any:
-        return with_older_name(value)
+        return _with_kind(with_older_name(value))
 
     @field_validator("content")
     @classmethod
     def _content(cls, value: dict[str, Any]) -> dict[str, Any]:
         _check_content(value)
         return value
+
+    @model_validator(mode="after")
+    def _verdict(self) -> Item:
+        if judges(self.modality, self.content):
+            _check_verdict(self.content)
+        return self
 
 
 class Envelope(Item):
@@ -198,6 +215,37 @@ def with_older_name(value: Any) -> Any:
         value = {**value, "observed_actor": value["actor"]}
         del value["actor"]
     return value
+
+
+def _with_kind(value: Any) -> Any:  # Any: whatever came in
+    """Feedback with the kind of its content, which its verdict says already."""
+    if not isinstance(value, dict) or value.get("modality") != Modality.FEEDBACK:
+        return value
+    content = value.get("content")
+    if isinstance(content, dict) and "verdict" in content and "kind" not in content:
+        return {**value, "content": {"kind": "json", **content}}
+    return value
+
+
+def _check_verdict(content: dict[str, Any]) -> None:
+    extra = sorted(content.keys() - {"kind", "target_id", "verdict", "note"})
+    if content["kind"] != "json":
+        raise _wrong("content.kind", "must be json for feedback with a verdict")
+    if extra:
+        raise _wrong(f"content.{extra[0][:64]}", "is no field of feedback: target_id, verdict and note are")
+    target = content.get("target_id")
+    if not isinstance(target, str) or prefix_of(target) not in (Prefix.FACT, Prefix.BELIEF):
+        raise _wrong("content.target_id", "must be the id of a fact or a belief")
+    if content["verdict"] not in VERDICTS:
+        raise _wrong("content.verdict", f"must be one of {', '.join(VERDICTS)}")
+    note = content.get("note")
+    if note is None:
+        return
+    if not isinstance(note, str) or not note.strip():
+        raise _wrong("content.note", "must be text that is not blank")
+    if len(note) > limits.CORRECTION_WORDS_LENGTH_MAX:
+        most = limits.CORRECTION_WORDS_LENGTH_MAX
+        raise _wrong("content.note", f"has {len(note)} characters, {most} are allowed")
 
 
 def _check_content(content: dict[str, Any]) -> None:

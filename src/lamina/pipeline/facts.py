@@ -12,9 +12,19 @@ from dataclasses import dataclass, replace
 from lamina import limits
 from lamina.kernel.corrections import Correction, correction_of
 from lamina.kernel.events import Event, Trust
+from lamina.kernel.feedback import Feedback, feedback_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import to_local
-from lamina.kernel.records import Entity, Fact, Layer, Mention, ObjectValue, Subject, value_slot
+from lamina.kernel.records import (
+    Entity,
+    Fact,
+    Layer,
+    Mention,
+    ObjectValue,
+    Subject,
+    claim_key_of,
+    value_slot,
+)
 from lamina.kernel.time import SECOND_US, Instant, from_datetime
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.beside import end_others, ends, may_end, stands_beside, under_author
@@ -23,6 +33,8 @@ from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import author_of, is_assistants, is_handed_over, is_hearsay
+from lamina.pipeline.judged import EXTRACTOR as FEEDBACK
+from lamina.pipeline.judged import end_judged, ends_claim, triple_judged
 from lamina.pipeline.matters import denials_of, family_of, is_shared, slot_of, words_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
@@ -82,6 +94,10 @@ class FactResolver:
         event = self._view.event
         if (correction := correction_of(event)) is not None:
             self._correct(correction, writes)
+            return writes
+        if (feedback := feedback_of(event)) is not None:
+            if event.directives.wants("facts"):
+                self._judge(feedback, writes)
             return writes
         if event.directives.wants("entities"):
             _note_mentions(event, extraction, writes)
@@ -150,6 +166,27 @@ class FactResolver:
             single = held.slot is not None and not is_shared(held)
             self._in_slot(fact, fact.slot, writes, single=single, of_person=False)
         put_behind(self._view, held, fact, writes)
+
+    def _judge(self, feedback: Feedback, writes: Writes) -> None:
+        """Take a verdict for the judge's word."""
+        event = self._view.event
+        if feedback.verdict == "irrelevant":
+            return
+        claim = _claim(event, triple_judged(event, feedback))
+        if ends_claim(feedback):
+            negated = feedback.claim.negated
+            judged = claim_key_of(
+                claim.subject.id, feedback.claim.predicate, claim.object.key, negated=negated
+            )
+            held = [
+                fact
+                for fact in self._held(writes, claim_key=judged)
+                if _holds_at(fact, event.context.observed_at)
+            ]
+            if end_judged(self._view, held, feedback, writes):
+                return
+        _note_claim_entities(event, claim, writes)
+        self._place(event, claim, 0, FEEDBACK, writes)
 
     def _in_slot(self, fact: Fact, slot: str, writes: Writes, *, single: bool, of_person: bool) -> None:
         values = slot

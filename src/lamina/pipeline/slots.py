@@ -37,8 +37,9 @@ class SlotPlacer:
         value = value_of(fact)
         beside = values if is_denial(fact) else denials
         chain = denials if is_denial(fact) else values
-        # Hearsay that gave way to what people said may fit in elsewhere once that has an end.
-        gave_way = any(each.external for each in (*chain[:-1], *beside))
+        before = [*chain[:-1], *beside]
+        # Hearsay that gave way to what people said may fit in elsewhere once that has an end: also where it joined a person's word.
+        gave_way = any(each.external for each in before) or self._moved(before, fact.valid_from, writes)
         if not gave_way and all(value_of(each) != value for each in beside):
             # What is denied of other values bears on none that comes last.
             if not chain:
@@ -46,7 +47,9 @@ class SlotPlacer:
                 return
             # A denial may have come between what was said of the value that is last.
             last = [each for each in chain if value_of(each) == value_of(chain[-1])]
-            if self._at_end(last, fact, writes):
+            # Of one instant what was said last counts: that takes all that was said of it.
+            is_shared_instant = fact.valid_from == chain[-1].valid_from and len(last) < len(chain)
+            if not is_shared_instant and self._at_end(last, fact, writes):
                 return
         self._redraw([*values, *denials], fact, writes)
 
@@ -87,6 +90,14 @@ class SlotPlacer:
         ended = replace(last, valid_to=fact.valid_from, to_offset=fact.from_offset, superseded_by=fact.id)
         put_version(event, last, ended, writes, superseded_by=fact.id)
         return True
+
+    def _moved(self, facts: Sequence[Fact], at: Instant, writes: Writes) -> bool:
+        """Whether facts that are over by an instant rest on a statement that says so of a later one."""
+        ids = {each.id for each in facts}
+        stored = self._view.supports_of(ids) if ids else {}
+        said = [each for found in stored.values() for each in found]
+        said += [each for each in writes.supports if each.record_id in ids]
+        return any(each.relation == EXTRACTED_FROM and each.ordinal > at for each in said)
 
     def _add(self, fact: Fact, writes: Writes) -> None:
         writes.records.append(fact)

@@ -177,10 +177,20 @@ def _denied_beside(own: _Told, others: _Told, periods: Sequence[Period]) -> list
         while over is not None:
             start, until = over.holds_from - 1, over.holds_from
             over = next((each for each in beside if _covers(each, start)), None)
-        ends = [each.holds_from for each in beside if each.holds_from > start]
+        after = min((each for each in beside if each.holds_from > start), key=_begins, default=None)
+        if after is not None and after.denies and (until is None or until >= after.holds_from):
+            # Of one value they are one denial, which a person's word carries on.
+            said = (*denied.statements, *after.statements)
+            found[found.index(after)] = replace(after, holds_from=start, statements=said)
+            continue
+        ends = [] if after is None else [after.holds_from]
         ends += [] if until is None else [until]
         found.append(replace(denied, holds_from=start, holds_to=min(ends, default=None)))
     return found
+
+
+def _begins(period: Period) -> tuple[Instant, bool]:
+    return period.holds_from, period.denies
 
 
 def _start_of_stretch(periods: Sequence[Period], last: Period, *, room: int) -> Instant:

@@ -216,12 +216,14 @@ def test_why_explains_every_id_that_recall_shows(run, live, client):
         assert any(event_id in page.stdout for event_id in event_ids)
         assert any(text in page.stdout for text in said)
     fact = next(iter(client.facts.iterate(predicate="lives_in")))
-    assert json.loads(run("why", fact.id, "--json").stdout)["supports"] == [event_ids[0]]
+    as_json = json.loads(run("why", fact.id, "--json").stdout)
+    assert (as_json["type"], as_json["record"]["supports"]) == ("fact", [event_ids[0]])
+    assert event_ids[0] in [edge["to"] for edge in as_json["support_graph"]["edges"]]
     assert f"led to “{fact.text}” {fact.id}" in run("why", event_ids[0]).stdout
 
 
 def test_why_shows_a_part_of_what_is_too_much_and_says_so(run, live, client, monkeypatch):
-    monkeypatch.setattr("lamina.cli.reasons.NODES_MAX", 3)
+    monkeypatch.setattr("lamina.limits.WHY_NODES_MAX", 3)
     tell(live, client, *(f"We met at {hour} o'clock." for hour in range(1, 7)), session="monday")
     (episode,) = client.episodes.list().items
     page = run("why", episode.id).stdout

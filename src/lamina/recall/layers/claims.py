@@ -8,6 +8,7 @@ from typing import Any
 from lamina import limits
 from lamina.errors import Gone
 from lamina.kernel.changes import MayHaveChanged
+from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.records import Belief, Fact, Layer, ObjectValue, Record, Stance, Support
 from lamina.kernel.time import Axes, Instant
@@ -160,18 +161,38 @@ class ClaimReads:
 def held_belief(records: Records, call: Call, belief_id: str, as_of: Instant | None) -> Belief:
     """The belief as it is held, now or at ``as_of``.
 
-    A belief whose last version has ended without a successor has been deleted: ``Gone`` (RESOURCE_DELETED).
+    One whose last version has ended without a successor is ``Gone`` (RESOURCE_DELETED): it was merged into another (``merged_into``),
+    fell below the floor (``audit_id``), or what it rested on is held no more.
     """
     belief = one_record(records, call, Belief, belief_id, as_of=as_of)
     ended = belief.recorded_to is not None and (as_of is None or belief.recorded_to <= as_of)
     if ended and belief.superseded_by is None:
-        raise Gone(
+        raise _gone(belief)
+    return belief
+
+
+def _gone(belief: Belief) -> Gone:
+    by, hint = belief.closed_by, "as_of reads it as it was held before"
+    if by is not None and prefix_of(by) is Prefix.BELIEF:
+        return Gone(
+            "RESOURCE_DELETED",
+            "this belief was merged into another one, which says the same",
+            hint=f"read that one, merged_into; {hint}",
+            details={"id": belief.id, "merged_into": by},
+        )
+    if by is not None and prefix_of(by) is Prefix.AUDIT:
+        return Gone(
             "RESOURCE_DELETED",
             "this belief was deleted: its confidence fell below the floor",
-            hint="as_of reads it as it was held before",
-            details={"id": belief_id},
+            hint=hint,
+            details={"id": belief.id, "audit_id": by},
         )
-    return belief
+    return Gone(
+        "RESOURCE_DELETED",
+        "this belief has ended: what it rested on was cancelled, or is held no more",
+        hint=hint,
+        details={"id": belief.id},
+    )
 
 
 def with_tensions(
