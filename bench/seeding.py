@@ -22,6 +22,7 @@ import apsw
 import numpy as np
 
 from corpus import Corpus, Said
+from lamina.index.rows import event_row
 from lamina.kernel.operations import Principal
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
@@ -33,7 +34,7 @@ from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.envelope import Envelope, draft_of
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction, Utterance
-from lamina.pipeline.indexing import event_row, vector_rows
+from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.worker import Worker
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.log import Capture

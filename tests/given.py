@@ -111,6 +111,13 @@ def land(store: Store, writes: Writes, **more: Any) -> Event:
     return event
 
 
+def land_indexed(store: Store, writes: Writes, **more: Any) -> Event:
+    """As ``land``, and no event waits to be indexed any more: what is findable is what was written."""
+    event = land(store, writes, **more)
+    finish_all(store, Stage.INDEXED)
+    return event
+
+
 def name_id(prefix: Prefix, name: str) -> str:
     return derived_id(prefix, NOON, name)
 

@@ -187,6 +187,7 @@ COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 INDEX_BYTES_MAX: Final = (
     1_000_000_000  # of the scopes searched lately, in memory: some 800,000 rows of a chat
 )
+TURNS_WAITING_READ_MAX: Final = 20_000  # the newest of a scope that wait to be indexed, by their words: a second or two for who asks first
 QUERY_LENGTH_MAX: Final = 4096
 NATURAL_LENGTH_MAX: Final = 256  # of a time in words
 PHRASE_LENGTH_MAX: Final = 64  # of a tenant's own words for a time

@@ -6,7 +6,21 @@ from dataclasses import replace
 
 import pytest
 
-from given import ALICE, BOB, TENANT, episode, fact, land, support, text_row, vector_row
+from given import (
+    ALICE,
+    BOB,
+    STAGES,
+    TENANT,
+    append,
+    episode,
+    fact,
+    finish_all,
+    land,
+    support,
+    text_row,
+    vector_row,
+)
+from lamina.kernel.events import Stage
 from lamina.store.ports.index import TextRow, Tip
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
@@ -139,6 +153,36 @@ def test_the_tip_is_where_reading_a_scope_ends(store: Store) -> None:
     put(store, text_row("fact_2", "tea", BOB))
     assert store.index.tip(TENANT, ALICE, "m").changes == store.index.changes(TENANT, ALICE) == 1
     assert store.index.tip("other", ALICE, "m") == Tip(0, 0, 0, 0)
+
+
+def test_the_tip_tells_how_far_the_log_goes_and_what_waits(store: Store) -> None:
+    first, second = append(store, "one"), append(store, "two", scope=BOB)
+    assert store.index.tip(TENANT, ALICE, "m").log == first[0].position
+    assert store.index.tip(TENANT, BOB, "m").log == second[0].position
+    assert store.index.tip(TENANT, ALICE, "m").waiting_since == first[0].recorded_at
+    for stage in STAGES[:-1]:
+        finish_all(store, stage)
+        assert store.index.tip(TENANT, ALICE, "m").waiting_since == first[0].recorded_at
+    finish_all(store, STAGES[-1])
+    assert store.index.tip(TENANT, ALICE, "m").waiting_since is None
+    assert store.index.tip("other", BOB, "m") == Tip(0, 0, 0, 0)
+
+
+def test_what_is_not_indexed_waits_in_the_order_of_the_log(store: Store) -> None:
+    one, two, three = (append(store, text)[0] for text in ("one", "two", "three"))
+    append(store, "elsewhere", scope=BOB)
+    assert store.index.waiting(TENANT, ALICE, 0, 10) == [one, two, three]
+    assert store.index.waiting(TENANT, ALICE, one.position, 10) == [two, three]
+    assert store.index.waiting(TENANT, ALICE, 0, 2) == [two, three], "the newest, where there are more"
+    assert store.index.waiting("other", ALICE, 0, 10) == []
+    changes = store.index.changes(TENANT, ALICE)
+    store.log.cancel(TENANT, two.id)
+    assert store.index.waiting(TENANT, ALICE, 0, 10) == [one, three]
+    assert store.index.changes(TENANT, ALICE) > changes, "who has taken it in must learn of it"
+    finish_all(store)
+    assert store.index.waiting(TENANT, ALICE, 0, 10) == [one, three]
+    finish_all(store, Stage.INDEXED)
+    assert store.index.waiting(TENANT, ALICE, 0, 10) == []
 
 
 def test_excluded_rows_take_no_place_among_the_best(store: Store) -> None:

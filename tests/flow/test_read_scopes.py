@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from lamina.index.rows import record_row
+from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Stage
-from lamina.pipeline.indexing import event_row
 
 ORG, TEAM, ALICE, BOB = (
     "org:acme",

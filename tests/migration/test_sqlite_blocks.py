@@ -223,6 +223,8 @@ HOT: Mapping[str, str] = {
     "query_lifecycle": r"lifecycle_tenant \(tenant_id=\? AND sequence>\?",
     "mentions_in_scopes": "PRIMARY KEY",
     "find_text": "text_row_record",
+    "index_tip": r"job_scope \(tenant_id=\? AND scope=\? AND stage=\?",
+    "waiting_events": r"job_scope \(tenant_id=\? AND scope=\? AND stage=\? AND position>\?",
     "texts_after": "text_row_scope",
     "last_commit": r"PRIMARY KEY \(tenant_id=\?",
     "find_standing": "PRIMARY KEY",

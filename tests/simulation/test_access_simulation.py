@@ -27,13 +27,13 @@ from lamina.app import build_server
 from lamina.errors import Forbidden, LaminaError
 from lamina.gateway import Inbound
 from lamina.http.errors import envelope
-from lamina.index.rows import record_row
+from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Stage
 from lamina.kernel.operations import Principal
 from lamina.kernel.records import Subject
 from lamina.kernel.scopes import Scope
 from lamina.models.ports import Encoded, quantise
-from lamina.pipeline.indexing import event_row, vector_rows
+from lamina.pipeline.indexing import vector_rows
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.lifecycle import LifecycleDraft

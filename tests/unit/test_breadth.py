@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from given import ALICE, NOON, TENANT, CountedIds, ManualClock, land, text_row
+from given import ALICE, NOON, TENANT, CountedIds, ManualClock, land_indexed, text_row
 from lamina.index.resident import ResidentIndexes
 from lamina.index.vectors import pack
 from lamina.kernel.operations import Principal
@@ -50,7 +50,7 @@ def retriever() -> Retriever:
         )
         for number in range(TURNS)
     ]
-    land(store, Writes(texts=rows))
+    land_indexed(store, Writes(texts=rows))
     packed = pack(unit_rows(np.random.default_rng(3).standard_normal((TURNS, DIMENSIONS)).astype(np.float32)))
     store.index.embed(
         [

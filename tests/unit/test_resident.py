@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from given import ALICE, BOB, NOON, TENANT, CountedIds, ManualClock, draft, finish_all, land, text_row
+from given import ALICE, BOB, NOON, TENANT, CountedIds, ManualClock, draft, finish_all, land_indexed, text_row
 from lamina.index import vectors
 from lamina.index.best import best
 from lamina.index.columns import NONE
@@ -36,7 +36,7 @@ def store() -> MemoryStore:
 
 
 def put(store: MemoryStore, *rows: TextRow) -> None:
-    land(store, Writes(texts=list(rows)))
+    land_indexed(store, Writes(texts=list(rows)))
 
 
 def turn(number: int, words: str, **more: object) -> TextRow:

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from given import ALICE, BOB, TENANT, CountedIds, ManualClock, land, text_row, vector_row
+from given import (
+    ALICE,
+    BOB,
+    TENANT,
+    CountedIds,
+    ManualClock,
+    append,
+    claim,
+    land_indexed,
+    text_row,
+    vector_row,
+)
 from lamina.errors import Unavailable
 from lamina.index.best import best, closest
 from lamina.index.resident import ResidentIndexes
+from lamina.index.rows import event_row
 from lamina.index.scope import ScopeIndex
 from lamina.index.vectors import pack
+from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.store.memory import MemoryStore
@@ -66,7 +80,7 @@ def index_event(store: MemoryStore, name: str, scope: Scope = ALICE) -> None:
     """Text and vector in one commit, as the worker lands them."""
     text = text_row(name, "harbour", scope, layer=Layer.EVENTS)
     vector = vector_row(name, scope, pooled=pack(EAST[None])[0])
-    land(store, Writes(texts=[text], vectors=[vector]), scope=scope)
+    land_indexed(store, Writes(texts=[text], vectors=[vector]), scope=scope)
 
 
 def read(resident: ResidentIndexes, scope: Scope) -> ScopeIndex:
@@ -189,3 +203,95 @@ def test_the_closest_are_found_where_a_sample_tells_nothing_of_them() -> None:
     distances = np.full(40_000, 300, np.uint16)
     distances[: 16 * 300 : 16] = 10  # what a sample sees is nearer than all the rest
     assert len(closest(distances, np.ones(40_000, np.bool_).take, 4000)) >= 2000
+
+
+# ---- turns that are not indexed yet
+
+
+def words_of(event: Event, **more: object) -> TextRow:
+    return replace(event_row(event, (), wants_vector=False), **more)  # type: ignore[arg-type] # fields of a row
+
+
+def index_words(store: MemoryStore, *texts: TextRow) -> None:
+    """The two stages that make the oldest turn findable, as the worker lands them."""
+    (job,) = claim(store, limit=1)
+    store.jobs.finish([(job, Writes())])
+    (job,) = claim(store, Stage.INDEXED, limit=1)
+    store.jobs.finish([(job, Writes(texts=list(texts)))])
+
+
+def with_term(index: ScopeIndex, term: str, **bounds: int) -> list[str]:
+    scores = index.bm25(Layer.EVENTS, [term], {term: 1.0}, 3.0)
+    mask = index.mask(Layer.EVENTS, **bounds) & (scores > 0)  # type: ignore[arg-type]
+    return sorted(index.record_id(place) for place in np.flatnonzero(mask))
+
+
+def test_a_turn_indexed_between_two_reads_is_not_missed(store: MemoryStore, rows: Between) -> None:
+    resident = indexes(rows)
+    (event,) = append(store, "the zeppelin")
+    read_tip = rows.tip
+
+    def tip(*asked: object) -> object:
+        found = read_tip(*asked)  # type: ignore[operator]
+        if found.waiting_since is not None and store.index.tip(TENANT, ALICE, "m").text == 0:
+            index_words(store, words_of(event))
+        return found
+
+    rows.tip = tip  # type: ignore[attr-defined]
+    assert with_term(read(resident, ALICE), "zeppelin") == [event.id]
+
+
+def test_keys_that_come_when_a_turn_is_indexed_find_it_too(store: MemoryStore, rows: Between) -> None:
+    resident = indexes(rows)
+    (event,) = append(store, "the zeppelin")
+    assert with_term(read(resident, ALICE), "airship") == []
+    index_words(store, words_of(event, keys="airship"))
+    index = read(resident, ALICE)
+    assert (with_term(index, "airship"), with_term(index, "zeppelin")) == ([event.id], [event.id])
+    assert (index.events, index.frequency("zeppelin"), index.frequency("airship")) == (1, 1, 1)
+
+
+def test_words_that_changed_while_a_turn_waited_take_the_place_of_the_old(
+    store: MemoryStore, rows: Between
+) -> None:
+    resident = indexes(rows)
+    before, event, behind = append(store, "one", "zeppelin", "three", session="s-1")
+    read(resident, ALICE)
+    index_words(store, words_of(before))
+    index_words(store, words_of(event, terms="balloon"))
+    index = read(resident, ALICE)
+    assert (with_term(index, "zeppelin"), with_term(index, "balloon")) == ([], [event.id])
+    assert (index.events, index.frequency("zeppelin"), index.terms_total) == (
+        3,
+        0,
+        read(indexes(rows), ALICE).terms_total,
+    )
+    (place,) = np.flatnonzero(index.holds([event.id]))
+    beside = index.neighbours(np.array([place]), index.mask(Layer.EVENTS))
+    assert [index.record_id(at) for at in beside] == [before.id, behind.id]
+
+
+def test_a_turn_that_is_indexed_late_stands_where_it_was_said(store: MemoryStore, rows: Between) -> None:
+    first, failing, last = append(store, "one", "two", "three", session="s-1")
+    rows_in_order = [words_of(first), words_of(last), words_of(failing)]
+    land_indexed(store, Writes(texts=rows_in_order))
+    index = read(indexes(rows), ALICE)
+    (place,) = np.flatnonzero(index.holds([failing.id]))
+    beside = index.neighbours(np.array([place]), index.mask(Layer.EVENTS))
+    assert [index.record_id(at) for at in beside] == [first.id, last.id]
+
+
+def test_a_turn_that_waits_is_there_from_when_it_was_recorded(store: MemoryStore, rows: Between) -> None:
+    (event,) = append(store, "zeppelin")
+    index = read(indexes(rows), ALICE)
+    assert with_term(index, "zeppelin", recorded_to=event.recorded_at) == [event.id]
+    assert with_term(index, "zeppelin", recorded_to=event.recorded_at - 1) == []
+    assert index.waiting_since == event.recorded_at
+
+
+def test_a_cancelled_turn_is_not_found_though_it_waited(store: MemoryStore, rows: Between) -> None:
+    resident = indexes(rows)
+    gone, kept = append(store, "zeppelin", "zeppelin")
+    read(resident, ALICE)
+    store.log.cancel(TENANT, gone.id)
+    assert with_term(read(resident, ALICE), "zeppelin") == [kept.id]

@@ -68,3 +68,8 @@ class Occurrences:
 
     terms: array[int] = field(default_factory=lambda: array("I"))
     places: array[int] = field(default_factory=lambda: array("I"))
+
+    def add(self, terms: array[int], place: int) -> None:
+        """The terms are at a place."""
+        self.terms.extend(terms)
+        self.places.extend(array("I", (place,)) * len(terms))

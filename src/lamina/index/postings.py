@@ -24,7 +24,7 @@ Counts = NDArray[np.float32]
 
 
 class Postings:
-    """Postings of one kind of rows. Terms and places are small integers; places only ever rise."""
+    """Postings of one kind of rows. Terms and places are small integers. Places rise, but for a row that gets a term later."""
 
     def __init__(self) -> None:
         self._starts: NDArray[np.int64] = np.zeros(1, np.int64)
@@ -53,7 +53,7 @@ class Postings:
         return base + (len(tail[0]) if tail else 0)
 
     def of(self, term: int) -> tuple[Places, Counts]:
-        """(n,) rising places of a term, and (n,) how often each has it."""
+        """(n,) places of a term, each once, and (n,) how often each has it."""
         places, counts = self._places[:0], self._counts[:0]
         if term + 1 < len(self._starts):
             inside = slice(self._starts[term], self._starts[term + 1])

@@ -1,12 +1,47 @@
-"""The index rows of derived records."""
+"""The index rows of events and of derived records."""
 
 from __future__ import annotations
 
-from lamina.kernel.records import Belief, Concept, Episode, Fact, Record
-from lamina.language.tokens import analyse
+from collections.abc import Sequence
+from typing import Final
+
+from lamina.kernel.events import Event, role_of, text_of
+from lamina.kernel.local import to_local
+from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record
+from lamina.language.questions import sentence_shares
+from lamina.language.tokens import analyse, event_terms
 from lamina.store.ports.index import TextRow
 
-__all__ = ["record_row"]
+__all__ = ["event_row", "record_row"]
+
+_KEYED_KINDS: Final = frozenset(
+    {"identity", "role", "place", "possession", "relation", "preference", "quantity", "state_change"}
+)
+
+
+def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool) -> TextRow:
+    """The event as search sees it: day, speaker and words, and beside them what its lasting claims say plainly."""
+    text = text_of(event.content)
+    speaker = event.observed_actor.display_name
+    asking, own = sentence_shares(text)
+    keys = [term for fact in facts if fact.kind in _KEYED_KINDS for term in analyse(fact.text)]
+    return TextRow(
+        tenant_id=event.tenant_id,
+        record_id=event.id,
+        layer=Layer.EVENTS,
+        scope=event.scope,
+        recorded_at=event.recorded_at,
+        observed_at=event.context.observed_at,
+        session=event.session,
+        speaker=speaker,
+        role=role_of(event),
+        characters=len(text),
+        question_share=round(asking, 4),
+        self_share=round(own, 4),
+        terms=" ".join(event_terms(text, speaker, to_local(event.context.observed_at, event.offset))),
+        keys=" ".join(dict.fromkeys(keys)),
+        wants_vector=wants_vector,
+    )
 
 
 def record_row(record: Record) -> TextRow:

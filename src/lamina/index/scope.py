@@ -1,7 +1,8 @@
 """A scope's index in memory: postings, structure and pooled vectors, kept by a follower of the store's rows.
 
 Everything is scoped: statistics of one scope never see another, and a search as of an earlier moment
-draws its candidates among the rows that had been recorded by then. All is exact but which vectors of a large scope are
+draws its candidates among the rows that had been recorded by then. Turns that still wait to be indexed are taken from the log, by
+their words (decision 0032). All is exact but which vectors of a large scope are
 looked at (decision 0005). The store's own full-text index holds the same
 terms on disk; this one answers ten times faster and gives the figures that ranking needs.
 """
@@ -16,9 +17,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina import limits
 from lamina.index.columns import NONE, BoolArray, Figures, Float32Array, Numbers, Occurrences, Rows
+from lamina.index.conversations import Conversations
 from lamina.index.postings import Postings
+from lamina.index.rows import event_row
 from lamina.index.vectors import VectorMatrix
+from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -42,7 +47,8 @@ Places = NDArray[np.intp]
 
 
 class ScopeIndex:
-    """The rows of one scope. Places count from 0 in the order of indexing; a replaced row keeps no place.
+    """The rows of one scope. Places count from 0 in the order of indexing, or of the log for turns that are not indexed yet and keep
+    their place when they are; a replaced row keeps none.
 
     Rows are kept as columns: a hundred thousand objects would cost three times the memory, and time at every sweep of
     the garbage collector.
@@ -52,7 +58,11 @@ class ScopeIndex:
         self.tenant_id = tenant_id
         self.scope = scope
         self.changes = 0
+        self.waiting_since: Instant | None = None
+        """When the oldest event of the scope was recorded that something is still to be derived from."""
         self._model = model
+        self._last_position = 0
+        self._waiting: set[int] = set()
         self._last_text = 0
         self._last_vector = 0
         self._last_end = 0
@@ -73,17 +83,11 @@ class ScopeIndex:
         self._self_shares = array("d")
         self._alive = bytearray()
         self._by_assistant = bytearray()
-        self._session_numbers = Numbers()
-        self._sessions = array("i")
-        self._last_in_session: dict[int, int] = {}
-        self._previous = array("i")
-        self._following = array("i")
-        self._speaker_numbers = Numbers()
-        self._speakers = array("i")
-        self._replaced = 0
-        self._replaced_terms: Counter[int] = Counter()
+        self._conversations = Conversations(self._recorded_at)
+        self._replaced_terms: Mapping[bool, Counter[int]] = {True: Counter(), False: Counter()}
         self._length_total = 0
         self._event_total = 0
+        self._record_total = 0
         self._vectors = VectorMatrix(dimensions)
         self._vector_places = array("q")
         self._vector_rows = array("q")
@@ -113,7 +117,7 @@ class ScopeIndex:
     @property
     def speakers(self) -> Collection[str]:
         """The names of those who speak in the scope, in the order of their numbers."""
-        return self._speaker_numbers.keys()
+        return self._conversations.names
 
     def hold(self, texts: Iterable[TextRow]) -> None:
         """Take in rows that no store has: those of versions that stood earlier."""
@@ -123,19 +127,29 @@ class ScopeIndex:
         self._record_postings.add(occurrences.terms, occurrences.places)
 
     def follow(self, rows: IndexRows, tip: Tip) -> None:
-        """Take in what was indexed and what ended since the last time, to the tip at least. After an error the index is of
-        no use any more."""
+        """Take in what was told, indexed and ended since the last time, to the tip at least. After an error the index is of no use
+        any more."""
+        self.waiting_since = tip.waiting_since
         if tip.end > self._last_end:
             self._follow_ends(rows)
+        waiting: Sequence[Event] = ()
+        was_told = tip.log > self._last_position
+        if was_told:
+            waiting = rows.waiting(
+                self.tenant_id, self.scope, self._last_position, limits.TURNS_WAITING_READ_MAX
+            )
         while tip.vector > self._last_vector:
             # Texts are read after the vectors: one that came in between would have a vector and no place yet.
             vectors = rows.vectors_after(self.tenant_id, self.scope, self._model, self._last_vector, _PAGE)
             self._follow_texts(rows)
             self._add_vectors(vectors)
             self._last_vector = vectors[-1][0] if vectors else tip.vector
-        if tip.text > self._last_text:
+        if was_told or tip.text > self._last_text:
+            # Also after what waits was read: a turn that was indexed in between waits no more, and is in a row.
             self._follow_texts(rows)
             self._last_text = max(self._last_text, tip.text)  # the last may be a row that nobody is shown
+        self._take_waiting(waiting)
+        self._last_position = max([self._last_position, tip.log, *(event.position for event in waiting[-1:])])
 
     def _follow_ends(self, rows: IndexRows) -> None:
         for number, event_id, at in rows.ends_after(self.tenant_id, self.scope, self._last_end):
@@ -157,14 +171,29 @@ class ScopeIndex:
         self._event_postings.add(events.terms, events.places)
         self._record_postings.add(records.terms, records.places)
 
+    def _take_waiting(self, waiting: Sequence[Event]) -> None:
+        """Take in turns of the log by their words, as the rows say them that they will have; keys and vectors follow."""
+        occurrences = Occurrences()
+        for event in waiting:
+            if event.id not in self._place_of:
+                self._waiting.add(len(self))
+                self._add(event_row(event, (), wants_vector=False), occurrences)
+        self._event_postings.add(occurrences.terms, occurrences.places)
+
     def _add(self, text: TextRow, occurrences: Occurrences) -> None:
         place = len(self._record_ids)
         older = self._place_of.get(text.record_id)
+        terms = array("I", map(self._term_numbers.__getitem__, text.terms.split()))
         if older is not None:
+            if older in self._waiting:
+                self._waiting.discard(older)
+                if self._terms_at(older) == terms:
+                    self._add_keys(text, terms, older, occurrences)
+                    return
+            # Words may have changed while it waited: a day, once it is known by whose clock it counts.
             self._replace(older)
         self._place_of[text.record_id] = place
         self._record_ids.append(text.record_id)
-        terms = array("I", map(self._term_numbers.__getitem__, text.terms.split()))
         self._flat.extend(terms)
         self._flat_ends.append(len(self._flat))
         self._layers.append(_LAYER_NUMBERS[text.layer])
@@ -178,42 +207,39 @@ class ScopeIndex:
         self._alive.append(1)
         self._by_assistant.append(text.role == "assistant")
         self._vector_of.append(NONE)
-        self._join_conversation(place, text)
+        self._conversations.add(text, older)
         if text.layer is Layer.EVENTS:
             self._length_total += len(terms)
             self._event_total += 1
+        else:
+            self._record_total += 1
+        occurrences.add(terms, place)
+        self._add_keys(text, terms, place, occurrences)
+
+    def _add_keys(self, text: TextRow, terms: array[int], place: int, occurrences: Occurrences) -> None:
+        """A key's term counts once beside the words: it makes a turn findable, not longer."""
         if text.keys:
-            # A key's term counts once beside the words: it makes a turn findable, not longer.
             keys = set(map(self._term_numbers.__getitem__, text.keys.split()))
-            terms.extend(sorted(keys.difference(terms)))
-        occurrences.terms.extend(terms)
-        occurrences.places.extend(array("I", (place,)) * len(terms))
+            occurrences.add(array("I", sorted(keys.difference(terms))), place)
+
+    def _terms_at(self, place: int) -> array[int]:
+        return self._flat[self._flat_ends[place] : self._flat_ends[place + 1]]
 
     def _replace(self, place: int) -> None:
-        """A row counts no more. Those of events are put once; should one come again, its old words count on."""
+        """A row counts no more. Should it be of an event and have keys, these count on."""
         self._alive[place] = 0
-        if self._layers[place] != _LAYER_NUMBERS[Layer.EVENTS]:
-            self._replaced += 1
-            self._replaced_terms.update(set(self._flat[self._flat_ends[place] : self._flat_ends[place + 1]]))
+        of_event = self._layers[place] == _LAYER_NUMBERS[Layer.EVENTS]
+        terms = self._terms_at(place)
+        self._replaced_terms[of_event].update(set(terms))
+        if of_event:
+            self._length_total -= len(terms)
+            self._event_total -= 1
+        else:
+            self._record_total -= 1
 
     def _of_layer(self, layer: Layer) -> Postings:
         """Events have postings of their own: how common a word is among them must not hang on what was derived."""
         return self._event_postings if layer is Layer.EVENTS else self._record_postings
-
-    def _join_conversation(self, place: int, text: TextRow) -> None:
-        session = speaker = before = NONE
-        if text.layer is Layer.EVENTS:
-            speaker = self._speaker_numbers[text.speaker] if text.speaker else NONE
-            if text.session is not None:
-                session = self._session_numbers[text.session]
-                before = self._last_in_session.get(session, NONE)
-                self._last_in_session[session] = place
-        if before != NONE:
-            self._following[before] = place
-        self._sessions.append(session)
-        self._speakers.append(speaker)
-        self._previous.append(before)
-        self._following.append(NONE)
 
     def _add_vectors(self, vectors: Sequence[tuple[int, str, bytes]]) -> None:
         known = [vector for vector in vectors if vector[1] in self._place_of]
@@ -233,17 +259,15 @@ class ScopeIndex:
         known = self._term_numbers.get(term)
         if known is None:
             return 0
-        if layer is Layer.EVENTS:
-            return self._event_postings.frequency(known)
-        return self._record_postings.frequency(known) - self._replaced_terms[known]
+        of_events = layer is Layer.EVENTS
+        return self._of_layer(layer).frequency(known) - self._replaced_terms[of_events][known]
 
     def figures(self, layer: Layer, terms: Sequence[str]) -> Figures:
         """The figures of events, or of all derived rows when the layer is one of theirs."""
         frequencies = {term: self.frequency(term, layer) for term in terms}
         if layer is Layer.EVENTS:
             return Figures(self._event_total, self._length_total, self.speakers, frequencies)
-        rows = len(self) - self._event_total - self._replaced
-        return Figures(rows, 0, (), frequencies)
+        return Figures(self._record_total, 0, (), frequencies)
 
     def figures_at(
         self, layer: Layer, terms: Sequence[str], recorded_to: Instant, without: Collection[str] = ()
@@ -254,8 +278,8 @@ class ScopeIndex:
         counted = counted & np.frombuffer(self._alive, np.bool_)
         counted &= np.frombuffer(self._recorded_at, np.int64) <= recorded_to
         counted &= ~self.holds(without)
-        speaking = np.unique(np.frombuffer(self._speakers, np.int32)[counted]).tolist()
-        names = list(self._speaker_numbers)
+        speaking = np.unique(np.frombuffer(self._conversations.speakers, np.int32)[counted]).tolist()
+        names = list(self.speakers)
         postings = self._of_layer(layer)
         frequencies = dict.fromkeys(terms, 0)
         for term in frequencies.keys() & self._term_numbers.keys():
@@ -291,14 +315,14 @@ class ScopeIndex:
             record_ids=[self._record_ids[place] for place in places.tolist()],
             counts=counts,
             lengths=lengths,
-            sessions=np.frombuffer(self._sessions, np.int32)[places].astype(np.int64),
-            speakers=np.frombuffer(self._speakers, np.int32)[places].astype(np.int64),
+            sessions=np.frombuffer(self._conversations.sessions, np.int32)[places].astype(np.int64),
+            speakers=np.frombuffer(self._conversations.speakers, np.int32)[places].astype(np.int64),
             by_assistant=np.frombuffer(self._by_assistant, np.bool_)[places],
             observed_at=np.frombuffer(self._observed_at, np.int64)[places],
             question_shares=np.frombuffer(self._question_shares, np.float64)[places],
             self_shares=np.frombuffer(self._self_shares, np.float64)[places],
-            previous=np.frombuffer(self._previous, np.int32)[places].astype(np.int64),
-            following=np.frombuffer(self._following, np.int32)[places].astype(np.int64),
+            previous=np.frombuffer(self._conversations.previous, np.int32)[places].astype(np.int64),
+            following=np.frombuffer(self._conversations.following, np.int32)[places].astype(np.int64),
             vector_rows=vector_rows,
             pooled=pooled,
         )
@@ -319,7 +343,8 @@ class ScopeIndex:
 
     def neighbours(self, places: Places, mask: BoolArray) -> Places:
         """The places under the mask of the turns before and after each in the session."""
-        sides = [np.frombuffer(side, np.int32)[places] for side in (self._previous, self._following)]
+        beside = (self._conversations.previous, self._conversations.following)
+        sides = [np.frombuffer(side, np.int32)[places] for side in beside]
         near = np.stack(sides, axis=1).ravel()
         near = near[near != NONE].astype(np.intp)
         shown: Places = near[mask[near]]

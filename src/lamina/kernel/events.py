@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from lamina.kernel.local import LocalTime, Offset
 from lamina.kernel.names import decoded
@@ -24,14 +24,19 @@ __all__ = [
     "Event",
     "EventDraft",
     "LifecycleRow",
+    "MessageRole",
     "Modality",
     "Origin",
     "Party",
     "Stage",
     "Trust",
+    "role_of",
     "stages_done",
     "text_of",
 ]
+
+MessageRole = Literal["user", "assistant", "tool", "system"]
+"""Whose part a message has in its conversation."""
 
 
 class Modality(StrEnum):
@@ -235,6 +240,12 @@ def stages_done(rows: Iterable[LifecycleRow]) -> dict[Stage, LifecycleRow]:
     for row in rows:
         first.setdefault(row.name, row)
     return {stage: first[stage] for stage in Stage if stage in first}
+
+
+def role_of(event: EventDraft) -> MessageRole | None:
+    """The role of a message, None for what is not one."""
+    role = event.content.get("role")
+    return role if role in get_args(MessageRole) else None
 
 
 def text_of(content: Mapping[str, Any]) -> str:

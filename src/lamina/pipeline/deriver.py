@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from lamina import limits
-from lamina.index.rows import record_row
+from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Fact, Loop
 from lamina.models.ports import Embedder
@@ -23,7 +23,7 @@ from lamina.pipeline.episodes import EpisodeBuilder, newly_worded
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
-from lamina.pipeline.indexing import event_row, vector_rows
+from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.loops.applying import apply_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
 from lamina.pipeline.loops.question import inquiry_about, is_worth_asking

@@ -1,4 +1,4 @@
-"""Index rows: how an event becomes findable; ``index/rows.py`` has those of what was derived from it."""
+"""Vectors of events: what makes them findable by their meaning; ``index/rows.py`` has what makes them findable by their words."""
 
 from __future__ import annotations
 
@@ -6,44 +6,10 @@ from collections.abc import Sequence
 
 from lamina.index.vectors import pack
 from lamina.kernel.events import Event, text_of
-from lamina.kernel.local import to_local
-from lamina.kernel.records import Fact, Layer
-from lamina.language.questions import sentence_shares
-from lamina.language.tokens import analyse, event_terms
 from lamina.models.ports import Embedder
-from lamina.pipeline.reading import role_of
-from lamina.store.ports.index import TextRow, VectorRow
+from lamina.store.ports.index import VectorRow
 
-__all__ = ["embedded_text", "event_row", "vector_rows"]
-
-_KEYED_KINDS = frozenset(
-    {"identity", "role", "place", "possession", "relation", "preference", "quantity", "state_change"}
-)
-
-
-def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool) -> TextRow:
-    """The event as search sees it: day, speaker and words, and beside them what its lasting claims say plainly."""
-    text = text_of(event.content)
-    speaker = event.observed_actor.display_name
-    asking, own = sentence_shares(text)
-    keys = [term for fact in facts if fact.kind in _KEYED_KINDS for term in analyse(fact.text)]
-    return TextRow(
-        tenant_id=event.tenant_id,
-        record_id=event.id,
-        layer=Layer.EVENTS,
-        scope=event.scope,
-        recorded_at=event.recorded_at,
-        observed_at=event.context.observed_at,
-        session=event.session,
-        speaker=speaker,
-        role=role_of(event),
-        characters=len(text),
-        question_share=round(asking, 4),
-        self_share=round(own, 4),
-        terms=" ".join(event_terms(text, speaker, to_local(event.context.observed_at, event.offset))),
-        keys=" ".join(dict.fromkeys(keys)),
-        wants_vector=wants_vector,
-    )
+__all__ = ["embedded_text", "vector_rows"]
 
 
 def embedded_text(event: Event) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
 
-from lamina.kernel.events import Event, Modality, Trust, text_of
+from lamina.kernel.events import Event, Modality, Trust, role_of, text_of
 from lamina.kernel.local import to_local
-from lamina.pipeline.extract.values import Previous, Role, Utterance
+from lamina.pipeline.extract.values import Previous, Utterance
 
 __all__ = ["PREVIOUS_READ", "extracts", "role_of", "utterance_of"]
 
@@ -23,12 +22,6 @@ def extracts(event: Event) -> bool:
     """Whether an event's words are read for facts: a known modality, in natural language, and somebody wants them."""
     wanted = event.directives.wants("facts") or event.directives.wants("entities")
     return wanted and event.modality in _STRUCTURED and event.content.get("kind") in _WORDED
-
-
-def role_of(event: Event) -> Role | None:
-    """The role of a message, None for what is not one."""
-    role = event.content.get("role")
-    return role if role in get_args(Role) else None
 
 
 def utterance_of(event: Event, previous: Sequence[Event]) -> Utterance:

@@ -48,7 +48,7 @@ class Trail:
         return round((self.last - self.started) * 1000, 2)
 
 
-def summary(plan: Plan, packed: Packed, trail: Trail) -> dict[str, Any]:
+def summary(plan: Plan, packed: Packed, trail: Trail, *, partial: bool) -> dict[str, Any]:
     """What ``diagnostics=summary`` tells."""
     return {
         "plan": plan.name,
@@ -57,7 +57,7 @@ def summary(plan: Plan, packed: Packed, trail: Trail) -> dict[str, Any]:
         "knapsack_evictions": packed.evictions,
         "time_ms": {phase["phase"]: phase["elapsed_ms"] for phase in trail.phases}
         | {"total": trail.total_ms},
-        "_partial": False,
+        "_partial": partial,
     }
 
 

@@ -413,8 +413,12 @@ class Recalling:
                 call,
                 (item.value for item in there),
             ),
-            diagnostics=self._diagnostics(request, plan, call, packed, lines, block, trail),
+            diagnostics=self._diagnostics(
+                request, plan, call, packed, lines, block, trail, partial=found.pool.partial
+            ),
             as_of=plan.axes.seen_at,
+            partial=found.pool.partial,
+            partial_reason="derivation_in_progress" if found.pool.partial else None,
         )
 
     def _diagnostics(
@@ -426,10 +430,12 @@ class Recalling:
         lines: Mapping[Layer, Sequence[Item]],
         block: Block,
         trail: Trail,
+        *,
+        partial: bool,
     ) -> dict[str, Any] | None:
         if request.diagnostics == "none":
             return None
-        told = summary(plan, packed, trail)
+        told = summary(plan, packed, trail, partial=partial)
         if request.diagnostics == "full":
             models = {"embedder": self._retriever.embedder, "tokenizer": self._counter.name}
             told |= in_full(request, call, models, lines, block)

@@ -274,3 +274,9 @@ class Pack(Result):
     """The scopes that the view walked; null where it is one scope alone."""
     diagnostics: dict[str, Any] | None = None  # Any: by level, null when not asked for
     as_of: Stamp
+    partial: bool = Field(default=False, validation_alias="_partial", serialization_alias="_partial")
+    """Whether facts, vectors and what follows from them are still to come of turns that the pack's time sees. Turns are found by
+    their words as soon as they are written."""
+    partial_reason: Literal["derivation_in_progress"] | None = Field(
+        default=None, validation_alias="_partial_reason", serialization_alias="_partial_reason"
+    )

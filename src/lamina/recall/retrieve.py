@@ -15,6 +15,7 @@ from lamina.index.tokens import RecentTokens
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.language.tokens import analyse
 from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
 from lamina.models.recent import RecentQuestions
@@ -48,6 +49,8 @@ class EventPool:
     arms: Mapping[str, int]
     home: Home
     """The scope of a record that is in one of the searched indexes; a record never moves, so that it stays right."""
+    partial: bool
+    """Whether something is still to be derived from what the plan sees: words are found as they are told, the rest follows."""
 
 
 class Retriever:
@@ -115,6 +118,7 @@ class Retriever:
             words,
             drawn.arms,
             _home(searched),
+            any(_waits(index.waiting_since, plan) for index in searched),
         )
 
 
@@ -126,6 +130,10 @@ def _home(indexes: Sequence[ScopeIndex]) -> Home:
         return None
 
     return home
+
+
+def _waits(since: Instant | None, plan: Plan) -> bool:
+    return since is not None and since <= plan.axes.seen_at
 
 
 def _persons(plan: Plan, speakers: Sequence[Sequence[str]]) -> frozenset[str]:

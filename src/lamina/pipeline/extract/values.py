@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-Role = Literal["user", "assistant", "tool", "system"]
+from lamina.kernel.events import MessageRole
+
 EntityType = Literal[
     "person", "place", "organisation", "product", "work", "event", "animal", "group", "language", "thing"
 ]
@@ -84,7 +85,7 @@ class Utterance:
     speaker: str
     observed_at: datetime
     speaker_name: str | None = None
-    role: Role | None = None
+    role: MessageRole | None = None
     addressee_name: str | None = None
     previous: tuple[Previous, ...] = ()
     participants: tuple[str, ...] = ()

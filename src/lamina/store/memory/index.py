@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from lamina.kernel.events import Event, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.memory.tables import Memory, Tables
+from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.ports.index import TextRow, Tip, VectorRow
 
 __all__ = ["MemoryIndexRows", "put_text", "put_vector"]
@@ -57,7 +58,21 @@ class MemoryIndexRows:
             max(texts, default=0),
             max(vectors, default=0),
             self.last_end(tenant_id, scope),
+            log=max((event.position for event in self._log(tenant_id, scope)), default=0),
+            waiting_since=min((job.event.recorded_at for job in self._jobs(tenant_id, scope)), default=None),
         )
+
+    def waiting(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[Event]:
+        """Mirrors ``IndexRows.waiting``."""
+        jobs = self._memory.tables.jobs
+        waiting = [
+            event
+            for event in self._log(tenant_id, scope)
+            if event.position > after
+            and (job := jobs.get((tenant_id, event.id))) is not None
+            and job.stage in (Stage.EXTRACTED, Stage.INDEXED)
+        ][-limit:]
+        return [event for event in waiting if not event.excluded]
 
     def texts_after(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[TextRow]:
         """Mirrors ``IndexRows.texts_after``."""
@@ -126,6 +141,17 @@ class MemoryIndexRows:
     def changes(self, tenant_id: str, scope: Scope) -> int:
         """Mirrors ``IndexRows.changes``."""
         return self._memory.tables.index_changes.get((tenant_id, scope), 0)
+
+    def _log(self, tenant_id: str, scope: Scope) -> list[Event]:
+        events = self._memory.tables.events.values()
+        return [event for event in events if (event.tenant_id, event.scope) == (tenant_id, scope)]
+
+    def _jobs(self, tenant_id: str, scope: Scope) -> list[JobRow]:
+        return [
+            job
+            for job in self._memory.tables.jobs.values()
+            if (job.event.tenant_id, job.event.scope) == (tenant_id, scope) and job.state != "failed"
+        ]
 
     def _visible(self, tenant_id: str, scopes: Collection[Scope]) -> list[TextRow]:
         tables = self._memory.tables

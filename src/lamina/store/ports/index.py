@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -54,13 +55,19 @@ class VectorRow:
 
 @dataclass(frozen=True, slots=True)
 class Tip:
-    """How far the rows of a scope go: its ``changes``, and the newest number of a text row, of a vector row and of an end,
-    0 where there is none."""
+    """How far the rows of a scope go: its ``changes``, and the newest number of a text row, of a vector row and of an end, and
+    the newest position of its log, 0 where there is none.
+
+    ``waiting_since`` is when the oldest event was recorded that something is still to be derived from, None when nothing is;
+    what failed for good counts no more.
+    """
 
     changes: int
     text: int
     vector: int
     end: int
+    log: int = 0
+    waiting_since: Instant | None = None
 
 
 class IndexRows(Protocol):
@@ -68,6 +75,10 @@ class IndexRows(Protocol):
 
     def tip(self, tenant_id: str, scope: Scope, model: str) -> Tip:
         """How far a scope's rows go, vectors those of a model: in one step what tells whether there is anything to follow."""
+        ...
+
+    def waiting(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[Event]:
+        """The newest events of a scope past a position that are not indexed yet, in the order of the log, without excluded ones."""
         ...
 
     def texts_after(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[TextRow]:

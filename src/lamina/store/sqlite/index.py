@@ -6,20 +6,24 @@ import hashlib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Final
 
 import apsw
 
+from lamina.kernel.events import Event, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.index import TextRow, Tip, VectorRow
 from lamina.store.rows import read_text, text_row
-from lamina.store.sqlite.codec import json_list
+from lamina.store.sqlite.codec import STAGE_NUMBERS, json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
 
 __all__ = ["SqliteIndexRows", "drop_text", "put_terms", "put_texts", "put_vectors", "scope_token"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_STAGES: Final = json_list([STAGE_NUMBERS[stage] for stage in Stage if stage is not Stage.CAPTURED])
+_UNINDEXED: Final = json_list([STAGE_NUMBERS[stage] for stage in (Stage.EXTRACTED, Stage.INDEXED)])
 _PLAIN = re.compile(r"[0-9A-Za-z\s\u0080-\U0010ffff]*")
 
 
@@ -104,8 +108,14 @@ class SqliteIndexRows:
 
     def tip(self, tenant_id: str, scope: Scope, model: str) -> Tip:
         """Mirrors ``IndexRows.tip``."""
-        (figures,) = self._readers.rows(_SQL["index_tip"], (tenant_id, scope, model))
-        return Tip(*(number or 0 for number in figures))
+        (figures,) = self._readers.rows(_SQL["index_tip"], (tenant_id, scope, model, _STAGES))
+        *numbers, waiting_since = figures
+        return Tip(*(number or 0 for number in numbers), waiting_since=waiting_since)
+
+    def waiting(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[Event]:
+        """Mirrors ``IndexRows.waiting``."""
+        rows = self._readers.rows(_SQL["waiting_events"], (tenant_id, scope, _UNINDEXED, after, limit))
+        return [read_event(row) for row in rows]
 
     def texts_after(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[TextRow]:
         """Mirrors ``IndexRows.texts_after``."""
