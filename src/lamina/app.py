@@ -68,6 +68,7 @@ from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.operations import capture_operations, correction_operations
 from lamina.pipeline.upgrading import Upgrader
+from lamina.pipeline.vocabularies.operations import vocabulary_operations
 from lamina.pipeline.worker import Worker
 from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
@@ -189,8 +190,9 @@ def build_server(
         *layer_operations(kept),
         *recall_operations(recalling),
         *phrase_operations(kept.definitions),
+        *vocabulary_operations(kept.definitions),
         *lifecycle_operations(kept, feed, clock),
-        *access_operations(tiers, kept.registry),
+        *access_operations(tiers, kept.registry, kept.definitions),
         *audit_operations(kept),
         *token_operations(kept.revocations, ids, preset.name),
         *observe_operations(),

@@ -7,14 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from given import TENANT, ManualClock, append, draft
+from given import ALICE, BOB, NOON, TENANT, ManualClock, append, draft, fact, finish_all, land
 from lamina.errors import Conflict
 from lamina.kernel.events import DEFINITION, Directives, EventDraft, Origin, Trust
+from lamina.kernel.records import Binding
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.store.ports.definitions import Definition, DefinitionKind
 from lamina.store.ports.log import EventQuery
+from lamina.store.ports.registry import Activation, PolicyRow
 from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Writes
 from told import Memory
 
 SYSTEM = Scope("system:definitions")
@@ -79,6 +82,59 @@ def test_what_is_refused_leaves_nothing(store: Store) -> None:
         store.definitions.define(_entry("autumn"), Q3, refuse)
     assert store.definitions.held(TENANT, "temporal_phrase") == [made]
     assert len(store.log.walk(TENANT, 0, 10)) == 1
+
+
+def test_names_are_found_as_they_stand_or_stood(store: Store, clock: ManualClock) -> None:
+    first = store.definitions.define(_entry("summer"), Q3, _anything)
+    clock.at += SECOND_US
+    second = store.definitions.define(_entry("autumn"), Q3, _anything)
+    store.definitions.define(_entry("winter"), ("temporal_phrase", "q4"), _anything)
+    asked = (TENANT, "temporal_phrase", ["q3", "never"])
+    assert store.definitions.named(*asked) == {"q3": second}
+    assert store.definitions.named(*asked, seen_at=first.recorded_from)["q3"].body["meaning"] == "summer"
+    assert store.definitions.named(*asked, seen_at=first.recorded_from - 1) == {}
+    assert store.definitions.named("other", "temporal_phrase", ["q3"]) == {}
+    assert store.definitions.named(TENANT, "temporal_phrase", []) == {}
+
+
+def test_lost_terms_are_told_where_facts_by_them_are_held_or_may_come(store: Store) -> None:
+    sales: tuple[DefinitionKind, str] = ("vocabulary", "sales")
+    before = store.definitions.define(_entry("before"), sales, _anything)
+    bound = Binding("sales", "stage", 1.0)
+    held = fact("held", predicate="deal_stage", binding=bound)
+    other = fact("other", scope=BOB, predicate="deal_stage", binding=Binding("trade", "stage", 1.0))
+    land(store, Writes(records=[held, other]))
+    finish_all(store)
+    (waits,) = append(store, "a", scope=Scope("org:acme/user:carol"))
+    seen: list[Definition | None] = []
+
+    def lost(standing: Definition | None) -> Sequence[str]:
+        seen.append(standing)
+        return ["deal_stage"]
+
+    made = store.definitions.define(_entry("after"), sales, _anything, lost=lost)
+    assert [each and each.event_id for each in seen] == [before.event_id]
+    told = store.log.walk(TENANT, made.position, 10)
+    assert [(entry.scope, entry.deprecates) for entry in told] == [
+        (ALICE, ("sales", ("deal_stage",))),
+        (waits.scope, ("sales", ("deal_stage",))),
+    ]
+    assert all(entry.excluded for entry in told)
+
+
+def test_a_policy_and_what_it_makes_active_land_together_and_once(store: Store) -> None:
+    def put(vocabularies: list[str] | None) -> None:
+        row = PolicyRow(
+            tenant_id=TENANT, tier="scope", target=ALICE, document={}, set_by="user:admin", set_at=NOON
+        )
+        change = replace(_entry(""), content={"kind": "active_vocabularies", "vocabularies": vocabularies})
+        store.registry.put_document(row, Activation(change, f"policy {ALICE}"))
+
+    for said in (None, ["sales"], ["sales"], [], None):
+        put(said)
+    told = [entry.content["vocabularies"] for entry in store.log.walk(TENANT, 0, 10)]
+    assert told == [["sales"], [], None]
+    assert store.definitions.held(TENANT, "active_vocabularies") == []
 
 
 def test_a_replay_keeps_definitions_and_derives_the_same(store: Store, clock: ManualClock) -> None:

@@ -35,7 +35,7 @@ from starlette.testclient import TestClient
 
 import capsules
 import given
-from flow.test_every_route import CLOSED, RELAY, ROWS
+from flow.test_every_route import CLOSED, RELAY, ROWS, VOCABULARY
 from lamina import limits
 from lamina.app import build_server
 from lamina.http.errors import error_response
@@ -111,6 +111,7 @@ class House(Neighbours):
         row = self.said("GET", "/v1/lifecycle", by=ROOT)["items"][0]["lifecycle_id"]
         audit = self.said("GET", "/v1/audit", by=ROOT)["items"][0]["id"]
         self.said("POST", "/v1/temporal/phrases", PHRASE, by=ROOT)
+        self.said("POST", "/v1/vocabularies", VOCABULARY, by=ROOT)
         ids = dict(
             zip(("fact_id", "belief_id", "episode_id", "concept_id"), (r.id for r in records), strict=True)
         )

@@ -44,10 +44,6 @@ EXPECTED_LATER = {
     "C": {
         "POST /v1/answer",
         "POST /v1/understanding/synthesize",
-        "POST /v1/vocabularies",
-        "GET /v1/vocabularies",
-        "GET /v1/vocabularies/{}",
-        "PUT /v1/vocabularies/{}",
     },
     "D": {
         "POST /v1/forget",

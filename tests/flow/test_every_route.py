@@ -25,6 +25,7 @@ PHRASE = {
     "pattern": "fiscal Q3",
     "resolves_to": {"valid_during": ["2026-07-01", "2026-10-01"]},
 }
+VOCABULARY = {"name": "fiscal_q3", "predicates": [{"id": "deal_stage", "values": ["poc", "close"]}]}
 PRESETS = ("on_prem_enterprise", "cloud_shared_saas", "cloud_private", "dev_local")
 ITEM = {
     "modality": "conversation",
@@ -83,6 +84,14 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/temporal/phrases": ({}, 200, 200),
     "DELETE /v1/temporal/phrases/{name}": (
         {"in_path": "fiscal_q3", "admin": True, "served": 204},
+        DENIED,
+        DENIED,
+    ),
+    "POST /v1/vocabularies": ({"body": VOCABULARY, "admin": True, "served": 201}, DENIED, DENIED),
+    "GET /v1/vocabularies": ({}, 200, 200),
+    "GET /v1/vocabularies/{name}": ({"in_path": "never"}, "NOT_FOUND", "NOT_FOUND"),
+    "PUT /v1/vocabularies/{name}": (
+        {"in_path": "fiscal_q3", "body": VOCABULARY, "admin": True},
         DENIED,
         DENIED,
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lamina.access.activating import activation_at, require_registered
 from lamina.access.documents import CATALOGUE, PolicyDocument, PolicyTier, check_defaults, compiled
 from lamina.access.policy import PolicyPermits
 from lamina.access.requests import (
@@ -27,6 +28,7 @@ from lamina.errors import Forbidden
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
+from lamina.store.ports.definitions import Definitions
 from lamina.store.ports.registry import PolicyRow, Registry
 
 __all__ = ["Administering"]
@@ -35,9 +37,10 @@ __all__ = ["Administering"]
 class Administering:
     """Handlers of ``/v1/policy/*``. The gateway has asked for the capability; these ask whose policy it is."""
 
-    def __init__(self, policy: TieredPolicy, registry: Registry) -> None:
+    def __init__(self, policy: TieredPolicy, registry: Registry, definitions: Definitions) -> None:
         self._policy = policy
         self._registry = registry
+        self._definitions = definitions
 
     # ---- documents
 
@@ -153,6 +156,11 @@ class Administering:
         set_by: str | None = None,
     ) -> Answer:
         check_defaults(document, tier)
+        require_registered(self._definitions, tenant_id, document.vocabularies)
+        activation = None
+        if tier in (PolicyTier.TENANT, PolicyTier.SCOPE):
+            place = "tenant" if tier is PolicyTier.TENANT else f"policy {target}"
+            activation = activation_at(place, document.vocabularies, call, tenant_id=tenant_id)
         self._registry.put_document(
             PolicyRow(
                 tenant_id=tenant_id,
@@ -161,7 +169,8 @@ class Administering:
                 document=document.model_dump(mode="json", exclude_unset=True),
                 set_by=set_by or call.principal.actor,
                 set_at=call.now,
-            )
+            ),
+            activation,
         )
         return Answer(self._view(tenant_id, tier, target))
 

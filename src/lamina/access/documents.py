@@ -20,6 +20,7 @@ from lamina.access.rules import RETENTION_MAX_US, RETENTION_MIN_US, Rate
 from lamina.errors import Invalid
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.time import duration_us
+from lamina.kernel.vocabularies import VocabularyName
 from lamina.kernel.wire import Request
 
 __all__ = [
@@ -169,6 +170,10 @@ class PolicyDocument(Request):
     allow: Patterns = Field(default_factory=list)
     deny: Patterns = Field(default_factory=list)
     defaults: Defaults = Field(default_factory=dict)
+    vocabularies: Annotated[list[VocabularyName], Field(max_length=limits.VOCABULARIES_ACTIVE_MAX)] | None = (
+        None
+    )
+    """Active for the tier's scopes, the first before the next; None leaves it to what is above, an empty list has none."""
     allowed_scope_types: ScopeTypes | None = None
 
     @model_validator(mode="after")
@@ -240,6 +245,8 @@ def check_defaults(document: PolicyDocument, tier: PolicyTier) -> None:
         PolicyTier.SCOPE: frozenset(),
         PolicyTier.ACTOR: _RATES,
     }[tier]
+    if document.vocabularies is not None and tier not in (PolicyTier.TENANT, PolicyTier.SCOPE):
+        raise _invalid("vocabularies", f"the {tier} tier does not say it")
     for name in document.defaults:
         if name not in own:
             raise _invalid(f"defaults.{name}", f"the {tier} tier does not say it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lamina import limits
+from lamina.access.activating import activation_at, require_registered
 from lamina.access.membership import CREATE_CAPABILITIES, owners_of
 from lamina.access.requests import (
     DeletedScope,
@@ -29,6 +30,7 @@ from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import BUILTIN_SCOPE_TYPES, Scope
 from lamina.kernel.time import duration_us
 from lamina.kernel.wire import decode_cursor, encode_cursor
+from lamina.store.ports.definitions import Definitions
 from lamina.store.ports.registry import Registry, ScopeState
 
 __all__ = ["Registering", "registering_grants"]
@@ -48,14 +50,17 @@ def registering_grants(request: RegisterScope, principal: Principal) -> list[Gra
 class Registering:
     """Handlers of ``/v1/scopes``."""
 
-    def __init__(self, policy: TieredPolicy, registry: Registry) -> None:
+    def __init__(self, policy: TieredPolicy, registry: Registry, definitions: Definitions) -> None:
         self._policy = policy
         self._registry = registry
+        self._definitions = definitions
 
     def register(self, request: RegisterScope, call: Call) -> Answer:
         """Give a scope members and policies; raises ``Conflict`` when it has them already."""
         path, tenant_id = Scope(request.path), call.principal.tenant_id
         self._known_types(path, tenant_id)
+        vocabularies = request.policies.vocabularies
+        require_registered(self._definitions, tenant_id, vocabularies)
         members = request.members or [Member(actor=call.principal.actor, role="owner")]
         self._registry.register(
             ScopeState(
@@ -66,7 +71,8 @@ class Registering:
                 registered_at=call.now,
                 members={member.actor: member.role for member in members},
                 policies=request.policies.model_dump(mode="json", exclude_unset=True),
-            )
+            ),
+            activation_at(f"registration {path}", vocabularies, call),
         )
         return Answer(ScopeOrPage(_record(self._state(tenant_id, path))), created=True)
 
@@ -144,7 +150,8 @@ class Registering:
             )
         path, tenant_id = Scope(request.path), call.principal.tenant_id
         self._state(tenant_id, path)
-        self._registry.delete(tenant_id, path)
+        places = (f"policy {path}", f"registration {path}")
+        self._registry.delete(tenant_id, path, [activation_at(place, None, call) for place in places])
         place = self._policy.current().place(tenant_id, path, anew=True)
         opened = place.exists and place.governing is None
         return Answer(

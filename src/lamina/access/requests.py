@@ -10,6 +10,7 @@ from lamina import limits
 from lamina.access.documents import PolicyDocument, TenantDocument
 from lamina.errors import Invalid
 from lamina.kernel.views.parts import Stamp
+from lamina.kernel.vocabularies import VocabularyName
 from lamina.kernel.wire import DurationText, Limit, Request, Result, ScopePath
 
 __all__ = [
@@ -164,7 +165,8 @@ class Children(Request):
 
 
 class ScopePolicies(Request):
-    """How a scope behaves. ``inherit_from`` are the scopes that a holistic read goes on to, in place of all ancestors."""
+    """How a scope behaves. ``inherit_from`` are the scopes that a holistic read goes on to, in place of all ancestors.
+    ``vocabularies`` are active for it and the scopes below, unless a policy document or a nearer scope says otherwise."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -173,6 +175,9 @@ class ScopePolicies(Request):
     inherit_from: Annotated[list[ScopePath], Field(max_length=limits.SCOPE_INHERITS_MAX)] | None = None
     audit: Annotated[str, Field(max_length=32)] | None = None
     children: Children | None = None
+    vocabularies: Annotated[list[VocabularyName], Field(max_length=limits.VOCABULARIES_ACTIVE_MAX)] | None = (
+        None
+    )
 
 
 class RegisterScope(Request):

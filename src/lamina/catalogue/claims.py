@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lamina.catalogue.entries import STATE, ErrorCode
+from lamina.catalogue.entries import REQUESTS, STATE, ErrorCode
 
 __all__ = ["CODES"]
 
@@ -22,6 +22,37 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         STATE,
         "The tenant has as many phrases as it may, `details.phrases_max`.",
         hint="take one back, with DELETE /v1/temporal/phrases/{name}",
+    ),
+    "VOCABULARY_EXISTS": ErrorCode(
+        "Conflict",
+        STATE,
+        "A vocabulary of the tenant has the name, `details.name`. Nothing was changed.",
+        hint="change it, with PUT /v1/vocabularies/{name}",
+    ),
+    "TOO_MANY_VOCABULARIES": ErrorCode(
+        "Conflict",
+        STATE,
+        "The tenant has as many vocabularies as it may, `details.vocabularies_max`.",
+        hint="add terms to one of them, with PUT /v1/vocabularies/{name}",
+    ),
+    "UNKNOWN_VOCABULARY": ErrorCode(
+        "Invalid",
+        REQUESTS,
+        "A policy names vocabularies that are not registered, `details.unknown`. Nothing was changed.",
+        hint="register it first, with POST /v1/vocabularies",
+    ),
+    "VALUE_NOT_IN_VOCABULARY": ErrorCode(
+        "Invalid",
+        REQUESTS,
+        "A stated value is none that the vocabulary of the scope has for its predicate: it is not on a closed list, or of another "
+        "datatype. `details.vocabulary` and `details.predicate` say which term, `details.fits` what would do. Nothing was stored.",
+        hint="GET /v1/vocabularies/{name} shows what the term may be",
+    ),
+    "WRONG_UNIT": ErrorCode(
+        "Invalid",
+        REQUESTS,
+        "A stated number is in another unit than the vocabulary of the scope has for its predicate, `details.fits`. Nothing was stored.",
+        hint="state it in the unit of the term, or without a unit",
     ),
     "FACT_ENDED": ErrorCode(
         "Conflict",

@@ -16,7 +16,7 @@ def cortex_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     """Every row whose operation is among those given; an operation without a row is a bug."""
     by_name = {operation.name: operation for operation in operations}
     rows = _capture_rows(by_name) + _recall_rows(by_name) + _layer_rows(by_name) + _lifecycle_rows(by_name)
-    rows += _phrase_rows(by_name)
+    rows += _phrase_rows(by_name) + _vocabulary_rows(by_name)
     rows += _policy_rows(by_name) + _scope_rows(by_name)
     rows += _audit_rows(by_name) + _admin_rows(by_name)
     rows += _auth_rows(by_name)
@@ -88,6 +88,15 @@ def _phrase_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("POST", "/v1/temporal/phrases", by_name["temporal_phrase_register"]),
         Route("GET", "/v1/temporal/phrases", by_name["temporal_phrases"]),
         Route("DELETE", "/v1/temporal/phrases/{name}", by_name["temporal_phrase_remove"]),
+    ]
+
+
+def _vocabulary_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [
+        Route("POST", "/v1/vocabularies", by_name["vocabulary_register"]),
+        Route("GET", "/v1/vocabularies", by_name["vocabularies"]),
+        Route("GET", "/v1/vocabularies/{name}", by_name["vocabulary"]),
+        Route("PUT", "/v1/vocabularies/{name}", by_name["vocabulary_put"]),
     ]
 
 

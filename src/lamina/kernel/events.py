@@ -19,6 +19,7 @@ from lamina.kernel.time import Instant
 __all__ = [
     "CANCELLATION",
     "DEFINITION",
+    "DEPRECATION",
     "Context",
     "Directives",
     "Event",
@@ -82,6 +83,8 @@ CANCELLATION: Final = "cancellation"
 """The channel and the modality of the entry that a cancellation makes in the log."""
 DEFINITION: Final = "definition"
 """The channel and the modality of the entry that a change of what a tenant defines makes in the log."""
+DEPRECATION: Final = "deprecation"
+"""The kind of the entry that such a change makes in a scope which holds facts by a term that is no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +208,13 @@ class Event(EventDraft):
     def defines(self) -> bool:
         """Whether this entry changes what a tenant defines; such a one is written and born like a cancellation's."""
         return self.origin.channel == DEFINITION
+
+    @property
+    def deprecates(self) -> tuple[str, tuple[str, ...]] | None:
+        """The vocabulary that has lost terms, and these, of which the scope's facts end at this entry; None for any other event."""
+        if not self.defines or self.content.get("kind") != DEPRECATION:
+            return None
+        return str(self.content["vocabulary"]), tuple(self.content["predicates"])
 
     @property
     def excluded(self) -> bool:

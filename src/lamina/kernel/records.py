@@ -21,6 +21,7 @@ __all__ = [
     "LOOPS_OPEN",
     "Author",
     "Belief",
+    "Binding",
     "Claim",
     "Concept",
     "Edge",
@@ -197,13 +198,23 @@ class Claim(Record):
         return claim_key_of(self.subject.id, self.predicate, self.object.key, negated=self.negated)
 
 
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """By which vocabulary a fact has its predicate, what was said in its place, and how surely that means the term, 0 to 1."""
+
+    vocabulary: str
+    predicate_said: str
+    confidence: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact(Claim):
     """A triple with validity (seed 002, 7.3).
 
     ``text`` says it in one sentence. ``slot`` is what conflicting facts compete for: the values of a single-valued predicate
     (``value_slot``), or a value and its denial. Facts of one slot supersede each other by valid time; None means that they stand beside each other.
-    ``fades_at`` is from when on a plan without a day is no longer told as current, unless it is said again.
+    ``fades_at`` is from when on a plan without a day is no longer told as current, unless it is said again. ``binding`` is None where the
+    predicate is free text.
     """
 
     layer: ClassVar[Layer] = Layer.FACTS
@@ -215,6 +226,7 @@ class Fact(Claim):
     slot: str | None
     supersedes: str | None = None
     fades_at: Instant | None = None
+    binding: Binding | None = None
 
     @property
     def may_lie_ahead(self) -> bool:
@@ -356,11 +368,12 @@ class Episode(Record):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relation from one concept to another, weight in 0..1."""
+    """A relation from one concept to another, weight in 0..1. ``vocabulary`` has the relation; ``default`` are those of the contract."""
 
     to: str
     relation: str
     weight: float
+    vocabulary: str = "default"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

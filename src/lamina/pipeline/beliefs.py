@@ -154,7 +154,12 @@ class BeliefReviser:
                 )
             ]
         )
-        return {each.id: each for each in found if isinstance(each, Belief)}
+        # One that was deprecated is no more drawn anew: it is kept as it was.
+        return {
+            each.id: each
+            for each in found
+            if isinstance(each, Belief) and each.stance is not Stance.DEPRECATED
+        }
 
     def _facts_behind(self, beliefs: dict[str, Belief], known: Collection[str]) -> dict[str, Fact]:
         """The facts of other scopes on which beliefs rest, beside those that are known."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from lamina import limits
@@ -28,6 +28,8 @@ from lamina.pipeline.requests import (
     StoredByKey,
     Waited,
 )
+from lamina.pipeline.vocabularies.active import active_terms
+from lamina.pipeline.vocabularies.stated import require_in_vocabulary
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.store import Store
@@ -77,7 +79,11 @@ class Capturing:
         key = IdempotencyKey(
             call.principal.tenant_id, call.principal.actor, SINGLE_FAMILY, envelope.idempotency_key
         )
+<<<<<<< HEAD
         draft = self._completed(draft_of(envelope, scope, call.principal), key, call)
+=======
+        self._require_in_vocabulary([envelope], scope, SINGLE_FAMILY, call)
+>>>>>>> vocab
         (appended,) = self._store.log.append([Capture(draft, key, call.body_hash())])
         if request.wait in (None, Stage.CAPTURED):
             return _captured(appended)
@@ -96,6 +102,7 @@ class Capturing:
                 check_same(known, call.body_hash())
                 return _replayed_batch(known)
         self._may_consolidate(request.directives, call)
+        self._require_in_vocabulary(request.items, Scope(request.scope), BULK_FAMILY, call)
         batch_id = self._ids.stamped(Prefix.BATCH, call.now)
         items = request.items
         if request.ordering == "strict_temporal":
@@ -135,6 +142,21 @@ class Capturing:
         ):
             return draft
         return self._judging.completed(draft, call)
+
+    def _require_in_vocabulary(self, items: Sequence[Item], scope: Scope, family: str, call: Call) -> None:
+        """Nothing, or ``Invalid`` for a stated value that the vocabulary of the scope does not have."""
+        if all(item.content.get("kind") != "triple" for item in items):
+            return
+        tenant_id, actor = call.principal.tenant_id, call.principal.actor
+        terms = active_terms(self._store.definitions, tenant_id, scope)
+        for number, item in enumerate(items):
+            try:
+                require_in_vocabulary(terms, item.content, item=number if family == BULK_FAMILY else None)
+            except Invalid:
+                # What is on disk already, under its key, stood in the vocabulary of its time.
+                key = IdempotencyKey(tenant_id, actor, family, item.idempotency_key)
+                if self._store.idempotency.find(key, call.now) is None:
+                    raise
 
     def by_key(self, request: ByKey, call: Call) -> Answer:
         """The event that a key of the caller's own led to, from a single write or from a batch."""

@@ -41,6 +41,8 @@ _TOPICS = {
     "quantity": "numbers",
     "state_change": "numbers",
 }
+_DEFAULT: Final = "default"
+"""The vocabulary of the contract's own relations."""
 _RELATIONS = {"is_a": "is_a", "part_of": "part_of", "works_at": "part_of", "member_of": "part_of"}
 
 
@@ -113,7 +115,7 @@ class ConceptSynthesizer:
             synthesizer=SYNTHESIZER,
             consulted=len(consulted),
             available=len(current),
-            edges=_edges(event, subject, consulted) if not topic else (_part_of(event, subject),),
+            edges=_edges(self._view, subject, consulted) if not topic else (_part_of(event, subject),),
         )
         if isinstance(held, Concept):
             if (held.summary, held.edges, held.consulted) == (
@@ -139,16 +141,25 @@ def _summary(facts: Sequence[Fact]) -> str:
     return " ".join(dict.fromkeys(sentences))
 
 
-def _edges(event: Event, subject: Subject, facts: Sequence[Fact]) -> tuple[Edge, ...]:
-    """To the concepts of the entities that facts relate it to, heavier the more facts do."""
-    related: Counter[tuple[str, str]] = Counter()
-    for fact in facts:
-        if fact.object.id is not None and fact.object.id != subject.id:
-            to = Subject(fact.object.id, fact.object.name or "")
-            related[concept_id(event, to, ""), _RELATIONS.get(fact.predicate, "related_to")] += 1
+def _edges(view: View, subject: Subject, facts: Sequence[Fact]) -> tuple[Edge, ...]:
+    """To the concepts of the entities that facts relate it to, heavier the more facts do. A relation of the scope's vocabulary goes before
+    that of the contract."""
+    related: Counter[tuple[str, str, str]] = Counter()
+    named = [fact for fact in facts if fact.object.id is not None and fact.object.id != subject.id]
+    terms = view.terms if named else None
+    for fact in named:
+        to = concept_id(view.event, Subject(fact.object.id or "", fact.object.name or ""), "")
+        match = None if terms is None else terms.of_relation(fact.predicate)
+        if match is None:
+            related[to, _RELATIONS.get(fact.predicate, "related_to"), _DEFAULT] += 1
+        else:
+            related[to, match.term.id, match.vocabulary] += 1
     total = sum(related.values())
     ordered = sorted(related.items(), key=lambda item: (-item[1], item[0]))[:_EDGES_MAX]
-    return tuple(Edge(to, relation, round(count / total, 4)) for (to, relation), count in ordered)
+    return tuple(
+        Edge(to, relation, round(count / total, 4), vocabulary)
+        for (to, relation, vocabulary), count in ordered
+    )
 
 
 def _part_of(event: Event, subject: Subject) -> Edge:

@@ -14,6 +14,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import to_local
 from lamina.kernel.records import Fact, Layer, ObjectValue, Support, layer_of
+from lamina.kernel.vocabularies import ActiveTerms
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.direct import stated_value
 from lamina.pipeline.extract.restating import restate
@@ -23,6 +24,7 @@ from lamina.pipeline.loops.doing import end_fact
 from lamina.pipeline.matters import is_shared, slot_of
 from lamina.pipeline.versions import put_version
 from lamina.pipeline.view import CORRECTED_BY, EXTRACTED_FROM, View
+from lamina.pipeline.vocabularies.fitting import Misfit, fitted
 from lamina.store.ports.writes import Writes
 
 __all__ = [
@@ -76,10 +78,15 @@ def sentence_of(held: Fact, value: EntityRef | LiteralValue, event: Event | None
     )
 
 
-def corrected_fact(event: Event, held: Fact, correction: Correction) -> Fact:
-    """The claim that takes the place of a fact: as long as that held, unless the correction says from when on."""
+def corrected_fact(event: Event, held: Fact, correction: Correction, terms: ActiveTerms) -> Fact:
+    """The claim that takes the place of a fact: as long as that held, unless the correction says from when on. Of a fact by the vocabulary the
+    value is as the term has it."""
     value = stated_value(correction.value)
     assert value is not None, "the door let a value through"
+    match = None if held.binding is None else terms.of_predicate(held.predicate)
+    by_term = None if match is None else fitted(match.term, value)
+    if by_term is not None and not isinstance(by_term, Misfit):
+        value = by_term
     value_of_fact = object_of(event.tenant_id, value)
     single = held.slot is not None and not is_shared(held)
     begins = held.valid_from if correction.at is None else correction.at

@@ -21,6 +21,8 @@ from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.corrected import object_of, sentence_of
 from lamina.pipeline.direct import stated_value
 from lamina.pipeline.requests import CorrectFact, CorrectionCaptured, RetractFact
+from lamina.pipeline.vocabularies.active import active_terms
+from lamina.pipeline.vocabularies.stated import require_fit
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.store import Store
@@ -81,6 +83,8 @@ class Correcting:
             else request.observed_actor.party()
         )
         subject = self._spoken_for(fact, speaker, call)
+        if isinstance(request, CorrectFact):
+            self._require_in_vocabulary(fact, request)
         draft = _draft(fact, _content(fact, request, action, call.now), speaker, subject, call)
         digest = "" if call.key is None else call.keyed_hash()
         (appended,) = self._store.log.append([Capture(draft, key, digest)])
@@ -107,6 +111,15 @@ class Correcting:
             )
         _check_holds(found, call.now)
         return found
+
+    def _require_in_vocabulary(self, fact: Fact, request: CorrectFact) -> None:
+        """Nothing, or ``Invalid`` for a value that the vocabulary does not have for a fact by one of its terms."""
+        if fact.binding is None:
+            return
+        match = active_terms(self._store.definitions, fact.tenant_id, fact.scope).of_predicate(fact.predicate)
+        value = stated_value(request.model_dump(mode="json", include={"object"}, exclude_none=True)["object"])
+        if match is not None and value is not None:
+            require_fit(match, value, field="object")
 
     def _spoken_for(self, fact: Fact, speaker: Party, call: Call) -> Party:
         """Whom the correction is about. Of a person speak they themselves, the author of the claim, and who may write about others."""

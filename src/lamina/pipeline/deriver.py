@@ -32,6 +32,7 @@ from lamina.pipeline.mending import Mender
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.speakers import another_speaks
 from lamina.pipeline.view import FactsRead, Pending, View
+from lamina.pipeline.vocabularies.deprecating import deprecate_beliefs, deprecate_facts, deprecated_facts
 from lamina.pipeline.zones import speakers_offset
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import Job
@@ -111,6 +112,8 @@ class Deriver:
         def place(view: View) -> Writes:
             if view.event.cancels is not None:
                 return self._mender.facts(view, view.event.cancels)
+            if view.event.deprecates is not None:
+                return deprecate_facts(view)
             offset = speakers_offset(view) if view.event.offset is None else None
             clock = [] if offset is None else [view.read_by(offset)]
             event = view.event
@@ -190,6 +193,8 @@ class Deriver:
         def revise(view: View) -> Writes:
             if view.event.cancels is not None:
                 return self._mender.beliefs(view, view.event.cancels)
+            if view.event.deprecates is not None:
+                return deprecate_beliefs(view, deprecated_facts(view))
             facts = read.of(view.event)
             writes = BeliefReviser(view).revise([*facts, *read.taken_back(view.event)])
             payload = {
@@ -207,8 +212,13 @@ class Deriver:
         read = FactsRead(self._store, [job.event for job in jobs])
 
         def compress(view: View) -> Writes:
-            if view.event.cancels is not None:
-                writes = ConceptSynthesizer(view).synthesize(self._mender.touched(view, view.event.cancels))
+            if view.event.cancels is not None or view.event.deprecates is not None:
+                touched = (
+                    deprecated_facts(view)
+                    if view.event.cancels is None
+                    else self._mender.touched(view, view.event.cancels)
+                )
+                writes = ConceptSynthesizer(view).synthesize(touched)
                 writes.texts += [record_row(record) for record in writes.records if newly_worded(record)]
                 return writes
             facts = read.of(view.event)
@@ -237,7 +247,8 @@ class Deriver:
         pending = Pending()
         for job in jobs:
             view = View(self._store, job.event, pending)
-            writes = Writes() if job.event.defines else derive(view)
+            is_silent = job.event.defines and job.event.deprecates is None
+            writes = Writes() if is_silent else derive(view)
             if group and view.saw_excluded:
                 yield group
                 group, pending = [], Pending()

@@ -26,6 +26,7 @@ from lamina.kernel.records import (
     value_slot,
 )
 from lamina.kernel.time import SECOND_US, Instant, from_datetime
+from lamina.kernel.vocabularies import ActiveTerms
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.beside import end_others, ends, may_end, stands_beside, under_author
 from lamina.pipeline.corrected import corrected_fact, fact_meant, put_behind, retract
@@ -41,6 +42,8 @@ from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.speakers import given_to_speaker
 from lamina.pipeline.versions import put_version, support_of, supports_of, vouched_for
 from lamina.pipeline.view import TAKEN_BACK_BY, View
+from lamina.pipeline.vocabularies.cardinality import end_denied_value, end_values_before, value_of_one
+from lamina.pipeline.vocabularies.fitting import BoundTriple, bound, taken_back_by_term
 from lamina.store.ports.writes import Writes
 
 __all__ = ["EXTERNAL_FACTOR", "FactResolver"]
@@ -57,11 +60,13 @@ _FADES = limits.PLAN_FADES_DAYS * 24 * 3600 * SECOND_US
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A triple with its values as the store keeps them."""
+    """A triple with its values as the store keeps them, those of ``term`` where the vocabulary has one; ``worded`` is as it was said."""
 
     subject: Subject
     object: ObjectValue
     triple: Triple
+    worded: Triple
+    term: BoundTriple | None
     observed_at: Instant
     valid_from: Instant
     valid_to: Instant | None
@@ -104,7 +109,8 @@ class FactResolver:
         if not event.directives.wants("facts"):
             return writes
         told = given_to_speaker(self._view, extraction)
-        claims = [_claim(event, triple) for triple in told.triples[:FACTS_PER_EVENT_MAX]]
+        terms = self._view.terms
+        claims = [_claim(event, triple, terms) for triple in told.triples[:FACTS_PER_EVENT_MAX]]
         self._namesakes = self._doubtful(claims)
         for ordinal, claim in enumerate(claims):
             if claim.confidence < event.directives.confidence_floor:
@@ -114,7 +120,7 @@ class FactResolver:
             _note_claim_entities(event, claim, writes)
             self._place(event, claim, ordinal, extractor, writes)
         for taken in told.taken_back:
-            self._take_back(event, taken, writes)
+            self._take_back(event, *taken_back_by_term(terms, taken), writes)
         return writes
 
     def _place(self, event: Event, claim: _Claim, ordinal: int, extractor: str, writes: Writes) -> None:
@@ -125,7 +131,15 @@ class FactResolver:
             return
         if fact.slot is not None:
             single, of_person = claim.triple.single_valued, claim.is_of_person
+            if (
+                claim.term is not None
+                and not single
+                and self._is_held_as_one(event, fact, claim.term, writes)
+            ):
+                return
             self._in_slot(fact, fact.slot, writes, single=single, of_person=of_person)
+            if claim.term is not None and single and not fact.negated:
+                end_values_before(event, fact, self._of_term(fact, claim.term, writes), writes)
             return
         if fact.negated and claim.subject.id not in self._namesakes:
             fact = self._end_denied(event, fact, writes)
@@ -137,6 +151,28 @@ class FactResolver:
             self._confirm(event, still_true[-1], fact, writes)
         else:
             _add(event, fact, writes)
+
+    def _is_held_as_one(self, event: Event, fact: Fact, term: BoundTriple, writes: Writes) -> bool:
+        """Whether a value of a term that has many by now is held from when it had one, and is said again."""
+        held = value_of_one(fact, self._of_term(fact, term, writes))
+        if held is None:
+            return False
+        if fact.negated:
+            end_denied_value(event, fact, held, writes)
+            return False
+        if _overlap(held, fact):
+            self._confirm(event, held, fact, writes)
+            return True
+        return False
+
+    def _of_term(self, fact: Fact, term: BoundTriple, writes: Writes) -> list[Fact]:
+        """The facts of the subject by the term and by the free predicates that mean it."""
+        found: dict[str, Fact] = {}
+        for predicate in term.predicates:
+            found |= {
+                each.id: each for each in self._held(writes, subject=fact.subject.id, predicate=predicate)
+            }
+        return list(found.values())
 
     def _doubtful(self, claims: Sequence[_Claim]) -> frozenset[str]:
         """The people of whom the event says that they are something else to somebody than was known."""
@@ -157,7 +193,7 @@ class FactResolver:
         if correction.action == "retract":
             retract(self._view, held, correction, writes)
             return
-        fact = corrected_fact(event, held, correction)
+        fact = corrected_fact(event, held, correction, self._view.terms)
         if fact.object.id is not None:
             _note(event, [(normalise_name(fact.object.text), fact.object.text, "thing")], writes)
         if fact.slot is None:
@@ -205,19 +241,18 @@ class FactResolver:
                 said = self._held(writes, subject=fact.subject.id, predicate=predicate)
                 end_others(self._view.event, fact, said, writes)
 
-    def _take_back(self, event: Event, taken: TakenBack, writes: Writes) -> None:
-        """End the value that holds when the event is observed; nothing takes its place."""
+    def _take_back(self, event: Event, taken: TakenBack, single_valued: bool | None, writes: Writes) -> None:
+        """End the value that holds when the event is observed; nothing takes its place. ``single_valued`` is what a vocabulary says."""
         at = event.context.observed_at
         subject_id = entity_id(event.tenant_id, _key_of(taken.subject))
         slot = value_slot(subject_id, taken.predicate)
         known = PREDICATES.get(taken.predicate)
         author = author_of(event, subject_id) if taken.subject.type == _PERSON else None
-        if taken.object is not None and known is not None and not known.single_valued:
-            value = _object(event, taken.object)
-            slot = (
-                slot_of(subject_id, taken.predicate, value, kind=known.kind, single=False, negated=False)
-                or slot
-            )
+        if single_valued is None:
+            single_valued = known is None or known.single_valued
+        if taken.object is not None and not single_valued:
+            value, kind = _object(event, taken.object), "attribute" if known is None else known.kind
+            slot = slot_of(subject_id, taken.predicate, value, kind=kind, single=False, negated=False) or slot
         for held in self._held(writes, slot=slot):
             meant = taken.object is None or words_of(held.object) == words_of(_object(event, taken.object))
             if meant and held.valid_from <= at and _holds_at(held, at) and may_end(event, held, author):
@@ -311,7 +346,9 @@ def _holds_at(fact: Fact, moment: Instant) -> bool:
     return fact.valid_to is None or moment < fact.valid_to
 
 
-def _claim(event: Event, triple: Triple) -> _Claim:
+def _claim(event: Event, worded: Triple, terms: ActiveTerms) -> _Claim:
+    by_term = bound(terms, worded)
+    triple = worded if by_term is None else by_term.triple
     subject_name = triple.subject.name
     subject = Subject(entity_id(event.tenant_id, _key_of(triple.subject)), subject_name)
     observed_at = event.context.observed_at
@@ -328,6 +365,8 @@ def _claim(event: Event, triple: Triple) -> _Claim:
         subject,
         _object(event, triple.object),
         triple,
+        worded,
+        by_term,
         observed_at,
         valid_from,
         valid_to,
@@ -376,7 +415,7 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         object=claim.object,
         kind=triple.kind,
         negated=triple.negated,
-        text=restate(triple, seen_at=to_local(event.context.observed_at, event.offset)),
+        text=restate(claim.worded, seen_at=to_local(event.context.observed_at, event.offset)),
         external=external,
         by_assistant=is_assistants(event, triple.kind, triple.predicate),
         handed_over=claim.handed_over,
@@ -386,6 +425,7 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         from_offset=event.offset,
         to_offset=None if claim.valid_to is None else event.offset,
         fades_at=claim.observed_at + _FADES if triple.kind == _PLAN and claim.valid_to is None else None,
+        binding=None if claim.term is None else claim.term.binding,
     )
 
 

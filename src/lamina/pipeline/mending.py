@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event
-from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Support
+from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Stance, Support
 from lamina.kernel.scopes import Scope
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.direct import direct_extraction
@@ -205,7 +205,11 @@ def _facts(view: View, matter: _Matter, scope: Scope) -> list[Fact]:
 
 def _beliefs(view: View, matter: _Matter, scope: Scope) -> list[Belief]:
     found = _queried(view, Layer.BELIEFS, matter, scope)
-    return [each for each in found if isinstance(each, Belief) and matter.holds(each)]
+    return [
+        each
+        for each in found
+        if isinstance(each, Belief) and matter.holds(each) and each.stance is not Stance.DEPRECATED
+    ]
 
 
 def _queried(view: View, layer: Layer, matter: _Matter, scope: Scope) -> list[Record]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Grant, Operation, Tier
@@ -22,6 +22,8 @@ from lamina.pipeline.requests import (
 
 __all__ = ["capture_operations", "correction_operations"]
 
+_VOCABULARY: Final = ("VALUE_NOT_IN_VOCABULARY", "WRONG_UNIT")
+
 
 def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
     """The operations that put experiences into the log."""
@@ -37,7 +39,7 @@ def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
             handler=capturing.experience,
             summary="Store one experience.",
             answers=(200, 202),
-            fails=("NOT_FOUND", "RESOURCE_DELETED"),
+            fails=("NOT_FOUND", "RESOURCE_DELETED", *_VOCABULARY),
             keeps_keys=True,
             commits_with=202,
         ),
@@ -52,7 +54,7 @@ def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
             handler=capturing.bulk,
             summary="Store up to a thousand experiences of one scope, all or none.",
             answers=(202,),
-            fails=("NOT_FOUND", "RESOURCE_DELETED"),
+            fails=("NOT_FOUND", "RESOURCE_DELETED", *_VOCABULARY),
             keeps_keys=True,
             commits_with=202,
         ),
@@ -85,7 +87,7 @@ def correction_operations(correcting: Correcting) -> list[Operation[Any]]:
             handler=handler,
             summary=summary,
             answers=(200, 202),
-            fails=("NOT_FOUND", "RESOURCE_DELETED", "FACT_ENDED"),
+            fails=("NOT_FOUND", "RESOURCE_DELETED", "FACT_ENDED", *_VOCABULARY),
             keeps_keys=True,
             commits_with=202,
         )

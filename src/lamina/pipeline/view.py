@@ -18,6 +18,8 @@ from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Layer, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
+from lamina.kernel.vocabularies import ActiveTerms
+from lamina.pipeline.vocabularies.active import active_terms
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
@@ -27,6 +29,7 @@ from lamina.store.rules.records import wanted
 __all__ = [
     "CANCELLED_BY",
     "CORRECTED_BY",
+    "DEPRECATED_BY",
     "DONE_BY",
     "EXTRACTED_FROM",
     "HANDED_OVER_IN",
@@ -57,6 +60,8 @@ MOVED_UNTIL = "moved_until"
 """Beside ``moved_by``: its ordinal is when the other day ends."""
 CANCELLED_BY = "cancelled_by"
 """From a cancelled event to the entry of the log that cancelled it."""
+DEPRECATED_BY = "deprecated_by"
+"""From a fact or a belief to the entry of the log at which a vocabulary had its term no more."""
 TIES = (EXTRACTED_FROM, TAKEN_BACK_BY, DONE_BY, MOVED_BY, CORRECTED_BY)
 
 
@@ -176,6 +181,12 @@ class View:
         self.event = event
         self.saw_excluded = False
         """Whether something was read that rests on cancelled events alone."""
+
+    @property
+    def terms(self) -> ActiveTerms:
+        """The vocabulary that was active for the event's scope at its place in the log."""
+        event = self.event
+        return active_terms(self._store.definitions, event.tenant_id, event.scope, seen_at=event.recorded_at)
 
     def read_by(self, offset: Offset) -> EventOffset:
         """Read the event by a clock from here on; what is to land of that."""

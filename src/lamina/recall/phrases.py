@@ -6,16 +6,15 @@ Each change is an entry of the log with a place, so that a reader of an earlier 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from lamina import limits
 from lamina.errors import Conflict, Invalid, NotFound
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.events import DEFINITION, Context, Directives, EventDraft, Origin, Party, Trust
+from lamina.kernel.defining import definition_entry
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
-from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant, rfc3339
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import BoundText, Nothing, Request, Result, Text
@@ -23,9 +22,6 @@ from lamina.recall.layers.words import PHRASE_KIND
 from lamina.store.ports.definitions import Definition, Definitions
 
 __all__ = ["phrase_operations"]
-
-_SCOPE: Final = Scope("system:definitions")
-"""Where the entries lie: a change of a tenant's words belongs to no scope of its users."""
 
 _PhraseName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$", description="What it is called.")]
 
@@ -131,7 +127,9 @@ class Phrases:
                     details={"phrases_max": limits.PHRASES_MAX},
                 )
 
-        made = self._definitions.define(_entry(call, said), (PHRASE_KIND, request.name), check)
+        made = self._definitions.define(
+            definition_entry(call, PHRASE_KIND, said), (PHRASE_KIND, request.name), check
+        )
         return Answer(_view(made), created=True)
 
     def listed(self, request: PhrasesRequest, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
@@ -141,7 +139,7 @@ class Phrases:
 
     def remove(self, request: PhraseNamed, call: Call) -> Answer:
         """Take a phrase back; raises ``NotFound``."""
-        entry = _entry(call, {"name": request.name, "withdrawn": True})
+        entry = definition_entry(call, PHRASE_KIND, {"name": request.name, "withdrawn": True})
         if self._definitions.withdraw(entry, (PHRASE_KIND, request.name)) is None:
             raise NotFound("NOT_FOUND", "there is no such phrase", details={"name": request.name})
         return Answer(None)
@@ -208,21 +206,4 @@ def _view(held: Definition) -> PhraseView:
     during: tuple[Instant, Instant] = (held.body["from"], held.body["to"])
     return PhraseView(
         name=held.name, pattern=held.body["pattern"], resolves_to=ResolutionView(valid_during=during)
-    )
-
-
-def _entry(call: Call, said: dict[str, Any]) -> EventDraft:  # Any: JSON
-    actor = Party.of(call.principal.actor)
-    return EventDraft(
-        tenant_id=call.principal.tenant_id,
-        scope=_SCOPE,
-        caller=call.principal.actor,
-        observed_actor=actor,
-        subject=actor,
-        session=None,
-        modality=DEFINITION,
-        content={"kind": PHRASE_KIND, **said},
-        context=Context(observed_at=call.now),
-        directives=Directives(extract=(), embed="none"),
-        origin=Origin(call.principal.actor, DEFINITION, Trust.PRINCIPAL),
     )

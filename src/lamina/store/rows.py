@@ -14,6 +14,7 @@ from lamina.kernel.canonical import compact
 from lamina.kernel.records import (
     Author,
     Belief,
+    Binding,
     Claim,
     Concept,
     Edge,
@@ -105,9 +106,12 @@ def _write_fact(record: Any) -> _Written:
         state = [fact.status.value, fact.salience, fact.horizon, fact.due_at, fact.seen_at]
         loop = {"loop": state if fact.due_offset is None else [*state, fact.due_offset]}
     fades = {} if fact.fades_at is None else {"fades_at": fact.fades_at}
+    bound = fact.binding
+    binding = {} if bound is None else {"binding": [bound.vocabulary, bound.predicate_said, bound.confidence]}
     return columns, {
         **loop,
         **fades,
+        **binding,
         **_claim_body(fact),
         "event_id": fact.event_id,
         "kind": fact.kind,
@@ -156,8 +160,13 @@ def _write_concept(record: Any) -> _Written:
         "synthesizer": concept.synthesizer,
         "consulted": concept.consulted,
         "available": concept.available,
-        "edges": [[edge.to, edge.relation, edge.weight] for edge in concept.edges],
+        "edges": [_edge(edge) for edge in concept.edges],
     }
+
+
+def _edge(edge: Edge) -> list[str | float]:
+    told: list[str | float] = [edge.to, edge.relation, edge.weight]
+    return told if edge.vocabulary == "default" else [*told, edge.vocabulary]
 
 
 _WRITERS: Mapping[Layer, Callable[[Any], _Written]] = {
@@ -226,6 +235,7 @@ def _read_fact(said: Mapping[str, Any], slot: str | None, claimed: dict[str, Any
         "slot": slot,
         "supersedes": said["supersedes"],
         "fades_at": said.get("fades_at"),
+        "binding": Binding(*said["binding"]) if "binding" in said else None,
     }
     if "loop" not in said:
         return Fact(**values)

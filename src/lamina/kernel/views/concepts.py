@@ -125,7 +125,13 @@ def concept_fields(
         },
         "supported_by": {**by_layer, "external": []},
         "edges": [
-            {"to": edge.to, "relation": edge.relation, "weight": edge.weight} for edge in concept.edges
+            {
+                "to": edge.to,
+                "relation": edge.relation,
+                "weight": edge.weight,
+                "vocabulary": edge.vocabulary,
+            }
+            for edge in concept.edges
         ],
         "last_synthesized_at": concept.recorded_from,
         "stance": concept.stance,

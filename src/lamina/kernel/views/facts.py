@@ -48,6 +48,14 @@ class TargetView(Result):
     end: Stamp = Field(validation_alias="to", serialization_alias="to")
 
 
+class BindingView(Result):
+    """By which vocabulary a fact has its predicate, what was said in its place, and how surely that means the term."""
+
+    name: str
+    predicate_said: str
+    confidence: float
+
+
 class FactView(ClaimedView):
     """A triple with validity. ``negated`` says that the claim is that it is *not* so. ``text`` is the claim in words.
 
@@ -56,6 +64,7 @@ class FactView(ClaimedView):
     ``may_have_changed`` is a later turn of the same speaker that speaks of the same matter with a sign of change, where the fact holds all the
     same: nobody read there that it ended. Null once the fact was said again. ``target`` is the day of what is planned, promised or scheduled,
     which lists show before it comes; ``fades_at`` is from when on a plan without a day is in lists of now no more, unless it is said again.
+    ``vocabulary`` is null where the predicate is free text.
     """
 
     subject: ReferenceView
@@ -73,6 +82,7 @@ class FactView(ClaimedView):
     may_have_changed: ChangeView | None = None
     target: TargetView | None = None
     fades_at: Stamp | None = None
+    vocabulary: BindingView | None = None
 
 
 def fact_view(
@@ -107,6 +117,13 @@ def fact_fields(
         else {"event_id": changed.event_id, "observed_at": changed.observed_at},
         "target": _target(fact),
         "fades_at": fact.fades_at,
+        "vocabulary": None
+        if fact.binding is None
+        else {
+            "name": fact.binding.vocabulary,
+            "predicate_said": fact.binding.predicate_said,
+            "confidence": fact.binding.confidence,
+        },
     }
 
 

@@ -45,7 +45,7 @@ class MemoryStore:
         self.index = MemoryIndexRows(self._memory)
         self.lifecycle = MemoryLifecycle(self._memory)
         self.scopes = MemoryScopes(self._memory)
-        self.registry = MemoryRegistry(self._memory)
+        self.registry = MemoryRegistry(self._memory, self.log)
         self.audit = MemoryAudit(self._memory)
         self.peppers = MemoryPeppers(self._memory)
         self.upkeep = MemoryUpkeep(self._memory)

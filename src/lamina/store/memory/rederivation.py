@@ -92,6 +92,7 @@ class MemoryRederivation:
         _queue(filled, filled.events.values())
         newest = max((event.position for event in filled.events.values()), default=0)
         filled.inquiries = _applied(live, group, newest)
+        filled.definitions = dict(live.definitions)
         filled.outputs, filled.output_sources = dict(live.outputs), set(live.output_sources)
         memory = Memory()
         memory.tables = filled

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+from lamina.store.memory.definitions import activate
+from lamina.store.memory.log import MemoryLog
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports.registry import IdleScope, PolicyRow, ScopeState
+from lamina.store.ports.registry import Activation, IdleScope, PolicyRow, ScopeState
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.rules.refusals import not_registered, registration_exists
 
@@ -19,8 +21,9 @@ __all__ = ["MemoryRegistry"]
 class MemoryRegistry:
     """``Registry`` over dictionaries."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, log: MemoryLog) -> None:
         self._memory = memory
+        self._log = log
 
     def version(self) -> int:
         """Mirrors ``Registry.version``."""
@@ -83,7 +86,7 @@ class MemoryRegistry:
             if tenant == tenant_id and below.startswith(f"{path}/")
         ]
 
-    def register(self, state: ScopeState) -> None:
+    def register(self, state: ScopeState, activation: Activation | None = None) -> None:
         """Mirrors ``Registry.register``."""
         key = (state.tenant_id, state.path)
         with self._memory.change() as tables:
@@ -102,6 +105,7 @@ class MemoryRegistry:
                 )
             )
             tables.registrations[key] = state
+            self._activate(tables, activation)
             tables.access_version += 1
 
     def set_members(self, tenant_id: str, path: Scope, members: Mapping[str, str]) -> None:
@@ -113,7 +117,7 @@ class MemoryRegistry:
             tables.registrations[tenant_id, path] = replace(known, members=dict(members))
             tables.access_version += 1
 
-    def delete(self, tenant_id: str, path: Scope) -> None:
+    def delete(self, tenant_id: str, path: Scope, activations: Sequence[Activation] = ()) -> None:
         """Mirrors ``Registry.delete``."""
         key = (tenant_id, path)
         with self._memory.change() as tables:
@@ -122,6 +126,8 @@ class MemoryRegistry:
             row = tables.scopes.pop(key, None)
             if row is not None and any(_holds(tables, tenant_id, path)):
                 tables.scopes[key] = replace(row, auto_provisioned=True)
+            for activation in activations:
+                self._activate(tables, activation)
             tables.access_version += 1
 
     def documents(self, tenant_id: str, tier: str, targets: Collection[str]) -> dict[str, PolicyRow]:
@@ -130,10 +136,15 @@ class MemoryRegistry:
         found = {target: policies.get((tenant_id, tier, target)) for target in targets}
         return {target: row for target, row in found.items() if row is not None}
 
-    def put_document(self, row: PolicyRow) -> None:
+    def _activate(self, tables: Tables, activation: Activation | None) -> None:
+        if activation is not None:
+            activate(tables, self._log, activation.entry, activation.name)
+
+    def put_document(self, row: PolicyRow, activation: Activation | None = None) -> None:
         """Mirrors ``Registry.put_document``."""
         with self._memory.change() as tables:
             tables.policies[row.tenant_id, row.tier, row.target] = row
+            self._activate(tables, activation)
             tables.access_version += 1
 
     def idle(self, tenant_id: str, before: Instant, limit: int) -> tuple[list[IdleScope], int]:

@@ -7,14 +7,15 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from lamina.kernel.events import EventDraft
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 
-__all__ = ["IdleScope", "PolicyRow", "Registry", "ScopeState"]
+__all__ = ["Activation", "IdleScope", "PolicyRow", "Registry", "ScopeState"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,14 @@ class IdleScope:
     facts: int
 
 
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """What a place of policy says of the vocabularies that are active: the entry of the log, and the name of its definition."""
+
+    entry: EventDraft
+    name: str
+
+
 class Registry(Protocol):
     """Scopes, members and policy documents. Every change lands whole, durable on return."""
 
@@ -94,15 +103,18 @@ class Registry(Protocol):
         """
         ...
 
-    def register(self, state: ScopeState) -> None:
-        """Give a scope members and policies; raises ``Conflict`` (SCOPE_REGISTRATION_EXISTS) when it has them."""
+    def register(self, state: ScopeState, activation: Activation | None = None) -> None:
+        """Give a scope members and policies; raises ``Conflict`` (SCOPE_REGISTRATION_EXISTS) when it has them.
+
+        ``activation`` lands with it where it says something else of the vocabularies that are active than what stands.
+        """
         ...
 
     def set_members(self, tenant_id: str, path: Scope, members: Mapping[str, str]) -> None:
         """Replace the members of a registered scope; raises ``NotFound`` for one that is not registered."""
         ...
 
-    def delete(self, tenant_id: str, path: Scope) -> None:
+    def delete(self, tenant_id: str, path: Scope, activations: Sequence[Activation] = ()) -> None:
         """Drop a scope's registration, members and policy document. Where it holds events it goes on to exist."""
         ...
 
@@ -110,8 +122,8 @@ class Registry(Protocol):
         """The policy documents of a tier, by target."""
         ...
 
-    def put_document(self, row: PolicyRow) -> None:
-        """Keep a policy document in place of the one before."""
+    def put_document(self, row: PolicyRow, activation: Activation | None = None) -> None:
+        """Keep a policy document in place of the one before; ``activation`` as in ``register``."""
         ...
 
     def idle(self, tenant_id: str, before: Instant, limit: int) -> tuple[list[IdleScope], int]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from lamina.kernel.events import CANCELLATION, Context, Event, EventDraft
+from lamina.kernel.events import CANCELLATION, DEPRECATION, Context, Directives, Event, EventDraft
+from lamina.kernel.scopes import Scope
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["cancellation_of", "captured_row"]
+__all__ = ["cancellation_of", "captured_row", "deprecation_of"]
 
 
 def captured_row(event: Event) -> LifecycleDraft:
@@ -36,4 +38,17 @@ def cancellation_of(event: Event) -> EventDraft:
         context=Context(observed_at=event.context.observed_at, observed_offset=event.context.observed_offset),
         directives=event.directives,
         origin=replace(event.origin, channel=CANCELLATION),
+    )
+
+
+def deprecation_of(
+    change: EventDraft, scope: Scope, vocabulary: str, predicates: Sequence[str]
+) -> EventDraft:
+    """The entry of the log that says in a scope that a change of a vocabulary left it without some terms: in a session of its own."""
+    return replace(
+        change,
+        scope=scope,
+        session=f"{DEPRECATION} by {vocabulary}",
+        content={"kind": DEPRECATION, "vocabulary": vocabulary, "predicates": sorted(predicates)},
+        directives=Directives(embed="none"),
     )

@@ -117,7 +117,7 @@ class SqliteStore:
         self.index = SqliteIndexRows(self._writer, self._readers)
         self.lifecycle = SqliteLifecycle(self._readers)
         self.scopes = SqliteScopes(self._readers)
-        self.registry = SqliteRegistry(self._writer, self._readers)
+        self.registry = SqliteRegistry(self._writer, self._readers, self.log)
         self.audit = SqliteAudit(self._writer, self._readers, riders)
         self.peppers = SqlitePeppers(self._writer, self._readers)
         document_rows = DocumentRows(self._writer, self._readers)

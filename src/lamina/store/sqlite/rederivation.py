@@ -137,7 +137,7 @@ class SqliteRederivation:
         bindings = (group.tenant_id, json_list(group.scopes))
         with self._transaction(self._folder / self._path.name, self._path, "live") as connection:
             connection.execute(_SQL["fill_events"], bindings)
-            for block in ("fill_inquiries", "fill_outputs", "fill_output_sources"):
+            for block in ("fill_definitions", "fill_inquiries", "fill_outputs", "fill_output_sources"):
                 connection.execute(_SQL[block], bindings if "?2" in _SQL[block] else bindings[:1])
             connection.execute(_SQL["requeue_all"])
             connection.executemany(

@@ -12,11 +12,13 @@ from lamina.kernel.canonical import compact
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.registry import IdleScope, PolicyRow, ScopeState
+from lamina.store.ports.registry import Activation, IdleScope, PolicyRow, ScopeState
 from lamina.store.rows import Row
 from lamina.store.rules.refusals import not_registered, registration_exists
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.definitions import activate
+from lamina.store.sqlite.log import SqliteLog
 
 __all__ = ["SqliteRegistry"]
 
@@ -27,9 +29,10 @@ _SQL = load_blocks("lamina.store.sqlite")
 class SqliteRegistry:
     """``Registry`` over its tables."""
 
-    def __init__(self, writer: Writer, readers: Readers) -> None:
+    def __init__(self, writer: Writer, readers: Readers, log: SqliteLog) -> None:
         self._writer = writer
         self._readers = readers
+        self._log = log
 
     def version(self) -> int:
         """Mirrors ``Registry.version``."""
@@ -94,7 +97,7 @@ class SqliteRegistry:
         bindings = (tenant_id, actor, *_below(path), json_list(names) if names else None)
         return self._readers.row(_SQL["others_below"], bindings) is not None
 
-    def register(self, state: ScopeState) -> None:
+    def register(self, state: ScopeState, activation: Activation | None = None) -> None:
         """Mirrors ``Registry.register``."""
         place = (state.tenant_id, state.path)
 
@@ -105,6 +108,7 @@ class SqliteRegistry:
             policies = compact(dict(state.policies))
             connection.execute(_SQL["put_registration"], (*place, policies, state.registered_at))
             _put_members(connection, *place, state.members)
+            self._activate(connection, activation)
 
         self._change(work)
 
@@ -119,7 +123,7 @@ class SqliteRegistry:
 
         self._change(work)
 
-    def delete(self, tenant_id: str, path: Scope) -> None:
+    def delete(self, tenant_id: str, path: Scope, activations: Sequence[Activation] = ()) -> None:
         """Mirrors ``Registry.delete``."""
 
         def work(connection: apsw.Connection) -> None:
@@ -131,6 +135,8 @@ class SqliteRegistry:
                 "drop_empty_scope",
             ):
                 connection.execute(_SQL[block], (tenant_id, path))
+            for activation in activations:
+                self._activate(connection, activation)
 
         self._change(work)
 
@@ -149,10 +155,15 @@ class SqliteRegistry:
             for row in rows
         }
 
-    def put_document(self, row: PolicyRow) -> None:
+    def put_document(self, row: PolicyRow, activation: Activation | None = None) -> None:
         """Mirrors ``Registry.put_document``."""
         values = (row.tenant_id, row.tier, row.target, compact(dict(row.document)), row.set_by, row.set_at)
-        self._change(lambda connection: connection.execute(_SQL["put_policy"], values))
+
+        def work(connection: apsw.Connection) -> None:
+            connection.execute(_SQL["put_policy"], values)
+            self._activate(connection, activation)
+
+        self._change(work)
 
     def idle(self, tenant_id: str, before: Instant, limit: int) -> tuple[list[IdleScope], int]:
         """Mirrors ``Registry.idle``."""
@@ -174,6 +185,10 @@ class SqliteRegistry:
             return len(paths)
 
         return self._change(work)
+
+    def _activate(self, connection: apsw.Connection, activation: Activation | None) -> None:
+        if activation is not None:
+            activate(connection, self._log, activation.entry, activation.name)
 
     def _change(self, work: Callable[[apsw.Connection], T]) -> T:
         def noted(connection: apsw.Connection) -> T:

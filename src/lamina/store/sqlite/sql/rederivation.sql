@@ -50,6 +50,10 @@ WHERE e.tenant_id = ?1 AND e.scope IN (SELECT value FROM json_each(?2)) AND e.po
    AND state <> 'failed'), 9223372036854775807)
 ORDER BY e.seq;
 
+-- name: fill_definitions
+-- What the tenant defined, by which its events are read.
+INSERT INTO main.definition SELECT * FROM live.definition WHERE tenant_id = ?1;
+
 -- name: fill_inquiries
 -- The answers of models that took effect among these events.
 INSERT INTO main.inquiry SELECT * FROM live.inquiry
