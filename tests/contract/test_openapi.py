@@ -56,7 +56,7 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-CASES, CASES_OF_OTHERS = 20, 8
+CASES, CASES_OF_OTHERS = 12, 6
 ENDLESS = {"GET /v1/lifecycle/stream"}
 TOKEN = "of-the-deployment"
 INTERNAL = {"X-Internal-Token": TOKEN}

@@ -18,13 +18,15 @@ from processes import answers, free_port, kill, start, wait_until
 TRIES = 24
 
 
-@pytest.fixture
-def ports(tmp_path: Path) -> Iterator[list[int]]:
+@pytest.fixture(scope="module")
+def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
+    """Two servers over one folder, where no test uses the key of another."""
+    folder = tmp_path_factory.mktemp("folder")
     ports = [free_port() for _ in range(2)]
     processes = []
     try:
         for port in ports:
-            processes.append(start(tmp_path, port, "--workers", "0"))
+            processes.append(start(folder, port, "--workers", "0"))
             wait_until(lambda at=port: answers(at))
         yield ports
     finally:
@@ -86,7 +88,7 @@ def test_a_batch_sent_twice_at_once_is_one_batch_and_a_replay(ports: list[int]) 
 
 def test_of_two_batches_at_once_under_one_key_one_is_refused(ports: list[int]) -> None:
     with ThreadPoolExecutor(2) as pool:
-        for number in range(TRIES):
+        for number in range(TRIES, 2 * TRIES):
             together = Barrier(2)
             both = list(pool.map(batch, ports, [number] * 2, [together] * 2, ["tea", "milk"]))
             assert sorted(status for status, _, _ in both) == [202, 409], both

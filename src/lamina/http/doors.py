@@ -43,7 +43,9 @@ class _OnDemand:
         self._door: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        door = self._door or await asyncio.get_running_loop().run_in_executor(self._pool, self._made)
+        door = self._door
+        if door is None:
+            door = await asyncio.get_running_loop().run_in_executor(self._pool, self._made)
         await door(scope, receive, send)
 
     def _made(self) -> ASGIApp:

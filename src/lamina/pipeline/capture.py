@@ -79,11 +79,8 @@ class Capturing:
         key = IdempotencyKey(
             call.principal.tenant_id, call.principal.actor, SINGLE_FAMILY, envelope.idempotency_key
         )
-<<<<<<< HEAD
         draft = self._completed(draft_of(envelope, scope, call.principal), key, call)
-=======
         self._require_in_vocabulary([envelope], scope, SINGLE_FAMILY, call)
->>>>>>> vocab
         (appended,) = self._store.log.append([Capture(draft, key, call.body_hash())])
         if request.wait in (None, Stage.CAPTURED):
             return _captured(appended)

@@ -208,7 +208,7 @@ class FactResolver:
         event = self._view.event
         if feedback.verdict == "irrelevant":
             return
-        claim = _claim(event, triple_judged(event, feedback))
+        claim = _claim(event, triple_judged(event, feedback), self._view.terms)
         if ends_claim(feedback):
             negated = feedback.claim.negated
             judged = claim_key_of(

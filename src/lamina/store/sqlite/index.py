@@ -110,7 +110,8 @@ class SqliteIndexRows:
         """Mirrors ``IndexRows.tip``."""
         (figures,) = self._readers.rows(_SQL["index_tip"], (tenant_id, scope, model, _STAGES))
         *numbers, waiting_since = figures
-        return Tip(*(number or 0 for number in numbers), waiting_since=waiting_since)
+        changes, text, vector, end, log = (number or 0 for number in numbers)
+        return Tip(changes, text, vector, end, log, waiting_since)
 
     def waiting(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[Event]:
         """Mirrors ``IndexRows.waiting``."""
