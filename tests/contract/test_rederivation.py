@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+import vocabularies
 from given import ALICE, BOB, TENANT, ManualClock, append
 from lamina.kernel.events import Directives, Stage
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
@@ -108,6 +110,27 @@ def test_an_upgrade_equals_a_replay_by_the_new_versions(memory: Upgraded) -> Non
     assert upgraded != old
     assert [text for text, _, _ in memory.homes()] == ["Leipzig", "Hamburg"]
     assert memory.store.rederivation.state().scopes == 0
+
+
+def test_an_upgrade_reads_by_the_vocabulary_of_then(memory: Upgraded) -> None:
+    stage = {"kind": "triple", "subject": "Acme", "predicate": "stage", "object": "poc"}
+    vocabularies.put(memory, vocabularies.STAGE, {"id": "tier"})
+    vocabularies.activate(memory, ["sales"])
+    memory.tell(stage, START + 3_000_000)
+    memory.tell({**stage, "predicate": "tier"}, START + 3_000_000)
+    memory.derive()
+    vocabularies.put(memory, vocabularies.STAGE)
+    vocabularies.activate(memory, None)
+    memory.derive()
+    memory.upgrader.begin()
+    memory.upgrader.drain()
+    memory.renew()
+    memory.derive()
+    assert {"deal_stage", "tier", "stage"} & {fact.predicate for fact in memory.held(Layer.FACTS)} == {
+        "deal_stage"
+    }
+    upgraded, replayed = memory.replayed()
+    assert upgraded == replayed
 
 
 def test_until_a_scope_is_done_its_readers_see_the_old_rows(memory: Upgraded) -> None:

@@ -6,9 +6,11 @@ import json
 import re
 from pathlib import Path
 
+from lamina.access.documents import PolicyDocument
 from lamina.continuity.capsule.requests import Upsert
 from lamina.continuity.changes.deciding import upserted
 from lamina.pipeline.envelope import Envelope
+from lamina.pipeline.vocabularies.requests import RegisterVocabulary
 from lamina.recall.requests import Recall
 from lamina.session.inside import Revive
 from lamina.session.requests import BriefAsked, Ingest
@@ -66,3 +68,11 @@ def test_the_questions_about_time_are_recalls():
     assert now.valid_during == then.valid_during
     assert now.as_of is None
     assert then.as_of is not None
+
+
+def test_the_vocabularies_to_paste_are_those_that_the_server_takes():
+    page = (HOW_TO / "keep-a-vocabulary.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    assert [RegisterVocabulary.model_validate_json(body).kind for body in shown] == ["predicate", "relation"]
+    (policy,) = re.findall(r"-d '(\{.*?\})'\n", page, re.DOTALL)
+    assert PolicyDocument.model_validate_json(policy).vocabularies == ["sales_v1"]

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from lamina import Client
-from lamina.client import layers, options
+from lamina.client import definitions, layers, options
 from lamina.recall.requests import Pack, RankedBelief, RankedConcept, RankedEpisode, RankedEvent, RankedFact
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -28,6 +28,12 @@ def test_every_method_of_a_layer_is_in_its_row():
     for name in ("events", "episodes", "facts", "beliefs", "understanding"):
         (row,) = re.findall(rf"^\| `client\.{name}` \| (.+) \|$", PAGE, re.MULTILINE)
         assert set(re.findall(r"`(\w+)", row)) == _public(getattr(layers, name.capitalize()))
+
+
+def test_every_method_of_what_a_tenant_defines_is_in_its_row():
+    for name in ("vocabularies", "phrases"):
+        (row,) = re.findall(rf"^\| `client\.{name}` \| (.+) \|$", PAGE, re.MULTILINE)
+        assert set(re.findall(r"`(\w+)", row)) == _public(getattr(definitions, name.capitalize()))
 
 
 def test_every_keyword_of_writing_and_recalling_is_on_the_page():

@@ -9,12 +9,17 @@ import sys
 import pytest
 
 import lamina
-from lamina.client import AsyncClient, Client, async_layers, layers
+from lamina.client import AsyncClient, Client, async_definitions, async_layers, definitions, layers
 from lamina.client.asynchronous import AsyncClient as Asynchronous
 
-PAIRS = [(Client, AsyncClient)] + [
-    (getattr(layers, name), getattr(async_layers, f"Async{name}"))
-    for name in ("Beliefs", "Episodes", "Events", "Facts", "Understanding")
+PAIRS = [
+    (Client, AsyncClient),
+    *(
+        (getattr(layers, name), getattr(async_layers, f"Async{name}"))
+        for name in ("Beliefs", "Episodes", "Events", "Facts", "Understanding")
+    ),
+    (definitions.Phrases, async_definitions.AsyncPhrases),
+    (definitions.Vocabularies, async_definitions.AsyncVocabularies),
 ]
 
 

@@ -16,6 +16,7 @@ import typer
 from lamina import __version__
 from lamina.cli.audit import audit_commands
 from lamina.cli.capsule import capsule_commands
+from lamina.cli.definitions import phrase_commands, vocabulary_commands
 from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
 from lamina.cli.mcp import mcp_commands
 from lamina.cli.memory import add_memory_commands
@@ -37,7 +38,9 @@ app = typer.Typer(
 app.add_typer(audit_commands, name="audit")
 app.add_typer(capsule_commands, name="capsule")
 app.add_typer(mcp_commands, name="mcp")
+app.add_typer(phrase_commands, name="phrase")
 app.add_typer(token_commands, name="token")
+app.add_typer(vocabulary_commands, name="vocabulary")
 
 
 def _version(asked: bool) -> None:

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from lamina import limits
 from lamina.client import layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
+from lamina.client.async_definitions import AsyncPhrases, AsyncVocabularies
 from lamina.client.async_layers import (
     AsyncBeliefs,
     AsyncEpisodes,
@@ -83,6 +84,8 @@ class AsyncClient:
         self.facts = AsyncFacts(identity, self._send)
         self.beliefs = AsyncBeliefs(identity, self._send)
         self.understanding = AsyncUnderstanding(identity, self._send)
+        self.vocabularies = AsyncVocabularies(self._send)
+        self.phrases = AsyncPhrases(self._send)
 
     async def __aenter__(self) -> Self:
         """Itself."""

@@ -32,6 +32,7 @@ __all__ = [
     "TimelineFilters",
     "TurnOptions",
     "View",
+    "VocabularyOptions",
     "time_text",
 ]
 
@@ -240,3 +241,12 @@ class LifecycleFilters(TypedDict, total=False):
     erasure_id: str
     events: Sequence[str]
     since_lifecycle_id: str
+
+
+class VocabularyOptions(TypedDict, total=False):
+    """Keywords of registering and replacing a vocabulary: ``predicates`` or ``relations``, each a mapping as the wire has it."""
+
+    kind: Literal["predicate", "relation"]
+    description: str
+    predicates: Sequence[Mapping[str, Any]]
+    relations: Sequence[Mapping[str, Any]]

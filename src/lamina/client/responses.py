@@ -42,7 +42,7 @@ class Failure:
 def result_of(asked: Ask[ResultT], response: httpx.Response) -> ResultT:
     """The result in a response of success."""
     try:
-        data = from_json(response.content)
+        data = {} if response.status_code == 204 else from_json(response.content)
     except ValueError as error:
         raise _unreadable(response, "it is not JSON") from error
     replayed = response.headers.get("x-cortex-replay") == "true"

@@ -15,6 +15,7 @@ from lamina import limits
 from lamina.client import layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.capsules import capsule_ask
+from lamina.client.definitions import Phrases, Vocabularies
 from lamina.client.identity import Identity
 from lamina.client.layers import Beliefs, Episodes, Events, Facts, Understanding
 from lamina.client.options import (
@@ -84,6 +85,8 @@ class Client:
         self.facts = Facts(identity, self._send)
         self.beliefs = Beliefs(identity, self._send)
         self.understanding = Understanding(identity, self._send)
+        self.vocabularies = Vocabularies(self._send)
+        self.phrases = Phrases(self._send)
 
     def __enter__(self) -> Self:
         """Itself."""

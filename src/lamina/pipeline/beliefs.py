@@ -92,10 +92,14 @@ class BeliefReviser:
         """Put the beliefs of a matter as its facts have them."""
         event = self._view.event
         held = self._held(matter, scope)
-        facts = self._facts(matter, event.scope)
+        told = self._told(matter, event.scope)
         if scope != event.scope:
-            facts |= self._facts(matter, scope)
-        facts |= self._facts_behind(held, facts)
+            told |= self._told(matter, scope)
+        facts = {key: fact for key, fact in told.items() if _is_of(matter, fact)}
+        if beside := told.keys() - facts.keys():
+            # While a term of a vocabulary had many values, each was a matter of its own.
+            held = {key: each for key, each in held.items() if not _rests_within(each, beside)}
+        facts |= self._facts_behind(held, told)
         drawn = convictions(self._attested(list(facts.values()), scope))
         standing = [each for each in drawn if each.posterior.mean >= CONFIDENCE_FLOOR]
         named = _named(event, scope, standing, held)
@@ -129,8 +133,8 @@ class BeliefReviser:
         words = None if single else words_of(fact.object)
         return _Matter(fact.subject.id, family, words, fact.object.key, fact.slot)
 
-    def _facts(self, matter: _Matter, scope: Scope) -> dict[str, Fact]:
-        """The facts of a matter that a scope holds."""
+    def _told(self, matter: _Matter, scope: Scope) -> dict[str, Fact]:
+        """The facts of a matter that a scope holds, and others by its predicates."""
         found: list[Record] = []
         if matter.words is None:
             found = self._queried(Layer.FACTS, scope, matter.subject, matter.predicates)
@@ -139,7 +143,7 @@ class BeliefReviser:
                 found += self._view.query(Layer.FACTS, scope=scope, slot=matter.slot, limit=_MATTER_MAX)
             for claim_key in matter.claim_keys:
                 found += self._view.query(Layer.FACTS, scope=scope, claim_key=claim_key, limit=_MATTER_MAX)
-        return {each.id: each for each in found if isinstance(each, Fact) and _is_of(matter, each)}
+        return {each.id: each for each in found if isinstance(each, Fact)}
 
     def _held(self, matter: _Matter, scope: Scope) -> dict[str, Belief]:
         """The beliefs of a matter that a scope holds."""
@@ -266,6 +270,11 @@ class _New:
 
 def _facts_of(belief: Belief) -> set[str]:
     return {each.source_id for each in belief.evidence if each.polarity == "supports"}
+
+
+def _rests_within(belief: Belief, fact_ids: Collection[str]) -> bool:
+    facts = _facts_of(belief)
+    return bool(facts) and all(each in fact_ids for each in facts)
 
 
 def _rest_on_one(gone: Belief, other: Belief | None) -> bool:

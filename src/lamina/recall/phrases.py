@@ -6,98 +6,30 @@ Each change is an entry of the log with a place, so that a reader of an earlier 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Self
-
-from pydantic import Field, model_validator
+from typing import Any
 
 from lamina import limits
-from lamina.errors import Conflict, Invalid, NotFound
+from lamina.errors import Conflict, NotFound
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.defining import definition_entry
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
 from lamina.kernel.time import Instant, rfc3339
-from lamina.kernel.views.parts import Stamp
-from lamina.kernel.wire import BoundText, Nothing, Request, Result, Text
+from lamina.kernel.wire import Nothing
 from lamina.recall.layers.words import PHRASE_KIND
+from lamina.recall.phrase_requests import (
+    PhraseList,
+    PhraseNamed,
+    PhrasesRequest,
+    PhraseView,
+    RegisterPhrase,
+    ResolutionView,
+)
 from lamina.store.ports.definitions import Definition, Definitions
 
 __all__ = ["phrase_operations"]
 
-_PhraseName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$", description="What it is called.")]
 
-
-class Resolution(Request):
-    """The stretch of valid time that a phrase names."""
-
-    valid_during: Annotated[
-        tuple[BoundText, BoundText],
-        Field(description="The stretch that is meant; its end is exclusive. A date is its midnight in UTC."),
-    ]
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.valid_during[0] >= self.valid_during[1]:
-            raise Invalid(
-                "INVALID_TIME_RANGE",
-                "resolves_to.valid_during ends before it begins",
-                details={"field": "resolves_to.valid_during"},
-            )
-        return self
-
-
-class RegisterPhrase(Request):
-    """Words for a stretch of time, such as "fiscal Q3"."""
-
-    name: _PhraseName
-    pattern: Annotated[
-        Annotated[Text, Field(min_length=1, max_length=limits.PHRASE_LENGTH_MAX)],
-        Field(description="The words themselves: a literal, in upper or lower case."),
-    ]
-    resolves_to: Annotated[Resolution, Field(description="What they mean.")]
-
-    @model_validator(mode="after")
-    def _has_words(self) -> Self:
-        if not any(letter.isalnum() for letter in self.pattern):
-            raise Invalid(
-                "INVALID_REQUEST",
-                "pattern has neither a letter nor a digit",
-                hint='write the words that are to name the time, such as "fiscal Q3"',
-                details={"field": "pattern"},
-            )
-        return self
-
-
-class PhrasesRequest(Request):
-    """All phrases of the tenant."""
-
-
-class PhraseNamed(Request):
-    """One phrase."""
-
-    name: _PhraseName
-
-
-class ResolutionView(Result):
-    """The stretch of valid time that a phrase names."""
-
-    valid_during: tuple[Stamp, Stamp]
-
-
-class PhraseView(Result):
-    """Words for a stretch of time."""
-
-    name: str
-    pattern: str
-    resolves_to: ResolutionView
-
-
-class PhraseList(Result):
-    """A tenant's words for stretches of time, by name."""
-
-    items: list[PhraseView]
-
-
-class Phrases:
+class PhraseHandlers:
     """Handlers of a tenant's phrases."""
 
     def __init__(self, definitions: Definitions) -> None:
@@ -147,7 +79,7 @@ class Phrases:
 
 def phrase_operations(definitions: Definitions) -> list[Operation[Any]]:
     """The operations on a tenant's words for stretches of time."""
-    phrases = Phrases(definitions)
+    phrases = PhraseHandlers(definitions)
     # They are words of everybody in the tenant (seed 002, 8.17.1).
     writes = [Grant(Capability.TEMPORAL_PHRASES_WRITE), Grant(Capability.POLICY_ADMINISTER_TENANT)]
     return [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import fcntl
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -67,6 +67,12 @@ def listening(server: Server) -> Iterator[Live]:
     running.should_exit = True
     thread.join()
     server.close()
+
+
+@pytest.fixture(name="listening", scope="session")
+def _listening() -> Callable[[Server], AbstractContextManager[Live]]:
+    """Lets a server of a test's own listen."""
+    return listening
 
 
 @pytest.fixture(scope="session")

@@ -40,17 +40,13 @@ def deprecate_beliefs(view: View, facts: Sequence[Fact]) -> Writes:
     """The scope's beliefs drawn anew without the facts that ended; those that no fact speaks for any more, here or in another scope, are
     deprecated."""
     writes = BeliefReviser(view).revise(facts)
-    gone = {closing.id: closing for closing in writes.closings if closing.closed_by is None}
-    for record in writes.records:
-        gone.pop(record.id, None)
-    writes.closings = [each for each in writes.closings if each.id not in gone]
-    resting = {
-        s.record_id for s in view.dependants_of({fact.id for fact in facts}) if s.relation == "supported_by"
-    }
     rewritten = {record.id for record in writes.records}
-    for record_id in sorted((resting | gone.keys()) - rewritten):
+    supports = view.dependants_of({fact.id for fact in facts})
+    resting = {s.record_id for s in supports if s.relation == "supported_by"}
+    for record_id in sorted(resting - rewritten):
         belief = view.record(record_id)
-        if isinstance(belief, Belief) and (record_id in gone or not _is_supported(view, belief)):
+        if isinstance(belief, Belief) and not _is_supported(view, belief):
+            writes.closings = [each for each in writes.closings if each.id != record_id]
             _deprecate(view, belief, writes)
     return writes
 

@@ -27,7 +27,7 @@ from lamina.store.ports.definitions import Definition, Definitions
 __all__ = ["vocabulary_operations"]
 
 
-class Vocabularies:
+class VocabularyHandlers:
     """Handlers of a tenant's vocabularies."""
 
     def __init__(self, definitions: Definitions) -> None:
@@ -108,7 +108,7 @@ class Vocabularies:
 
 def vocabulary_operations(definitions: Definitions) -> list[Operation[Any]]:
     """The operations on a tenant's vocabularies."""
-    vocabularies = Vocabularies(definitions)
+    vocabularies = VocabularyHandlers(definitions)
     reads = [Grant(Capability.VOCABULARY_READ)]
     # What a predicate means is decided for everybody in the tenant (seed 002, 8.14.1).
     writes = [Grant(Capability.VOCABULARY_WRITE), Grant(Capability.POLICY_ADMINISTER_TENANT)]
