@@ -11,15 +11,18 @@ from lamina.access.tiers import TieredPolicy
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Grant, Operation, Tier
 from lamina.kernel.scopes import Scope
+from lamina.store.ports.definitions import Definitions
 from lamina.store.ports.registry import Registry
 
 __all__ = ["access_operations"]
 
 
-def access_operations(policy: TieredPolicy, registry: Registry) -> list[Operation[Any]]:
+def access_operations(
+    policy: TieredPolicy, registry: Registry, definitions: Definitions
+) -> list[Operation[Any]]:
     """The operations that say who may do what."""
     return [
-        *_policy_operations(Administering(policy, registry)),
+        *_policy_operations(Administering(policy, registry, definitions)),
         *_scope_operations(Registering(policy, registry)),
     ]
 

@@ -15,7 +15,7 @@ from lamina.kernel.time import Instant
 
 __all__ = ["Definition", "DefinitionKind", "Definitions"]
 
-DefinitionKind = Literal["temporal_phrase"]
+DefinitionKind = Literal["temporal_phrase", "belief_rules", "calibration"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

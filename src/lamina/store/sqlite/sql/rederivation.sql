@@ -50,6 +50,10 @@ WHERE e.tenant_id = ?1 AND e.scope IN (SELECT value FROM json_each(?2)) AND e.po
    AND state <> 'failed'), 9223372036854775807)
 ORDER BY e.seq;
 
+-- name: fill_definitions
+-- What the tenant defined, by which some of it is derived.
+INSERT INTO main.definition SELECT * FROM live.definition WHERE tenant_id = ?1;
+
 -- name: fill_inquiries
 -- The answers of models that took effect among these events.
 INSERT INTO main.inquiry SELECT * FROM live.inquiry
@@ -65,6 +69,11 @@ WHERE tenant_id = ?1 AND input_hash IN (SELECT input_hash FROM main.inquiry WHER
 -- And of which events.
 INSERT INTO main.model_output_source SELECT * FROM live.model_output_source
 WHERE tenant_id = ?1 AND input_hash IN (SELECT input_hash FROM main.model_output);
+
+-- name: audit_aside
+-- The rows that derivation added there, in the order of their chain.
+SELECT * FROM aside.audit AS a
+WHERE NOT EXISTS (SELECT 1 FROM main.audit WHERE tenant_id = a.tenant_id AND id = a.id) ORDER BY a.tenant_id, a.number;
 
 -- name: changed_below
 -- Whether a group's log changed below what was derived aside, or something of it is at work: ?3 is the newest position there.
