@@ -87,7 +87,7 @@ def test_beliefs_are_shown_by_what_verdicts_said_of_them(judging: Judging) -> No
     assert seen["stance"] == "supported", "what the evidence says"
     pack = world.post(
         "/v1/recall", {"scope": SCOPE, "query": "What colour is other 0?", "include": ["beliefs"]}
-    )
+    ).json()
     shown = [each for each in pack["layers"]["beliefs"] if each["id"] == seen["id"]]
     assert [(each["confidence"], each["calibration"]) for each in shown] == [(seen["confidence"], said)]
 
