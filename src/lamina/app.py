@@ -341,7 +341,16 @@ def build_worker(
         embed_eagerly=settings.embed == "eager",
         asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
     )
-    return Worker(store, deriver, embedder, SystemClock(), _owner(), failures=failures, behind=behind)
+    return Worker(
+        store,
+        deriver,
+        embedder,
+        SystemClock(),
+        _owner(),
+        failures=failures,
+        behind=behind,
+        calibrates=not replays,
+    )
 
 
 def build_upgrader(store: Store, extractor: RulesExtractor, failures: Failures | None = None) -> Upgrader:
@@ -349,7 +358,13 @@ def build_upgrader(store: Store, extractor: RulesExtractor, failures: Failures |
 
     def worker_of(aside: Store) -> Worker:
         return Worker(
-            aside, Deriver(aside, extractor, None), None, SystemClock(), _owner(), failures=failures
+            aside,
+            Deriver(aside, extractor, None),
+            None,
+            SystemClock(),
+            _owner(),
+            failures=failures,
+            calibrates=False,
         )
 
     return Upgrader(store, DERIVED_BY, worker_of, SystemClock(), failures)

@@ -30,6 +30,13 @@ CORRECTION_WORDS_LENGTH_MAX: Final = 4096  # of the reason of a correction, and 
 
 # Derivation. Nobody says that they gave a plan up: one without a day that nobody spoke of for a season is no longer told as current.
 PLAN_FADES_DAYS: Final = 90
+REVISIONS_PER_HOUR_MAX: Final = (
+    60  # a belief keeps when it was last revised, so many times; a tenant may allow as many in an hour
+)
+# Calibration. Below the least a curve tells more of chance than of the confidence; of more than the most the newest say enough.
+CALIBRATION_VERDICTS_MIN: Final = 50
+CALIBRATION_VERDICTS_MAX: Final = 5000
+CALIBRATION_STEP: Final = 10  # so many verdicts later the curve is drawn again
 
 # Access. One decision reads a few kept entries; past the bound they are read anew from the store.
 POLICY_PATTERNS_MAX: Final = 256

@@ -182,6 +182,7 @@ def test_a_belief_shows_its_evidence_and_invents_nothing(world: Any) -> None:
     assert shown["calibration"] == {
         "model": None,
         "brier_score_30d": None,
+        "ece_30d": None,
         "samples": 0,
         "last_calibrated_at": None,
     }

@@ -76,6 +76,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "stale_totals": "counts for operators; no content is read",
     "aside_is_of": "the database aside has rows of one tenant alone",
     "newest_aside": "the database aside has rows of one tenant alone",
+    "fill_definitions": "the database aside has rows of one tenant alone",
     "fill_events": "the database aside has rows of one tenant alone",
     "fill_inquiries": "the database aside has rows of one tenant alone",
     "fill_outputs": "the database aside has rows of one tenant alone",

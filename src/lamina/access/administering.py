@@ -25,7 +25,9 @@ from lamina.access.requests import (
 from lamina.access.rules import Rate
 from lamina.access.tiers import TieredPolicy
 from lamina.errors import Forbidden
+from lamina.kernel.belief_rules import BELIEF_RULES, BeliefRules
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.defining import definition_entry
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.definitions import Definitions
@@ -61,6 +63,8 @@ class Administering:
         """Replace a tenant's document. Only an operator gives a tenant more calls than the deployment does."""
         self._own_tenant(request.tenant_id, call)
         self._no_more_calls(request.document, call)
+        check_defaults(request.document, PolicyTier.TENANT)
+        self._note_rules(request.tenant_id, BeliefRules.of(request.document.defaults), call)
         return self._put(request.tenant_id, PolicyTier.TENANT, request.tenant_id, request.document, call)
 
     def scope(self, request: ScopePolicy, call: Call) -> Answer:
@@ -144,6 +148,15 @@ class Administering:
             rate, most = wanted.rate(name), ceiling.rate(name)
             if rate is not None and most is not None and rate > most:
                 call.permits.require(Grant(Capability.POLICY_ADMINISTER_DEPLOYMENT))
+
+    def _note_rules(self, tenant_id: str, rules: BeliefRules, call: Call) -> None:
+        """What the tenant lays down for its beliefs, as an entry of the log: derivation follows the rules that stood at an event."""
+        kind, name = BELIEF_RULES
+        held = next((each for each in self._definitions.held(tenant_id, kind) if each.name == name), None)
+        if rules == (BeliefRules() if held is None else BeliefRules.of(held.body)):
+            return
+        entry = definition_entry(call, kind, rules.said(), tenant_id=tenant_id)
+        self._definitions.define(entry, BELIEF_RULES, lambda standing: None)  # noqa: ARG005 - none is refused
 
     def _put(
         self,

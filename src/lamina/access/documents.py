@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Self, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -26,6 +26,7 @@ from lamina.kernel.wire import Request
 __all__ = [
     "CATALOGUE",
     "CompiledDocument",
+    "DefaultValue",
     "DeploymentDocument",
     "PolicyDocument",
     "PolicyTier",
@@ -39,6 +40,8 @@ CATALOGUE: Final = frozenset(Capability)
 NAMED_ONLY: Final = frozenset({Capability.SCOPE_WRITE_OTHERS_MEMORY})
 """What no wildcard of an ``allow`` gives: a preset or a tenant says it by name. It is ours, so that no document of the contract means it."""
 
+DefaultValue = bool | int | float | str
+_COOLDOWN_MAX_US: Final = duration_us("P1D")
 _ACTOR = re.compile(r"[a-z][a-z0-9_]{0,31}:[A-Za-z0-9_\-.@+]{1,200}")
 _TYPE = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
@@ -120,6 +123,19 @@ def _duration(value: object) -> bool:
     return True
 
 
+def _share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _cooldown(value: object) -> bool:
+    return _duration(value) and 0 <= duration_us(str(value)) <= _COOLDOWN_MAX_US
+
+
+def _per_hour(value: object) -> bool:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole and 1 <= cast("int", value) <= limits.REVISIONS_PER_HOUR_MAX
+
+
 def _rate(value: object) -> bool:
     try:
         return isinstance(value, str) and Rate.parse(value) is not None
@@ -133,6 +149,9 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "tenant.open_administration": (_flag, "true or false"),
     "relay.open": (_flag, "true or false"),
     "user_memory.open": (_flag, "true or false"),
+    "tenant.confidence_floor": (_share, "a number from 0 to 1"),
+    "beliefs.cooldown": (_cooldown, "an ISO 8601 duration of at most a day"),
+    "beliefs.max_revisions_per_hour": (_per_hour, f"a whole number from 1 to {limits.REVISIONS_PER_HOUR_MAX}"),
     "forget.cascade.default": (lambda value: value in ("derived_only", "redact_events"), "derived_only or redact_events"),
     "audit.retention": (_duration, "an ISO 8601 duration"),
     "audit.store_body_bytes": (_flag, "true or false"),
@@ -142,6 +161,15 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "rate_limit.read": (_rate, "a rate such as 500/s"),
     "rate_limit.importer": (_rate, "a rate such as 1000/s"),
 }  # fmt: skip
+_BELIEFS: Final = frozenset({"tenant.confidence_floor", "beliefs.cooldown", "beliefs.max_revisions_per_hour"})
+_NUMBERS: Final = {
+    "tenant.confidence_floor": {"type": "number", "minimum": 0, "maximum": 1},
+    "beliefs.max_revisions_per_hour": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": limits.REVISIONS_PER_HOUR_MAX,
+    },
+}
 _OPERATORS: Final = frozenset({"audit.pepper_rotation_period", "audit.pepper_retention_buffer"})
 _RATES: Final = frozenset({"rate_limit.write", "rate_limit.read", "rate_limit.importer"})
 _PRESETS_AND_TENANTS: Final = frozenset({"relay.open", "user_memory.open"})
@@ -149,12 +177,14 @@ _DEPLOYMENT_ONLY: Final = frozenset({"actor.require_signed", "tenant.open_admini
 
 
 Defaults = Annotated[
-    dict[str, bool | str],
+    dict[str, DefaultValue],
     WithJsonSchema(
         {
             "type": "object",
             "properties": {
-                name: {"type": "boolean"} if fits is _flag else {"type": "string", "description": accepted}
+                name: {"type": "boolean"}
+                if fits is _flag
+                else _NUMBERS.get(name, {"type": "string", "description": accepted})
                 for name, (fits, accepted) in _DEFAULTS.items()
             },
             "additionalProperties": False,
@@ -220,9 +250,9 @@ class CompiledDocument:
     operators_only: frozenset[Capability] = frozenset()
     administrators: frozenset[str] = frozenset()
     scope_types: frozenset[str] | None = None
-    defaults: Mapping[str, bool | str] | None = None
+    defaults: Mapping[str, DefaultValue] | None = None
 
-    def default(self, name: str) -> bool | str | None:
+    def default(self, name: str) -> DefaultValue | None:
         """What the document says of a default, None where it is silent."""
         return (self.defaults or {}).get(name)
 
@@ -240,7 +270,7 @@ class CompiledDocument:
 def check_defaults(document: PolicyDocument, tier: PolicyTier) -> None:
     """That a document's defaults are its tier's to say and within bounds; raises ``Invalid`` (INVALID_POLICY)."""
     own = {
-        PolicyTier.DEPLOYMENT: _DEFAULTS.keys() - _DEPLOYMENT_ONLY - _PRESETS_AND_TENANTS,
+        PolicyTier.DEPLOYMENT: _DEFAULTS.keys() - _DEPLOYMENT_ONLY - _PRESETS_AND_TENANTS - _BELIEFS,
         PolicyTier.TENANT: _DEFAULTS.keys() - _DEPLOYMENT_ONLY - _OPERATORS,
         PolicyTier.SCOPE: frozenset(),
         PolicyTier.ACTOR: _RATES,

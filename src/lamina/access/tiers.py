@@ -16,6 +16,7 @@ from lamina import limits
 from lamina.access.documents import (
     CATALOGUE,
     CompiledDocument,
+    DefaultValue,
     PolicyDocument,
     PolicyTier,
     TenantDocument,
@@ -335,7 +336,7 @@ class Snapshot:
         """Mirrors ``Decider.above``."""
         return self.place(principal.tenant_id, scope).above()
 
-    def default(self, tenant_id: str, name: str) -> bool | str | None:
+    def default(self, tenant_id: str, name: str) -> DefaultValue | None:
         """A default, as the tenant has it, or else the deployment."""
         tenant = self._tenant(tenant_id)
         said = (each.default(name) for each in (tenant.document, tenant.stored, self.preset.rules))

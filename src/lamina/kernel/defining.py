@@ -1,4 +1,4 @@
-"""The entry of the log that a change of what a tenant defines makes."""
+"""Entries of the log that change what a tenant defines (docs/decisions/0026)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any, Final
 from lamina.kernel.events import DEFINITION, Context, Directives, EventDraft, Origin, Party, Trust
 from lamina.kernel.operations import Call
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 
-__all__ = ["definition_entry"]
+__all__ = ["definition_by", "definition_entry"]
 
 _SCOPE: Final = Scope("system:definitions")
 """Where the entries lie: a change of what a tenant defines belongs to no scope of its users."""
@@ -18,18 +19,29 @@ _SCOPE: Final = Scope("system:definitions")
 def definition_entry(
     call: Call, kind: str, said: Mapping[str, Any], *, tenant_id: str | None = None
 ) -> EventDraft:  # Any: JSON
-    """The draft of an entry of some kind; ``tenant_id`` is whose definition changes, where that is not the caller's own tenant."""
-    actor = Party.of(call.principal.actor)
+    """What a caller defines now; ``tenant_id`` is whose definition changes, where that is not the caller's own tenant."""
+    actor = call.principal.actor
+    return definition_by(tenant_id or call.principal.tenant_id, actor, {"kind": kind, **said}, call.now)
+
+
+def definition_by(
+    tenant_id: str,
+    actor: str,
+    said: Mapping[str, Any],
+    observed_at: Instant,  # Any: JSON
+) -> EventDraft:
+    """The entry by which ``actor`` defines what ``said`` has, its ``kind`` among it."""
+    party = Party.of(actor)
     return EventDraft(
-        tenant_id=tenant_id or call.principal.tenant_id,
+        tenant_id=tenant_id,
         scope=_SCOPE,
-        caller=call.principal.actor,
-        observed_actor=actor,
-        subject=actor,
+        caller=actor,
+        observed_actor=party,
+        subject=party,
         session=None,
         modality=DEFINITION,
-        content={"kind": kind, **said},
-        context=Context(observed_at=call.now),
+        content=said,
+        context=Context(observed_at=observed_at),
         directives=Directives(extract=(), embed="none"),
-        origin=Origin(call.principal.actor, DEFINITION, Trust.PRINCIPAL),
+        origin=Origin(actor, DEFINITION, Trust.PRINCIPAL),
     )

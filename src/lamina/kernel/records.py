@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from lamina.kernel.ids import Prefix
 from lamina.kernel.local import LocalTime, Offset, day_text, whole_days
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+
+if TYPE_CHECKING:
+    from lamina.kernel.calibration import Calibration
 
 __all__ = [
     "LOOPS_OPEN",
@@ -316,7 +319,8 @@ class Belief(Claim):
     """A probabilistic claim (seed 002, 7.4): a Beta posterior over weighted supports.
 
     ``alpha`` and ``beta`` are its parameters, ``lower`` and ``upper`` bound ``confidence`` at ``level`` 0.90. ``evidence`` is what this
-    version counts, of all that it rested on in any.
+    version counts, of all that it rested on in any. ``revised_at`` is when it was last revised, the newest last: a version whose figures
+    changed too early after that waits for the next revision (``kernel/belief_rules.py``).
     """
 
     layer: ClassVar[Layer] = Layer.BELIEFS
@@ -329,6 +333,14 @@ class Belief(Claim):
     revision_count: int
     contradicts: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    revised_at: tuple[Instant, ...] = ()
+    calibrated_by: Calibration | None = None
+    """Set for a reader, never stored: the curve by which the figures are shown."""
+
+    @property
+    def awaits_revision(self) -> bool:
+        """Whether its figures changed after its last revision, too early for another."""
+        return bool(self.revised_at) and self.revised_at[-1] != self.recorded_from
 
 
 class EpisodeRole(StrEnum):

@@ -15,10 +15,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from lamina.kernel.belief_rules import BeliefRules
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Author, Belief, Fact, Layer, Loop, Record, Stance, Support, claim_key_of
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.pipeline.deletions import deletion_of
 from lamina.pipeline.evidence import Attested, Conviction, Statement, convictions
 from lamina.pipeline.matters import chain_of, family_of, is_denial, is_shared, value_of, words_of
 from lamina.pipeline.posterior import Posterior
@@ -26,10 +29,7 @@ from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.view import EXTRACTED_FROM, View
 from lamina.store.ports.writes import Closing, Writes
 
-__all__ = ["CONFIDENCE_FLOOR", "BeliefReviser"]
-
-CONFIDENCE_FLOOR: Final = 0.3
-"""A belief below it is deleted (seed 002, 7.4 and 18.2 item 16)."""
+__all__ = ["BeliefReviser"]
 
 SUPPORTED_FROM: Final = 0.6
 CONTRADICTED_TO: Final = 0.4
@@ -101,14 +101,15 @@ class BeliefReviser:
             held = {key: each for key, each in held.items() if not _rests_within(each, beside)}
         facts |= self._facts_behind(held, told)
         drawn = convictions(self._attested(list(facts.values()), scope))
-        standing = [each for each in drawn if each.posterior.mean >= CONFIDENCE_FLOOR]
+        rules = self._view.belief_rules() if drawn else BeliefRules()
+        standing = [each for each in drawn if each.posterior.mean >= rules.confidence_floor]
         named = _named(event, scope, standing, held)
         ids = {number: named[id(each)].id for number, each in enumerate(drawn) if id(each) in named}
         known = self._view.supports_of(sorted(ids.values()))
         for conviction in standing:
             before = named[id(conviction)]
             fresh = _belief(
-                event, scope, conviction, before, [ids[n] for n in conviction.against if n in ids]
+                event, scope, conviction, before, [ids[n] for n in conviction.against if n in ids], rules
             )
             _put(event, held.get(fresh.id), fresh, writes)
             has = {(each.source_id, each.relation) for each in known.get(fresh.id, ())}
@@ -116,10 +117,16 @@ class BeliefReviser:
                 each for each in _supports(event, fresh) if (each.source_id, each.relation) not in has
             ]
         kept = set(ids.values())
-        for gone in sorted(held.keys() - kept):
-            into = next((i for i in sorted(kept) if _rest_on_one(held[gone], held.get(i))), None)
-            belief = held[gone]
-            writes.closings.append(Closing(belief.tenant_id, gone, belief.version, event.recorded_at, into))
+        gone = {belief_id: held[belief_id] for belief_id in sorted(held.keys() - kept)}
+        fallen = [each for each in drawn if id(each) not in named]
+        below = {each.id for each in _named(event, scope, fallen, gone).values()}
+        for belief_id, belief in gone.items():
+            into = min((named[id(each)].id for each in standing if _takes_in(each, belief)), default=None)
+            if into is None and belief_id in below:
+                writes.audits.append(deletion_of(event, belief, rules.confidence_floor))
+                into = writes.audits[-1].id
+            ended_at = event.recorded_at
+            writes.closings.append(Closing(belief.tenant_id, belief_id, belief.version, ended_at, into))
 
     def _matter_of(self, fact: Fact) -> _Matter:
         family = family_of(fact.predicate)
@@ -277,10 +284,11 @@ def _rests_within(belief: Belief, fact_ids: Collection[str]) -> bool:
     return bool(facts) and all(each in fact_ids for each in facts)
 
 
-def _rest_on_one(gone: Belief, other: Belief | None) -> bool:
-    return (
-        other is not None and gone.claim_key == other.claim_key and bool(_facts_of(gone) & _facts_of(other))
-    )
+def _takes_in(conviction: Conviction, gone: Belief) -> bool:
+    """Whether what is to be believed now says what a belief that is gone did, of the same facts or the same time."""
+    if conviction.claim_key != gone.claim_key:
+        return False
+    return _overlap(gone, conviction) or bool(_facts_of(gone) & {fact.id for fact in conviction.facts})
 
 
 def _overlap(belief: Belief, conviction: Conviction) -> bool:
@@ -289,13 +297,23 @@ def _overlap(belief: Belief, conviction: Conviction) -> bool:
 
 
 def _belief(
-    event: Event, scope: Scope, drawn: Conviction, before: Belief | _New, contradicts: Collection[str]
+    event: Event,
+    scope: Scope,
+    drawn: Conviction,
+    before: Belief | _New,
+    contradicts: Collection[str],
+    rules: BeliefRules,
 ) -> Belief:
     """The belief that a conviction is, as the version after ``before``."""
     first, facts, posterior = drawn.facts[0], drawn.facts, drawn.posterior
     lower, upper = posterior.interval()
     last = next((each for each in facts if each.valid_to == drawn.valid_to), facts[-1])
     old = before if isinstance(before, Belief) else None
+    revised_at: tuple[Instant, ...] = (event.recorded_at,)
+    revisions = 0
+    if old is not None:
+        known = old.revised_at or (old.recorded_from,)
+        revised_at, revisions = rules.revised(known, waits=old.awaits_revision, at=event.recorded_at)
     return Belief(
         tenant_id=event.tenant_id,
         id=before.id,
@@ -321,9 +339,10 @@ def _belief(
         beta=posterior.beta,
         lower=lower,
         upper=upper,
-        revision_count=0 if old is None else old.revision_count + 1,
+        revision_count=0 if old is None else old.revision_count + revisions,
         contradicts=tuple(sorted(contradicts)),
         evidence=drawn.evidence,
+        revised_at=revised_at,
     )
 
 
@@ -367,6 +386,7 @@ def _put(event: Event, held: Belief | None, fresh: Belief, writes: Writes) -> No
         position=held.position,
         recorded_from=held.recorded_from,
         revision_count=held.revision_count,
+        revised_at=held.revised_at,
         excluded=held.excluded,
     )
     if as_held != held:

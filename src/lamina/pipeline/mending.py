@@ -279,4 +279,4 @@ def _said(record: Record) -> Record:
         closed_by=None,
         excluded=False,
     )
-    return replace(plain, revision_count=0) if isinstance(plain, Belief) else plain
+    return replace(plain, revision_count=0, revised_at=()) if isinstance(plain, Belief) else plain

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from lamina.kernel.belief_rules import BELIEF_RULES, BeliefRules
 from lamina.kernel.events import Event
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Layer, Record, Support
@@ -196,6 +197,12 @@ class View:
     def after(self, writes: Writes, event: Event) -> View:
         """The view of an event that comes directly after this one's, which derived ``writes``."""
         return View(self._store, event, self._pending.with_added(writes))
+
+    def belief_rules(self) -> BeliefRules:
+        """What the tenant had laid down for beliefs."""
+        kind, name = BELIEF_RULES
+        held = self._store.definitions.held(self.event.tenant_id, kind, seen_at=self.event.recorded_at)
+        return next((BeliefRules.of(each.body) for each in held if each.name == name), BeliefRules())
 
     def whole(self) -> View:
         """The view of everything that was told before the event."""

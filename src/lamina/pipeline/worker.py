@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 
 from lamina import limits
 from lamina.errors import LaminaError, Unavailable
-from lamina.kernel.events import Event, Stage
+from lamina.kernel.events import Event, Modality, Stage
 from lamina.kernel.time import SECOND_US, Clock
 from lamina.models.ports import Embedder
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
+from lamina.pipeline.calibrating import Calibrator
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.loops.applying import applies_at
@@ -45,8 +46,12 @@ class Worker:
         failures: Failures | None = None,
         sleep: Callable[[float], None] = time.sleep,
         behind: Callable[[], bool] | None = None,
+        calibrates: bool = True,
     ) -> None:
-        """``behind`` is a step of what has time: done when nothing else is to do, and now and then beside it."""
+        """``behind`` is a step of what has time: done when nothing else is to do, and now and then beside it. With ``calibrates`` what is
+        derived of verdicts is followed by a run of the calibration."""
+        self._calibrator = Calibrator(store) if calibrates else None
+        self._judged: set[str] = set()
         self._store = store
         self._behind = behind
         self._rounds = 0
@@ -101,7 +106,16 @@ class Worker:
     def step(self) -> int:
         """One batch of every stage, and what models answered; returns how many jobs and answers there were."""
         self._load()
-        return self._apply_answers() + sum(self._work(stage) for stage in _STAGES)
+        done = self._apply_answers() + sum(self._work(stage) for stage in _STAGES)
+        self._calibrate()
+        return done
+
+    def _calibrate(self) -> None:
+        """Follow the verdicts that were derived since."""
+        while self._calibrator is not None and self._judged:
+            tenant_id = min(self._judged)
+            self._calibrator.run(tenant_id)
+            self._judged.remove(tenant_id)
 
     def embed_pending(self) -> int:
         """Embed one batch of the rows whose vectors were put off; returns how many. One that cannot be embedded where others
@@ -204,6 +218,8 @@ class Worker:
                 for landings in self._deriver.run(stage, list(left.values())):
                     settled = self._store.jobs.finish(landings)
                     for job, _ in landings[:settled]:
+                        if stage is Stage.CONSOLIDATED and job.event.modality == Modality.FEEDBACK:
+                            self._judged.add(job.event.tenant_id)
                         del left[job.event.id]
                     if settled < len(landings):
                         break  # a job was gone: what is behind it is derived anew, without it

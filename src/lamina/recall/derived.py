@@ -13,6 +13,7 @@ from lamina.kernel.records import Belief, Claim, Concept, Layer, Record, Stance,
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
 from lamina.language.tokens import analyse
+from lamina.recall.layers.lenses import calibrated
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import DERIVED, Words
 from lamina.recall.score import EVIDENCE_TOP, RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
@@ -189,7 +190,8 @@ class DerivedRecords:
         return found
 
     def _held(self, plan: Plan, ids: Collection[str]) -> dict[str, Record]:
-        return self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
+        found = self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
+        return calibrated(self._store.definitions, plan.tenant_id, found, plan.held_at)
 
 
 def _terms_of(claim: Claim, *, with_subject: bool) -> set[str]:

@@ -134,6 +134,7 @@ def _write_belief(record: Any) -> _Written:
         "revision_count": belief.revision_count,
         "contradicts": list(belief.contradicts),
         "evidence": [list(each) for each in belief.evidence],
+        "revised_at": list(belief.revised_at),
     }
 
 
@@ -214,6 +215,7 @@ def read_record(row: Row) -> Record:
                 revision_count=said["revision_count"],
                 contradicts=tuple(said["contradicts"]),
                 evidence=tuple(Evidence(*each) for each in said.get("evidence", ())),
+                revised_at=tuple(said.get("revised_at", ())),
             )
         case Layer.EPISODES:
             return Episode(**common, session=session, **{**said, "actors": tuple(said["actors"])})

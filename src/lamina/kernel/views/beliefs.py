@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import Field
 
+from lamina.kernel.belief_rules import BeliefRules
+from lamina.kernel.calibration import Calibration
 from lamina.kernel.records import Belief, Stance, Support
+from lamina.kernel.time import Instant
 from lamina.kernel.views.parts import (
     ClaimedView,
     ObjectView,
@@ -21,7 +25,7 @@ from lamina.kernel.views.parts import (
 )
 from lamina.kernel.wire import Result
 
-__all__ = ["BeliefView", "belief_fields", "belief_view"]
+__all__ = ["BeliefLens", "BeliefView", "belief_fields", "belief_view"]
 
 INTERVAL_LEVEL = 0.90
 
@@ -45,10 +49,13 @@ class IntervalView(Result):
 
 
 class CalibrationView(Result):
-    """How far the confidence was checked against outcomes. All null and no samples: it has not been."""
+    """By which curve the confidence is shown, and how far that was checked against verdicts: its mean squared error and its expected
+    calibration error over the last 30 days of them. All null and no samples: there is no curve yet, and the confidence is what the
+    evidence gives."""
 
     model: str | None = None
     brier_score_30d: float | None = None
+    ece_30d: float | None = None
     samples: int = 0
     last_calibrated_at: Stamp | None = None
 
@@ -75,7 +82,7 @@ class TensionView(Result):
 
 
 class RevisionPolicyView(Result):
-    """When the belief is revised."""
+    """When the belief is revised. What changes earlier waits for the next revision; the figures are always today's."""
 
     trigger: str = "new_supporting_evidence_or_contradiction"
     min_evidence_delta: float = 0.0
@@ -106,15 +113,58 @@ class BeliefView(ClaimedView):
     why_url: str
 
 
+@dataclass(frozen=True, slots=True)
+class BeliefLens:
+    """What a reader of an instant sees beliefs by: the tenant's rules, and the calibration, where there is one."""
+
+    seen_at: Instant
+    rules: BeliefRules = field(default_factory=BeliefRules)
+    calibration: Calibration | None = None
+
+    def seen(self, belief: Belief) -> Belief:
+        """A belief with the confidence that it is shown with."""
+        return belief if self.calibration is None else self.calibration.seen(belief)
+
+    def least(self, confidence: float) -> float:
+        """The least confidence by the evidence that is shown as ``confidence`` or more."""
+        return confidence if self.calibration is None else self.calibration.least(confidence)
+
+    def fields(self, belief: Belief) -> dict[str, Any]:
+        """The fields of ``belief_view`` that tell of revisions and calibration. A change that waited is a revision from when it may be."""
+        revised_at, revisions, waits = belief.recorded_from, belief.revision_count, belief.awaits_revision
+        if waits:
+            due = self.rules.next_at(belief.revised_at)
+            waits = due > self.seen_at
+            revised_at, revisions = (belief.revised_at[-1], revisions) if waits else (due, revisions + 1)
+        partial = {"partial": True, "partial_reason": "revision_in_progress"} if waits else {}
+        run = belief.calibrated_by
+        calibration = {} if run is None else {
+            "model": run.model, "brier_score_30d": run.brier, "ece_30d": run.ece, "samples": run.samples, "last_calibrated_at": run.at,
+        }  # fmt: skip
+        return {
+            **partial,
+            "last_revised_at": revised_at,
+            "revision_count": revisions,
+            "calibration": calibration,
+            "revision_policy": {
+                "cooldown": self.rules.cooldown,
+                "max_revisions_per_hour": self.rules.revisions_per_hour,
+            },
+        }
+
+
 def belief_view(
     belief: Belief,
     supports: Sequence[Support] = (),
     *,
     others: Mapping[str, Belief] | None = None,
     redacted_fraction: float = 0.0,
+    lens: BeliefLens | None = None,
 ) -> BeliefView:
-    """The view of a belief; ``others`` are those it contradicts, by id, where they are at hand."""
-    return BeliefView(**belief_fields(belief, supports, others=others, redacted_fraction=redacted_fraction))
+    """The view of a belief; ``others`` are those it contradicts, by id, where they are at hand. With a ``lens`` all of these are as it
+    shows them already."""
+    fields = belief_fields(belief, supports, others=others, redacted_fraction=redacted_fraction, lens=lens)
+    return BeliefView(**fields)
 
 
 def belief_fields(
@@ -123,6 +173,7 @@ def belief_fields(
     *,
     others: Mapping[str, Belief] | None = None,
     redacted_fraction: float = 0.0,
+    lens: BeliefLens | None = None,
 ) -> dict[str, Any]:
     """The fields of ``belief_view``."""
     known = others or {}
@@ -131,6 +182,7 @@ def belief_fields(
         partial = {"partial": True, "partial_reason": "supporting_evidence_redacted"}
     return {
         **claim_fields(belief),
+        **(lens or BeliefLens(belief.recorded_from)).fields(belief),
         **partial,
         "claim": {
             "subject": subject_fields(belief.subject),
@@ -150,8 +202,6 @@ def belief_fields(
             for support in supports_held(belief, supports)
         ],
         "contradicts": [_tension(belief, other_id, known.get(other_id)) for other_id in belief.contradicts],
-        "last_revised_at": belief.recorded_from,
-        "revision_count": belief.revision_count,
         "supporting_evidence_redacted": redacted_fraction > 0.0,
         "supporting_evidence_redacted_fraction": redacted_fraction,
         "why_url": f"/v1/beliefs/why?belief_id={belief.id}",

@@ -14,6 +14,7 @@ from lamina.kernel.records import Belief, Fact, Layer, ObjectValue, Record, Stan
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.views import BeliefView, belief_view, fact_view
 from lamina.recall.changed import changes_of
+from lamina.recall.layers.lenses import lens_of
 from lamina.recall.layers.pages import Place, place_of
 from lamina.recall.layers.reach import entity_named, reach_of, traversed
 from lamina.recall.layers.reading import (
@@ -132,19 +133,21 @@ class ClaimReads:
             subject = entity_named(self._store.records, tenant_id, request.about)
             if subject is None:
                 return Answer(BeliefPage(items=[], next_cursor=None, has_more=False), warnings=reach.warnings)
+        axes = axes_of(self._store.definitions, call, request, place)
+        lens = lens_of(self._store.definitions, tenant_id, axes.seen_at, now=call.now)
         query = RecordQuery(
             tenant_id=tenant_id,
             layer=Layer.BELIEFS,
             scopes=reach.scopes,
-            axes=axes_of(self._store.definitions, call, request, place),
+            axes=axes,
             subject=subject,
             predicate=request.predicate,
-            min_confidence=request.min_confidence,
+            min_confidence=max(lens.least(request.min_confidence), lens.rules.confidence_floor),
             stances=_stances(request),
         )
         page = records_page(self._store.records, Belief, query, place, limit=request.limit)
         result = BeliefPage(
-            items=with_tensions(self._store.records, call, page.rows, query.axes.seen_at),
+            items=with_tensions(self._store, call, page.rows, axes.seen_at),
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
             scopes_traversed=traversed(reach, self._store.log, call, page.rows),
@@ -155,7 +158,7 @@ class ClaimReads:
         """One belief; ``Gone`` (RESOURCE_DELETED) for one that fell below the confidence floor."""
         seen_at = one_seen_at(self._store.log, call, request.as_of)
         belief = held_belief(self._store.records, call, request.belief_id, seen_at)
-        return Answer(with_tensions(self._store.records, call, [belief], seen_at)[0])
+        return Answer(with_tensions(self._store, call, [belief], seen_at)[0])
 
 
 def held_belief(records: Records, call: Call, belief_id: str, as_of: Instant | None) -> Belief:
@@ -196,16 +199,19 @@ def _gone(belief: Belief) -> Gone:
 
 
 def with_tensions(
-    records: Records, call: Call, beliefs: Sequence[Belief], seen_at: Instant | None
+    store: Store, call: Call, beliefs: Sequence[Belief], seen_at: Instant | None
 ) -> list[BeliefView]:
     """The views of beliefs, with how each stands against those that it contradicts, now or as of ``seen_at``."""
-    tenant_id = call.principal.tenant_id
+    records, tenant_id = store.records, call.principal.tenant_id
+    lens = lens_of(store.definitions, tenant_id, seen_at, now=call.now)
     supports = supports_by_record(records, call, beliefs, seen_at)
     contradicted = {other for belief in beliefs for other in belief.contradicts}
     found = records.get(tenant_id, contradicted, seen_at=seen_at)
-    others = {key: other for key, other in found.items() if isinstance(other, Belief)}
+    others = {key: lens.seen(other) for key, other in found.items() if isinstance(other, Belief)}
     return [
-        belief_view(belief, counting(records, belief, supports(belief.id)), others=others)
+        belief_view(
+            lens.seen(belief), counting(records, belief, supports(belief.id)), others=others, lens=lens
+        )
         for belief in beliefs
     ]
 

@@ -75,7 +75,7 @@ class BeliefReasons:
         walk = walked(self._store, belief, call, seen_at)
         found = walk.read(self._store, tenant_id, seen_at)
         nodes = walk.nodes(found)
-        (view,) = with_tensions(records, call, [belief], seen_at)
+        (view,) = with_tensions(self._store, call, [belief], seen_at)
         summaries = {node.id: node.summary for node in nodes if node.summary is not None}
         result = Why(
             belief=view,
@@ -190,7 +190,7 @@ def _narrative(
     count = len(view.supports)
     return (
         f"{verb.get(belief.stance.value, 'I think')} that {_claim(belief)}{because}.{against} "
-        f"The confidence is {belief.confidence:.2f}, with {interval.level:.0%} between {interval.lower:.2f} and "
+        f"The confidence is {view.confidence:.2f}, with {interval.level:.0%} between {interval.lower:.2f} and "
         f"{interval.upper:.2f}, from {count} support{'' if count == 1 else 's'}."
     )
 

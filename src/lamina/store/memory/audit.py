@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from lamina.kernel.audit import (
@@ -23,7 +23,7 @@ from lamina.kernel.time import Instant
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
 
-__all__ = ["MemoryAudit", "MemoryPeppers"]
+__all__ = ["MemoryAudit", "MemoryPeppers", "put_audits"]
 
 _LOG = logging.getLogger("lamina.store")
 
@@ -100,6 +100,13 @@ class MemoryAudit:
 
     def _rows(self, tenant_id: str) -> list[AuditRow]:
         return [row for (tenant, _), row in self._memory.tables.audit.items() if tenant == tenant_id]
+
+
+def put_audits(tables: Tables, drafts: Sequence[AuditDraft]) -> None:
+    """Append rows to the chains of their tenants, each unless one of its id is there."""
+    for draft in drafts:
+        if all(row.draft.id != draft.id for row in tables.audit.values()):
+            _insert(tables, draft)
 
 
 def _insert(tables: Tables, draft: AuditDraft) -> None:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from lamina import limits
+from lamina.kernel.audit import AuditDraft
 from lamina.kernel.events import Stage
 from lamina.kernel.ids import IdSource
 from lamina.kernel.time import Clock, Instant
+from lamina.store.memory.audit import put_audits
 from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.records import put_writes
@@ -73,6 +75,7 @@ class MemoryJobs:
         """Mirrors ``Jobs.finish``."""
         with self._memory.change() as tables:
             lifecycle: list[LifecycleDraft] = []
+            audits: list[AuditDraft] = []
             together = Writes()
             settled = 0
             for job, writes in results:
@@ -87,12 +90,14 @@ class MemoryJobs:
                     tables.jobs[place] = JobRow(event=event, stage=job.stage.next)
                 together.add(writes)
                 lifecycle += writes.lifecycle
+                audits += writes.audits
                 if event.excluded:
                     put_writes(tables, together)
                     together = Writes()
                     exclude_dependants(tables, event)
             put_writes(tables, together)
             put_lifecycle(tables, lifecycle, self._clock, self._ids)
+            put_audits(tables, audits)
             return settled
 
     def fail(self, job: Job, error: str, *, retry_at: Instant | None, writes: Writes | None = None) -> None:

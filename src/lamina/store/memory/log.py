@@ -12,7 +12,7 @@ from typing import Any
 from lamina import limits
 from lamina.errors import NotFound
 from lamina.kernel.canonical import compact
-from lamina.kernel.events import Event, EventDraft, Stage
+from lamina.kernel.events import Event, EventDraft, Modality, Stage
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
@@ -121,6 +121,11 @@ class MemoryLog:
     def walk(self, tenant_id: str, after: int, limit: int) -> list[Event]:
         """Mirrors ``EventLog.walk``."""
         return [e for e in _of_tenant(self._memory.tables, tenant_id) if e.position > after][:limit]
+
+    def feedback(self, tenant_id: str, limit: int) -> list[Event]:
+        """Mirrors ``EventLog.feedback``."""
+        found = [each for each in _of_tenant(self._memory.tables, tenant_id) if not each.excluded]
+        return [each for each in reversed(found) if each.modality == Modality.FEEDBACK][:limit]
 
     def tenants(self) -> list[str]:
         """Mirrors ``EventLog.tenants``."""

@@ -11,6 +11,7 @@ from lamina.kernel.events import Stage
 from lamina.kernel.ids import IdSource
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock
+from lamina.store.memory.audit import put_audits
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.ports.lifecycle import LifecycleDraft
@@ -92,7 +93,9 @@ class MemoryRederivation:
         _queue(filled, filled.events.values())
         newest = max((event.position for event in filled.events.values()), default=0)
         filled.inquiries = _applied(live, group, newest)
-        filled.definitions = dict(live.definitions)
+        filled.definitions = {
+            key: each for key, each in live.definitions.items() if key[0] == group.tenant_id
+        }
         filled.outputs, filled.output_sources = dict(live.outputs), set(live.output_sources)
         memory = Memory()
         memory.tables = filled
@@ -131,6 +134,7 @@ class MemoryRederivation:
                 if row.event_id in failed and (row.event_id, row.name) not in told
             ]  # fmt: skip
             put_lifecycle(tables, drafts, self._clock, self._ids)
+            put_audits(tables, [row.draft for row in aside.audit.values()])
             for scope in group.scopes:
                 tables.note_index_change(group.tenant_id, scope)
                 self._stale.pop((group.tenant_id, scope), None)

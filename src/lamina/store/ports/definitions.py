@@ -16,7 +16,9 @@ from lamina.kernel.time import Instant
 
 __all__ = ["Definition", "DefinitionKind", "Definitions", "TermsLost"]
 
-DefinitionKind = Literal["temporal_phrase", "vocabulary", "active_vocabularies"]
+DefinitionKind = Literal[
+    "temporal_phrase", "vocabulary", "active_vocabularies", "belief_rules", "calibration"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,6 +97,10 @@ class EventLog(Protocol):
         """The tenant's events past a position, in order, cancelled ones too: for replay and export."""
         ...
 
+    def feedback(self, tenant_id: str, limit: int) -> list[Event]:
+        """The tenant's newest events of modality ``feedback``, newest first, without cancelled ones."""
+        ...
+
     def tenants(self) -> list[str]:
         """The tenants that have events, sorted."""
         ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from lamina.kernel.audit import AuditDraft
 from lamina.kernel.events import Event
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Entity, Mention, Record, Support
@@ -107,6 +108,8 @@ class Writes:
     lifecycle: list[LifecycleDraft] = field(default_factory=list)
     inquiries: list[Inquiry] = field(default_factory=list)
     offsets: list[EventOffset] = field(default_factory=list)
+    audits: list[AuditDraft] = field(default_factory=list)
+    """Rows of the audit log, each unless one of its id is there: a replay adds none."""
 
     def add(self, later: Writes) -> None:
         """Take in what was derived after this."""
@@ -120,3 +123,4 @@ class Writes:
         self.lifecycle += later.lifecycle
         self.inquiries += later.inquiries
         self.offsets += later.offsets
+        self.audits += later.audits

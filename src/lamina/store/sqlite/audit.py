@@ -31,7 +31,7 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
 from lamina.store.sqlite.connection import Readers, Writer
 
-__all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers"]
+__all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers", "carry_over"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _LOG = logging.getLogger("lamina.store")
@@ -73,6 +73,11 @@ class AuditRiders:
     def board(self, draft: AuditDraft) -> None:
         """Land a row with the write that runs; the last thing that the write does, so that it cannot fail after it."""
         self._board(draft, Ride())()
+
+    def board_once(self, connection: apsw.Connection, draft: AuditDraft) -> None:
+        """``board``, unless a row of its id is there."""
+        if not any(connection.execute(_SQL["find_audit"], (draft.tenant_id, draft.id))):
+            self.board(draft)
 
     def _board(self, draft: AuditDraft, ride: Ride) -> Callable[[], None]:
         # Here only its own write fails with it; at the end of the group it would be everybody's.
@@ -117,6 +122,12 @@ class AuditRiders:
 _INSERT, _, _ROW = _SQL["insert_audit"].strip().removesuffix(";").rpartition("VALUES")
 # Statements for so many rows at once: few sizes, so that each stays prepared.
 _SIZES = tuple((size, f"{_INSERT}VALUES{', '.join([_ROW] * size)}") for size in (32, 8, 2, 1))
+
+
+def carry_over(connection: apsw.Connection) -> None:
+    """Take in the rows of the database that is attached as ``aside`` which are not here."""
+    rows = list(connection.execute(_SQL["audit_aside"]))
+    _insert(connection, [row_of(row).draft for row in rows])
 
 
 def _insert(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> None:

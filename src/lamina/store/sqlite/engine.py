@@ -112,7 +112,7 @@ class SqliteStore:
         lifecycle = LifecycleWriter(clock, ids)
         self.log = SqliteLog(self._writer, self._readers, clock, ids, lifecycle)
         self.idempotency = SqliteIdempotency(self._writer, self._readers, SharedLocks(folder / LOCKS))
-        self.jobs = SqliteJobs(self._writer, self._readers, lifecycle)
+        self.jobs = SqliteJobs(self._writer, self._readers, lifecycle, riders)
         self.records = SqliteRecords(self._readers)
         self.index = SqliteIndexRows(self._writer, self._readers)
         self.lifecycle = SqliteLifecycle(self._readers)

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 
 from lamina import limits
+from lamina.kernel.audit import AuditDraft
 from lamina.kernel.events import Stage
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
@@ -16,6 +17,7 @@ from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
 from lamina.store.rules.attempts import JOBS, kept_error, lost_wait_us
 from lamina.store.rules.batches import Turns
+from lamina.store.sqlite.audit import AuditRiders
 from lamina.store.sqlite.claims import due_in_turn, due_jobs
 from lamina.store.sqlite.codec import ALL_STAGES, STAGE_NUMBERS, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
@@ -46,8 +48,11 @@ def _backlog(readers: Readers) -> dict[str, int]:
 class SqliteJobs:
     """``Jobs`` over the ``job`` table."""
 
-    def __init__(self, writer: Writer, readers: Readers, lifecycle: LifecycleWriter) -> None:
+    def __init__(
+        self, writer: Writer, readers: Readers, lifecycle: LifecycleWriter, riders: AuditRiders
+    ) -> None:
         self._writer = writer
+        self._riders = riders
         self._readers = readers
         self._lifecycle = lifecycle
         self._turns = Turns()
@@ -70,6 +75,7 @@ class SqliteJobs:
 
         def work(connection: apsw.Connection) -> int:
             lifecycle: list[LifecycleDraft] = []
+            audits: list[AuditDraft] = []
             together = Writes()
             settled = 0
             for job, writes in results:
@@ -83,6 +89,7 @@ class SqliteJobs:
                     connection.execute(_SQL["next_job"], (*place, number + 1, job.stage.value))
                 together.add(writes)
                 lifecycle += writes.lifecycle
+                audits += writes.audits
                 if job.event.excluded:
                     # In a replay. At its end would be too late: it may be interrupted, or a stage tried again later.
                     put_writes(connection, together)
@@ -90,6 +97,8 @@ class SqliteJobs:
                     exclude_dependants(connection, *place, job.event.scope)
             put_writes(connection, together)
             self._lifecycle.put(connection, lifecycle)
+            for draft in audits:
+                self._riders.board_once(connection, draft)
             return settled
 
         return self._writer.write(work)

@@ -175,6 +175,10 @@ class SqliteLog:
         """Mirrors ``EventLog.walk``."""
         return [read_event(row) for row in self._readers.rows(_SQL["walk_events"], (tenant_id, after, limit))]
 
+    def feedback(self, tenant_id: str, limit: int) -> list[Event]:
+        """Mirrors ``EventLog.feedback``."""
+        return [read_event(row) for row in self._readers.rows(_SQL["feedback_events"], (tenant_id, limit))]
+
     def tenants(self) -> list[str]:
         """Mirrors ``EventLog.tenants``."""
         return [row[0] for row in self._readers.rows(_SQL["tenants"])]

@@ -24,6 +24,7 @@ from lamina.store.ports.rederivation import RederivationState, ScopeGroup, Versi
 from lamina.store.ports.store import Store
 from lamina.store.rows import Row
 from lamina.store.rules.rederivation import VECTORS, closure, earlier_of
+from lamina.store.sqlite.audit import carry_over
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer, open_connection, translated
 from lamina.store.sqlite.index import drop_text, put_terms
@@ -201,6 +202,7 @@ class SqliteRederivation:
         connection.execute(_SQL["swap_failed_jobs"])
         connection.execute(_SQL["requeue_newer"], (*place, newest))
         self._lifecycle.put(connection, failed)
+        carry_over(connection)
         connection.execute(_SQL["group_is_current"], place)
         connection.executemany(
             _SQL["note_index_change"], [(group.tenant_id, scope) for scope in group.scopes]

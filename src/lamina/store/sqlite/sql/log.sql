@@ -143,6 +143,11 @@ WHERE tenant_id = ?1 AND scope = ?2 AND session IS NULL AND position < ?3 ORDER 
 -- A tenant's log past a position.
 SELECT * FROM event WHERE tenant_id = ?1 AND position > ?2 ORDER BY position LIMIT ?3;
 
+-- name: feedback_events
+-- A tenant's newest feedback, without what was cancelled.
+SELECT * FROM event INDEXED BY event_feedback
+WHERE tenant_id = ?1 AND modality = 'feedback' AND cancelled_after IS NULL ORDER BY position DESC LIMIT ?2;
+
 -- name: tenants
 -- Every tenant that has events.
 SELECT DISTINCT tenant_id FROM event ORDER BY tenant_id;

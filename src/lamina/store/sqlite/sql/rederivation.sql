@@ -70,6 +70,11 @@ WHERE tenant_id = ?1 AND input_hash IN (SELECT input_hash FROM main.inquiry WHER
 INSERT INTO main.model_output_source SELECT * FROM live.model_output_source
 WHERE tenant_id = ?1 AND input_hash IN (SELECT input_hash FROM main.model_output);
 
+-- name: audit_aside
+-- The rows that derivation added there, in the order of their chain.
+SELECT * FROM aside.audit AS a
+WHERE NOT EXISTS (SELECT 1 FROM main.audit WHERE tenant_id = a.tenant_id AND id = a.id) ORDER BY a.tenant_id, a.number;
+
 -- name: changed_below
 -- Whether a group's log changed below what was derived aside, or something of it is at work: ?3 is the newest position there.
 SELECT 1 WHERE EXISTS (
