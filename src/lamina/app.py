@@ -74,10 +74,10 @@ from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
 from lamina.recall.phrases import phrase_operations
 from lamina.recall.recalling import Recalling
+from lamina.recall.retrieve import Retriever
 from lamina.remote.documents import fetch_document
 from lamina.session.asking import Asking
 from lamina.session.associations import Associator
-from lamina.session.awaited import AwaitedRecords, AwaitedRetriever
 from lamina.session.brief import Briefing
 from lamina.session.closing import Closing
 from lamina.session.drain import Drain
@@ -278,8 +278,7 @@ def _sources() -> Sources:
 
 
 def _recalling(store: Store, ids: RandomIds, embedder: MiniLmEmbedder, indexes: ResidentIndexes) -> Recalling:
-    retriever = AwaitedRetriever(store, indexes, embedder)
-    return Recalling(store, retriever, AwaitedRecords(store), WordPieceCounter(), ids)
+    return Recalling(store, Retriever(store, indexes, embedder), WordPieceCounter(), ids)
 
 
 def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None) -> Drain:

@@ -396,6 +396,40 @@ def test_ids_of_what_rests_on_a_source_come_once_and_in_order(store: Store) -> N
     assert store.records.resting_on(TENANT, []) == {}
 
 
+def test_what_rests_on_sources_is_read_in_so_many_steps(store: Store) -> None:
+    pairs = [("fact_1", "evt_1"), ("ep_1", "evt_1"), ("belief_1", "fact_1"), ("belief_1", "fact_2"),
+             ("concept_1", "belief_1"), ("fact_2", "evt_2")]  # fmt: skip
+    land(store, Writes(supports=[support(record, source, recorded_at=NOON) for record, source in pairs]))
+    land(store, Writes(supports=[support("concept_2", "belief_1", recorded_at=NOON + 9)]))
+    above = store.records.resting_above
+    assert above(TENANT, ["evt_1"], 1) == {"evt_1": ["ep_1", "fact_1"]}
+    whole = {
+        "evt_1": ["ep_1", "fact_1"],
+        "fact_1": ["belief_1"],
+        "belief_1": ["concept_1", "concept_2"],
+    }
+    assert above(TENANT, ["evt_1", "evt_9"], 3) == whole
+    assert above(TENANT, ["evt_1"], 3, seen_at=NOON + 8) == {**whole, "belief_1": ["concept_1"]}
+    assert above(TENANT, [], 3) == above("other", ["evt_1"], 3) == {}
+
+
+def test_what_records_rest_on_is_read_down_to_events(store: Store) -> None:
+    edges = [support("fact_1", "evt_1"), support("fact_2", "evt_2"), support("belief_1", "fact_1", ordinal=1),
+             support("belief_1", "fact_2", ordinal=2), support("concept_1", "belief_1")]  # fmt: skip
+    land(store, Writes(supports=edges))
+    below = store.records.supports_below
+    assert below(TENANT, ["belief_1"], 1, 9) == {"belief_1": edges[2:4]}
+    assert below(TENANT, ["concept_1"], 4, 9) == {
+        "concept_1": edges[4:],
+        "belief_1": edges[2:4],
+        "fact_1": edges[:1],
+        "fact_2": edges[1:2],
+    }
+    assert "fact_2" not in below(TENANT, ["belief_1"], 4, 1), "of the first sources alone"
+    assert below(TENANT, ["belief_1"], 4, 9, seen_at=edges[0].recorded_at - 1) == {}
+    assert below(TENANT, [], 4, 9) == {}
+
+
 def test_an_edge_known_already_stays_as_it_is(store: Store) -> None:
     first = support("fact_1", "evt_1", weight=0.5)
     land(store, Writes(supports=[first, first._replace(weight=0.9)]))

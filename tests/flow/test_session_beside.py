@@ -17,7 +17,6 @@ from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
-from lamina.session.awaited import require_awaited
 from lamina.session.drain import Drain
 from lamina.store.ports.log import EventQuery
 
@@ -110,7 +109,7 @@ def test_a_recall_that_was_left_behind_ends_before_its_next_phase(make_world):
     def slow(*asked: Any) -> Any:
         try:
             for phase in ("gather", "score"):
-                require_awaited()
+                asked[-1].check()
                 begun.append(phase)
                 let_go.wait(300)
         finally:

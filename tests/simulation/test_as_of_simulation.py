@@ -175,7 +175,7 @@ class Memory:
 def plain(value: Any) -> Any:
     """An answer without what the contract makes different in every call."""
     if isinstance(value, dict):
-        gone = {"request_id", "pack_id", "elapsed_ms", "time_ms", "next_cursor"}
+        gone = {"request_id", "pack_id", "elapsed_ms", "time_ms", "cpu_ms", "next_cursor"}
         return {key: plain(each) for key, each in value.items() if key not in gone}
     return [plain(each) for each in value] if isinstance(value, list) else value
 

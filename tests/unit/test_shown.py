@@ -75,3 +75,20 @@ def test_what_was_looked_up_is_not_asked_for_again(records: _Counted) -> None:
     assert sorted(records.asked) == sorted(
         [*rests, fact().id, THEIRS.id, THEIRS.id, "concept_bob", "fact_none"]
     )
+
+
+def test_what_was_read_at_once_is_not_asked_for_again_and_hides_the_same(records: _Counted) -> None:
+    for allowed in ({ALICE}, {ALICE, BOB}):
+        shown = Shown(records, TENANT, allowed.__contains__)
+        one_by_one = Shown(records, TENANT, allowed.__contains__)
+        shown.read_above(["evt_1"])
+        shown.read_below(["concept_bob", fact().id], 8)
+        records.asked.clear()
+        links = shown.links
+        assert links.derived_from(["evt_1"]) == one_by_one.derived_from(["evt_1"])
+        asked = ["concept_bob", fact().id]
+        assert links.supports_of(asked) == one_by_one.supports_of(asked)
+        records.asked.clear()
+        shown.derived_from(["evt_1"])
+        shown.supports_of(asked)
+        assert records.asked == []

@@ -76,6 +76,8 @@ class _Told:
     waiting: dict[str, Instant] = field(default_factory=dict)
     places: dict[str, int] = field(default_factory=dict)
     counted: bytearray = field(default_factory=bytearray)
+    unindexed: set[int] = field(default_factory=set)
+    """Places of turns that the index took from the log and that have no row yet."""
     indexed_to: Instant | None = None
 
     def tell(self, event: Event) -> None:
@@ -97,7 +99,6 @@ class _Told:
 
     def place(self, event_id: str, place: int) -> None:
         """Note where the index has a row."""
-        self.counted.append(0)
         self.places[event_id] = place
         if event_id in self.paths:
             self._count(event_id)
@@ -181,8 +182,11 @@ class DocumentIndex:
                 told = self._told[tenant_id] = _Told(weakref.ref(index))
             self._told.move_to_end(tenant_id)
         self._follow_log(tenant_id, told)
-        before = len(told.counted)
-        for place in range(before, len(index)):
+        came = range(len(told.counted), len(index))
+        told.counted.extend(bytes(len(came)))
+        indexed = [place for place in (*sorted(told.unindexed), *came) if not index.is_waiting(place)]
+        told.unindexed = {place for place in (*told.unindexed, *came) if index.is_waiting(place)}
+        for place in indexed:
             told.place(index.record_id(place), place)
         with self._lock:
             while (
@@ -190,7 +194,7 @@ class DocumentIndex:
                 and sum(len(e.paths) for e in self._told.values()) > limits.DOCUMENTS_TOLD_MAX
             ):
                 self._told.popitem(last=False)
-        return told, len(index) - before
+        return told, len(indexed)
 
     def _follow_log(self, tenant_id: str, told: _Told) -> None:
         while True:

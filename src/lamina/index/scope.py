@@ -303,6 +303,10 @@ class ScopeIndex:
         held[[self._place_of[each] for each in record_ids if each in self._place_of]] = True
         return held
 
+    def is_waiting(self, place: int) -> bool:
+        """Whether a turn was taken from the log and has no row yet."""
+        return place in self._waiting
+
     def record_id(self, place: int) -> str:
         """The record whose row is at a place."""
         return self._record_ids[place]

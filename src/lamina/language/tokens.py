@@ -12,8 +12,11 @@ import threading
 import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 
 import Stemmer
+
+from lamina import limits
 
 TERM_CHARS_MAX = 64
 """Longer runs (keys, encoded blobs) are cut here, so that one token cannot bloat the index."""
@@ -65,6 +68,18 @@ def analyse(text: str) -> list[str]:
         else:
             terms.append(_stem(word))
     return terms
+
+
+@lru_cache(maxsize=limits.TERMS_KEPT_MAX)
+def known_terms(text: str) -> tuple[str, ...]:
+    """As ``analyse``, of a short text such as a name or a claim's words, and remembered: these come again with every question."""
+    return tuple(analyse(text))
+
+
+@lru_cache(maxsize=limits.TERMS_KEPT_MAX)
+def term_set(text: str) -> frozenset[str]:
+    """The terms of a short text, each once; remembered as ``known_terms`` are."""
+    return frozenset(known_terms(text))
 
 
 def event_terms(text: str, speaker: str, observed_at: datetime) -> list[str]:

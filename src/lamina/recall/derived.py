@@ -1,30 +1,34 @@
-"""The derived layers of a recall: found by their words, by the entities that a question names, and through the events
-that rank high; visible at the plan's place on both axes."""
+"""The derived layers of a recall: which records are worth a look, and which of them are best.
+
+They share words with the question, are of the entities that it names, or rest on the events that rank high; they are visible
+at the plan's place on both axes. Functions of values: ``gather`` reads in between.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
 from lamina.kernel.records import Belief, Claim, Concept, Layer, Record, Stance, layer_of
-from lamina.kernel.time import Instant
-from lamina.language.entities import normalise_name
-from lamina.language.tokens import analyse
-from lamina.recall.layers.lenses import calibrated
+from lamina.kernel.scopes import Scope
+from lamina.language.tokens import term_set
+from lamina.recall.evidence import Behind, DerivedLayers
+from lamina.recall.figures import DERIVED, Words
 from lamina.recall.plan import Plan
-from lamina.recall.retrieve import DERIVED, Words
 from lamina.recall.score import EVIDENCE_TOP, RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
-from lamina.recall.sources import events_behind
-from lamina.recall.wording import without_cancelled
-from lamina.store.ports.records import RecordQuery
-from lamina.store.ports.store import Store
-from lamina.store.queries import Shown
 from lamina.store.rules.records import sees_valid
 
-__all__ = ["DerivedLayers", "DerivedRecords"]
+__all__ = [
+    "ENTITY_TOP",
+    "derived_layers",
+    "graph_scores",
+    "is_candidate",
+    "is_visible",
+    "rank_derived",
+    "wanted_records",
+]
 
 ENTITY_TOP: Final = 50
 _NAMED_APART: Final = 5
@@ -44,160 +48,105 @@ _STEPS: Final[Mapping[Layer, int]] = {
 """How far from the events that they rest on the records of a layer are at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedLayers:
-    """The best records of each layer, at least as many as may be shown, and how many the graph brought.
+class _Graph(Protocol):
+    def resting_on(self, source_ids: Collection[str]) -> Mapping[str, Sequence[str]]: ...
 
-    ``read`` is every record that was looked at, as it stood for the plan's reader.
-    """
-
-    by_layer: Mapping[Layer, list[ScoredRecord]]
-    added_by_graph: int
-    entities: int
-    read: Mapping[str, Record]
+    def scopes_of(self, ids: Collection[str]) -> Mapping[str, Scope]: ...
 
 
-class DerivedRecords:
-    """Finds and ranks derived records."""
+def derived_layers(plan: Plan) -> list[Layer]:
+    """The derived layers that a plan includes."""
+    return [layer for layer in DERIVED if plan.limits.get(layer, 0) > 0]
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
-    def find(
-        self,
-        plan: Plan,
-        events: Sequence[ScoredEvent],
-        words: Words,
-        shown: Shown,
-        now: Instant,
-        beside: Collection[str] = (),
-    ) -> DerivedLayers:
-        """The layers that the plan includes; ``words`` are the records that share words with the question.
-
-        The records ``beside`` are read too, for who needs them next.
-        """
-        layers = [layer for layer in DERIVED if plan.limits.get(layer, 0) > 0]
-        if not layers:
-            return DerivedLayers({}, 0, 0, self._held(plan, beside))
-        graph = self._by_graph(plan, layers, events, shown)
-        who, named = self._by_entities(plan, layers)
-        known = {i for found in words.values() for i in found}
-        linked = _by_layer(graph)
-        wanted = set(named)
-        for layer in layers:
-            looked_at = plan.breadth.records * plan.limits[layer]
-            wanted |= _likeliest(words[layer].keys() | linked[layer], words[layer], graph, looked_at)
-        held = self._held(plan, wanted.union(beside))
-        if plan.axes.superseded:
-            held |= self._as_held_before(plan, [held[i] for i in sorted(wanted & held.keys())])
-        visible = [
-            each
-            for i, each in sorted(held.items())
-            if i in wanted
-            and each.scope in plan.scopes
-            and _is_shown(plan, each)
-            and (i in named or i in known or graph.get(i, 0.0) >= LINKED_FROM)
-        ]
-        if plan.filter:
-            # A filter may ask for a name: of what was cancelled, it has to meet what the reader will see.
-            visible = without_cancelled(self._store, plan.tenant_id, visible, seen_at=plan.held_at)
-            behind = events_behind(plan, visible, shown, self._store.log) if plan.filter.reads_events else {}
-            visible = [each for each in visible if plan.filter.passes(each, behind.get(each.id, ()))]
-        apart = {
-            each.id
-            for each in ([] if plan.asks_for_all else visible)
-            if isinstance(each, Claim)
-            and not plan.asked_for & _terms_of(each, with_subject=each.id not in named)
+def graph_scores(
+    plan: Plan, layers: Collection[Layer], events: Sequence[ScoredEvent], graph: _Graph
+) -> dict[str, float]:
+    """The best score among the events that each record of those layers and of the plan's scopes rests on."""
+    scores = {one.record_id: one.score for one in events[: plan.breadth.sources]}
+    found: dict[str, float] = {}
+    for _ in range(max((_STEPS[layer] for layer in layers), default=0)):
+        onward: dict[str, float] = defaultdict(float)
+        for source, ids in graph.resting_on(scores).items():
+            for record_id in ids:
+                if record_id not in found:
+                    onward[record_id] = max(onward[record_id], scores[source])
+        found |= onward
+        scores = {
+            i: s for i, s in onward.items() if layer_of(i) is Layer.FACTS or layer_of(i) is Layer.BELIEFS
         }
-        faint = {i for i in apart if graph.get(i, 0.0) < _SURELY_LINKED_FROM}
-        ranked = {}
-        for layer in layers:
-            found = [each for each in visible if each.layer is layer]
-            scored = score_records(found, words[layer], graph, now, who, faint)
-            scored = _few_of(apart, _few_of(faint, scored, _FAINT_APART), _NAMED_APART)
-            ranked[layer] = scored[: max(plan.limits[layer], EVIDENCE_TOP)]
-        if not plan.filter:
-            ranked = self._reworded(plan, ranked)
-        return DerivedLayers(ranked, len(wanted - known), len(named), held)
-
-    def _reworded(
-        self, plan: Plan, ranked: Mapping[Layer, Sequence[ScoredRecord]]
-    ) -> dict[Layer, list[ScoredRecord]]:
-        best = [scored.record for found in ranked.values() for scored in found]
-        reworded = without_cancelled(self._store, plan.tenant_id, best, seen_at=plan.held_at)
-        plain = {each.id: each for each in reworded}
-        return {
-            layer: [replace(scored, record=plain[scored.record.id]) for scored in found]
-            for layer, found in ranked.items()
-        }
-
-    def _by_graph(
-        self, plan: Plan, layers: Collection[Layer], events: Sequence[ScoredEvent], shown: Shown
-    ) -> dict[str, float]:
-        """The best score among the events that each record of those layers and of the plan's scopes rests on."""
-        scores = {one.record_id: one.score for one in events[: plan.breadth.sources]}
-        found: dict[str, float] = {}
-        for _ in range(max(_STEPS[layer] for layer in layers)):
-            onward: dict[str, float] = defaultdict(float)
-            for source, ids in shown.resting_on(scores).items():
-                for record_id in ids:
-                    if record_id not in found:
-                        onward[record_id] = max(onward[record_id], scores[source])
-            found |= onward
-            scores = {
-                i: s for i, s in onward.items() if layer_of(i) is Layer.FACTS or layer_of(i) is Layer.BELIEFS
-            }
-            if not scores:
-                break
-        found = {i: score for i, score in found.items() if layer_of(i) in layers}
-        # A belief may stand in another scope than the facts that led to it.
-        scopes = shown.scopes_of(found)
-        return {i: score for i, score in found.items() if scopes.get(i) in plan.scopes}
-
-    def _by_entities(self, plan: Plan, layers: Collection[Layer]) -> tuple[frozenset[str], dict[str, Record]]:
-        """The entities that the question is about, and facts and beliefs about those that it names. Of who asks about themselves
-        these are more than an answer, unless nothing else is asked for."""
-        askers = set(map(normalise_name, plan.askers))
-        names = set(plan.names)
-        if plan.called is not None and plan.called.keys & names:
-            names.add(normalise_name(plan.called.stored))
-        entities = self._store.records.entities(plan.tenant_id, names | askers)
-        found: dict[str, Record] = {}
-        for name, entity in entities.items():
-            if name not in names and not plan.asks_for_all:
-                continue
-            for layer in (Layer.FACTS, Layer.BELIEFS):
-                if layer in layers:
-                    query = RecordQuery(
-                        tenant_id=plan.tenant_id,
-                        layer=layer,
-                        scopes=plan.scopes,
-                        axes=plan.axes,
-                        subject=entity.id,
-                        limit=ENTITY_TOP,
-                    )
-                    found |= {record.id: record for record in self._store.records.query(query)}
-        return frozenset(entity.id for entity in entities.values()), found
-
-    def _as_held_before(self, plan: Plan, records: Iterable[Record]) -> dict[str, Record]:
-        """Of those that are not shown as they stand, the newest earlier version that is."""
-        found: dict[str, Record] = {}
-        for record in records:
-            if not _is_shown(plan, record):
-                versions = self._store.records.versions(plan.tenant_id, record.id)
-                earlier = (e for e in reversed(versions) if e.version < record.version and _is_shown(plan, e))
-                found |= {each.id: each for each in islice(earlier, 1)}
-        return found
-
-    def _held(self, plan: Plan, ids: Collection[str]) -> dict[str, Record]:
-        found = self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
-        return calibrated(self._store.definitions, plan.tenant_id, found, plan.held_at)
+        if not scores:
+            break
+    found = {i: score for i, score in found.items() if layer_of(i) in layers}
+    # A belief may stand in another scope than the facts that led to it.
+    scopes = graph.scopes_of(found)
+    return {i: score for i, score in found.items() if scopes.get(i) in plan.scopes}
 
 
-def _terms_of(claim: Claim, *, with_subject: bool) -> set[str]:
+def wanted_records(
+    plan: Plan,
+    layers: Collection[Layer],
+    words: Words,
+    graph: Mapping[str, float],
+    named: Collection[str],
+) -> set[str]:
+    """The records worth reading: those that are named, and of each layer those that words and graph speak for most."""
+    linked = _by_layer(graph)
+    wanted = set(named)
+    for layer in layers:
+        looked_at = plan.breadth.records * plan.limits[layer]
+        wanted |= _likeliest(words[layer].keys() | linked[layer], words[layer], graph, looked_at)
+    return wanted
+
+
+def is_candidate(plan: Plan, record: Record, bearing: Collection[str], graph: Mapping[str, float]) -> bool:
+    """Whether a record that was read may be shown: it is one of those ``bearing`` on the question by name or by words, or rests on
+    an event that answers it."""
+    return (
+        record.scope in plan.scopes
+        and is_visible(plan, record)
+        and (record.id in bearing or graph.get(record.id, 0.0) >= LINKED_FROM)
+    )
+
+
+def rank_derived(plan: Plan, behind: Behind, words: Words) -> DerivedLayers:
+    """The candidates, best first in each layer."""
+    graph = behind.graph
+    apart = {
+        each.id
+        for each in ([] if plan.asks_for_all else behind.candidates)
+        if isinstance(each, Claim)
+        and not plan.asked_for & _terms_of(each, with_subject=each.id not in behind.named)
+    }
+    faint = {i for i in apart if graph.get(i, 0.0) < _SURELY_LINKED_FROM}
+    ranked = {}
+    for layer in derived_layers(plan):
+        of_layer = [each for each in behind.candidates if each.layer is layer]
+        scored = score_records(of_layer, words[layer], graph, plan.axes.seen_at, behind.about, faint)
+        scored = _few_of(apart, _few_of(faint, scored, _FAINT_APART), _NAMED_APART)
+        ranked[layer] = scored[: max(plan.limits[layer], EVIDENCE_TOP)]
+    return DerivedLayers(ranked, behind.added_by_graph, len(behind.named))
+
+
+def is_visible(plan: Plan, record: Record) -> bool:
+    """Whether a version is shown at the plan's place on both axes."""
+    axes = plan.axes
+    if record.excluded or not axes.sees_recorded(record.recorded_from, record.recorded_to):
+        return False
+    if isinstance(record, Belief | Concept) and record.stance is Stance.DEPRECATED:
+        return False
+    during = axes.valid_during
+    is_over = during is not None and during.end is not None and during.end <= axes.seen_at
+    # A concept has no dates: it puts together what holds when it is read, which may not have held then.
+    if isinstance(record, Concept) and is_over:
+        return False
+    return sees_valid(axes, record)
+
+
+def _terms_of(claim: Claim, *, with_subject: bool) -> frozenset[str]:
     """What a claim says, of its subject or of both."""
-    terms = {*analyse(claim.predicate.replace("_", " ")), *analyse(claim.object.text)}
-    return terms | set(analyse(claim.subject.name)) if with_subject else terms
+    terms = term_set(claim.predicate.replace("_", " ")) | term_set(claim.object.text)
+    return terms | term_set(claim.subject.name) if with_subject else terms
 
 
 def _few_of(apart: Collection[str], scored: Sequence[ScoredRecord], few_max: int) -> list[ScoredRecord]:
@@ -220,17 +169,3 @@ def _likeliest(
     words, links = RECORD_WEIGHTS["semantic"], RECORD_WEIGHTS["graph"]
     scored = [(-(words * lexical.get(i, 0.0) + links * graph.get(i, 0.0)), i) for i in ids]
     return {i for _, i in sorted(scored)[:limit]}
-
-
-def _is_shown(plan: Plan, record: Record) -> bool:
-    axes = plan.axes
-    if record.excluded or not axes.sees_recorded(record.recorded_from, record.recorded_to):
-        return False
-    if isinstance(record, Belief | Concept) and record.stance is Stance.DEPRECATED:
-        return False
-    during = axes.valid_during
-    is_over = during is not None and during.end is not None and during.end <= axes.seen_at
-    # A concept has no dates: it puts together what holds when it is read, which may not have held then.
-    if isinstance(record, Concept) and is_over:
-        return False
-    return sees_valid(axes, record)

@@ -16,10 +16,11 @@ from lamina.recall.pack import Item, Packed
 from lamina.recall.plan import Plan
 from lamina.recall.render import Block
 from lamina.recall.requests import Recall
+from lamina.recall.retrieve import EventPool
 from lamina.recall.score import RECORD_WEIGHTS
 from lamina.recall.weights import DEFAULT
 
-__all__ = ["Trail", "in_full", "summary"]
+__all__ = ["Trail", "arms_of", "diagnose"]
 
 
 @dataclass(slots=True)
@@ -29,18 +30,24 @@ class Trail:
     phases: list[dict[str, Any]]
     started: float
     last: float
+    cpu_ms: dict[str, float]
+    """What each phase took of the processor, on the thread that asks: what the model takes on its own is not in it."""
+    cpu_last: float
 
     @classmethod
     def begin(cls) -> Trail:
         """A trail without phases, from now on."""
         now = time.perf_counter()
-        return cls([], now, now)
+        return cls([], now, now, {}, time.thread_time())
 
     def note(self, phase: str, **figures: Any) -> None:
         """A phase has ended, with these figures of its own."""
         now = time.perf_counter()
         self.phases.append({"phase": phase, **figures, "elapsed_ms": round((now - self.last) * 1000, 2)})
         self.last = now
+        cpu = time.thread_time()
+        self.cpu_ms[phase] = round((cpu - self.cpu_last) * 1000, 2)
+        self.cpu_last = cpu
 
     @property
     def total_ms(self) -> float:
@@ -48,8 +55,7 @@ class Trail:
         return round((self.last - self.started) * 1000, 2)
 
 
-def summary(plan: Plan, packed: Packed, trail: Trail, *, partial: bool) -> dict[str, Any]:
-    """What ``diagnostics=summary`` tells."""
+def _summary(plan: Plan, packed: Packed, trail: Trail, *, partial: bool) -> dict[str, Any]:
     return {
         "plan": plan.name,
         "filters_applied": list(plan.filter.names),
@@ -57,18 +63,44 @@ def summary(plan: Plan, packed: Packed, trail: Trail, *, partial: bool) -> dict[
         "knapsack_evictions": packed.evictions,
         "time_ms": {phase["phase"]: phase["elapsed_ms"] for phase in trail.phases}
         | {"total": trail.total_ms},
+        "cpu_ms": trail.cpu_ms | {"total": round(sum(trail.cpu_ms.values()), 2)},
         "_partial": partial,
     }
 
 
-def in_full(
+def arms_of(pool: EventPool) -> dict[str, int]:
+    """What each way of searching brought."""
+    names = {"bm25_hits": "text", "vector_hits": "vector", "neighbours": "around", "time_hits": "time"}
+    found = {figure: pool.arms.get(arm, 0) for figure, arm in names.items()}
+    return {**found, "newest": pool.arms.get("newest", 0), "candidates": len(pool.turns)}
+
+
+def diagnose(
+    request: Recall,
+    plan: Plan,
+    call: Call,
+    packed: Packed,
+    lines: Mapping[Layer, Sequence[Item]],
+    block: Block,
+    trail: Trail,
+    *,
+    models: Mapping[str, str],
+    partial: bool,
+) -> dict[str, Any] | None:
+    """What a request wants to know of how its pack came to be. ``models`` are the ids of embedder and tokenizer."""
+    if request.diagnostics == "none":
+        return None
+    told = _summary(plan, packed, trail, partial=partial)
+    return told | _in_full(request, call, models, lines, block) if request.diagnostics == "full" else told
+
+
+def _in_full(
     request: Recall,
     call: Call,
     models: Mapping[str, str],
     lines: Mapping[Layer, Sequence[Item]],
     block: Block,
 ) -> dict[str, Any]:
-    """What ``diagnostics=full`` tells beside it. ``models`` are the ids of embedder and tokenizer."""
     capability = _capability(request)
     return {
         "policy": {

@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from lamina.kernel.records import Claim, Concept, Fact, Layer, Support, is_event
 from lamina.kernel.time import rfc3339, rfc3339_or_none
 from lamina.recall.pack import Item
+from lamina.store.queries import Links
 
-__all__ = ["citations", "knowledge_subgraph"]
+__all__ = ["DEPTH_MAX", "SOURCES_MAX", "citations", "knowledge_subgraph", "records_cited"]
 
 DEPTH_MAX = 4
 SOURCES_MAX = 32
 """Sources shown of one item; a concept may rest on many more, and each has its own page."""
 
 
-def citations(
-    ids: Collection[str],
-    supports: Mapping[str, Sequence[Support]],
-    supports_of: Callable[[Collection[str]], Mapping[str, Sequence[Support]]],
-) -> dict[str, list[str]]:
-    """From each derived id to the records and events that it rests on, and on from those, down to events.
-
-    ``supports`` are the supports already at hand, of ``ids``; ``supports_of`` looks up those of more records.
-    """
+def citations(record_ids: Collection[str], links: Links) -> dict[str, list[str]]:
+    """From each derived id to the records and events that it rests on, and on from those, down to events."""
     found: dict[str, list[str]] = {}
-    known: dict[str, Sequence[Support]] = dict(supports)
-    front = [i for i in ids if not is_event(i)]
+    front = [i for i in record_ids if not is_event(i)]
     for _ in range(DEPTH_MAX):
-        missing = [i for i in front if i not in known]
-        known |= supports_of(missing)
+        supports = links.supports_of(front)
         onward: list[str] = []
         for record_id in front:
-            told = dict.fromkeys(support.source_id for support in known.get(record_id, ()))
-            sources = list(told)[:SOURCES_MAX]
-            found[record_id] = sources
-            onward += [s for s in sources if not is_event(s) and s not in found]
+            found[record_id] = _sources(supports.get(record_id, ()))
+            onward += [i for i in found[record_id] if not is_event(i) and i not in found]
         front = list(dict.fromkeys(onward))
         if not front:
             break
     return found
+
+
+def records_cited(supports: Sequence[Support]) -> list[str]:
+    """The records among the sources that are shown of an item."""
+    return [i for i in _sources(supports) if not is_event(i)]
+
+
+def _sources(supports: Sequence[Support]) -> list[str]:
+    return list(dict.fromkeys(support.source_id for support in supports))[:SOURCES_MAX]
 
 
 def knowledge_subgraph(chosen: Mapping[Layer, Sequence[Item]]) -> dict[str, Any]:

@@ -18,23 +18,23 @@ from lamina.recall.requests import (
     RankedEpisode,
     RankedEvent,
     RankedFact,
+    Recall,
     SupersededView,
 )
+from lamina.store.queries import Links
 
 __all__ = ["layers_view"]
 
 RankedT = TypeVar("RankedT", bound=BaseModel)
 
 
-def layers_view(
-    chosen: Mapping[Layer, Sequence[Item]],
-    supports: Mapping[str, Sequence[Support]],
-    derives: Mapping[str, Sequence[str]],
-    *,
-    exclude_content: bool,
-    with_contributions: bool,
-) -> PackLayers:
-    """The layers of a pack. ``derives`` names what rests on each event."""
+def layers_view(request: Recall, chosen: Mapping[Layer, Sequence[Item]], links: Links) -> PackLayers:
+    """The layers of a pack; a structured one has its statements in their place."""
+    if request.view == "structured":
+        return PackLayers(beliefs=[], facts=[], episodes=[], events=[], understanding=[])
+    records = (item.id for layer, items in chosen.items() if layer is not Layer.EVENTS for item in items)
+    supports = links.supports_of(list(records))
+    derives = links.derived_from([item.id for item in chosen.get(Layer.EVENTS, ())])
 
     def ranked(kind: type[RankedT], layer: Layer) -> list[RankedT]:
         return [
@@ -42,12 +42,12 @@ def layers_view(
                 **_fields(item, supports, derives) | hidden | _superseded(item),
                 ranked_position=place,
                 score=item.score,
-                contributions=dict(item.contributions) if with_contributions else None,
+                contributions=dict(item.contributions) if request.diagnostics == "full" else None,
             )
             for place, item in enumerate(chosen.get(layer, ()), start=1)
         ]
 
-    hidden: dict[str, Any] = {"content": None, "summary": None} if exclude_content else {}
+    hidden: dict[str, Any] = {"content": None, "summary": None} if request.exclude_content else {}
     return PackLayers(
         beliefs=ranked(RankedBelief, Layer.BELIEFS),
         facts=ranked(RankedFact, Layer.FACTS),

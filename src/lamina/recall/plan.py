@@ -25,6 +25,7 @@ from lamina.language.questions import asks_assistant, speaks_of_self
 from lamina.language.spoken import as_written
 from lamina.language.temporal import question_window
 from lamina.language.tokens import analyse, content_terms
+from lamina.recall.deadline import NEVER, Deadline
 from lamina.recall.filters import Filter, parse_filter
 from lamina.recall.layers.words import Phrases, spoken_phrases, window_of
 from lamina.recall.naming import Called
@@ -105,6 +106,7 @@ class Plan:
 
     ``asker`` is the caller's name where the question is about them ("where do I live?"), ``called`` the user of the first scope. ``scopes`` are those to search, nearest first. ``window`` is the stretch of observed time that the question
     names: it draws events, and derived records are of what held in it. ``axes`` decide what is visible at all.
+    Between two phases the ``deadline`` says whether the answer is still wanted.
     Events of a score below ``faintest`` of the best are left out. ``held_at`` is where the reader of an earlier time stands: what came later counts for nothing, not even in a score.
     """
 
@@ -129,6 +131,7 @@ class Plan:
     faintest: float = 0.0
     called: Called | None = None
     block: BlockShape | None = None
+    deadline: Deadline = NEVER
 
     @property
     def block_events(self) -> int:

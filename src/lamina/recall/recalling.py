@@ -4,73 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import NamedTuple
 
 from lamina.errors import Unsupported
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.changes import MayHaveChanged
-from lamina.kernel.events import Event
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
-from lamina.kernel.records import Fact, Layer, Record
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
-from lamina.recall.changed import Changes, changes_of
-from lamina.recall.compose import compose, disputed
-from lamina.recall.derived import DerivedLayers, DerivedRecords
-from lamina.recall.diagnostics import Trail, in_full, summary
+from lamina.recall.compose import compose
+from lamina.recall.deadline import NEVER, Deadline
+from lamina.recall.derived import rank_derived
+from lamina.recall.diagnostics import Trail, arms_of, diagnose
 from lamina.recall.explain import citations, knowledge_subgraph
+from lamina.recall.gather import Gathering
 from lamina.recall.items import layers_view
 from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import present
 from lamina.recall.layers.requests import View
 from lamina.recall.layers.results import TraversedScope
 from lamina.recall.layers.words import phrases_of, seen_from
+from lamina.recall.lines import items_of
 from lamina.recall.naming import Called, Names, Naming, called
-from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
+from lamina.recall.pack import MMR_LAMBDA, Item, pack
+from lamina.recall.placing import Answers, Held, candidates, place, ranked_max
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
-from lamina.recall.render import Block, change_mark, line_of, render_block
-from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
-from lamina.recall.retrieve import EventPool, Retriever
-from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
+from lamina.recall.render import render_block
+from lamina.recall.requests import Answerable, Pack, Provenance, Recall
+from lamina.recall.retrieve import Retriever
+from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, evidence_strength, score_events
 from lamina.recall.stream import as_stream
-from lamina.recall.superseded import (
-    Placed,
-    Superseded,
-    Supersession,
-    asked_for,
-    bound_by,
-    facts_behind,
-    marked_episodes,
-    put_right,
-    superseded_among,
-)
+from lamina.recall.superseded import superseded_among
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports.store import Store
-from lamina.store.queries import Shown
+from lamina.store.queries import Links
 
-__all__ = ["Held", "Recalling", "Remembrance"]
-
-_DIVERSIFIED = 3
-"""MMR chooses among this many times the events that the layer's limit allows."""
-
-
-class Held(NamedTuple):
-    """An event or a record that answers, with its score and, where they were asked for, the parts of it. Of a fact, ``said_at`` is
-    when the turn was said that tells it. ``mark`` says of a line what no longer holds of it, or is disputed."""
-
-    value: Event | Record
-    score: float
-    contributions: Mapping[str, float]
-    superseded: Superseded | None = None
-    needs: frozenset[str] = frozenset()
-    said_at: Instant | None = None
-    mark: str = ""
-    changed: MayHaveChanged | None = None
+__all__ = ["Recalling", "Remembrance"]
 
 
 class Remembrance(NamedTuple):
@@ -83,20 +56,13 @@ class Remembrance(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What a plan came to: the values of each layer, best first, ``more`` events behind those for a context block, and
-    what they were chosen from."""
+class _Chosen:
+    """What a plan came to: what answers, how strongly the best of it speaks to the question, and what explains it."""
 
-    values: Mapping[Layer, Sequence[Held]]
-    more: Sequence[Held]
-    pool: EventPool
-    ranked: Sequence[ScoredEvent]
-    derived: DerivedLayers
-    shown: Shown
-
-    def strength(self, plan: Plan) -> float:
-        """How strongly the best of it speaks to the question."""
-        return evidence_strength(self.pool, plan, self.ranked, self.derived.by_layer.get(Layer.FACTS, []))
+    answers: Answers
+    strength: float
+    links: Links
+    partial: bool
 
 
 class Recalling:
@@ -106,13 +72,11 @@ class Recalling:
         self,
         store: Store,
         retriever: Retriever,
-        derived: DerivedRecords,
         counter: TokenCounter,
         ids: IdSource,
     ) -> None:
         self._store = store
         self._retriever = retriever
-        self._derived = derived
         self._counter = counter
         self._ids = ids
         self._packs = RecentPacks()
@@ -161,13 +125,21 @@ class Recalling:
         self._retriever.expect(as_written(question).text)  # as a plan reads it, or the model would read both
 
     def remembered(
-        self, request: Recall, call: Call, breadth: Breadth, naming: Naming | None = None
+        self,
+        request: Recall,
+        call: Call,
+        breadth: Breadth,
+        naming: Naming | None = None,
+        deadline: Deadline = NEVER,
     ) -> Remembrance:
-        """What a pack is chosen from, for a caller inside who words it himself, and may know what users are called."""
+        """What a pack is chosen from, for a caller inside who words it himself, and may know what users are called.
+
+        Raises ``TooLate`` before the next phase once the answer is not wanted any more.
+        """
         reach = self._reach(request, call)
-        plan = self._plan(request, call, reach, breadth, naming)
-        found = self._found(plan, call, Trail.begin())
-        return Remembrance(found.values, found.strength(plan), plan.called)
+        plan = replace(self._plan(request, call, reach, breadth, naming), deadline=deadline)
+        chosen = self._chosen(plan, call, Trail.begin())
+        return Remembrance(chosen.answers.values, chosen.strength, plan.called)
 
     def _reach(self, request: Recall, call: Call) -> Reach:
         view: View = request.view if request.view in ("holistic", "descend") else "local"
@@ -199,10 +171,38 @@ class Recalling:
         tenant_id, index = call.principal.tenant_id, self._store.index
         return sum(index.changes(tenant_id, scope) + index.last_end(tenant_id, scope) for scope in scopes)
 
+    def _chosen(self, plan: Plan, call: Call, trail: Trail, *, explained: bool = False) -> _Chosen:
+        """What answers a plan: three rounds of reading, and in between what follows from what was read."""
+        trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
+        gathering = Gathering(self._store, self._retriever, plan, call)
+        pool = gathering.candidates()
+        trail.note("hybrid_retrieve", **arms_of(pool))
+        plan.deadline.check()
+        ranked = score_events(pool, plan, ranked_max(plan))
+        trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
+        trail.note("rerank", model=None)
+        turns = candidates(pool, ranked, plan)
+        trail.note("mmr", **{"lambda": MMR_LAMBDA})
+        behind = gathering.behind(ranked, turns.ids)
+        derived = rank_derived(plan, behind, pool.words)
+        trail.note(
+            "graph_expand",
+            added_nodes=derived.added_by_graph,
+            entities=derived.entities,
+            weights=dict(RECORD_WEIGHTS),
+        )
+        supersession = superseded_among(plan, turns.ids, behind.ends, gathering.links)
+        trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
+        displayed = gathering.displayed(turns.ids, supersession, derived)
+        trail.note("read_displayed", events=len(displayed.events))
+        answers = place(plan, turns, supersession, displayed, explained=explained)
+        facts = derived.by_layer.get(Layer.FACTS, ())
+        return _Chosen(answers, evidence_strength(pool, plan, ranked, facts), displayed.links, pool.partial)
+
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
         trail = Trail.begin()
-        found = self._found(plan, call, trail, explained=request.diagnostics == "full")
-        items, more = self._items(plan, found.values, found.more)
+        chosen = self._chosen(plan, call, trail, explained=request.diagnostics == "full")
+        items, more = items_of(plan, chosen.answers, self._counter)
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
         lines: Mapping[Layer, Sequence[Item]] = {}
@@ -211,188 +211,22 @@ class Recalling:
                 {**items, Layer.EVENTS: [*items.get(Layer.EVENTS, ()), *more]}, plan.block, plan.max_tokens
             )
             trail.note("compose", lines={layer.value: len(each) for layer, each in lines.items() if each})
-        return self._finish(request, plan, call, reach, found, packed, lines, trail)
-
-    def _found(self, plan: Plan, call: Call, trail: Trail, *, explained: bool = False) -> _Found:
-        """What answers a plan, phase by phase."""
-        trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
-        pool = self._retriever.gather(plan)
-        trail.note(
-            "hybrid_retrieve",
-            bm25_hits=pool.arms.get("text", 0),
-            vector_hits=pool.arms.get("vector", 0),
-            neighbours=pool.arms.get("around", 0),
-            time_hits=pool.arms.get("time", 0),
-            newest=pool.arms.get("newest", 0),
-            candidates=len(pool.turns),
-        )
-        ranked = score_events(
-            pool,
-            plan,
-            max(plan.breadth.sources, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0), plan.block_events),
-        )
-        trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
-        trail.note("rerank", model=None)
-        shown = Shown(self._store.records, plan.tenant_id, call.may_read, pool.home, seen_at=plan.held_at)
-        best = _diverse(pool, ranked, plan.limits.get(Layer.EVENTS, 0))
-        more = _behind(best, ranked, plan)
-        ids = [one.record_id for one in (*best, *more)]
-        shown.resting_on({*ids, *(one.record_id for one in ranked[: plan.breadth.sources])})  # once for both
-        behind = facts_behind(plan, ids, shown)
-        trail.note("mmr", **{"lambda": MMR_LAMBDA})
-        derived = self._derived.find(plan, ranked, pool.words, shown, plan.axes.seen_at, behind)
-        trail.note(
-            "graph_expand",
-            added_nodes=derived.added_by_graph,
-            entities=derived.entities,
-            weights=dict(RECORD_WEIGHTS),
-        )
-        supersession = superseded_among(plan, ids, derived.read, self._store.records, shown)
-        trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
-        values, behind_them = self._values(
-            plan, best, more, supersession, derived, shown, explained=explained
-        )
-        return _Found(values, behind_them, pool, ranked, derived, shown)
-
-    def _values(
-        self,
-        plan: Plan,
-        best: Sequence[ScoredEvent],
-        more: Sequence[ScoredEvent],
-        supersession: Supersession,
-        derived: DerivedLayers,
-        shown: Shown,
-        *,
-        explained: bool,
-    ) -> tuple[dict[Layer, list[Held]], list[Held]]:
-        """The values of each layer up to its limit, and the events that only a context block may show."""
-        found = {one.record_id: one for one in (*best, *more)}
-        telling = {
-            one.record.event_id
-            for one in derived.by_layer.get(Layer.FACTS, [])[: plan.limits.get(Layer.FACTS, 0)]
-            if isinstance(one.record, Fact)
-        }
-        events = self._store.log.get(plan.tenant_id, found.keys() | supersession.corrections | telling)
-        placed = put_right({i: one.score for i, one in found.items()}, supersession, events, plan)
-        changes = self._changes(plan, derived, shown)
-        newer = _newer_turns(changes, placed, derived, plan)
-        placed = [*placed, *newer]
-        placed.sort(key=lambda each: -each.score)
-        least = plan.faintest * max((each.score for each in placed), default=0.0)
-        placed = [each for each in placed if each.score >= least]
-        values: dict[Layer, list[Held]] = {layer: [] for layer in plan.layers}
-        first = {one.record_id for one in best} | {each.event.id for each in newer}
-        first |= {
-            supersession.events[one.record_id].event for one in best if one.record_id in supersession.events
-        }
-        held: dict[bool, list[Held]] = {True: [], False: []}
-        for each in placed:
-            signals: Mapping[str, float] = {}
-            if explained:
-                scored_event = found.get(each.event.id)
-                signals = {**(scored_event.contributions if scored_event else {}), **each.added}
-            one = Held(each.event, each.score, signals, each.superseded, each.needs)
-            held[each.event.id in first].append(one)
-        limit = plan.limits.get(Layer.EVENTS, 0)
-        if Layer.EVENTS in values:
-            values[Layer.EVENTS] = held[True][:limit]
-        bound, marks = bound_by(placed, shown), marked_episodes(placed, shown)
-        for layer, scored in derived.by_layer.items():
-            shown_of_layer = scored[: plan.limits.get(layer, 0)]
-            marks |= disputed([one.record for one in shown_of_layer if isinstance(one.record, Fact)])
-            for record in shown_of_layer:
-                needs, changed = bound.get(record.record.id, frozenset()), changes.marks.get(record.record.id)
-                said_at = None
-                if isinstance(record.record, Fact) and record.record.event_id in events:
-                    said_at = events[record.record.event_id].context.observed_at
-                values[layer].append(
-                    Held(
-                        record.record,
-                        record.score,
-                        record.contributions,
-                        needs=needs,
-                        said_at=said_at,
-                        mark=marks.get(record.record.id, ""),
-                        changed=changed,
-                    )
-                )
-        return values, [*held[True][limit:], *held[False]]
-
-    def _changes(self, plan: Plan, derived: DerivedLayers, shown: Shown) -> Changes:
-        """Which of the facts that may be shown may have changed, and by which turns."""
-        best = derived.by_layer.get(Layer.FACTS, [])[: plan.limits.get(Layer.FACTS, 0)]
-        facts = [each.record for each in best if isinstance(each.record, Fact)]
-        supports = shown.supports_of([fact.id for fact in facts])
-        return changes_of(self._store.log, plan.tenant_id, facts, supports)
-
-    def _items(
-        self, plan: Plan, values: Mapping[Layer, Sequence[Held]], more: Sequence[Held]
-    ) -> tuple[Mapping[Layer, Sequence[Item]], Sequence[Item]]:
-        """The values and more events with their lines, and what those cost."""
-        rows = [(layer, each) for layer in values for each in values[layer]]
-        rows += [(Layer.EVENTS, each) for each in more]
-        lines = [
-            line_of(
-                each.value,
-                plan.terms,
-                mark=each.superseded.mark if each.superseded else each.mark,
-                called=plan.called,
-                said_at=each.said_at,
-            )
-            for _, each in rows
-        ]
-        whole = [
-            f"- {line}{change_mark(each.changed, '[99]')} [99]\n"
-            for (_, each), line in zip(rows, lines, strict=True)
-        ]
-        items = [
-            Item(
-                layer,
-                line,
-                count,
-                each.value,
-                each.score,
-                each.contributions,
-                each.superseded,
-                each.needs,
-                each.changed,
-            )
-            for (layer, each), line, count in zip(rows, lines, self._counter.count(whole), strict=True)
-        ]
-        first = items[: len(items) - len(more)]
-        return {layer: [item for item in first if item.layer is layer] for layer in values}, items[
-            len(first) :
-        ]
-
-    def _finish(
-        self,
-        request: Recall,
-        plan: Plan,
-        call: Call,
-        reach: Reach,
-        found: _Found,
-        packed: Packed,
-        lines: Mapping[Layer, Sequence[Item]],
-        trail: Trail,
-    ) -> Pack:
-        shown = found.shown
-        strength = found.strength(plan)
-        there = [*chain(*packed.chosen.values()), *chain(*lines.values())]
-        ids = list(dict.fromkeys(item.id for item in there))
-        supports = shown.supports_of(ids)
         block = render_block(lines, request.citation_mode)
         trail.note("render", tokens=block.tokens)
-        full = request.diagnostics == "full"
-        layers = layers_view(
-            packed.chosen,
-            supports,
-            shown.derived_from([item.id for item in packed.chosen.get(Layer.EVENTS, ())]),
-            exclude_content=request.exclude_content,
-            with_contributions=full,
-        )
-        subgraph = knowledge_subgraph(packed.chosen) if request.view == "structured" else None
-        cited = citations(ids, supports, shown.supports_of)
+        there = [*chain(*packed.chosen.values()), *chain(*lines.values())]
+        cited = citations(dict.fromkeys(item.id for item in there), chosen.links)
         trail.note("explain", cited=len(cited))
+        diagnostics = diagnose(
+            request,
+            plan,
+            call,
+            packed,
+            lines,
+            block,
+            trail,
+            models={"embedder": self._retriever.embedder, "tokenizer": self._counter.name},
+            partial=chosen.partial,
+        )
         return Pack(
             request_id=call.request_id,
             pack_id=self._ids.stamped(Prefix.PACK, call.now),
@@ -401,45 +235,20 @@ class Recalling:
             query=request.query,
             context_block=block.text,
             context_tokens=block.tokens,
-            layers=layers if request.view != "structured" else _no_layers(),
+            layers=layers_view(request, packed.chosen, chosen.links),
             abstain=Answerable(
-                answerable=strength >= ANSWERABLE_FROM, best_score=strength, threshold=ANSWERABLE_FROM
+                answerable=chosen.strength >= ANSWERABLE_FROM,
+                best_score=chosen.strength,
+                threshold=ANSWERABLE_FROM,
             ),
             provenance=Provenance(trail=trail.phases, citations=cited, markers=dict(block.markers)),
-            knowledge_subgraph=subgraph,
-            scopes_traversed=traversed(
-                reach,
-                self._store.log,
-                call,
-                (item.value for item in there),
-            ),
-            diagnostics=self._diagnostics(
-                request, plan, call, packed, lines, block, trail, partial=found.pool.partial
-            ),
+            knowledge_subgraph=knowledge_subgraph(packed.chosen) if request.view == "structured" else None,
+            scopes_traversed=traversed(reach, self._store.log, call, (item.value for item in there)),
+            diagnostics=diagnostics,
             as_of=plan.axes.seen_at,
-            partial=found.pool.partial,
-            partial_reason="derivation_in_progress" if found.pool.partial else None,
+            partial=chosen.partial,
+            partial_reason="derivation_in_progress" if chosen.partial else None,
         )
-
-    def _diagnostics(
-        self,
-        request: Recall,
-        plan: Plan,
-        call: Call,
-        packed: Packed,
-        lines: Mapping[Layer, Sequence[Item]],
-        block: Block,
-        trail: Trail,
-        *,
-        partial: bool,
-    ) -> dict[str, Any] | None:
-        if request.diagnostics == "none":
-            return None
-        told = summary(plan, packed, trail, partial=partial)
-        if request.diagnostics == "full":
-            models = {"embedder": self._retriever.embedder, "tokenizer": self._counter.name}
-            told |= in_full(request, call, models, lines, block)
-        return told
 
 
 def _hash_of(call: Call) -> str:
@@ -451,40 +260,3 @@ def _still_open(pack_: Pack, reach: Reach) -> bool:
     """Whether the caller may still read every scope that the pack was made from."""
     walked = {each.scope for each in pack_.scopes_traversed or () if isinstance(each, TraversedScope)}
     return walked <= set(reach.scopes) | {pack_.scope}
-
-
-def _diverse(pool: EventPool, ranked: Sequence[ScoredEvent], limit: int) -> list[ScoredEvent]:
-    """The best events, without those that a better one repeats almost word for word."""
-    near = ranked[: limit * _DIVERSIFIED]
-    if not near or limit == 0:
-        return []
-    order = diversify([one.score for one in near], pool.pooled[[one.at for one in near]], limit)
-    return [near[at] for at in sorted(order)]
-
-
-def _behind(best: Sequence[ScoredEvent], ranked: Sequence[ScoredEvent], plan: Plan) -> list[ScoredEvent]:
-    """The next best events, for a context block that has room for more than a layer shows."""
-    taken = {one.record_id for one in best}
-    rest = (one for one in ranked if one.record_id not in taken and one.score >= plan.faintest)
-    return list(islice(rest, max(0, plan.block_events - len(best))))
-
-
-def _newer_turns(
-    changes: Changes, placed: Sequence[Placed], derived: DerivedLayers, plan: Plan
-) -> list[Placed]:
-    """The turns by which facts may have changed that were not found themselves: as good as the fact, behind which they must stand."""
-    known = {each.event.id for each in placed}
-    best = max((each.score for each in placed), default=0.0)
-    scores: dict[str, float] = {}
-    for one in derived.by_layer.get(Layer.FACTS, []):
-        mark = changes.marks.get(one.record.id)
-        if mark is None or mark.event_id in known or not asked_for(plan, changes.events[mark.event_id]):
-            continue
-        scores[mark.event_id] = max(
-            scores.get(mark.event_id, 0.0), min(one.score, best) if best else one.score
-        )
-    return [Placed(changes.events[i], round(score, 6), {}, None, frozenset()) for i, score in scores.items()]
-
-
-def _no_layers() -> PackLayers:
-    return PackLayers(beliefs=[], facts=[], episodes=[], events=[], understanding=[])

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
+from lamina import limits
 from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.local import LocalTime, day_text, minute_text
@@ -103,12 +105,28 @@ def _event_line(event: Event, terms: Sequence[str], mark: str, called: Called | 
         source = f" ({_unquoted(event.modality.replace('_', ' '))}, quoted)"
     source += mark
     day = minute_text(event.context.observed_at, event.offset)
-    words = _unquoted(snippet(text_of(event.content), terms))
-    meant = _unquoted(days_meant(words, LocalTime(event.context.observed_at, event.offset)))
+    text, observed = text_of(event.content), LocalTime(event.context.observed_at, event.offset)
+    said = (
+        _said_whole(text, observed) if len(text) <= SNIPPET_CHARS else _said(snippet(text, terms), observed)
+    )
     speaker = event.observed_actor.display_name
     if called is not None:
         speaker = called.who(speaker)
-    return f'{day} {_unquoted(speaker)}{source}: "{words}"{" " if meant else ""}{meant}'
+    return f"{day} {_unquoted(speaker)}{source}: {said}"
+
+
+def _said(words: str, observed: LocalTime) -> str:
+    """Words in quotation marks, and behind them which days they mean."""
+    words = _unquoted(words)
+    meant = _unquoted(days_meant(words, observed))
+    return f'"{words}"{" " if meant else ""}{meant}'
+
+
+@lru_cache(maxsize=limits.LINES_KEPT_MAX)
+def _said_whole(text: str, observed: LocalTime) -> str:
+    """A text that is shown whole, whatever is asked. What was told before is asked for again: reading its days takes longer than to
+    rank it."""
+    return _said(snippet(text, ()), observed)
 
 
 def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:

@@ -16,7 +16,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.language.tokens import analyse
+from lamina.language.tokens import known_terms
 from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
 from lamina.models.recent import RecentQuestions
 from lamina.recall.draw import Drawn, draw
@@ -137,7 +137,7 @@ def _waits(since: Instant | None, plan: Plan) -> bool:
 
 
 def _persons(plan: Plan, speakers: Sequence[Sequence[str]]) -> frozenset[str]:
-    analysed = {name: analyse(name) for names in speakers for name in names}
+    analysed = {name: known_terms(name) for names in speakers for name in names}
     named = persons_named(plan.all_terms, analysed)
     called = plan.called
     if called is not None and called.stored in analysed and called.keys & set(plan.names):

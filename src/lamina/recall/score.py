@@ -14,7 +14,7 @@ from typing import Final
 from lamina.index.scope import idf
 from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Record
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.language.tokens import analyse
+from lamina.language.tokens import term_set
 from lamina.recall.plan import Plan
 from lamina.recall.rank import Ranked, rank
 from lamina.recall.retrieve import EventPool
@@ -116,7 +116,7 @@ def evidence_strength(
     strongest = (nearness + _coverage(pool, said, nearness)) / 2
     for scored in facts[:EVIDENCE_TOP]:
         if isinstance(scored.record, Fact):
-            stated = _coverage(pool, set(analyse(scored.record.text)), 0.0)
+            stated = _coverage(pool, term_set(scored.record.text), 0.0)
             strongest = max(strongest, (scored.score + stated) / 2)
     return round(max(0.0, min(1.0, strongest)), 4)
 

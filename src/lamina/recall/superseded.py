@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from lamina.kernel.changes import MAY_CHANGE
 from lamina.kernel.events import Event, Trust, text_of
@@ -20,34 +20,47 @@ from lamina.kernel.records import Fact, Layer, Record, Support, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.questions import asks_past
-from lamina.language.tokens import analyse
+from lamina.language.tokens import analyse, term_set
+from lamina.recall.evidence import ClaimEnds, SlotPlace
 from lamina.recall.plan import Plan
 from lamina.recall.score import TEMPERATURE
-from lamina.store.ports.records import Records
-from lamina.store.queries import Shown
+from lamina.store.queries import Links
 
 __all__ = [
+    "HELD_MAX",
+    "HOPS_MAX",
     "Placed",
     "Superseded",
     "Supersession",
     "asked_for",
     "bound_by",
+    "claims_of",
+    "closed_by",
     "facts_behind",
     "marked_episodes",
+    "next_in_chains",
     "put_right",
+    "replaced_slots",
+    "slot_place",
     "superseded_among",
+    "told_over",
 ]
+
+
+class _Resting(Protocol):
+    def resting_on(self, source_ids: Collection[str]) -> Mapping[str, Sequence[str]]: ...
+
 
 BEHIND: Final = 0.5
 """What a superseded event keeps of its score, or of that of its correction where this is less."""
 
 _SHORT_CHARS: Final = 200
 """A text of so many characters says what its claims say, and little else."""
-_HELD_MAX: Final = 4
+HELD_MAX: Final = 4
 """So many of the versions that a slot holds are read; the newest knowledge comes first."""
 _NAMES: Final = frozenset({"name_is", "goes_by"})
 _NAMING: Final = frozenset(analyse("name names called call who"))
-_HOPS_MAX: Final = 3
+HOPS_MAX: Final = 3
 """How often what replaced a claim may have been replaced itself."""
 
 
@@ -97,46 +110,58 @@ class Placed:
     needs: frozenset[str]
 
 
-def facts_behind(plan: Plan, event_ids: Collection[str], shown: Shown) -> set[str]:
-    """What ``superseded_among`` will ask for."""
+def facts_behind(plan: Plan, event_ids: Collection[str], links: _Resting) -> set[str]:
+    """The facts that rest on events and must be at hand to say which of these are superseded."""
     if _standpoint(plan) is None:
         return set()
-    return {i for ids in shown.resting_on(event_ids).values() for i in ids if layer_of(i) is Layer.FACTS}
+    return {i for ids in links.resting_on(event_ids).values() for i in ids if layer_of(i) is Layer.FACTS}
 
 
-def superseded_among(
-    plan: Plan, event_ids: Collection[str], at_hand: Mapping[str, Record], records: Records, shown: Shown
-) -> Supersession:
-    """Those of the events that are superseded for the plan's question.
+def claims_of(plan: Plan, ids: Collection[str], records: Mapping[str, Record]) -> dict[str, Fact]:
+    """The facts among ids as the plan sees them; a loop is no claim."""
+    return {
+        i: each
+        for i in ids
+        if isinstance(each := records.get(i), Fact)
+        and not (each.excluded or each.kind == "loop")
+        and each.scope in plan.scopes
+    }
 
-    ``at_hand`` are records as the plan sees them: what is among them is not looked up again.
-    """
+
+def closed_by(plan: Plan, facts: Mapping[str, Fact]) -> dict[str, Fact]:
+    """Those of them that hold no more where the question stands."""
     holds_at = _standpoint(plan)
     if holds_at is None:
-        return Supersession()
-    resting = shown.resting_on(event_ids)
-    known = {i: each for i, each in at_hand.items() if isinstance(each, Fact)}
-    facts = _facts(plan, records, facts_behind(plan, event_ids, shown), known)
-    closed = {i: each for i, each in facts.items() if each.valid_to is not None and each.valid_to <= holds_at}
+        return {}
+    return {i: each for i, each in facts.items() if each.valid_to is not None and each.valid_to <= holds_at}
+
+
+def told_over(closed: Mapping[str, Fact]) -> list[str]:
+    """Those of closed facts that a word ended: what was replaced was not, so that nobody's word needs to be looked for."""
+    return [i for i, each in closed.items() if each.superseded_by is None]
+
+
+def superseded_among(plan: Plan, event_ids: Collection[str], claims: ClaimEnds, links: Links) -> Supersession:
+    """Those of the events that are superseded for the plan's question."""
+    closed = claims.closed
     if not closed:
         return Supersession()
-    # What was replaced was not ended by a word alone, so that nobody's word needs to be looked for.
-    told_over = [i for i, each in closed.items() if each.superseded_by is None]
+    ended_by_word = told_over(closed)
     enders = {
         i: _enders(closed[i], supports, plan.axes.seen_at)
-        for i, supports in (shown.supports_of(told_over) if told_over else {}).items()
+        for i, supports in links.supports_of(ended_by_word).items()
     }
-    ends = _ends(plan, records, known | facts, closed, enders)
+    ends = _ends(claims, enders)
     words = set(plan.terms)
     found, unasked = {}, set()
-    for event_id, ids in resting.items():
+    for event_id, ids in links.resting_on(event_ids).items():
         if not any(i in ends for i in ids):
             continue
-        claims = [facts[i] for i in ids if i in facts and event_id not in enders.get(i, ())]
-        about = [fact for fact in claims if words & _claimed(fact)]
+        stated = [claims.facts[i] for i in ids if i in claims.facts and event_id not in enders.get(i, ())]
+        about = [fact for fact in stated if words & _claimed(fact)]
         if not about:
             # A new name says nothing of what else was told in the turn.
-            about = [fact for fact in claims if fact.predicate not in _NAMES or words & _NAMING]
+            about = [fact for fact in stated if fact.predicate not in _NAMES or words & _NAMING]
             unasked.add(event_id)
         if about and all(fact.id in ends for fact in about):
             found[event_id] = max((ends[fact.id] for fact in about), key=lambda end: (end.at, end.event))
@@ -180,13 +205,13 @@ def put_right(
     ]
 
 
-def bound_by(placed: Sequence[Placed], shown: Shown) -> dict[str, frozenset[str]]:
+def bound_by(placed: Sequence[Placed], links: Links) -> dict[str, frozenset[str]]:
     """What each episode needs beside it that holds, of the events placed, superseded ones alone."""
     bound: dict[str, frozenset[str]] = {}
     free: set[str] = set()
     if not any(each.needs for each in placed):
         return bound
-    resting = shown.resting_on([each.event.id for each in placed])
+    resting = links.resting_on([each.event.id for each in placed])
     for each in placed:
         episodes = [i for i in resting.get(each.event.id, ()) if layer_of(i) is Layer.EPISODES]
         if each.needs:
@@ -196,11 +221,11 @@ def bound_by(placed: Sequence[Placed], shown: Shown) -> dict[str, frozenset[str]
     return {i: needs for i, needs in bound.items() if i not in free}
 
 
-def marked_episodes(placed: Sequence[Placed], shown: Shown) -> dict[str, str]:
+def marked_episodes(placed: Sequence[Placed], links: Links) -> dict[str, str]:
     """What stands behind the line of each episode that quotes a superseded event: since when the first of them holds no more."""
     over = {each.event.id: each.superseded for each in placed if each.superseded is not None}
     marks: dict[str, str] = {}
-    for event_id, ids in (shown.resting_on(over.keys()) if over else {}).items():
+    for event_id, ids in (links.resting_on(over.keys()) if over else {}).items():
         for i in ids:
             if layer_of(i) is Layer.EPISODES:
                 marks.setdefault(i, over[event_id].mark.replace("(", "(in part ", 1))
@@ -213,21 +238,6 @@ def _standpoint(plan: Plan) -> Instant | None:
     if axes.recorded_during is not None:
         return None
     return axes.valid_during.start if axes.valid_during is not None else axes.valid_at
-
-
-def _facts(plan: Plan, records: Records, ids: Collection[str], known: Mapping[str, Fact]) -> dict[str, Fact]:
-    """The facts among ids as the plan sees them; a loop is no claim."""
-    missing = [i for i in ids if i not in known and layer_of(i) is Layer.FACTS]
-    found: Mapping[str, Record] = known
-    if missing:
-        found = {**known, **records.get(plan.tenant_id, missing, seen_at=plan.axes.seen_at)}
-    return {
-        i: each
-        for i in ids
-        if isinstance(each := found.get(i), Fact)
-        and not (each.excluded or each.kind == "loop")
-        and each.scope in plan.scopes
-    }
 
 
 def _enders(fact: Fact, supports: Collection[Support], seen_at: Instant) -> set[str]:
@@ -243,29 +253,14 @@ def _enders(fact: Fact, supports: Collection[Support], seen_at: Instant) -> set[
     }
 
 
-def _ends(
-    plan: Plan,
-    records: Records,
-    facts: Mapping[str, Fact],
-    closed: Mapping[str, Fact],
-    enders: Mapping[str, Collection[str]],
-) -> dict[str, Superseded]:
+def _ends(claims: ClaimEnds, enders: Mapping[str, Collection[str]]) -> dict[str, Superseded]:
     """Of the closed facts those that something took the place of. What only ran out ("in Rome until May") stays as it was."""
-    known = dict(facts)
-    holders = _holders(plan, records, closed.values())
-    known |= {each.id: each for each in holders.values()}
-    chained = [each for each in closed.values() if _place(each) not in holders]
-    for _ in range(_HOPS_MAX):
-        reached = ((_successor(each, known) or each).superseded_by for each in chained)
-        found = _facts(plan, records, {i for i in reached if i is not None and i not in known}, {})
-        if not found:
-            break
-        known |= found
+    closed, known = claims.closed, claims.known
     standing = {each.claim_key for i, each in known.items() if i not in closed}
     ends = {}
     for i, fact in closed.items():
         assert fact.valid_to is not None, "a closed fact has an end"
-        now = holders.get(_place(fact)) or _successor(fact, known)
+        now = claims.holders.get(slot_place(fact)) or _successor(fact, known)
         if fact.claim_key in standing or (now is not None and now.claim_key == fact.claim_key):
             continue
         if now is not None:
@@ -275,25 +270,27 @@ def _ends(
     return ends
 
 
-def _place(fact: Fact) -> tuple[Scope, str | None]:
+def slot_place(fact: Fact) -> SlotPlace:
+    """Where a fact stands among the others of its scope."""
     return fact.scope, fact.slot
 
 
-def _holders(plan: Plan, records: Records, closed: Iterable[Fact]) -> dict[tuple[Scope, str | None], Fact]:
-    """What holds the slots of replaced facts now, for a reader of now: at the end of their chains, however long these are."""
-    if plan.held_at is not None or plan.axes.valid_during is not None:
-        return {}
+def replaced_slots(plan: Plan, closed: Iterable[Fact]) -> dict[Scope, set[str]]:
+    """The slots of replaced facts, scope by scope, for a reader of now: what holds them is at the end of their chains, however long
+    these are."""
     asked: dict[Scope, set[str]] = defaultdict(set)
-    for fact in closed:
-        if fact.slot is not None and fact.superseded_by is not None:
-            asked[fact.scope].add(fact.slot)
-    found: dict[tuple[Scope, str | None], Fact] = {}
-    for scope, slots in asked.items():
-        for held in records.in_slots(plan.tenant_id, scope, slots, limit=_HELD_MAX).values():
-            for each in held:
-                if isinstance(each, Fact) and plan.axes.sees_valid(each.valid_from, each.valid_to):
-                    found.setdefault(_place(each), each)
-    return found
+    if plan.held_at is None and plan.axes.valid_during is None:
+        for fact in closed:
+            if fact.slot is not None and fact.superseded_by is not None:
+                asked[fact.scope].add(fact.slot)
+    return asked
+
+
+def next_in_chains(claims: ClaimEnds) -> set[str]:
+    """What replaced the ends, as far as these are known, of the chains that closed facts without a holder began."""
+    chained = [each for each in claims.closed.values() if slot_place(each) not in claims.holders]
+    reached = ((_successor(each, claims.known) or each).superseded_by for each in chained)
+    return {i for i in reached if i is not None and i not in claims.known}
 
 
 def _successor(fact: Fact, known: Mapping[str, Fact]) -> Fact | None:
@@ -306,9 +303,9 @@ def _successor(fact: Fact, known: Mapping[str, Fact]) -> Fact | None:
     return found
 
 
-def _claimed(fact: Fact) -> set[str]:
+def _claimed(fact: Fact) -> frozenset[str]:
     """The terms of what is said of the subject."""
-    return set(analyse(fact.text)) - set(analyse(fact.subject.name))
+    return term_set(fact.text) - term_set(fact.subject.name)
 
 
 def _puts_right(correction: Event, event: Event) -> bool:

@@ -16,13 +16,14 @@ from lamina.kernel.events import Event
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
+from lamina.recall.deadline import NEVER, Deadline
 from lamina.recall.naming import Naming
+from lamina.recall.placing import Held
 from lamina.recall.plan import NARROW, WIDE, Breadth
-from lamina.recall.recalling import Held, Recalling
+from lamina.recall.recalling import Recalling
 from lamina.recall.requests import Budgets, Recall
 from lamina.recall.score import RECORD_WEIGHTS
 from lamina.recall.superseded import Superseded
-from lamina.session.awaited import awaited_until
 from lamina.session.requests import EntitySeen, Remembered
 from lamina.store.ports.records import Records
 
@@ -104,8 +105,7 @@ class Associator:
     def _ask_until(
         self, late: threading.Event, query: str, scope: Scope, call: Call, naming: Naming
     ) -> _Found:
-        with awaited_until(late):
-            return self._found(query, scope, call, CONTEXT_MAX, NARROW, naming)
+        return self._found(query, scope, call, CONTEXT_MAX, NARROW, naming, Deadline(late))
 
     def _taken(
         self, future: Future[_Found], until: float, late: threading.Event, known: Collection[str]
@@ -134,6 +134,7 @@ class Associator:
         limit: int,
         breadth: Breadth,
         naming: Naming | None = None,
+        deadline: Deadline = NEVER,
     ) -> _Found:
         request = Recall(
             scope=scope,
@@ -144,7 +145,7 @@ class Associator:
                 per_layer_limits={"facts": max(_FACTS_MAX, limit), "events": max(_EVENTS_MAX, limit // 2)}
             ),
         )
-        found = self._remembered(request, call, breadth, naming)
+        found = self._remembered(request, call, breadth, naming, deadline)
         called = found.called
         facts, named = [], []
         for each in found.values[Layer.FACTS]:

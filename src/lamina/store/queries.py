@@ -7,7 +7,8 @@ event is in the event's own scope: behind a record that is left out, its events 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from lamina import limits
 from lamina.kernel.records import Support, is_event, layer_of
@@ -15,7 +16,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.records import Records
 
-__all__ = ["Home", "MayRead", "Shown"]
+__all__ = ["Home", "Links", "MayRead", "Shown", "derived_from"]
 
 MayRead = Callable[[Scope], bool]
 """Whether the reader may read a scope."""
@@ -24,6 +25,27 @@ Home = Callable[[str], Scope | None]
 """The scope of a record, None of one that is not at hand."""
 
 _DEPTH = 3  # event -> fact or episode -> belief -> concept
+_DEPTH_BELOW = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The why graph as far as it was read, as one reader may see it. Who asks for more than that has a bug."""
+
+    resting: Mapping[str, Sequence[str]]
+    supports: Mapping[str, Sequence[Support]]
+
+    def resting_on(self, source_ids: Collection[str]) -> dict[str, Sequence[str]]:
+        """Mirrors ``Shown.resting_on``."""
+        return {each: ids for each in source_ids if (ids := self.resting[each])}
+
+    def supports_of(self, record_ids: Collection[str]) -> dict[str, Sequence[Support]]:
+        """Mirrors ``Shown.supports_of``."""
+        return {each: supports for each in record_ids if (supports := self.supports[each])}
+
+    def derived_from(self, event_ids: Collection[str]) -> dict[str, list[str]]:
+        """Mirrors ``derived_from``."""
+        return derived_from(event_ids, self.resting_on)
 
 
 class Shown:
@@ -52,6 +74,11 @@ class Shown:
         self._resting: dict[str, list[str]] = {}
         self._supports: dict[str, list[Support]] = {}
 
+    @property
+    def links(self) -> Links:
+        """What was read so far, and what will be."""
+        return Links(self._resting, self._supports)
+
     def scopes_of(self, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
         unknown = []
@@ -75,28 +102,23 @@ class Shown:
             }
         return {each: ids for each in source_ids if (ids := self._resting[each])}
 
-    def derived_from(self, event_ids: Collection[str]) -> dict[str, list[str]]:
-        """The ids of what rests on each event, directly or through other records, nearest first.
-
-        At most ``limits.DERIVES_MAX`` for one event; an event that nothing rests on is left out.
-        """
-        found: dict[str, dict[str, None]] = {}
-        frontier: dict[str, set[str]] = {event_id: {event_id} for event_id in event_ids}
+    def read_above(self, source_ids: Collection[str]) -> None:
+        """Read in one step what rests on sources, directly or through other records: ``resting_on`` and ``derived_from`` have it at
+        hand from then on."""
+        front = [each for each in source_ids if each not in self._resting]
+        if not front:
+            return
+        above = self._records.resting_above(self._tenant_id, front, _DEPTH, seen_at=self._seen_at)
+        hidden = self._hidden({each for ids in above.values() for each in ids})
         for _ in range(_DEPTH):
-            reached: dict[str, set[str]] = {}
-            for source_id, ids in sorted(self.resting_on(frontier).items()):
-                for record_id in ids:
-                    if layer_of(record_id) is None:
-                        continue
-                    for event_id in frontier[source_id]:
-                        known = found.setdefault(event_id, {})
-                        if record_id not in known and len(known) < limits.DERIVES_MAX:
-                            known[record_id] = None
-                            reached.setdefault(record_id, set()).add(event_id)
-            if not reached:
-                break
-            frontier = reached
-        return {event_id: list(ids) for event_id, ids in found.items()}
+            for source in front:
+                self._resting[source] = [each for each in above.get(source, ()) if each not in hidden]
+            reached = {each for source in front for each in self._resting[source]}
+            front = [each for each in reached if each not in self._resting]
+
+    def derived_from(self, event_ids: Collection[str]) -> dict[str, list[str]]:
+        """Mirrors ``derived_from``, as the reader may see it."""
+        return derived_from(event_ids, self.resting_on)
 
     def supports_of(self, record_ids: Collection[str]) -> dict[str, list[Support]]:
         """Mirrors ``Records.supports_of``."""
@@ -110,8 +132,49 @@ class Shown:
             }
         return {each: supports for each in record_ids if (supports := self._supports[each])}
 
+    def read_below(self, record_ids: Collection[str], width: int) -> None:
+        """Read in one step what records rest on, and of the records among the first ``width`` sources of each what these rest on, down
+        to events: ``supports_of`` has it at hand from then on."""
+        front = [each for each in record_ids if each not in self._supports]
+        if not front:
+            return
+        below = self._records.supports_below(
+            self._tenant_id, front, _DEPTH_BELOW, width, seen_at=self._seen_at
+        )
+        hidden = self._hidden({support.source_id for supports in below.values() for support in supports})
+        for record_id in {*front, *below}:
+            self._supports[record_id] = [
+                each for each in below.get(record_id, ()) if each.source_id not in hidden
+            ]
+
     def _hidden(self, ids: Collection[str]) -> set[str]:
         scopes = self.scopes_of([each for each in ids if not is_event(each)])
         for scope in set(scopes.values()) - self._readable.keys():
             self._readable[scope] = self._may_read(scope)
         return {each for each, scope in scopes.items() if not self._readable[scope]}
+
+
+def derived_from(
+    event_ids: Collection[str], resting_on: Callable[[Collection[str]], Mapping[str, Sequence[str]]]
+) -> dict[str, list[str]]:
+    """The ids of what rests on each event, directly or through other records, nearest first.
+
+    At most ``limits.DERIVES_MAX`` for one event; an event that nothing rests on is left out.
+    """
+    found: dict[str, dict[str, None]] = {}
+    frontier: dict[str, set[str]] = {event_id: {event_id} for event_id in event_ids}
+    for _ in range(_DEPTH):
+        reached: dict[str, set[str]] = {}
+        for source_id, ids in sorted(resting_on(frontier).items()):
+            for record_id in ids:
+                if layer_of(record_id) is None:
+                    continue
+                for event_id in frontier[source_id]:
+                    known = found.setdefault(event_id, {})
+                    if record_id not in known and len(known) < limits.DERIVES_MAX:
+                        known[record_id] = None
+                        reached.setdefault(record_id, set()).add(event_id)
+        if not reached:
+            break
+        frontier = reached
+    return {event_id: list(ids) for event_id, ids in found.items()}

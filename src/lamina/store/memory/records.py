@@ -16,6 +16,7 @@ from lamina.kernel.records import (
     Mention,
     Record,
     Support,
+    is_event,
 )
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
@@ -231,6 +232,37 @@ class MemoryRecords:
                 if seen_at is None or each.recorded_at <= seen_at:
                     found[source_id][each.record_id] = None
         return {source_id: list(ids) for source_id, ids in found.items()}
+
+    def resting_above(
+        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.resting_above``."""
+        found: dict[str, list[str]] = {}
+        front: Collection[str] = source_ids
+        for _ in range(steps):
+            above = self.resting_on(tenant_id, front, seen_at=seen_at)
+            found |= above
+            front = {each for ids in above.values() for each in ids if each not in found}
+        return found
+
+    def supports_below(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        steps: int,
+        width: int,
+        *,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[Support]]:
+        """Mirrors ``Records.supports_below``."""
+        found: dict[str, list[Support]] = {}
+        front: Collection[str] = record_ids
+        for _ in range(steps):
+            below = self.supports_of(tenant_id, front, seen_at=seen_at)
+            found |= below
+            sources = {each.source_id for supports in below.values() for each in supports[:width]}
+            front = {each for each in sources if not is_event(each) and each not in found}
+        return found
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
         """Mirrors ``Records.entities``."""

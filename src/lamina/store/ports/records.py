@@ -131,6 +131,25 @@ class Records(Protocol):
         """The ids of the records that rest on each source, or did at ``seen_at``, in their order, each once."""
         ...
 
+    def resting_above(
+        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``resting_on`` of the sources, of what rests on them, and so on: so many steps in one statement."""
+        ...
+
+    def supports_below(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        steps: int,
+        width: int,
+        *,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[Support]]:
+        """Mirrors ``supports_of`` the records, of the records among the first ``width`` supports of each, and so on: so many steps
+        in one statement."""
+        ...
+
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
         """Entities by normalised name."""
         ...

@@ -109,9 +109,8 @@ class SqliteIndexRows:
     def tip(self, tenant_id: str, scope: Scope, model: str) -> Tip:
         """Mirrors ``IndexRows.tip``."""
         (figures,) = self._readers.rows(_SQL["index_tip"], (tenant_id, scope, model, _STAGES))
-        *numbers, waiting_since = figures
-        changes, text, vector, end, log = (number or 0 for number in numbers)
-        return Tip(changes, text, vector, end, log, waiting_since)
+        changes, text, vector, end, log, waiting_since = figures
+        return Tip(changes or 0, text or 0, vector or 0, end or 0, log or 0, waiting_since)
 
     def waiting(self, tenant_id: str, scope: Scope, after: int, limit: int) -> list[Event]:
         """Mirrors ``IndexRows.waiting``."""

@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import apsw
@@ -35,8 +35,18 @@ from lamina.store.sqlite.unfolding import unfold
 __all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_CONTENT = 11
+"""The column of ``event`` that holds what was told."""
 _Rows = Callable[[str, Row], Iterable[Row]]
 _Put = Callable[[apsw.Connection, Sequence[Capture]], list[Appended]]
+
+
+_parsed = lru_cache(maxsize=limits.ROWS_PARSED_MAX)(read_event)
+
+
+def _read(row: Row) -> Event:
+    """The event of a row: what is asked about is asked about again, and a row that has changed is another."""
+    return _parsed(row) if len(row[_CONTENT]) <= limits.ROW_PARSED_CHARS_MAX else read_event(row)
 
 
 class SqliteLog:
@@ -136,7 +146,7 @@ class SqliteLog:
         if not event_ids:
             return {}
         rows = self._readers.rows(_SQL["events_by_id"], (tenant_id, json_list(event_ids)))
-        return {event.id: event for event in map(read_event, rows)}
+        return {event.id: event for event in map(_read, rows)}
 
     def query(self, query: EventQuery) -> list[Event]:
         """Mirrors ``EventLog.query``."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 import apsw
 
+from lamina import limits
 from lamina.kernel.canonical import compact
 from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support
 from lamina.kernel.scopes import Scope
@@ -26,6 +28,13 @@ __all__ = ["SqliteRecords", "put_writes"]
 _SQL = load_blocks("lamina.store.sqlite")
 _SLOT = 9
 """The column of ``record`` that names the slot."""
+
+_parsed = lru_cache(maxsize=limits.ROWS_PARSED_MAX)(read_record)
+
+
+def _read(row: Row) -> Record:
+    """The version of a row. The same rows come with every question about the same matter, and a row that has changed is another."""
+    return _parsed(row) if len(row[-1]) <= limits.ROW_PARSED_CHARS_MAX else read_record(row)
 
 
 def put_writes(connection: apsw.Connection, writes: Writes) -> None:
@@ -72,7 +81,7 @@ class SqliteRecords:
         if not ids:
             return {}
         rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
-        return {record.id: as_stood(record, seen_at) for record in map(read_record, rows)}
+        return {record.id: as_stood(record, seen_at) for record in map(_read, rows)}
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
         """Mirrors ``Records.versions``."""
@@ -82,7 +91,7 @@ class SqliteRecords:
 
     def query(self, query: RecordQuery) -> list[Record]:
         """Mirrors ``Records.query``."""
-        return [as_stood(read_record(row), query.axes.seen_at) for row in self._rows_of(query)]
+        return [as_stood(_read(row), query.axes.seen_at) for row in self._rows_of(query)]
 
     def _rows_of(self, query: RecordQuery) -> list[Row]:
         axes = query.axes
@@ -125,8 +134,7 @@ class SqliteRecords:
         """Mirrors ``Records.ended_since``."""
         bindings = (tenant_id, json_list(scopes), layer.value, seen_at, limit)
         return [
-            as_stood(read_record(row), seen_at)
-            for row in self._readers.rows(_SQL["records_ended_since"], bindings)
+            as_stood(_read(row), seen_at) for row in self._readers.rows(_SQL["records_ended_since"], bindings)
         ]
 
     def in_slots(
@@ -137,7 +145,7 @@ class SqliteRecords:
         if slots:
             bindings = (tenant_id, scope, Layer.FACTS.value, json_list(sorted(slots)), limit)
             for row in self._readers.rows(_SQL["records_in_slots"], bindings):
-                found[row[_SLOT]].append(read_record(row))
+                found[row[_SLOT]].append(_read(row))
         return dict(found)
 
     def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
@@ -204,6 +212,38 @@ class SqliteRecords:
                 rows = self._readers.rows(_SQL["resting_on_by"], (*bindings, seen_at))
             for source_id, record_id in rows:
                 found[source_id].append(record_id)
+        return dict(found)
+
+    def resting_above(
+        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.resting_above``."""
+        found: dict[str, list[str]] = defaultdict(list)
+        if source_ids:
+            bindings = (tenant_id, json_list(source_ids), steps)
+            if seen_at is None:
+                rows = self._readers.rows(_SQL["resting_above"], bindings)
+            else:
+                rows = self._readers.rows(_SQL["resting_above_by"], (*bindings, seen_at))
+            for source_id, record_id in rows:
+                found[source_id].append(record_id)
+        return dict(found)
+
+    def supports_below(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        steps: int,
+        width: int,
+        *,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[Support]]:
+        """Mirrors ``Records.supports_below``."""
+        found: dict[str, list[Support]] = defaultdict(list)
+        if record_ids:
+            bindings = (tenant_id, json_list(record_ids), seen_at, steps, width)
+            for support in map(Support._make, self._readers.rows(_SQL["supports_below"], bindings)):
+                found[support.record_id].append(support)
         return dict(found)
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:

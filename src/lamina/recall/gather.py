@@ -1,0 +1,235 @@
+"""All that a recall reads, in three rounds: candidates, what stands behind the best of them, and what is to be shown.
+
+What a round needs from the one before is worked out by functions of values, so that each round is a few statements however many
+rows they bring. Nothing else in a recall reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from lamina.kernel.operations import Call
+from lamina.kernel.records import Fact, Layer, Record
+from lamina.kernel.scopes import Scope
+from lamina.language.entities import normalise_name
+from lamina.recall.changed import changes_of
+from lamina.recall.derived import (
+    ENTITY_TOP,
+    derived_layers,
+    graph_scores,
+    is_candidate,
+    is_visible,
+    wanted_records,
+)
+from lamina.recall.evidence import Behind, ClaimEnds, DerivedLayers, Displayed
+from lamina.recall.explain import DEPTH_MAX, SOURCES_MAX, records_cited
+from lamina.recall.layers.lenses import calibrated
+from lamina.recall.plan import Plan
+from lamina.recall.retrieve import EventPool, Retriever
+from lamina.recall.score import ScoredEvent, ScoredRecord
+from lamina.recall.sources import events_behind
+from lamina.recall.superseded import (
+    HELD_MAX,
+    HOPS_MAX,
+    Supersession,
+    claims_of,
+    closed_by,
+    facts_behind,
+    next_in_chains,
+    replaced_slots,
+    slot_place,
+    told_over,
+)
+from lamina.recall.wording import without_cancelled
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
+from lamina.store.queries import Links, Shown
+
+__all__ = ["Gathering"]
+
+_CLAIM_LAYERS: Final = (Layer.FACTS, Layer.BELIEFS)
+
+
+class Gathering:
+    """Reads for one plan; the rounds in their order."""
+
+    def __init__(self, store: Store, retriever: Retriever, plan: Plan, call: Call) -> None:
+        self._store = store
+        self._retriever = retriever
+        self._plan = plan
+        self._call = call
+
+    @property
+    def links(self) -> Links:
+        """The why graph as far as it was read."""
+        return self._shown.links
+
+    def candidates(self) -> EventPool:
+        """The first round: the turns worth ranking, and the records that share words with the question."""
+        plan = self._plan
+        plan.deadline.check()
+        pool = self._retriever.gather(plan)
+        if plan.called is not None and plan.called.opaque:
+            _ = plan.called.name  # rendering will ask for it
+        self._shown = Shown(
+            self._store.records,
+            self._plan.tenant_id,
+            self._call.may_read,
+            pool.home,
+            seen_at=self._plan.held_at,
+        )
+        self._words = pool.words
+        return pool
+
+    # ---- the second round
+
+    def behind(self, ranked: Sequence[ScoredEvent], event_ids: Sequence[str]) -> Behind:
+        """The second round: records, supports and slots behind the events that may be shown and the best of the ranked."""
+        plan, shown = self._plan, self._shown
+        plan.deadline.check()
+        shown.read_above({*event_ids, *(one.record_id for one in ranked[: plan.breadth.sources])})
+        layers = derived_layers(plan)
+        graph = graph_scores(plan, layers, ranked, shown)
+        about, named = self._named(layers) if layers else (frozenset[str](), {})
+        wanted = wanted_records(plan, layers, self._words, graph, named)
+        beside = facts_behind(plan, event_ids, shown)
+        records = self._records(wanted | beside)
+        if plan.axes.superseded:
+            records |= self._as_held_before(records[i] for i in sorted(wanted & records.keys()))
+        known = {i for of_layer in self._words.values() for i in of_layer}
+        bearing = known | named.keys()
+        candidates = self._passing(
+            [
+                each
+                for i, each in sorted(records.items())
+                if i in wanted and is_candidate(plan, each, bearing, graph)
+            ]
+        )
+        ends = self._ends(beside, records)
+        return Behind(graph, about, named.keys(), candidates, len(wanted - known), ends)
+
+    def _named(self, layers: Collection[Layer]) -> tuple[frozenset[str], dict[str, Record]]:
+        """The entities that the question is about, and facts and beliefs about those that it names. Of who asks about themselves
+        these are more than an answer, unless nothing else is asked for."""
+        plan = self._plan
+        askers = set(map(normalise_name, plan.askers))
+        names = set(plan.names)
+        if plan.called is not None and plan.called.keys & names:
+            names.add(normalise_name(plan.called.stored))
+        entities = self._store.records.entities(plan.tenant_id, names | askers)
+        found: dict[str, Record] = {}
+        for name, entity in entities.items():
+            if name not in names and not plan.asks_for_all:
+                continue
+            for layer in _CLAIM_LAYERS:
+                if layer in layers:
+                    query = RecordQuery(
+                        tenant_id=plan.tenant_id,
+                        layer=layer,
+                        scopes=plan.scopes,
+                        axes=plan.axes,
+                        subject=entity.id,
+                        limit=ENTITY_TOP,
+                    )
+                    found |= {record.id: record for record in self._store.records.query(query)}
+        return frozenset(entity.id for entity in entities.values()), found
+
+    def _records(self, ids: Collection[str]) -> dict[str, Record]:
+        plan = self._plan
+        found = self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
+        return calibrated(self._store.definitions, plan.tenant_id, found, plan.held_at)
+
+    def _as_held_before(self, records: Iterable[Record]) -> dict[str, Record]:
+        """Of those that are not shown as they stand, the newest earlier version that is."""
+        plan = self._plan
+        found: dict[str, Record] = {}
+        for record in records:
+            if not is_visible(plan, record):
+                versions = self._store.records.versions(plan.tenant_id, record.id)
+                earlier = (
+                    e for e in reversed(versions) if e.version < record.version and is_visible(plan, e)
+                )
+                found |= {each.id: each for each in islice(earlier, 1)}
+        return found
+
+    def _passing(self, candidates: Sequence[Record]) -> Sequence[Record]:
+        plan = self._plan
+        if not plan.filter:
+            return candidates
+        # A filter may ask for a name: of what was cancelled, it has to meet what the reader will see.
+        visible = self._reworded(candidates)
+        behind = (
+            events_behind(plan, visible, self._shown, self._store.log) if plan.filter.reads_events else {}
+        )
+        return [each for each in visible if plan.filter.passes(each, behind.get(each.id, ()))]
+
+    def _reworded(self, records: Sequence[Record]) -> list[Record]:
+        return without_cancelled(self._store, self._plan.tenant_id, records, seen_at=self._plan.held_at)
+
+    def _ends(self, beside: Collection[str], records: Mapping[str, Record]) -> ClaimEnds:
+        """What the claims of the events came to: who ended them, what holds their slots now, and what their chains lead to."""
+        plan = self._plan
+        facts = claims_of(plan, beside, records)
+        closed = closed_by(plan, facts)
+        if not closed:
+            return ClaimEnds()
+        self._shown.supports_of(told_over(closed))
+        holders: dict[tuple[Scope, str | None], Fact] = {}
+        for scope, slots in replaced_slots(plan, closed.values()).items():
+            in_slots = self._store.records.in_slots(plan.tenant_id, scope, slots, limit=HELD_MAX)
+            for each in (one for of_slot in in_slots.values() for one in of_slot):
+                if isinstance(each, Fact) and plan.axes.sees_valid(each.valid_from, each.valid_to):
+                    holders.setdefault(slot_place(each), each)
+        known = {i: each for i, each in records.items() if isinstance(each, Fact)}
+        known |= {each.id: each for each in holders.values()}
+        ends = ClaimEnds(facts, closed, holders, known)
+        for _ in range(HOPS_MAX):
+            following = next_in_chains(ends)
+            more = claims_of(plan, following, self._records(following)) if following else {}
+            if not more:
+                break
+            ends = replace(ends, known={**ends.known, **more})
+        return ends
+
+    # ---- the third round
+
+    def displayed(
+        self, event_ids: Collection[str], supersession: Supersession, derived: DerivedLayers
+    ) -> Displayed:
+        """The third round: the events, and what explains them and the best of the derived records."""
+        plan, log = self._plan, self._store.log
+        plan.deadline.check()
+        if not plan.filter:
+            derived = self._plain(derived)
+        best = {layer: scored[: plan.limits.get(layer, 0)] for layer, scored in derived.by_layer.items()}
+        self._read_sources([one.record.id for scored in best.values() for one in scored])
+        facts = [one.record for one in best.get(Layer.FACTS, ()) if isinstance(one.record, Fact)]
+        changes = changes_of(log, plan.tenant_id, facts, self._shown.supports_of([fact.id for fact in facts]))
+        telling = {fact.event_id for fact in facts}
+        events = log.get(plan.tenant_id, {*event_ids, *supersession.corrections, *telling})
+        self._shown.read_above(supersession.corrections | changes.events.keys())
+        return Displayed(events, derived, changes, self._shown.links)
+
+    def _plain(self, derived: DerivedLayers) -> DerivedLayers:
+        """The layers without the words of cancelled events."""
+        best = [scored.record for of_layer in derived.by_layer.values() for scored in of_layer]
+        plain = {each.id: each for each in self._reworded(best)}
+        by_layer: dict[Layer, list[ScoredRecord]] = {
+            layer: [replace(scored, record=plain[scored.record.id]) for scored in of_layer]
+            for layer, of_layer in derived.by_layer.items()
+        }
+        return replace(derived, by_layer=by_layer)
+
+    def _read_sources(self, record_ids: Sequence[str]) -> None:
+        """Read what citations show: the sources of records, and of these in turn."""
+        self._shown.read_below(record_ids, SOURCES_MAX)
+        front: Collection[str] = record_ids
+        for _ in range(DEPTH_MAX):
+            # Nothing is left to read, but where sources that are not shown stood before others.
+            supports = self._shown.supports_of(front)
+            front = {i for each in supports.values() for i in records_cited(each)}
+            if not front:
+                break

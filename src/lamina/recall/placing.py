@@ -1,0 +1,166 @@
+"""Which events and records answer, and in which order: what repeats another, what holds no more and what may have changed put in
+its place. Functions of values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from lamina.kernel.changes import MayHaveChanged
+from lamina.kernel.events import Event
+from lamina.kernel.records import Fact, Layer, Record
+from lamina.kernel.time import Instant
+from lamina.recall.changed import Changes
+from lamina.recall.compose import disputed
+from lamina.recall.evidence import DerivedLayers, Displayed
+from lamina.recall.pack import diversify
+from lamina.recall.plan import Plan
+from lamina.recall.retrieve import EventPool
+from lamina.recall.score import ScoredEvent
+from lamina.recall.superseded import (
+    Placed,
+    Superseded,
+    Supersession,
+    asked_for,
+    bound_by,
+    marked_episodes,
+    put_right,
+)
+
+__all__ = ["Answers", "Candidates", "Held", "candidates", "place", "ranked_max"]
+
+_DIVERSIFIED: Final = 3
+"""MMR chooses among this many times the events that the layer's limit allows."""
+
+
+class Held(NamedTuple):
+    """An event or a record that answers, with its score and, where they were asked for, the parts of it. Of a fact, ``said_at`` is
+    when the turn was said that tells it. ``mark`` says of a line what no longer holds of it, or is disputed."""
+
+    value: Event | Record
+    score: float
+    contributions: Mapping[str, float]
+    superseded: Superseded | None = None
+    needs: frozenset[str] = frozenset()
+    said_at: Instant | None = None
+    mark: str = ""
+    changed: MayHaveChanged | None = None
+
+
+class Candidates(NamedTuple):
+    """The events that may be shown, best first: the ``best`` for the layer, and ``more`` for a context block that has room."""
+
+    best: Sequence[ScoredEvent]
+    more: Sequence[ScoredEvent]
+
+    @property
+    def ids(self) -> list[str]:
+        """Of all of them."""
+        return [one.record_id for one in (*self.best, *self.more)]
+
+
+class Answers(NamedTuple):
+    """What answers, best first in each layer up to its limit, and ``more`` events that only a context block may show."""
+
+    values: Mapping[Layer, Sequence[Held]]
+    more: Sequence[Held]
+
+
+def ranked_max(plan: Plan) -> int:
+    """How many of the best events a plan needs in their order."""
+    return max(plan.breadth.sources, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0), plan.block_events)
+
+
+def candidates(pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan) -> Candidates:
+    """The best events, without those that a better one repeats almost word for word, and the next best."""
+    limit = plan.limits.get(Layer.EVENTS, 0)
+    best: list[ScoredEvent] = []
+    near = ranked[: limit * _DIVERSIFIED]
+    if near and limit:
+        order = diversify([one.score for one in near], pool.pooled[[one.at for one in near]], limit)
+        best = [near[at] for at in sorted(order)]
+    taken = {one.record_id for one in best}
+    rest = (one for one in ranked if one.record_id not in taken and one.score >= plan.faintest)
+    return Candidates(best, list(islice(rest, max(0, plan.block_events - len(best)))))
+
+
+def place(
+    plan: Plan, of_events: Candidates, supersession: Supersession, displayed: Displayed, *, explained: bool
+) -> Answers:
+    """The values of each layer; with ``explained`` the parts of each score."""
+    scored = {one.record_id: one for one in (*of_events.best, *of_events.more)}
+    changes, derived = displayed.changes, displayed.derived
+    placed = put_right({i: one.score for i, one in scored.items()}, supersession, displayed.events, plan)
+    newer = _newer_turns(changes, placed, derived, plan)
+    placed = sorted([*placed, *newer], key=lambda each: -each.score)
+    least = plan.faintest * max((each.score for each in placed), default=0.0)
+    placed = [each for each in placed if each.score >= least]
+    first = _shown_first(of_events.best, supersession, newer)
+    held: Mapping[bool, list[Held]] = {True: [], False: []}
+    for each in placed:
+        signals: Mapping[str, float] = {}
+        if explained:
+            own = scored.get(each.event.id)
+            signals = {**(own.contributions if own else {}), **each.added}
+        one = Held(each.event, each.score, signals, each.superseded, each.needs)
+        held[each.event.id in first].append(one)
+    limit = plan.limits.get(Layer.EVENTS, 0)
+    values: dict[Layer, Sequence[Held]] = {layer: [] for layer in plan.layers}
+    if Layer.EVENTS in values:
+        values[Layer.EVENTS] = held[True][:limit]
+    values |= _records(plan, placed, displayed)
+    return Answers(values, [*held[True][limit:], *held[False]])
+
+
+def _shown_first(
+    best: Sequence[ScoredEvent], supersession: Supersession, newer: Sequence[Placed]
+) -> Collection[str]:
+    """The events for the layer; the others are for a context block alone."""
+    first = {one.record_id for one in best} | {each.event.id for each in newer}
+    corrected = (supersession.events.get(one.record_id) for one in best)
+    return first | {each.event for each in corrected if each is not None}
+
+
+def _records(plan: Plan, placed: Sequence[Placed], displayed: Displayed) -> dict[Layer, Sequence[Held]]:
+    events, links = displayed.events, displayed.links
+    bound, marks = bound_by(placed, links), marked_episodes(placed, links)
+    values: dict[Layer, Sequence[Held]] = {}
+    for layer, scored in displayed.derived.by_layer.items():
+        best = scored[: plan.limits.get(layer, 0)]
+        marks |= disputed([one.record for one in best if isinstance(one.record, Fact)])
+        values[layer] = [
+            Held(
+                one.record,
+                one.score,
+                one.contributions,
+                needs=bound.get(one.record.id, frozenset()),
+                said_at=_said_at(one.record, events),
+                mark=marks.get(one.record.id, ""),
+                changed=displayed.changes.marks.get(one.record.id),
+            )
+            for one in best
+        ]
+    return values
+
+
+def _said_at(record: Record, events: Mapping[str, Event]) -> Instant | None:
+    turn = events.get(record.event_id) if isinstance(record, Fact) else None
+    return None if turn is None else turn.context.observed_at
+
+
+def _newer_turns(
+    changes: Changes, placed: Sequence[Placed], derived: DerivedLayers, plan: Plan
+) -> list[Placed]:
+    """The turns by which facts may have changed that were not found themselves: as good as the fact, behind which they must stand."""
+    known = {each.event.id for each in placed}
+    best = max((each.score for each in placed), default=0.0)
+    scores: dict[str, float] = {}
+    for one in derived.by_layer.get(Layer.FACTS, []):
+        mark = changes.marks.get(one.record.id)
+        if mark is None or mark.event_id in known or not asked_for(plan, changes.events[mark.event_id]):
+            continue
+        scores[mark.event_id] = max(
+            scores.get(mark.event_id, 0.0), min(one.score, best) if best else one.score
+        )
+    return [Placed(changes.events[i], round(score, 6), {}, None, frozenset()) for i, score in scores.items()]
