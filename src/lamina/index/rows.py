@@ -6,12 +6,12 @@ from lamina.kernel.records import Belief, Concept, Episode, Fact, Record
 from lamina.language.tokens import analyse
 from lamina.store.ports.index import TextRow
 
-__all__ = ["record_row"]
+__all__ = ["record_row", "words_of_record"]
 
 
 def record_row(record: Record) -> TextRow:
     """A derived record as search sees it."""
-    text = _words(record)
+    text = words_of_record(record)
     return TextRow(
         tenant_id=record.tenant_id,
         record_id=record.id,
@@ -29,7 +29,8 @@ def record_row(record: Record) -> TextRow:
     )
 
 
-def _words(record: Record) -> str:
+def words_of_record(record: Record) -> str:
+    """What a derived record says, in words."""
     match record:
         case Fact():
             return record.text

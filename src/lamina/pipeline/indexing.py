@@ -8,6 +8,7 @@ from lamina.index.vectors import pack
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import to_local
 from lamina.kernel.records import Fact, Layer
+from lamina.language.quarantine import quarantine_of
 from lamina.language.questions import sentence_shares
 from lamina.language.tokens import analyse, event_terms
 from lamina.models.ports import Embedder
@@ -43,6 +44,7 @@ def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool) -> Tex
         terms=" ".join(event_terms(text, speaker, to_local(event.context.observed_at, event.offset))),
         keys=" ".join(dict.fromkeys(keys)),
         wants_vector=wants_vector,
+        quarantined=" ".join(quarantine_of(event)),
     )
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
+from lamina.index.rows import words_of_record
 from lamina.kernel.records import Belief, Claim, Concept, Layer, Record, Stance, layer_of
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
+from lamina.language.quarantine import quarantine_of_words
 from lamina.language.tokens import analyse
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import DERIVED, Words
@@ -54,6 +56,8 @@ class DerivedLayers:
     added_by_graph: int
     entities: int
     read: Mapping[str, Record]
+    kept_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Records that would have been shown but for what their words hold, with the reasons."""
 
 
 class DerivedRecords:
@@ -117,7 +121,10 @@ class DerivedRecords:
             ranked[layer] = scored[: max(plan.limits[layer], EVIDENCE_TOP)]
         if not plan.filter:
             ranked = self._reworded(plan, ranked)
-        return DerivedLayers(ranked, len(wanted - known), len(named), held)
+        kept_out: dict[str, tuple[str, ...]] = {}
+        if not plan.include_quarantined:
+            ranked = {layer: _showable(found, kept_out) for layer, found in ranked.items()}
+        return DerivedLayers(ranked, len(wanted - known), len(named), held, kept_out)
 
     def _reworded(
         self, plan: Plan, ranked: Mapping[Layer, Sequence[ScoredRecord]]
@@ -190,6 +197,18 @@ class DerivedRecords:
 
     def _held(self, plan: Plan, ids: Collection[str]) -> dict[str, Record]:
         return self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
+
+
+def _showable(ranked: Sequence[ScoredRecord], kept_out: dict[str, tuple[str, ...]]) -> list[ScoredRecord]:
+    """The records whose own words may be shown; the others are noted."""
+    shown = []
+    for one in ranked:
+        reasons = quarantine_of_words(words_of_record(one.record))
+        if reasons:
+            kept_out[one.record.id] = reasons
+        else:
+            shown.append(one)
+    return shown
 
 
 def _terms_of(claim: Claim, *, with_subject: bool) -> set[str]:

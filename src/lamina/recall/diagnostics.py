@@ -48,13 +48,17 @@ class Trail:
         return round((self.last - self.started) * 1000, 2)
 
 
-def summary(plan: Plan, packed: Packed, trail: Trail) -> dict[str, Any]:
-    """What ``diagnostics=summary`` tells."""
+def summary(
+    plan: Plan, packed: Packed, trail: Trail, kept_out: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """What ``diagnostics=summary`` tells. ``kept_out`` are the reasons by which events and records were left out that speak to the
+    question."""
     return {
         "plan": plan.name,
         "filters_applied": list(plan.filter.names),
         "scopes_traversed": list(plan.scopes),
         "knapsack_evictions": packed.evictions,
+        "quarantined": [{"id": each, "reasons": list(reasons)} for each, reasons in kept_out.items()],
         "time_ms": {phase["phase"]: phase["elapsed_ms"] for phase in trail.phases}
         | {"total": trail.total_ms},
         "_partial": False,

@@ -129,6 +129,7 @@ class Plan:
     faintest: float = 0.0
     called: Called | None = None
     block: BlockShape | None = None
+    include_quarantined: bool = False
 
     @property
     def block_events(self) -> int:
@@ -233,6 +234,7 @@ def plan_recall(
         breadth=breadth,
         held_at=None if temporal.as_of is None and temporal.recorded_during is None else axes.seen_at,
         faintest=_faintest(request),
+        include_quarantined=request.include_quarantined,
     )
     return replace(plan, block=_block(request, plan))
 

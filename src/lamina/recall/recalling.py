@@ -33,7 +33,7 @@ from lamina.recall.naming import Called, Names, Naming, called
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
-from lamina.recall.render import Block, change_mark, line_of, render_block
+from lamina.recall.render import QUARANTINE_MARK, Block, change_mark, line_of, render_block
 from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
@@ -71,6 +71,7 @@ class Held(NamedTuple):
     said_at: Instant | None = None
     mark: str = ""
     changed: MayHaveChanged | None = None
+    quarantined: tuple[str, ...] = ()
 
 
 class Remembrance(NamedTuple):
@@ -250,7 +251,12 @@ class Recalling:
         supersession = superseded_among(plan, ids, derived.read, self._store.records, shown)
         trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
         values, behind_them = self._values(
-            plan, best, more, supersession, derived, shown, explained=explained
+            plan, best, more, supersession, derived, shown, pool, explained=explained
+        )
+        trail.note(
+            "quarantine",
+            included=plan.include_quarantined,
+            left_out=len(pool.kept_out) + len(derived.kept_out),
         )
         return _Found(values, behind_them, pool, ranked, derived, shown)
 
@@ -262,6 +268,7 @@ class Recalling:
         supersession: Supersession,
         derived: DerivedLayers,
         shown: Shown,
+        pool: EventPool,
         *,
         explained: bool,
     ) -> tuple[dict[Layer, list[Held]], list[Held]]:
@@ -277,6 +284,8 @@ class Recalling:
         changes = self._changes(plan, derived, shown)
         newer = _newer_turns(changes, placed, derived, plan)
         placed = [*placed, *newer]
+        if not plan.include_quarantined:
+            placed = [each for each in placed if not pool.quarantined(each.event.id)]
         placed.sort(key=lambda each: -each.score)
         least = plan.faintest * max((each.score for each in placed), default=0.0)
         placed = [each for each in placed if each.score >= least]
@@ -291,7 +300,11 @@ class Recalling:
             if explained:
                 scored_event = found.get(each.event.id)
                 signals = {**(scored_event.contributions if scored_event else {}), **each.added}
-            one = Held(each.event, each.score, signals, each.superseded, each.needs)
+            reasons = pool.quarantined(each.event.id)
+            one = Held(
+                each.event, each.score, signals, each.superseded, each.needs, quarantined=reasons,
+                mark=QUARANTINE_MARK if reasons else "",
+            )  # fmt: skip
             held[each.event.id in first].append(one)
         limit = plan.limits.get(Layer.EVENTS, 0)
         if Layer.EVENTS in values:
@@ -335,7 +348,7 @@ class Recalling:
             line_of(
                 each.value,
                 plan.terms,
-                mark=each.superseded.mark if each.superseded else each.mark,
+                mark=f"{each.superseded.mark if each.superseded else ''}{each.mark}",
                 called=plan.called,
                 said_at=each.said_at,
             )
@@ -356,6 +369,7 @@ class Recalling:
                 each.superseded,
                 each.needs,
                 each.changed,
+                each.quarantined,
             )
             for (layer, each), line, count in zip(rows, lines, self._counter.count(whole), strict=True)
         ]
@@ -413,7 +427,7 @@ class Recalling:
                 call,
                 (item.value for item in there),
             ),
-            diagnostics=self._diagnostics(request, plan, call, packed, lines, block, trail),
+            diagnostics=self._diagnostics(request, plan, call, packed, lines, block, trail, found),
             as_of=plan.axes.seen_at,
         )
 
@@ -426,10 +440,12 @@ class Recalling:
         lines: Mapping[Layer, Sequence[Item]],
         block: Block,
         trail: Trail,
+        found: _Found,
     ) -> dict[str, Any] | None:
         if request.diagnostics == "none":
             return None
-        told = summary(plan, packed, trail)
+        kept_out = {each: found.pool.quarantined(each) for each in found.pool.kept_out}
+        told = summary(plan, packed, trail, kept_out | dict(found.derived.kept_out))
         if request.diagnostics == "full":
             models = {"embedder": self._retriever.embedder, "tokenizer": self._counter.name}
             told |= in_full(request, call, models, lines, block)

@@ -80,7 +80,13 @@ class Associator:
         self._room = threading.BoundedSemaphore(_IN_FLIGHT_MAX)
 
     def begin(
-        self, query: str | None, scope: Scope, call: Call, naming: Naming
+        self,
+        query: str | None,
+        scope: Scope,
+        call: Call,
+        naming: Naming,
+        *,
+        with_quarantined: bool = False,
     ) -> Callable[[Collection[str]], Associations]:
         """Start asking, and give what waits for the rest of the deadline. Events known to it are not told again."""
         if query is None or not query.strip():
@@ -93,7 +99,7 @@ class Associator:
         late = threading.Event()
         try:
             self._expect(query)
-            future = self._pool.submit(self._ask_until, late, query, scope, later, naming)
+            future = self._pool.submit(self._ask_until, late, query, scope, later, naming, with_quarantined)
         except Exception as error:  # no thread, for one: the server is stopping, or the machine has none left
             self._room.release()
             _LOG.warning("a brief goes without its second tier: %s", type(error).__name__)
@@ -102,10 +108,18 @@ class Associator:
         return lambda known: self._taken(future, until, late, known)
 
     def _ask_until(
-        self, late: threading.Event, query: str, scope: Scope, call: Call, naming: Naming
+        self,
+        late: threading.Event,
+        query: str,
+        scope: Scope,
+        call: Call,
+        naming: Naming,
+        with_quarantined: bool,
     ) -> _Found:
         with awaited_until(late):
-            return self._found(query, scope, call, CONTEXT_MAX, NARROW, naming)
+            return self._found(
+                query, scope, call, CONTEXT_MAX, NARROW, naming, with_quarantined=with_quarantined
+            )
 
     def _taken(
         self, future: Future[_Found], until: float, late: threading.Event, known: Collection[str]
@@ -134,12 +148,15 @@ class Associator:
         limit: int,
         breadth: Breadth,
         naming: Naming | None = None,
+        *,
+        with_quarantined: bool = False,
     ) -> _Found:
         request = Recall(
             scope=scope,
             query=query,
             view="local",
             include=["facts", "events"],
+            include_quarantined=with_quarantined,
             budgets=Budgets(
                 per_layer_limits={"facts": max(_FACTS_MAX, limit), "events": max(_EVENTS_MAX, limit // 2)}
             ),

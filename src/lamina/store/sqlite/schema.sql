@@ -240,7 +240,7 @@ CREATE TABLE text_row (
   keys               TEXT    NOT NULL,
   wants_vector       INTEGER NOT NULL DEFAULT 0,
   excluded           INTEGER NOT NULL DEFAULT 0
-);
+, quarantined TEXT NOT NULL DEFAULT '');
 CREATE UNIQUE INDEX text_row_record ON text_row (tenant_id, record_id);
 CREATE INDEX text_row_scope ON text_row (tenant_id, scope, id);
 CREATE INDEX text_row_unembedded ON text_row (id) WHERE wants_vector = 1;
