@@ -1,6 +1,6 @@
 """Attacks: how much of the suite reaches a context block with and without the quarantine, and how much of ordinary talk it touches.
 
-    python bench/attacks.py --data DIR
+    python bench/quarantine.py --data DIR
 
 The suite is ``tests/data/attacks``; its half "apart" was labelled before there were any guards. Each text is told to a scope of its own and asked
 for once with ``include_quarantined``, which is the block as it was before there was a quarantine, and once without. DIR holds the two
@@ -17,13 +17,12 @@ from typing import Any
 
 from datasets import Turn, locomo, longmemeval
 from harness import ROOT, Server, serving, temporary_folder
-
 from lamina.kernel.events import Context, Directives, Event, Origin, Party, Trust
 from lamina.kernel.scopes import Scope
 from lamina.language.quarantine import quarantine_of
 
 sys.path.append(str(ROOT / "tests"))
-from attacks import Attack, attacks, envelope  # noqa: E402 - the suite belongs to the tests
+from attacks import Attack, attacks, envelope
 
 KINDS = ("instructions", "secrets", "plain")
 
