@@ -29,6 +29,8 @@ CREATE UNIQUE INDEX event_id ON event (tenant_id, id);
 CREATE INDEX event_scope ON event (tenant_id, scope, position);
 CREATE INDEX event_session ON event (tenant_id, scope, session, position) WHERE session IS NOT NULL;
 CREATE INDEX event_alone ON event (tenant_id, scope, position) WHERE session IS NULL;
+CREATE INDEX event_sent ON event (tenant_id, json_extract(directives, '$.consolidate_into'), scope, position)
+  WHERE json_extract(directives, '$.consolidate_into') IS NOT NULL;
 
 -- One row per event: the next stage to do. A finished stage is a lifecycle row, not a job.
 CREATE TABLE job (
