@@ -215,6 +215,7 @@ RECALL_TOKENS_DEFAULT: Final = 4000
 RECALL_TOKENS_MAX: Final = 200_000
 LAYER_LIMIT_MAX: Final = 200
 BLOCK_EVENTS_MAX: Final = 200  # of a context block, whatever its budget: each is read and worded
+QUARANTINED_NAMED_MAX: Final = 20  # events that a recall names as kept out, best first
 FILTER_DEPTH_MAX: Final = 8
 FILTER_TERMS_MAX: Final = 64
 SCOPES_PER_RECALL_MAX: Final = 256

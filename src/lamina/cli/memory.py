@@ -127,6 +127,9 @@ def recall(
     include_superseded: Annotated[
         bool, typer.Option("--include-superseded", help="Also what was known otherwise before.")
     ] = False,
+    include_quarantined: Annotated[
+        bool, typer.Option("--include-quarantined", help="Also texts with secrets or with orders in them.")
+    ] = False,
     every: Annotated[bool, typer.Option("--all", help="Show all that was found, not only the best.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the phases with their times.")] = False,
     scope: Scope = None,
@@ -152,6 +155,7 @@ def recall(
         "valid_during": valid_during,
         "recorded_during": recorded_during,
         "include_superseded": include_superseded or None,
+        "include_quarantined": include_quarantined or None,
     }
     options = cast("RecallOptions", {name: value for name, value in given.items() if value is not None})
     if explain:

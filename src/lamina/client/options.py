@@ -107,6 +107,7 @@ class RecallOptions(TypedDict, total=False):
     view: RecallView
     include: Sequence[LayerName]
     exclude_content: bool
+    include_quarantined: bool
     temporal: Mapping[str, Any]
     natural: str
     reference_date: Time

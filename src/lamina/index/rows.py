@@ -8,11 +8,12 @@ from typing import Final
 from lamina.kernel.events import Event, role_of, text_of
 from lamina.kernel.local import to_local
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record
+from lamina.language.quarantine import quarantine_of
 from lamina.language.questions import sentence_shares
 from lamina.language.tokens import analyse, event_terms
 from lamina.store.ports.index import TextRow
 
-__all__ = ["event_row", "record_row"]
+__all__ = ["event_row", "record_row", "words_of_record"]
 
 _KEYED_KINDS: Final = frozenset(
     {"identity", "role", "place", "possession", "relation", "preference", "quantity", "state_change"}
@@ -41,12 +42,13 @@ def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool) -> Tex
         terms=" ".join(event_terms(text, speaker, to_local(event.context.observed_at, event.offset))),
         keys=" ".join(dict.fromkeys(keys)),
         wants_vector=wants_vector,
+        quarantined=" ".join(quarantine_of(event)),
     )
 
 
 def record_row(record: Record) -> TextRow:
     """A derived record as search sees it."""
-    text = _words(record)
+    text = words_of_record(record)
     return TextRow(
         tenant_id=record.tenant_id,
         record_id=record.id,
@@ -64,7 +66,8 @@ def record_row(record: Record) -> TextRow:
     )
 
 
-def _words(record: Record) -> str:
+def words_of_record(record: Record) -> str:
+    """What a derived record says, in words."""
     match record:
         case Fact():
             return record.text

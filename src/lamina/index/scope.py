@@ -83,6 +83,7 @@ class ScopeIndex:
         self._self_shares = array("d")
         self._alive = bytearray()
         self._by_assistant = bytearray()
+        self._quarantined: dict[int, tuple[str, ...]] = {}
         self._conversations = Conversations(self._recorded_at)
         self._replaced_terms: Mapping[bool, Counter[int]] = {True: Counter(), False: Counter()}
         self._length_total = 0
@@ -206,6 +207,8 @@ class ScopeIndex:
         self._self_shares.append(text.self_share)
         self._alive.append(1)
         self._by_assistant.append(text.role == "assistant")
+        if text.quarantined:
+            self._quarantined[place] = tuple(text.quarantined.split())
         self._vector_of.append(NONE)
         self._conversations.add(text, older)
         if text.layer is Layer.EVENTS:
@@ -307,6 +310,15 @@ class ScopeIndex:
         """Whether a turn was taken from the log and has no row yet."""
         return place in self._waiting
 
+    @property
+    def has_quarantined(self) -> bool:
+        """Whether there is any record that is kept out."""
+        return bool(self._quarantined)
+
+    def quarantined(self, record_id: str) -> tuple[str, ...]:
+        """Why a record is kept out of what is shown by itself; empty for one that is not."""
+        return self._quarantined.get(self._place_of.get(record_id, NONE), ())
+
     def record_id(self, place: int) -> str:
         """The record whose row is at a place."""
         return self._record_ids[place]
@@ -361,8 +373,10 @@ class ScopeIndex:
         recorded_to: Instant | None = None,
         recorded_from: Instant | None = None,
         observed: tuple[Instant | None, Instant | None] | None = None,
+        quarantined: bool | None = None,
     ) -> BoolArray:
-        """(n,) which rows are of a layer, not replaced, and inside the bounds; ``recorded_to`` is inclusive.
+        """(n,) which rows are of a layer, not replaced, and inside the bounds; ``recorded_to`` is inclusive. ``quarantined`` says
+        which of the two kinds, or both.
 
         Rows of events that told of a document are there until that ended: as of ``recorded_to``, or now.
         """
@@ -382,6 +396,10 @@ class ScopeIndex:
                 kept &= at >= observed[0]
             if observed[1] is not None:
                 kept &= at < observed[1]
+        if quarantined is not None and (self._quarantined or quarantined):
+            kept_out = np.zeros(len(self), np.bool_)
+            kept_out[list(self._quarantined)] = True
+            kept &= kept_out if quarantined else ~kept_out
         return kept
 
     def bm25(

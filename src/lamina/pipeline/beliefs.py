@@ -23,10 +23,12 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.deletions import deletion_of
 from lamina.pipeline.evidence import Attested, Conviction, Statement, convictions
+from lamina.pipeline.hearsay import is_hearsay
 from lamina.pipeline.matters import chain_of, family_of, is_denial, is_shared, value_of, words_of
 from lamina.pipeline.posterior import Posterior
 from lamina.pipeline.slots import SlotPlacer
-from lamina.pipeline.view import EXTRACTED_FROM, View
+from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, View
+from lamina.pipeline.voices import independent, voices_of
 from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["BeliefReviser"]
@@ -193,20 +195,31 @@ class BeliefReviser:
         said = {
             fact_id: [s for s in found if s.relation == EXTRACTED_FROM] for fact_id, found in supports.items()
         }
+        handed_over = {
+            (fact_id, s.source_id)
+            for fact_id, found in supports.items()
+            for s in found
+            if s.relation == HANDED_OVER_IN
+        }
         self._leave_out_moved(facts, said)
         own = self._view.event
         sources = {each.source_id for found in said.values() for each in found} - {own.id}
         events = {**(self._view.events(sources) if sources else {}), own.id: own}
-        found: list[Attested] = []
-        for fact in facts:
-            statements = [
-                _statement(each, events[each.source_id])
-                for each in said.get(fact.id, ())
-                if each.source_id in events and _bears_on(events[each.source_id], fact, scope)
-            ]
-            if statements:
-                found.append(Attested(fact, statements))
-        return found
+        told = [
+            (fact, each, events[each.source_id])
+            for fact in facts
+            for each in said.get(fact.id, ())
+            if each.source_id in events and _bears_on(events[each.source_id], fact, scope)
+        ]
+        voices = independent(voices_of(source) for _, _, source in told)
+        statements: dict[str, list[Statement]] = {}
+        for fact, each, source in told:
+            is_hearsay_of_it = (fact.id, each.source_id) in handed_over or is_hearsay(
+                source, fact.kind, fact.predicate
+            )
+            one = _statement(each, source, voices[min(voices_of(source))], is_hearsay=is_hearsay_of_it)
+            statements.setdefault(fact.id, []).append(one)
+        return [Attested(fact, statements[fact.id]) for fact in facts if fact.id in statements]
 
     def _leave_out_moved(self, facts: Sequence[Fact], said: dict[str, list[Support]]) -> None:
         """Drop what supports one fact of a slot and was placed at another since; seldom is there any."""
@@ -236,14 +249,15 @@ def _bears_on(source: Event, fact: Fact, scope: Scope) -> bool:
     return reaches and not was_over and source.directives.wants("beliefs")
 
 
-def _statement(support: Support, source: Event) -> Statement:
+def _statement(support: Support, source: Event, voice: str, *, is_hearsay: bool) -> Statement:
     ttl = source.directives.belief_ttl_us
     return Statement(
         support.source_id,
-        support.role or support.source_id,
+        voice,
         support.weight,
         support.ordinal,
         None if ttl is None else source.context.observed_at + ttl,
+        is_hearsay,
     )
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Concept, Edge, Fact, Layer, Loop, Stance, Subject, Support
+from lamina.language.quarantine import quarantine_of_words
 from lamina.pipeline.beside import is_beside
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
@@ -137,8 +139,8 @@ def _is_over(event: Event, fact: Fact) -> bool:
 
 
 def _summary(facts: Sequence[Fact]) -> str:
-    sentences = [fact.text.rstrip(".") + "." for fact in facts[:_SENTENCES_MAX]]
-    return " ".join(dict.fromkeys(sentences))
+    told = islice((fact.text for fact in facts if not quarantine_of_words(fact.text)), _SENTENCES_MAX)
+    return " ".join(dict.fromkeys(text.rstrip(".") + "." for text in told))
 
 
 def _edges(view: View, subject: Subject, facts: Sequence[Fact]) -> tuple[Edge, ...]:

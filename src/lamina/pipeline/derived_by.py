@@ -20,6 +20,7 @@ __all__ = ["DERIVED_BY"]
 
 DERIVED_BY: Final[Mapping[str, str]] = {
     "facts": NAME,
+    "quarantine": "1",
     "corrections": CORRECTIONS,
     "feedback": FEEDBACK,
     "what may have changed": "1",
@@ -27,9 +28,9 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "loops by a model": applying.EXTRACTOR,
     "stated claims": "2",
     "beliefs": "3",
-    "episodes": "1",
-    "concepts": "1",
-    "search rows": "1",
+    "episodes": "2",
+    "concepts": "2",
+    "search rows": "2",
     "columns": "2",
     VECTORS: MiniLmEmbedder.name,
 }

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from lamina import limits
 from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Fact, Loop
+from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.changes import mark_changes
@@ -41,6 +42,8 @@ from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 
 __all__ = ["Deriver", "Landing"]
+
+_COUNTED: Final = ("facts", "entities", "beliefs", "episodes")
 
 Landing = tuple[Job, Writes]
 """A job, and what it derived: they land together."""
@@ -98,7 +101,7 @@ class Deriver:
         """What an answer changes directly after an event, None when there is nothing left that it could be about."""
         inquiry = ready.inquiry
         turn = self._store.log.get(inquiry.tenant_id, [inquiry.event_id]).get(inquiry.event_id)
-        if turn is None or turn.excluded:
+        if turn is None or turn.excluded or gives_orders(quarantine_of(turn)):
             return None
         view = View(self._store, ready.after, Pending())
         return apply_answer(self._store, inquiry, view, Writes())
@@ -114,6 +117,11 @@ class Deriver:
                 return self._mender.facts(view, view.event.cancels)
             if view.event.deprecates is not None:
                 return deprecate_facts(view)
+            reasons = quarantine_of(view.event)
+            if gives_orders(reasons):
+                # What tells a reader what to do is kept, and nothing is believed because of it.
+                nothing = {"derived": dict.fromkeys(_COUNTED, 0), "quarantined": list(reasons)}
+                return Writes(lifecycle=[_happened(view.event, Stage.EXTRACTED, nothing)])
             offset = speakers_offset(view) if view.event.offset is None else None
             clock = [] if offset is None else [view.read_by(offset)]
             event = view.event
@@ -137,9 +145,10 @@ class Deriver:
                 for r in writes.records
                 if isinstance(r, Fact) and not isinstance(r, Loop) and r.event_id == event.id
             ]
-            derived = {"facts": len(new_facts), "entities": len(writes.entities), "beliefs": 0, "episodes": 0}
-            writes.lifecycle.append(_happened(event, Stage.EXTRACTED, {"derived": derived}))
-            if self._asks_loops and is_worth_asking(event):
+            derived = dict.fromkeys(_COUNTED, 0) | {"facts": len(new_facts), "entities": len(writes.entities)}
+            told = {"derived": derived, **({"quarantined": list(reasons)} if reasons else {})}
+            writes.lifecycle.append(_happened(event, Stage.EXTRACTED, told))
+            if self._asks_loops and not reasons and is_worth_asking(event):
                 writes.inquiries.append(inquiry_about(event))
             self._apply_again(view, writes)
             return writes

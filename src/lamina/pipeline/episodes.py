@@ -17,6 +17,7 @@ from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Episode, EpisodeRole, Fact, Layer, Record, Support
 from lamina.kernel.time import SECOND_US, rfc3339
+from lamina.language.quarantine import quarantine_of
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import STOP_TERMS, analyse
 from lamina.pipeline.view import View
@@ -162,8 +163,10 @@ class EpisodeBuilder:
         ids = [support.source_id for support in members]
         known = self._view.events(ids)
         events = [known[i] for i in ids if i in known] + list(new)
-        # A summary speaks in nobody's name: what tools and documents said stays in its events, quoted.
-        own = [event for event in events if event.origin.trust is not Trust.EXTERNAL]
+        # A summary speaks in nobody's name: what tools and documents said stays in its events, quoted, and so does what is quarantined.
+        own = [
+            event for event in events if event.origin.trust is not Trust.EXTERNAL and not quarantine_of(event)
+        ]
         words = Counter(
             term
             for event in own

@@ -28,13 +28,15 @@ _FOREVER: Final[Instant] = 1 << 62
 
 
 class Statement(NamedTuple):
-    """One actor's word for a fact: how sure it was, from when on it says that the fact holds, and until when it is to be believed."""
+    """One voice's word for a fact: how sure it was, from when on it says that the fact holds, and until when it is to be believed.
+    ``voice`` is one for all who are not independent of each other; ``is_hearsay`` where it is nobody's own word."""
 
     source_id: str
-    actor: str
+    voice: str
     weight: float
     at: Instant
     expires_at: Instant | None
+    is_hearsay: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +147,23 @@ def _conviction(side: _Side, against: Sequence[int]) -> Conviction:
     facts = [part.fact for part in side.parts]
     supports: dict[str, float] = {}
     weights: dict[str, float] = dict.fromkeys((fact.id for fact in facts), 0.0)
-    for fact, said in side.said:
-        supports[said.actor] = max(supports.get(said.actor, 0.0), said.weight)
+    # Hearsay is heard where nobody gave their own word, and adds nothing to one: no belief is surer than those who vouch for it.
+    vouched = [each for each in side.said if not each[1].is_hearsay] or side.said
+    for fact, said in vouched:
+        supports[said.voice] = max(supports.get(said.voice, 0.0), said.weight)
         weights[fact.id] = max(weights[fact.id], said.weight)
     doubts: dict[str, tuple[float, float]] = {}
     contrary: dict[str, float] = {}
     for strength, rivals in ((EVIDENCE_STRENGTH, side.beside), (CORRECTION_STRENGTH, side.corrected_by)):
         for rival in rivals:
-            for said in rival.statements:
-                doubts[said.actor] = max(doubts.get(said.actor, (0.0, 0.0)), (strength, said.weight))
+            words = [said for said in rival.statements if not said.is_hearsay] or rival.statements
+            for said in words:
+                doubts[said.voice] = max(doubts.get(said.voice, (0.0, 0.0)), (strength, said.weight))
                 contrary[rival.fact.id] = max(contrary.get(rival.fact.id, 0.0), said.weight)
-    alpha = 1.0 + sum(EVIDENCE_STRENGTH * supports[actor] for actor in sorted(supports))
-    beta = 1.0 + sum(EVIDENCE_STRENGTH * (1.0 - supports[actor]) for actor in sorted(supports))
-    for actor in sorted(doubts):
-        strength, weight = doubts[actor]
+    alpha = 1.0 + sum(EVIDENCE_STRENGTH * supports[voice] for voice in sorted(supports))
+    beta = 1.0 + sum(EVIDENCE_STRENGTH * (1.0 - supports[voice]) for voice in sorted(supports))
+    for voice in sorted(doubts):
+        strength, weight = doubts[voice]
         alpha += strength * (1.0 - weight)
         beta += strength * weight
     expiries = [said.expires_at for _, said in side.said]

@@ -40,7 +40,7 @@ from lamina.pipeline.matters import denials_of, family_of, is_shared, slot_of, w
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.speakers import given_to_speaker
-from lamina.pipeline.versions import put_version, support_of, supports_of, vouched_for
+from lamina.pipeline.versions import put_version, stated_by, support_of, supports_of, vouched_for
 from lamina.pipeline.view import TAKEN_BACK_BY, View
 from lamina.pipeline.vocabularies.cardinality import end_denied_value, end_values_before, value_of_one
 from lamina.pipeline.vocabularies.fitting import BoundTriple, bound, taken_back_by_term
@@ -266,7 +266,7 @@ class FactResolver:
 
     def _confirm(self, event: Event, held: Fact, fact: Fact, writes: Writes) -> None:
         """The same claim again: more support, and an earlier beginning where the event reaches further back."""
-        writes.supports.append(support_of(event, held.id, fact))
+        writes.supports += stated_by(event, held.id, fact)
         confirmed = vouched_for(held, fact)
         if fact.valid_from < held.valid_from and (fact.days is None or fact.days != held.days):
             confirmed = replace(confirmed, valid_from=fact.valid_from, from_offset=fact.from_offset)
@@ -431,7 +431,7 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
 
 def _add(event: Event, fact: Fact, writes: Writes) -> None:
     writes.records.append(fact)
-    writes.supports.append(support_of(event, fact.id, fact))
+    writes.supports += stated_by(event, fact.id, fact)
 
 
 def _note_mentions(event: Event, extraction: Extraction, writes: Writes) -> None:

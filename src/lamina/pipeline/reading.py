@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lamina.kernel.events import Event, Modality, Trust, role_of, text_of
 from lamina.kernel.local import to_local
+from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.pipeline.extract.values import Previous, Utterance
 
 __all__ = ["PREVIOUS_READ", "extracts", "role_of", "utterance_of"]
@@ -19,14 +20,17 @@ _AGENT = "agent"
 
 
 def extracts(event: Event) -> bool:
-    """Whether an event's words are read for facts: a known modality, in natural language, and somebody wants them."""
+    """Whether an event's words are read for facts: a known modality, in natural language, somebody wants them, and they are no
+    orders to whoever reads them."""
     wanted = event.directives.wants("facts") or event.directives.wants("entities")
-    return wanted and event.modality in _STRUCTURED and event.content.get("kind") in _WORDED
+    worded = wanted and event.modality in _STRUCTURED and event.content.get("kind") in _WORDED
+    return worded and not gives_orders(quarantine_of(event))
 
 
 def utterance_of(event: Event, previous: Sequence[Event]) -> Utterance:
     """What extraction reads; ``previous`` are the session's turns before it, oldest first."""
     speaker = event.observed_actor
+    previous = [turn for turn in previous if not gives_orders(quarantine_of(turn))]
     others = [turn.observed_actor for turn in previous if turn.observed_actor.id != speaker.id]
     is_assistants = role_of(event) == "assistant" or speaker.type == _AGENT
     return Utterance(

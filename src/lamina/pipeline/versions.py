@@ -9,7 +9,7 @@ from lamina.kernel.records import Fact, Support
 from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, HELD_UNTIL
 from lamina.store.ports.writes import Closing, Writes
 
-__all__ = ["drop_fact", "put_version", "support_of", "supports_of", "vouched_for"]
+__all__ = ["drop_fact", "put_version", "stated_by", "support_of", "supports_of", "vouched_for"]
 
 
 def put_version(
@@ -72,11 +72,17 @@ def support_of(event: Event, record_id: str, stated: Fact) -> Support:
     )
 
 
-def supports_of(event: Event, record_id: str, stated: Fact) -> list[Support]:
-    """Mirrors ``support_of``, with the end of the claim where the statement has one, and that it was handed over."""
+def stated_by(event: Event, record_id: str, stated: Fact) -> list[Support]:
+    """Mirrors ``support_of``, with that it was handed over."""
     found = [support_of(event, record_id, stated)]
     if stated.handed_over:
         found.append(found[0]._replace(relation=HANDED_OVER_IN, weight=0.0))
+    return found
+
+
+def supports_of(event: Event, record_id: str, stated: Fact) -> list[Support]:
+    """Mirrors ``stated_by``, with the end of the claim where the statement has one."""
+    found = stated_by(event, record_id, stated)
     if stated.valid_to is not None:
         found.append(found[0]._replace(relation=HELD_UNTIL, weight=0.0, ordinal=stated.valid_to))
     return found

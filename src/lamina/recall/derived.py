@@ -11,8 +11,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, Protocol
 
+from lamina.index.rows import words_of_record
 from lamina.kernel.records import Belief, Claim, Concept, Layer, Record, Stance, layer_of
 from lamina.kernel.scopes import Scope
+from lamina.language.quarantine import quarantine_of_words
 from lamina.language.tokens import term_set
 from lamina.recall.evidence import Behind, DerivedLayers
 from lamina.recall.figures import DERIVED, Words
@@ -125,7 +127,22 @@ def rank_derived(plan: Plan, behind: Behind, words: Words) -> DerivedLayers:
         scored = score_records(of_layer, words[layer], graph, plan.axes.seen_at, behind.about, faint)
         scored = _few_of(apart, _few_of(faint, scored, _FAINT_APART), _NAMED_APART)
         ranked[layer] = scored[: max(plan.limits[layer], EVIDENCE_TOP)]
-    return DerivedLayers(ranked, behind.added_by_graph, len(behind.named))
+    kept_out: dict[str, tuple[str, ...]] = {}
+    if not plan.include_quarantined:
+        ranked = {layer: _showable(of_layer, kept_out) for layer, of_layer in ranked.items()}
+    return DerivedLayers(ranked, behind.added_by_graph, len(behind.named), kept_out)
+
+
+def _showable(ranked: Sequence[ScoredRecord], kept_out: dict[str, tuple[str, ...]]) -> list[ScoredRecord]:
+    """The records whose own words may be shown; the others are noted."""
+    shown = []
+    for one in ranked:
+        reasons = quarantine_of_words(words_of_record(one.record))
+        if reasons:
+            kept_out[one.record.id] = reasons
+        else:
+            shown.append(one)
+    return shown
 
 
 def is_visible(plan: Plan, record: Record) -> bool:

@@ -55,12 +55,15 @@ class Trail:
         return round((self.last - self.started) * 1000, 2)
 
 
-def _summary(plan: Plan, packed: Packed, trail: Trail, *, partial: bool) -> dict[str, Any]:
+def _summary(
+    plan: Plan, packed: Packed, trail: Trail, kept_out: Mapping[str, Sequence[str]], *, partial: bool
+) -> dict[str, Any]:
     return {
         "plan": plan.name,
         "filters_applied": list(plan.filter.names),
         "scopes_traversed": list(plan.scopes),
         "knapsack_evictions": packed.evictions,
+        "quarantined": [{"id": each, "reasons": list(reasons)} for each, reasons in kept_out.items()],
         "time_ms": {phase["phase"]: phase["elapsed_ms"] for phase in trail.phases}
         | {"total": trail.total_ms},
         "cpu_ms": trail.cpu_ms | {"total": round(sum(trail.cpu_ms.values()), 2)},
@@ -85,12 +88,14 @@ def diagnose(
     trail: Trail,
     *,
     models: Mapping[str, str],
+    kept_out: Mapping[str, Sequence[str]],
     partial: bool,
 ) -> dict[str, Any] | None:
-    """What a request wants to know of how its pack came to be. ``models`` are the ids of embedder and tokenizer."""
+    """What a request wants to know of how its pack came to be. ``models`` are the ids of embedder and tokenizer, ``kept_out`` the
+    reasons by which events and records were left out that speak to the question."""
     if request.diagnostics == "none":
         return None
-    told = _summary(plan, packed, trail, partial=partial)
+    told = _summary(plan, packed, trail, kept_out, partial=partial)
     return told | _in_full(request, call, models, lines, block) if request.diagnostics == "full" else told
 
 

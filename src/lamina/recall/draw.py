@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina import limits
 from lamina.index.best import best
 from lamina.index.columns import NONE, BoolArray, Float32Array, Rows
 from lamina.index.scope import Places, ScopeIndex, idf
@@ -50,6 +51,8 @@ class Drawn:
     """The names behind the numbers of speakers, scope by scope; empty for one who had not spoken yet."""
     arms: Mapping[str, int]
     exhausted: bool
+    kept_out: Sequence[str] = ()
+    """Quarantined events that words would have brought, best first."""
 
     def kept(self, mask: BoolArray) -> Drawn:
         """Those rows alone."""
@@ -136,6 +139,7 @@ class _Arms:
             for index, mask in zip(indexes, self._masks, strict=True)
         ]
         self._by_words = _NOWHERE
+        self._kept_out: list[tuple[float, str]] = []
         self._timed, self._newest = [_NOWHERE], [_NOWHERE]
 
     def search_words(self) -> None:
@@ -149,11 +153,19 @@ class _Arms:
             matched = mask & (scores > 0)
             places = best(scores, matched, breadth.text * self._width)
             found.append((_spots(number, places), scores[places]))
+            self._note_kept_out(index, scores)
             if window is not None:
                 self._timed.append(_spots(number, best(scores, matched & window, breadth.timed)))
             if plan.kind == "OPEN" or not plan.terms:
                 self._newest.append(_spots(number, index.newest(mask, breadth.newest)))
         self._by_words = _top(found, breadth.text * self._width)
+
+    def _note_kept_out(self, index: ScopeIndex, scores: Float32Array) -> None:
+        if self._plan.include_quarantined or not index.has_quarantined:
+            return
+        hidden = _mask(self._plan, index, quarantined=True)
+        for place in best(scores, hidden & (scores > 0), limits.QUARANTINED_NAMED_MAX).tolist():
+            self._kept_out.append((float(scores[place]), index.record_id(place)))
 
     def drawn(self, query: Float32Array) -> Drawn:
         """The rows that words brought, and those nearest to the question's pooled vector."""
@@ -182,6 +194,7 @@ class _Arms:
             ],
             arms={name: len(found) for name, found in arms.items()},
             exhausted=len(spots) >= self._statistics.turns,
+            kept_out=[i for _, i in sorted(self._kept_out, key=lambda each: (-each[0], each[1]))],
         )
 
     def _nearest(self, query: Float32Array) -> _Spots:
@@ -210,10 +223,14 @@ class _Arms:
         ]
 
 
-def _mask(plan: Plan, index: ScopeIndex) -> BoolArray:
+def _mask(plan: Plan, index: ScopeIndex, *, quarantined: bool | None = False) -> BoolArray:
     recorded_from, recorded_to = _recorded(plan)
     return index.mask(
-        Layer.EVENTS, recorded_to=recorded_to, recorded_from=recorded_from, observed=plan.observed
+        Layer.EVENTS,
+        recorded_to=recorded_to,
+        recorded_from=recorded_from,
+        observed=plan.observed,
+        quarantined=None if plan.include_quarantined else quarantined,
     )
 
 

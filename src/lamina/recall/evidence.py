@@ -50,11 +50,13 @@ class Behind:
 
 @dataclass(frozen=True, slots=True)
 class DerivedLayers:
-    """The best records of each layer, at least as many as may be shown, and how many the graph brought."""
+    """The best records of each layer, at least as many as may be shown, and how many the graph brought. ``kept_out`` are records that
+    would have been among them but for what their words hold, with the reasons."""
 
     by_layer: Mapping[Layer, list[ScoredRecord]]
     added_by_graph: int
     entities: int
+    kept_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def _fields(
 ) -> dict[str, Any]:
     match item.value:
         case Event():
-            return event_fields(item.value, derives.get(item.id, ()))
+            return event_fields(item.value, derives.get(item.id, ()), item.quarantined)
         case Fact():
             return fact_fields(item.value, supports.get(item.id, ()), item.changed)
         case Belief():

@@ -24,7 +24,7 @@ def items_of(
         line_of(
             each.value,
             plan.terms,
-            mark=each.superseded.mark if each.superseded else each.mark,
+            mark=f"{each.superseded.mark if each.superseded else ''}{each.mark}",
             called=plan.called,
             said_at=each.said_at,
         )
@@ -45,6 +45,7 @@ def items_of(
             superseded=each.superseded,
             needs=each.needs,
             changed=each.changed,
+            quarantined=each.quarantined,
         )
         for (layer, each), line, count in zip(rows, lines, counter.count(whole), strict=True)
     ]

@@ -48,6 +48,7 @@ class Item:
     needs: frozenset[str] = frozenset()
     """It is packed with one of these only; with anything where this is empty."""
     changed: MayHaveChanged | None = None
+    quarantined: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

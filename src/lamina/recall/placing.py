@@ -3,7 +3,7 @@ its place. Functions of values."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -16,6 +16,7 @@ from lamina.recall.compose import disputed
 from lamina.recall.evidence import DerivedLayers, Displayed
 from lamina.recall.pack import diversify
 from lamina.recall.plan import Plan
+from lamina.recall.render import QUARANTINE_MARK
 from lamina.recall.retrieve import EventPool
 from lamina.recall.score import ScoredEvent
 from lamina.recall.superseded import (
@@ -46,6 +47,7 @@ class Held(NamedTuple):
     said_at: Instant | None = None
     mark: str = ""
     changed: MayHaveChanged | None = None
+    quarantined: tuple[str, ...] = ()
 
 
 class Candidates(NamedTuple):
@@ -86,14 +88,22 @@ def candidates(pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan) -> Ca
 
 
 def place(
-    plan: Plan, of_events: Candidates, supersession: Supersession, displayed: Displayed, *, explained: bool
+    plan: Plan,
+    of_events: Candidates,
+    supersession: Supersession,
+    displayed: Displayed,
+    quarantined: Callable[[str], tuple[str, ...]],
+    *,
+    explained: bool,
 ) -> Answers:
-    """The values of each layer; with ``explained`` the parts of each score."""
+    """The values of each layer; ``quarantined`` are the reasons that keep an event out, with ``explained`` the parts of each score."""
     scored = {one.record_id: one for one in (*of_events.best, *of_events.more)}
     changes, derived = displayed.changes, displayed.derived
     placed = put_right({i: one.score for i, one in scored.items()}, supersession, displayed.events, plan)
     newer = _newer_turns(changes, placed, derived, plan)
     placed = sorted([*placed, *newer], key=lambda each: -each.score)
+    if not plan.include_quarantined:
+        placed = [each for each in placed if not quarantined(each.event.id)]
     least = plan.faintest * max((each.score for each in placed), default=0.0)
     placed = [each for each in placed if each.score >= least]
     first = _shown_first(of_events.best, supersession, newer)
@@ -104,6 +114,8 @@ def place(
             own = scored.get(each.event.id)
             signals = {**(own.contributions if own else {}), **each.added}
         one = Held(each.event, each.score, signals, each.superseded, each.needs)
+        if reasons := quarantined(each.event.id):
+            one = one._replace(quarantined=reasons, mark=QUARANTINE_MARK)
         held[each.event.id in first].append(one)
     limit = plan.limits.get(Layer.EVENTS, 0)
     values: dict[Layer, Sequence[Held]] = {layer: [] for layer in plan.layers}

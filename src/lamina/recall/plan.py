@@ -132,6 +132,7 @@ class Plan:
     called: Called | None = None
     block: BlockShape | None = None
     deadline: Deadline = NEVER
+    include_quarantined: bool = False
 
     @property
     def block_events(self) -> int:
@@ -236,6 +237,7 @@ def plan_recall(
         breadth=breadth,
         held_at=None if temporal.as_of is None and temporal.recorded_during is None else axes.seen_at,
         faintest=_faintest(request),
+        include_quarantined=request.include_quarantined,
     )
     return replace(plan, block=_block(request, plan))
 

@@ -57,11 +57,12 @@ class Remembrance(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """What a plan came to: what answers, how strongly the best of it speaks to the question, and what explains it."""
+    """What a plan came to: what answers, how strongly the best of it speaks to the question, what explains it, and what was kept out."""
 
     answers: Answers
     strength: float
     links: Links
+    kept_out: Mapping[str, Sequence[str]]
     partial: bool
 
 
@@ -195,9 +196,11 @@ class Recalling:
         trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
         displayed = gathering.displayed(turns.ids, supersession, derived)
         trail.note("read_displayed", events=len(displayed.events))
-        answers = place(plan, turns, supersession, displayed, explained=explained)
-        facts = derived.by_layer.get(Layer.FACTS, ())
-        return _Chosen(answers, evidence_strength(pool, plan, ranked, facts), displayed.links, pool.partial)
+        answers = place(plan, turns, supersession, displayed, pool.quarantined, explained=explained)
+        kept_out = {each: pool.quarantined(each) for each in pool.kept_out} | dict(derived.kept_out)
+        trail.note("quarantine", included=plan.include_quarantined, left_out=len(kept_out))
+        strength = evidence_strength(pool, plan, ranked, derived.by_layer.get(Layer.FACTS, ()))
+        return _Chosen(answers, strength, displayed.links, kept_out, pool.partial)
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
         trail = Trail.begin()
@@ -225,6 +228,7 @@ class Recalling:
             block,
             trail,
             models={"embedder": self._retriever.embedder, "tokenizer": self._counter.name},
+            kept_out=chosen.kept_out,
             partial=chosen.partial,
         )
         return Pack(

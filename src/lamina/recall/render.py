@@ -28,7 +28,7 @@ from lamina.recall.naming import Called
 from lamina.recall.pack import Item
 from lamina.recall.requests import CitationMode
 
-__all__ = ["Block", "change_mark", "line_of", "render_block", "snippet"]
+__all__ = ["QUARANTINE_MARK", "Block", "change_mark", "line_of", "render_block", "snippet"]
 
 SNIPPET_CHARS: Final = 480
 _OPENS, _CLOSES = r"\[［【〔⟦", r"\]］】〕⟧"
@@ -46,6 +46,7 @@ _SECTIONS: Sequence[tuple[Layer, str]] = (
 """What answers a question most often comes first: a reader may stop, and a prompt may be cut."""
 
 
+QUARANTINE_MARK: Final = " (quarantined)"
 _CHANGED: Final = "Facts that may have changed"
 
 

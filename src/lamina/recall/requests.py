@@ -121,6 +121,12 @@ class Recall(Request):
     exclude_content: Annotated[
         bool, Field(description="Leave out what events and summaries say; ids and times stay.")
     ] = False
+    include_quarantined: Annotated[
+        bool,
+        Field(
+            description="Also what is kept out: texts with secrets in them, and texts that give orders and are not a person's own word."
+        ),
+    ] = False
     temporal: Annotated[Temporal, Field(description="When.")] = Temporal()
     filters: Annotated[
         dict[str, Any],  # Any: a tree that recall/filters.py reads

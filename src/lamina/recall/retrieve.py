@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina import limits
 from lamina.index.resident import ResidentIndexes
 from lamina.index.scope import ScopeIndex
 from lamina.index.tokens import RecentTokens
@@ -47,6 +49,10 @@ class EventPool:
     encoded: Encoded
     words: Words
     arms: Mapping[str, int]
+    quarantined: Callable[[str], tuple[str, ...]]
+    """Why an event of the searched indexes is kept out; empty where it is not."""
+    kept_out: Sequence[str]
+    """Quarantined events that would have been drawn, best first."""
     home: Home
     """The scope of a record that is in one of the searched indexes; a record never moves, so that it stays right."""
     partial: bool
@@ -78,6 +84,8 @@ class Retriever:
                 words, drawn = draw(plan, searched, earlier, width, encoded)
             if plan.filter:
                 drawn = drawn.kept(self._passing(plan, drawn.rows.record_ids))
+                named = self._passing(plan, drawn.kept_out)
+                drawn = replace(drawn, kept_out=list(compress(drawn.kept_out, named)))
             enough = drawn.exhausted or len(drawn.spots) >= wanted or width >= WIDEN_MAX
             if not plan.filter or enough:
                 return self._pool(plan, drawn, words, encoded(), searched)
@@ -117,6 +125,8 @@ class Retriever:
             encoded,
             words,
             drawn.arms,
+            _quarantined(searched),
+            drawn.kept_out[: limits.QUARANTINED_NAMED_MAX],
             _home(searched),
             any(_waits(index.waiting_since, plan) for index in searched),
         )
@@ -134,6 +144,13 @@ def _home(indexes: Sequence[ScopeIndex]) -> Home:
 
 def _waits(since: Instant | None, plan: Plan) -> bool:
     return since is not None and since <= plan.axes.seen_at
+
+
+def _quarantined(indexes: Sequence[ScopeIndex]) -> Callable[[str], tuple[str, ...]]:
+    def reasons(record_id: str) -> tuple[str, ...]:
+        return next((index.quarantined(record_id) for index in indexes if record_id in index), ())
+
+    return reasons
 
 
 def _persons(plan: Plan, speakers: Sequence[Sequence[str]]) -> frozenset[str]:

@@ -81,7 +81,13 @@ class Associator:
         self._room = threading.BoundedSemaphore(_IN_FLIGHT_MAX)
 
     def begin(
-        self, query: str | None, scope: Scope, call: Call, naming: Naming
+        self,
+        query: str | None,
+        scope: Scope,
+        call: Call,
+        naming: Naming,
+        *,
+        with_quarantined: bool = False,
     ) -> Callable[[Collection[str]], Associations]:
         """Start asking, and give what waits for the rest of the deadline. Events known to it are not told again."""
         if query is None or not query.strip():
@@ -94,7 +100,7 @@ class Associator:
         late = threading.Event()
         try:
             self._expect(query)
-            future = self._pool.submit(self._ask_until, late, query, scope, later, naming)
+            future = self._pool.submit(self._ask_until, late, query, scope, later, naming, with_quarantined)
         except Exception as error:  # no thread, for one: the server is stopping, or the machine has none left
             self._room.release()
             _LOG.warning("a brief goes without its second tier: %s", type(error).__name__)
@@ -103,9 +109,17 @@ class Associator:
         return lambda known: self._taken(future, until, late, known)
 
     def _ask_until(
-        self, late: threading.Event, query: str, scope: Scope, call: Call, naming: Naming
+        self,
+        late: threading.Event,
+        query: str,
+        scope: Scope,
+        call: Call,
+        naming: Naming,
+        with_quarantined: bool,
     ) -> _Found:
-        return self._found(query, scope, call, CONTEXT_MAX, NARROW, naming, Deadline(late))
+        return self._found(
+            query, scope, call, CONTEXT_MAX, NARROW, naming, Deadline(late), with_quarantined=with_quarantined
+        )
 
     def _taken(
         self, future: Future[_Found], until: float, late: threading.Event, known: Collection[str]
@@ -135,12 +149,15 @@ class Associator:
         breadth: Breadth,
         naming: Naming | None = None,
         deadline: Deadline = NEVER,
+        *,
+        with_quarantined: bool = False,
     ) -> _Found:
         request = Recall(
             scope=scope,
             query=query,
             view="local",
             include=["facts", "events"],
+            include_quarantined=with_quarantined,
             budgets=Budgets(
                 per_layer_limits={"facts": max(_FACTS_MAX, limit), "events": max(_EVENTS_MAX, limit // 2)}
             ),

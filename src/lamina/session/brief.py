@@ -42,10 +42,11 @@ class Briefing:
             named.set_result(identity.name)
         finally:
             named.cancel()  # nobody waits for a name that will not come
-        state = self._states.state(tenant_id, scope, request.session_id)
+        all_of_it = request.include_quarantined
+        state = self._states.state(tenant_id, scope, request.session_id, with_quarantined=all_of_it)
         starts = request.mode == "session_start" or (request.mode is None and state.starts(now))
         records = self._store.records
-        loops = active_loops(records, tenant_id, scope, now)
+        loops = active_loops(records, tenant_id, scope, now, with_quarantined=all_of_it)
         bridge = self._states.bridge(tenant_id, scope, now) if starts else ""
         beside = found(state.sitting.buffered if state.sitting is not None else ())
         return Answer(
@@ -66,4 +67,10 @@ class Briefing:
     ) -> Callable[[Collection[str]], Associations]:
         if self._associator is None:
             return lambda _: NOTHING
-        return self._associator.begin(request.query, scope, call, lambda _: named.result())
+        return self._associator.begin(
+            request.query,
+            scope,
+            call,
+            lambda _: named.result(),
+            with_quarantined=request.include_quarantined,
+        )

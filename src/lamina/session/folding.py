@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.events import Event, text_of
+from lamina.language.quarantine import quarantine_of
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse, content_terms
 
@@ -92,9 +93,10 @@ class Said:
 
 
 def said_of(event: Event) -> Said:
-    """The words of a turn of the log."""
+    """The words of a turn of the log; of one that is quarantined none."""
     role = event.content.get("role")
-    return Said(role if role in ("user", "assistant") else "user", text_of(event.content))
+    text = "" if quarantine_of(event) else text_of(event.content)
+    return Said(role if role in ("user", "assistant") else "user", text)
 
 
 def fold_turn(summary: str, turn: Said) -> str:

@@ -22,6 +22,7 @@ from lamina.kernel.events import Event, text_of
 from lamina.kernel.names import decoded
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import to_datetime
+from lamina.language.quarantine import quarantine_of
 from lamina.models.ports import Embedder
 from lamina.session.names import names_of
 from lamina.store.ports.sessions import OutboxRow
@@ -92,6 +93,8 @@ class GraphitiTarget:
     async def _add(self, row: OutboxRow, event: Event) -> None:
         from graphiti_core.nodes import EpisodeType, EpisodicNode
 
+        if quarantine_of(event):
+            return  # it stays in the log
         graphiti = await self._opened()
         group = group_of(event.tenant_id, event.scope)
         said_at = to_datetime(event.context.observed_at)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from lamina.kernel.records import LOOPS_OPEN, Horizon, Layer, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
+from lamina.language.quarantine import quarantine_of_words
 from lamina.pipeline.loops.noted import is_appointment
 from lamina.session.identity import EVERYTHING
 from lamina.session.requests import ActiveLoop
@@ -57,15 +58,19 @@ def open_loops(records: Records, tenant_id: str, scope: Scope) -> list[Loop]:
     return sorted(found, key=lambda loop: (-loop.seen_at, -loop.salience, loop.id))
 
 
-def active_loops(records: Records, tenant_id: str, scope: Scope, now: Instant) -> list[ActiveLoop]:
-    """The few loops for a brief, active or to be reviewed: what is due within a week, or was since yesterday, before the rest."""
+def active_loops(
+    records: Records, tenant_id: str, scope: Scope, now: Instant, *, with_quarantined: bool = False
+) -> list[ActiveLoop]:
+    """The few loops for a brief, active or to be reviewed: what is due within a week, or was since yesterday, before the rest. Those
+    with a secret in their words are left out, unless ``with_quarantined``."""
     since = {
         horizon: now - after_us for horizon, (status, after_us) in _STALE_AFTER.items() if status == "stale"
     }
     due = (now - _DUE_SINCE_US, now + _DUE_WITHIN_US)
     found = records.spoken_of(tenant_id, scope, since, due=due, read=_READ_MAX, limit=2 * BRIEF_LOOPS_MAX)
     told = [shown(loop, now) for loop in found]
-    return [loop for loop in told if loop.status != "stale"][:BRIEF_LOOPS_MAX]
+    shown_too = [loop for loop in told if with_quarantined or not quarantine_of_words(loop.text)]
+    return [loop for loop in shown_too if loop.status != "stale"][:BRIEF_LOOPS_MAX]
 
 
 def shown(loop: Loop, now: Instant) -> ActiveLoop:

@@ -129,6 +129,7 @@ class BriefAsked(SessionRequest):
     session_id: SessionName | None = None
     mode: Literal["session_start", "in_session"] | None = None
     query: Annotated[Text, Field(max_length=limits.QUERY_LENGTH_MAX)] | None = None
+    include_quarantined: bool = False
 
 
 class Identity(SessionResult):

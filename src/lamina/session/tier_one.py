@@ -10,6 +10,7 @@ from lamina import limits
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant, duration_text
+from lamina.language.quarantine import quarantine_of, withheld
 from lamina.session.folding import bridge_text, fold_turn, said_of
 from lamina.session.requests import TemporalAuthority, WorkingTurn
 from lamina.store.ports.sessions import Place, Sitting
@@ -50,15 +51,19 @@ class SessionStates:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def state(self, tenant_id: str, scope: Scope, session: str | None) -> SessionState:
-        """A session as it stands. One without turns knows when its user was last heard of in another."""
+    def state(
+        self, tenant_id: str, scope: Scope, session: str | None, *, with_quarantined: bool = False
+    ) -> SessionState:
+        """A session as it stands. One without turns knows when its user was last heard of in another. Of a turn that is quarantined
+        only that there is one is shown, unless ``with_quarantined``."""
         sitting = None
         if session is not None:
             sitting = self._store.sessions.sitting(Place(tenant_id, scope, session))
         if sitting is None:
             newest = self._store.sessions.newest(tenant_id, scope, 1)
             return SessionState(None, (), "", newest[0] if newest else None)
-        turns = [_turn(event) for event in self.events(tenant_id, sitting.buffered)]
+        events = self.events(tenant_id, sitting.buffered)
+        turns = [_turn(event, with_quarantined=with_quarantined) for event in events]
         return SessionState(sitting, turns, self.summary(sitting), sitting)
 
     def bridge(self, tenant_id: str, scope: Scope, now: Instant) -> str:
@@ -100,6 +105,8 @@ class SessionStates:
         return [found[key] for key in event_ids if key in found and not found[key].excluded]
 
 
-def _turn(event: Event) -> WorkingTurn:
+def _turn(event: Event, *, with_quarantined: bool) -> WorkingTurn:
     role = event.content.get("role")
-    return WorkingTurn(role=str(role), text=text_of(event.content), timestamp=event.context.observed_at)
+    reasons = () if with_quarantined else quarantine_of(event)
+    text = withheld(reasons) if reasons else text_of(event.content)
+    return WorkingTurn(role=str(role), text=text, timestamp=event.context.observed_at)

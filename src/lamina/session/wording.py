@@ -39,8 +39,9 @@ class Rewording:
         base = wording.sitting.worded or ""
         text, asks = base, False
         if turn is not None and not turn.excluded:
-            asks = not by_rules
-            text = self.folder.fold(base, said_of(turn)) if asks else fold_turn(base, said_of(turn))
+            said = said_of(turn)
+            asks = not by_rules and bool(said.text)
+            text = self.folder.fold(base, said) if asks else fold_turn(base, said)
         for _ in range(_LANDINGS_TRIED):
             if wording.sitting.worded != base or self._land(inquiry, wording, text):
                 return asks

@@ -282,13 +282,14 @@ def text_row(row: TextRow) -> Row:
         row.terms,
         row.keys,
         int(row.wants_vector),
+        row.quarantined,
     )
 
 
 def read_text(row: Row) -> TextRow:
     """The value of a ``text_row`` row."""
     (number, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-     question_share, self_share, terms, keys, wants_vector) = row  # fmt: skip
+     question_share, self_share, terms, keys, wants_vector, quarantined) = row  # fmt: skip
     return TextRow(
         row=number,
         tenant_id=tenant_id,
@@ -306,6 +307,7 @@ def read_text(row: Row) -> TextRow:
         terms=terms,
         keys=keys,
         wants_vector=bool(wants_vector),
+        quarantined=quarantined,
     )
 
 

@@ -16,6 +16,7 @@ from lamina.continuity.files.requests import Row
 from lamina.continuity.permission import Reach
 from lamina.kernel.operations import Call
 from lamina.kernel.time import SECOND_US, Instant, rfc3339
+from lamina.language.quarantine import quarantine_of_notes, withheld
 from lamina.store.ports.documents import Document, Documents
 
 __all__ = [
@@ -49,7 +50,7 @@ def core_memory(
     wanted = [path for path in CORE if reach.reads(path)]
     found = (documents.read(tenant_id, path, at=at) for path in wanted)
     return [
-        {"path": each.path, "snippet": text_of(each.content)[:_CORE_LENGTH]}
+        {"path": each.path, "snippet": _guarded(text_of(each.content)[:_CORE_LENGTH])}
         for each in found
         if each is not None
     ]
@@ -103,7 +104,11 @@ def scanned(
 
 def packed(rows: Iterable[dict[str, Any]], without: Collection[str]) -> list[dict[str, Any]]:
     """Rows in the order of a bundle: summaries, messages, the rest; the best first in each."""
-    kept = [row for row in rows if row["path"] not in without and not row["path"].startswith(f"{COLD}/")]
+    kept = [
+        {**row, "snippet": _guarded(row["snippet"])}
+        for row in rows
+        if row["path"] not in without and not row["path"].startswith(f"{COLD}/")
+    ]
     return sorted(kept, key=lambda row: (_class(row["path"]), -row["score"], row["path"]))
 
 
@@ -111,6 +116,12 @@ def open_questions(rows: Sequence[dict[str, Any]]) -> list[str]:
     """The first words of the first rows that ask something."""
     asking = [row["snippet"] for row in rows[:_QUESTIONED] if "?" in row["snippet"]]
     return asking[:_QUESTIONS_MAX]
+
+
+def _guarded(words: str) -> str:
+    """The words, or that they are kept out: a bundle goes into prompts, the file itself can be read."""
+    reasons = quarantine_of_notes(words)
+    return withheld(reasons) if reasons else words
 
 
 def _class(path: str) -> int:
@@ -128,7 +139,7 @@ def _shown(document: Document, score: float, length: int | None) -> dict[str, An
         "type": card.type if text else folder_of(document.path),
         "size": card.size,
         "modified_at": rfc3339(document.updated_at),
-        "snippet": snippet,
+        "snippet": _guarded(snippet),
         "tags": list(card.tags),
         "importance": card.importance,
         "score": score,

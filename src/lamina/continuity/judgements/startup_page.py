@@ -7,7 +7,7 @@ between quotation marks that it cannot close, and what is said of the capsule's 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from lamina.continuity.capsule.titles import TITLES
 from lamina.continuity.judgements.recovery_warnings import ACTIVE_MISSING, FALLBACK_USED
 from lamina.continuity.judgements.trimming import LEAST_SALIENT_FIRST, tokens
 from lamina.kernel.shown import on_one_line, quoted
+from lamina.language.quarantine import quarantine_of_notes
 
 __all__ = ["ORDER", "PageLine", "startup_page"]
 
@@ -83,6 +84,7 @@ def startup_page(said: Plain, tokens_max: int | None = None) -> list[PageLine]:
         missing = PageLine("Nothing is stored of this subject.", "yellow")
         return [missing, *_put_away(said), *_warnings(said)]
     parts = [part for part in _parts(capsule, said.get("schedule_context")) if part.items]
+    kept_out = _keep_out(parts)
     whole = sum(len(part.items) for part in parts)
     left_out = 0
     while True:
@@ -90,6 +92,7 @@ def startup_page(said: Plain, tokens_max: int | None = None) -> list[PageLine]:
             *_trust(said, capsule),
             *_told_of_it(said, capsule),
             *_cut(left_out, whole, tokens_max),
+            *kept_out,
             *_warnings(said),
         ]
         lines = [*head, _subject(capsule), *(line for part in parts for line in part.lines())]
@@ -102,6 +105,21 @@ def startup_page(said: Plain, tokens_max: int | None = None) -> list[PageLine]:
             return lines
         least.items.pop()
         left_out += 1
+
+
+def _keep_out(parts: Iterable[_Part]) -> list[PageLine]:
+    """Take away the items that are no words for a prompt, and say so: the capsule itself still has them."""
+    reasons: dict[str, None] = {}
+    count = 0
+    for part in parts:
+        judged = [(item, quarantine_of_notes(item)) for item in part.items]
+        part.items = [item for item, found in judged if not found]
+        count += len(judged) - len(part.items)
+        reasons |= dict.fromkeys(each for _, found in judged for each in found)
+    if not count:
+        return []
+    items = "1 item is" if count == 1 else f"{count} items are"
+    return [PageLine(f"{items} kept out ({', '.join(reasons)}); the whole capsule shows what", "yellow")]
 
 
 def _salience(part: _Part) -> int:

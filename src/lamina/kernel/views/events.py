@@ -68,15 +68,19 @@ class EventView(Result):
     origin: OriginView
     batch_id: str | None = None
     excluded_from_recall: bool = False
+    quarantined: list[str] = Field(default_factory=list)
+    """Why recall keeps it out unless it is asked for what is quarantined: ``secret:<kind>`` and ``instructions:<sign>``."""
     partial: bool = Field(default=False, validation_alias="_partial", serialization_alias="_partial")
 
 
-def event_view(event: Event, derives: Sequence[str] = ()) -> EventView:
-    """The view of an event, with the ids of what rests on it."""
-    return EventView(**event_fields(event, derives))
+def event_view(event: Event, derives: Sequence[str] = (), quarantined: Sequence[str] = ()) -> EventView:
+    """The view of an event, with the ids of what rests on it, and why it is quarantined where it is."""
+    return EventView(**event_fields(event, derives, quarantined))
 
 
-def event_fields(event: Event, derives: Sequence[str] = ()) -> dict[str, Any]:
+def event_fields(
+    event: Event, derives: Sequence[str] = (), quarantined: Sequence[str] = ()
+) -> dict[str, Any]:
     """The fields of ``event_view``."""
     context = event.context
     return {
@@ -104,6 +108,7 @@ def event_fields(event: Event, derives: Sequence[str] = ()) -> dict[str, Any]:
         "origin": {"channel": event.origin.channel, "trust": event.origin.trust.value},
         "batch_id": event.batch_id,
         "excluded_from_recall": event.excluded,
+        "quarantined": list(quarantined),
     }
 
 

@@ -16,6 +16,7 @@ from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import to_local
 from lamina.kernel.records import Loop
 from lamina.kernel.scopes import Scope
+from lamina.language.quarantine import quarantine_of
 from lamina.language.tokens import analyse
 from lamina.models.ports import Message
 from lamina.pipeline.loops.answer import SCHEMA
@@ -95,7 +96,7 @@ def question_about(
     """What to ask of a turn, after those ``before`` it and beside the loops that are ``held``; ``resting_on`` are the ids
     of the events that each of these rests on."""
     shown = list(held[:_OPEN_SHOWN_MAX])
-    earlier = [event for event in before[-BEFORE_READ:] if not event.excluded]
+    earlier = [event for event in before[-BEFORE_READ:] if not (event.excluded or quarantine_of(event))]
     # As JSON: whatever a turn says, it cannot end the string that it stands in.
     told = json.dumps(
         {

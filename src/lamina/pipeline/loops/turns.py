@@ -8,6 +8,7 @@ from typing import Final
 
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import to_local
+from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.language.running_speech import labelled_sentence, running_speech
 from lamina.language.temporal import find_times
 from lamina.pipeline.loops.ends import ticks_off
@@ -23,6 +24,7 @@ HEARD_BEFORE: Final = 2
 def read_turn(turn: Event, before: Sequence[Event]) -> LoopReading:
     """What a turn says about loops, after those ``before`` it, oldest first. What may be somebody else's words in it ends and moves none."""
     speaker = turn.observed_actor.id
+    before = [event for event in before if not gives_orders(quarantine_of(event))]
     heard = [Heard(text_of(event.content), event.observed_actor.id == speaker) for event in before]
     text, at = text_of(turn.content), to_local(turn.context.observed_at, turn.offset)
     reading = read_loops(text, at, find_times, heard)

@@ -11,6 +11,7 @@ from lamina.kernel.records import Episode, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.views import episode_view, event_view
+from lamina.language.quarantine import quarantine_of
 from lamina.recall.layers.pages import place_of, scan
 from lamina.recall.layers.reach import reach_of, traversed
 from lamina.recall.layers.reading import (
@@ -64,7 +65,7 @@ class EventReads:
         if request.valid_during is not None or window is not None:
             warnings = (*warnings, "valid_during_ignored_for_events")
         result = EventPage(
-            items=[event_view(event, derives.get(event.id, ())) for event in page.rows],
+            items=[event_view(event, derives.get(event.id, ()), quarantine_of(event)) for event in page.rows],
             next_cursor=None if page.last is None else place.cursor(page.last.position),
             has_more=page.last is not None,
             scopes_traversed=traversed(reach, self._store.log, call, page.rows),
@@ -78,7 +79,7 @@ class EventReads:
         call.require_known(None if event is None else event.scope, not_found("event", request.event_id))
         assert event is not None, "it lies in a scope"
         derives = Shown(self._store.records, tenant_id, call.may_read).derived_from([event.id])
-        return Answer(event_view(event, derives.get(event.id, ())))
+        return Answer(event_view(event, derives.get(event.id, ()), quarantine_of(event)))
 
     def episodes(self, request: EpisodesRequest, call: Call) -> Answer:
         """A page of episodes."""

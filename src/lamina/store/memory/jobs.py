@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from lamina import limits
 from lamina.kernel.audit import AuditDraft
-from lamina.kernel.events import Stage
+from lamina.kernel.events import Event, Stage
 from lamina.kernel.ids import IdSource
 from lamina.kernel.time import Clock, Instant
 from lamina.store.memory.audit import put_audits
@@ -175,17 +175,40 @@ class MemoryJobs:
 
 
 def _claimable(tables: Tables, stage: Stage, now: Instant) -> Iterator[JobRow]:
-    """Jobs of a stage that nothing earlier in their scope holds back, in the order of the log."""
+    """Jobs of a stage that nothing earlier in their scope holds back, in the order of the log. Where beliefs are
+    drawn that other scopes draw too, what is earlier there holds back as well."""
     held_back: set[tuple[str, str]] = set()
+    joined = _joined(tables) if stage is Stage.CONSOLIDATED else {}
     for place, event in tables.events.items():
         row = tables.jobs.get(place)
         scope = (event.tenant_id, event.scope)
         if row is None or row.state == "failed" or scope in held_back:
             continue
-        if row.stage is stage and _is_due(row, now):
+        others = {other for into in _believed_in(tables, event) for other in joined.get(into, ())}
+        if row.stage is stage and _is_due(row, now) and not others & held_back:
             yield row
         elif _ORDER.index(row.stage) <= _ORDER.index(stage):
             held_back.add(scope)
+
+
+def _joined(tables: Tables) -> dict[tuple[str, str], set[tuple[str, str]]]:
+    """The scopes that make beliefs in each: it and those that are consolidated into it."""
+    found: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for event in tables.events.values():
+        into = event.directives.consolidate_into
+        if into is not None and into != event.scope:
+            ends = {(event.tenant_id, into), (event.tenant_id, event.scope)}
+            found.setdefault((event.tenant_id, into), set()).update(ends)
+    return found
+
+
+def _believed_in(tables: Tables, event: Event) -> set[tuple[str, str]]:
+    """The scopes whose beliefs an event may change."""
+    told = [event]
+    if event.cancels is not None:
+        told.append(tables.events[event.tenant_id, event.cancels])
+    into = [each.directives.consolidate_into for each in told]
+    return {(event.tenant_id, scope) for scope in (event.scope, *into) if scope is not None}
 
 
 def _batch(due: Sequence[_Due], limit: int, turns: Turns | None) -> list[_Due]:

@@ -137,6 +137,11 @@ class MemoryLog:
         recorded = (e.recorded_at for e in events if scopes is None or e.scope in scopes)
         return max(recorded, default=None)
 
+    def senders_into(self, tenant_id: str, into: Scope) -> list[Scope]:
+        """Mirrors ``EventLog.senders_into``."""
+        events = _of_tenant(self._memory.tables, tenant_id)
+        return sorted({e.scope for e in events if e.directives.consolidate_into == into} - {into})
+
     def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
         """Mirrors ``EventLog.count``."""
         events = _of_tenant(self._memory.tables, tenant_id)

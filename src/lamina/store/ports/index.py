@@ -37,6 +37,8 @@ class TextRow:
     keys: str = ""
     wants_vector: bool = False
     """Whether vectors are still to come; a store clears it when they do."""
+    quarantined: str = ""
+    """Why it is kept out of what is shown by itself, reasons separated by spaces; empty for nearly every row."""
     row: int = 0
     """The store's own number, rising in the order of indexing; 0 before it is stored."""
 

@@ -49,7 +49,9 @@ class Jobs(Protocol):
     def claim(self, stage: Stage, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Job]:
         """Lease up to ``limit`` due jobs of a stage, under one new fence.
 
-        A job is due when no earlier event of its scope is still before or in this stage. A lease that ran out
+        A job is due when no earlier event of its scope is still before or in this stage. To be consolidated it also waits for earlier
+        events of every scope that makes beliefs where it does: of the scope that it is consolidated into, or its own where others are
+        consolidated into it, and of all that are consolidated there (decision 0030). A lease that ran out
         is an attempt that failed (``LEASE_LOST``): its job is due again, by itself, since it may be what ended its
         worker and what was leased with it should not be blamed twice. From the second time on it waits before
         (``store.rules.attempts.lost_wait_us``): a worker that is restarted in quick succession has not tried anything.

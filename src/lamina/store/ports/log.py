@@ -110,6 +110,10 @@ class EventLog(Protocol):
         none."""
         ...
 
+    def senders_into(self, tenant_id: str, into: Scope) -> list[Scope]:
+        """The other scopes with events that are consolidated into a scope, sorted."""
+        ...
+
     def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
         """How many events those scopes hold, without cancelled ones."""
         ...

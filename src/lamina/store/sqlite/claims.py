@@ -1,6 +1,7 @@
 """Which jobs can run now: those that nothing earlier in their scope holds back, in the order of the log.
 
-A scope is held back while an earlier event of it is still before or in the stage. The oldest jobs are looked at first.
+A scope is held back while an earlier event of it is still before or in the stage; where beliefs are drawn that other scopes
+draw, too, so is an event by theirs (decision 0030). The oldest jobs are looked at first.
 Where all of these are held back, or more can run than a batch holds, the backlog behind them may be long, so the scopes
 are gone through instead: that costs by the number of scopes, not of jobs.
 """
@@ -14,16 +15,19 @@ from operator import attrgetter
 from typing import Final
 
 from lamina import limits
+from lamina.kernel.events import Stage
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.jobs import LEASE_LOST
 from lamina.store.rows import Row
 from lamina.store.rules.batches import Place, Turns, shared_batch
+from lamina.store.sqlite.codec import STAGE_NUMBERS
 
 __all__ = ["Due", "Rows", "due_in_turn", "due_jobs"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _LAST: Final = 2**62
+_CONSOLIDATED: Final = STAGE_NUMBERS[Stage.CONSOLIDATED]
 
 Rows = Callable[[str, Row], Iterable[Row]]
 
@@ -116,6 +120,8 @@ class _Chosen:
         self._limit = limit
         self._now = now
         self._free_to: dict[Place, int] = {}
+        self._linked: dict[Place, list[str]] = {}
+        self._links = stage == _CONSOLIDATED and any(rows(_SQL["any_sent"], ()))
 
     def add(self, jobs: Iterable[Due]) -> bool:
         """Take those that can run; whether there is room for more."""
@@ -143,7 +149,31 @@ class _Chosen:
             self._free_to[job.place] = min(self._free_to.get(job.place, _LAST), job.position)
         elif job.place not in self._free_to:
             self._free_to[job.place] = self._held_from(job.place)
-        return job.position < self._free_to[job.place]
+        if job.position >= self._free_to[job.place]:
+            return False
+        if self._links and self._waits_for_others(job):
+            self._free_to[job.place] = job.position
+            return False
+        return True
+
+    def _waits_for_others(self, job: Due) -> bool:
+        """Whether an earlier event of another scope that makes beliefs where this one does is not through the stage, nor in the batch."""
+        (touched,) = self._rows(_SQL["believed_in"], (job.tenant_id, job.event_id))
+        chosen = {each.event_id for each in self.jobs}
+        for into in {scope for scope in touched if scope is not None}:
+            for scope in self._joined(job.tenant_id, into):
+                place = (job.tenant_id, scope, self._stage, job.position, len(chosen))
+                if scope != job.scope and any(i not in chosen for (i,) in self._rows(_SQL["held_by"], place)):
+                    return True
+        return False
+
+    def _joined(self, tenant_id: str, into: str) -> list[str]:
+        """The scopes that make beliefs in one: it and those that are consolidated into it."""
+        found = self._linked.get((tenant_id, into))
+        if found is None:
+            senders = [scope for (scope,) in self._rows(_SQL["senders_into"], (tenant_id, into))]
+            found = self._linked[tenant_id, into] = [into, *senders] if senders else []
+        return found
 
     def _held_from(self, place: Place) -> int:
         """The first position of a scope that is not yet past the stage and is not waiting for it either."""

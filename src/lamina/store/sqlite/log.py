@@ -201,6 +201,10 @@ class SqliteLog:
         row = self._readers.row(_SQL["last_recorded"], (tenant_id, json_list(scopes)))
         return None if row is None else row[0]
 
+    def senders_into(self, tenant_id: str, into: Scope) -> list[Scope]:
+        """Mirrors ``EventLog.senders_into``."""
+        return [Scope(scope) for (scope,) in self._readers.rows(_SQL["senders_into"], (tenant_id, into))]
+
     def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
         """Mirrors ``EventLog.count``."""
         row = self._readers.row(_SQL["count_events"], (tenant_id, json_list(scopes)))

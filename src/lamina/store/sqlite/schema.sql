@@ -30,6 +30,8 @@ CREATE INDEX event_scope ON event (tenant_id, scope, position);
 CREATE INDEX event_session ON event (tenant_id, scope, session, position) WHERE session IS NOT NULL;
 CREATE INDEX event_alone ON event (tenant_id, scope, position) WHERE session IS NULL;
 CREATE INDEX event_feedback ON event (tenant_id, position) WHERE modality = 'feedback';
+CREATE INDEX event_sent ON event (tenant_id, json_extract(directives, '$.consolidate_into'), scope, position)
+  WHERE json_extract(directives, '$.consolidate_into') IS NOT NULL;
 
 -- One row per event: the next stage to do. A finished stage is a lifecycle row, not a job.
 CREATE TABLE job (
@@ -241,7 +243,7 @@ CREATE TABLE text_row (
   keys               TEXT    NOT NULL,
   wants_vector       INTEGER NOT NULL DEFAULT 0,
   excluded           INTEGER NOT NULL DEFAULT 0
-);
+, quarantined TEXT NOT NULL DEFAULT '');
 CREATE UNIQUE INDEX text_row_record ON text_row (tenant_id, record_id);
 CREATE INDEX text_row_scope ON text_row (tenant_id, scope, id);
 CREATE INDEX text_row_unembedded ON text_row (id) WHERE wants_vector = 1;

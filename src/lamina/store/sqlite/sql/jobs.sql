@@ -23,6 +23,11 @@ SELECT min((SELECT position FROM job WHERE tenant_id = ?1 AND scope = ?2 AND sta
             ORDER BY position LIMIT 1))
 FROM json_each(?3) AS earlier;
 
+-- name: held_by
+-- Events of a scope before a position that are not yet past a stage, nor failed; one more than ?5 of them at most.
+SELECT event_id FROM job WHERE tenant_id = ?1 AND scope = ?2 AND stage <= ?3 AND position < ?4 AND state <> 'failed'
+ORDER BY position LIMIT ?5 + 1;
+
 -- name: free_scopes
 -- Scopes behind one, ?5 and ?6, whose first pending job of a stage is due and not held back: ?3 is as above. The index is skipped
 -- through from scope to scope, so that a long backlog behind one that waits costs nothing.

@@ -181,3 +181,26 @@ WITH RECURSIVE known (tenant_id) AS (
   SELECT (SELECT min(tenant_id) FROM event WHERE tenant_id > k.tenant_id) FROM known AS k WHERE k.tenant_id IS NOT NULL
 )
 SELECT max((SELECT recorded_at FROM event WHERE tenant_id = k.tenant_id ORDER BY position DESC LIMIT 1)) FROM known AS k;
+
+-- name: any_sent
+-- Whether any event of any tenant is consolidated into another scope.
+SELECT 1 FROM event INDEXED BY event_sent WHERE json_extract(directives, '$.consolidate_into') IS NOT NULL LIMIT 1;
+
+-- name: senders_into
+-- The scopes with events that are consolidated into ?2; the index is skipped through from scope to scope.
+WITH RECURSIVE sender (scope) AS (
+  SELECT min(scope) FROM event INDEXED BY event_sent
+  WHERE tenant_id = ?1 AND json_extract(directives, '$.consolidate_into') = ?2
+  UNION ALL
+  SELECT (SELECT min(e.scope) FROM event AS e INDEXED BY event_sent
+          WHERE e.tenant_id = ?1 AND json_extract(e.directives, '$.consolidate_into') = ?2 AND e.scope > s.scope)
+  FROM sender AS s WHERE s.scope IS NOT NULL
+)
+SELECT scope FROM sender WHERE scope IS NOT NULL AND scope <> ?2;
+
+-- name: believed_in
+-- The scopes whose beliefs an event may change: its own, the one that it is consolidated into, and that of the event which it cancels.
+SELECT e.scope, json_extract(e.directives, '$.consolidate_into'), json_extract(c.directives, '$.consolidate_into')
+FROM event AS e LEFT JOIN event AS c ON e.origin_channel = 'cancellation' AND c.tenant_id = e.tenant_id
+  AND c.id = json_extract(e.content, '$.event_id')
+WHERE e.tenant_id = ?1 AND e.id = ?2;

@@ -1,0 +1,49 @@
+"""Secrets are known by their form, and only where they look drawn at random."""
+
+from __future__ import annotations
+
+import random
+import string
+
+import pytest
+
+from attacks import attacks
+from lamina.language.secret_formats import FORMATS, passes_luhn, secret_kinds
+
+KINDS = [each.kind for each in FORMATS]
+
+
+@pytest.mark.parametrize("half", ["worked", "apart"])
+def test_secrets_of_the_suite_are_found(half: str) -> None:
+    suite = [attack for attack in attacks("secrets") if attack.half == half]
+    missed = [attack.name for attack in suite if not secret_kinds(attack.text)]
+    assert len(missed) <= len(suite) // 16, missed
+
+
+def test_the_same_text_with_a_placeholder_holds_none() -> None:
+    for text in (
+        "export OPENAI_API_KEY=sk-your-api-key-goes-here-0000000000000000",
+        "AWS documents its example key as AKIAIOSFODNN7EXAMPLE.",
+        "password: changeme1234",
+        "Authorization: Bearer <access-token-of-yours-1>",
+        "postgres://user:password@localhost/app",
+        "token = ${GITHUB_TOKEN_1}",
+    ):
+        assert secret_kinds(text) == (), text
+
+
+def test_every_format_has_a_name_of_its_own_and_a_source() -> None:
+    assert len(set(KINDS)) == len(KINDS)
+    assert all(each.source and each.hints for each in FORMATS)
+    assert all(hint == hint.lower() for each in FORMATS for hint in each.hints)
+
+
+def test_a_number_is_a_card_only_with_its_issuer_and_its_check_digit() -> None:
+    chance = random.Random(3)
+    digits = ["".join(chance.choices(string.digits, k=16)) for _ in range(4000)]
+    passing = [each for each in digits if passes_luhn(each)]
+    assert 300 < len(passing) < 500, "one in ten"
+    found = [each for each in digits if secret_kinds(f"number {each}")]
+    assert set(found) < set(passing)
+    assert secret_kinds("4539-1488-0343-6467") == ("payment_card",)
+    assert secret_kinds("Account 45391488034364671234567") == ()
