@@ -66,6 +66,7 @@ def test_a_fact_has_every_documented_field(world: Any) -> None:
         "may_have_changed": None,
         "target": None,
         "fades_at": None,
+        "vocabulary": None,
         "excluded_from_recall": False,
         "_partial": False,
         "_partial_reason": None,

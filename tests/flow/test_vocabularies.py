@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import pytest
 
 from lamina import limits
 from lamina.kernel.time import SECOND_US
+from told import Memory
 
 SCOPE = "org:acme/user:alice"
 PATH = "/v1/vocabularies"
@@ -188,3 +190,83 @@ def test_what_fits_or_is_no_term_is_stored(world: Any, predicate: str, value: An
     _put(world)
     _activate(world, ["sales_v1"])
     assert _state(world, predicate, value).status_code == 202
+
+
+def _predicates(world: Any, **asked: Any) -> list[str]:
+    return [fact["predicate"] for fact in world.get("/v1/facts", scope=SCOPE, **asked)["items"]]
+
+
+def test_a_vanished_term_leaves_the_default_reads_and_no_others(world: Any) -> None:
+    memory = Memory(world.store, world.clock)
+    _put(world)
+    _activate(world, ["sales_v1"])
+    world.clock.at += SECOND_US
+    stated = _state(world, "Stage", "POC").json()["event_id"]
+    memory.derive()
+    (fact,) = world.get("/v1/facts", scope=SCOPE)["items"]
+    assert (fact["predicate"], fact["object"]["value"]) == ("deal_stage", "poc")
+    assert fact["vocabulary"] == {"name": "sales_v1", "predicate_said": "stage", "confidence": 1.0}
+    world.clock.at += SECOND_US
+    world.call("PUT", f"{PATH}/sales_v1", body={**SALES, "predicates": SALES["predicates"][1:]})
+    memory.derive()
+    assert _predicates(world) == []
+    assert _predicates(world, as_of="2026-05-13T12:00:01.5Z") == ["deal_stage"]
+    assert _predicates(world, include_superseded=True) == ["deal_stage"]
+    beliefs = {"scope": SCOPE, "predicate": "deal_stage"}
+    assert world.get("/v1/beliefs", **beliefs)["items"] == []
+    (belief,) = world.get("/v1/beliefs", **beliefs, include_deprecated=True)["items"]
+    assert (belief["stance"], belief["supports"][0]["id"]) == ("deprecated", fact["id"])
+    assert world.ids("/v1/events") == [stated]  # the changes are in no list
+    recalled = world.post("/v1/recall", {"scope": SCOPE, "query": "What stage is Acme at?"}).json()
+    assert recalled["layers"]["facts"] == recalled["layers"]["beliefs"] == []
+
+
+def test_corrections_of_a_fact_by_a_term_fit_it(world: Any) -> None:
+    memory = Memory(world.store, world.clock)
+    _put(world)
+    _activate(world, ["sales_v1"])
+    _state(world, "deal_stage", "poc")
+    memory.derive()
+    (fact,) = world.get("/v1/facts", scope=SCOPE)["items"]
+    refused = world.call("POST", f"/v1/facts/{fact['id']}/correct", body={"object": "won"})
+    assert (refused.status_code, refused.json()["error_code"]) == (422, "VALUE_NOT_IN_VOCABULARY")
+    world.clock.at += SECOND_US
+    assert world.call("POST", f"/v1/facts/{fact['id']}/correct", body={"object": "CLOSE"}).status_code == 202
+    memory.derive()
+    (right,) = world.get("/v1/facts", scope=SCOPE)["items"]
+    assert (right["object"]["value"], right["supersedes"]) == ("close", fact["id"])
+    assert right["vocabulary"]["name"] == "sales_v1"
+
+
+def test_every_place_of_policy_makes_vocabularies_active_and_takes_them_back(world: Any) -> None:
+    _put(world)
+    _put(world, name="other", predicates=[{"id": "deal_stage", "values": ["won"]}])
+
+    keys = count()
+
+    def accepts_won() -> bool:
+        return bool(_state(world, "deal_stage", "won", key=f"k-{next(keys)}").status_code == 202)
+
+    def put(path: str, body: dict[str, Any]) -> None:
+        world.clock.at += SECOND_US
+        assert world.call("PUT", path, body=body).status_code == 200
+
+    put("/v1/policy/tenant/acme", {"vocabularies": ["sales_v1"]})
+    assert not accepts_won()
+    put("/v1/policy/scope?path=org:acme", {"vocabularies": ["other", "sales_v1"]})
+    assert accepts_won()  # the first that knows it
+    registered = {"path": SCOPE, "policies": {"vocabularies": ["sales_v1"]}}
+    assert world.call("POST", "/v1/scopes", body=registered).status_code == 201
+    assert not accepts_won()
+    put(f"/v1/policy/scope?path={SCOPE}", {"vocabularies": []})
+    assert accepts_won()
+    put(f"/v1/policy/scope?path={SCOPE}", {})
+    assert not accepts_won()  # the registration's again
+    assert world.call("DELETE", f"/v1/scopes?path={SCOPE}").status_code == 200
+    assert accepts_won()  # those of org:acme
+    put("/v1/policy/scope?path=org:acme", {})
+    assert not accepts_won()  # the tenant's
+    put("/v1/policy/tenant/acme", {})
+    assert accepts_won()
+    unknown = world.call("POST", "/v1/scopes", body={"path": "ws:x", "policies": {"vocabularies": ["never"]}})
+    assert (unknown.status_code, unknown.json()["error_code"]) == (422, "UNKNOWN_VOCABULARY")

@@ -208,6 +208,8 @@ class PolicyDocument(Request):
 
     @model_validator(mode="after")
     def _known_defaults(self) -> Self:
+        if self.vocabularies is not None and self._of_deployment():
+            raise _invalid("vocabularies", "a preset does not say it: vocabularies are a tenant's")
         for name, value in self.defaults.items():
             if name not in _DEFAULTS or (name in _DEPLOYMENT_ONLY and not self._of_deployment()):
                 raise _invalid(f"defaults.{name[:64]}", "it is not a default of this tier")

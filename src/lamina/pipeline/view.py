@@ -180,14 +180,17 @@ class View:
         self._store = store
         self._pending = pending
         self.event = event
+        self._terms: ActiveTerms | None = None
         self.saw_excluded = False
         """Whether something was read that rests on cancelled events alone."""
 
     @property
     def terms(self) -> ActiveTerms:
         """The vocabulary that was active for the event's scope at its place in the log."""
-        event = self.event
-        return active_terms(self._store.definitions, event.tenant_id, event.scope, seen_at=event.recorded_at)
+        if self._terms is None:
+            event, definitions = self.event, self._store.definitions
+            self._terms = active_terms(definitions, event.tenant_id, event.scope, seen_at=event.recorded_at)
+        return self._terms
 
     def read_by(self, offset: Offset) -> EventOffset:
         """Read the event by a clock from here on; what is to land of that."""
