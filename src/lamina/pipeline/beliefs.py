@@ -27,6 +27,7 @@ from lamina.pipeline.hearsay import is_hearsay
 from lamina.pipeline.matters import chain_of, family_of, is_denial, is_shared, value_of, words_of
 from lamina.pipeline.posterior import Posterior
 from lamina.pipeline.slots import SlotPlacer
+from lamina.pipeline.travelling import travelled
 from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, View
 from lamina.pipeline.voices import independent, voices_of
 from lamina.store.ports.writes import Closing, Writes
@@ -40,6 +41,10 @@ _MATTER_MAX: Final = 256
 """So many facts of a matter are weighed, and so many beliefs in them revised."""
 
 _UNBELIEVED_KINDS = frozenset({"event", "commitment"})
+
+
+_Told = tuple[Fact, Support, Event]
+"""A fact, a statement of it, and the event that makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +99,16 @@ class BeliefReviser:
         """Put the beliefs of a matter as its facts have them."""
         event = self._view.event
         held = self._held(matter, scope)
-        told = self._told(matter, event.scope)
-        if scope != event.scope:
-            told |= self._told(matter, scope)
-        facts = {key: fact for key, fact in told.items() if _is_of(matter, fact)}
-        if beside := told.keys() - facts.keys():
+        told = self._told(matter, scope)
+        theirs = [
+            each for sender in self._view.senders(scope) for each in self._told(matter, sender).values()
+        ]
+        if beside := {each.id for each in (*told.values(), *theirs) if not _is_of(matter, each)}:
             # While a term of a vocabulary had many values, each was a matter of its own.
             held = {key: each for key, each in held.items() if not _rests_within(each, beside)}
-        facts |= self._facts_behind(held, told)
-        drawn = convictions(self._attested(list(facts.values()), scope))
+        own = self._attested([each for each in told.values() if _is_of(matter, each)], scope)
+        sent = self._sent([each for each in theirs if _is_of(matter, each)], scope)
+        drawn = convictions(self._with_voices(own + sent))
         rules = self._view.belief_rules() if drawn else BeliefRules()
         standing = [each for each in drawn if each.posterior.mean >= rules.confidence_floor]
         named = _named(event, scope, standing, held)
@@ -174,11 +180,16 @@ class BeliefReviser:
             if isinstance(each, Belief) and each.stance is not Stance.DEPRECATED
         }
 
-    def _facts_behind(self, beliefs: dict[str, Belief], known: Collection[str]) -> dict[str, Fact]:
-        """The facts of other scopes on which beliefs rest, beside those that are known."""
-        ids = sorted({each.source_id for belief in beliefs.values() for each in belief.evidence} - {*known})
-        found = (self._view.record(each) for each in ids)
-        return {each.id: each for each in found if isinstance(each, Fact) and each.recorded_to is None}
+    def _sent(self, facts: Sequence[Fact], scope: Scope) -> list[_Told]:
+        """What other scopes sent of their facts into one."""
+        sent = travelled(self._view, facts, scope) if facts else []
+        events = self._sources({each.source_id for _, said in sent for each in said})
+        return [
+            (fact, each, events[each.source_id])
+            for fact, said in sent
+            for each in said
+            if each.source_id in events and _bears_on(events[each.source_id], fact, scope)
+        ]
 
     def _queried(self, layer: Layer, scope: Scope, subject: str, predicates: Iterable[str]) -> list[Record]:
         return [
@@ -189,37 +200,47 @@ class BeliefReviser:
             )
         ]
 
-    def _attested(self, facts: Sequence[Fact], scope: Scope) -> list[Attested]:
-        """The facts with what was said of them for this scope to believe."""
+    def _attested(self, facts: Sequence[Fact], scope: Scope) -> list[_Told]:
+        """The facts of a scope with what was said of them there."""
         supports = self._view.standing_supports({fact.id for fact in facts})
         said = {
             fact_id: [s for s in found if s.relation == EXTRACTED_FROM] for fact_id, found in supports.items()
         }
-        handed_over = {
-            (fact_id, s.source_id)
-            for fact_id, found in supports.items()
-            for s in found
-            if s.relation == HANDED_OVER_IN
-        }
         self._leave_out_moved(facts, said)
-        own = self._view.event
-        sources = {each.source_id for found in said.values() for each in found} - {own.id}
-        events = {**(self._view.events(sources) if sources else {}), own.id: own}
-        told = [
+        events = self._sources({each.source_id for found in said.values() for each in found})
+        return [
             (fact, each, events[each.source_id])
             for fact in facts
             for each in said.get(fact.id, ())
             if each.source_id in events and _bears_on(events[each.source_id], fact, scope)
         ]
+
+    def _sources(self, ids: set[str]) -> dict[str, Event]:
+        own = self._view.event
+        return {**(self._view.events(ids - {own.id}) if ids - {own.id} else {}), own.id: own}
+
+    def _with_voices(self, told: Sequence[_Told]) -> list[Attested]:
+        """Facts with what was said of them, by whom among all who speak of the matter."""
         voices = independent(voices_of(source) for _, _, source in told)
-        statements: dict[str, list[Statement]] = {}
+        handed_over = self._handed_over({fact.id for fact, _, _ in told})
+        parts: dict[tuple[str, Instant], tuple[Fact, list[Statement]]] = {}
         for fact, each, source in told:
             is_hearsay_of_it = (fact.id, each.source_id) in handed_over or is_hearsay(
                 source, fact.kind, fact.predicate
             )
             one = _statement(each, source, voices[min(voices_of(source))], is_hearsay=is_hearsay_of_it)
-            statements.setdefault(fact.id, []).append(one)
-        return [Attested(fact, statements[fact.id]) for fact in facts if fact.id in statements]
+            parts.setdefault((fact.id, fact.valid_from), (fact, []))[1].append(one)
+        return [Attested(fact, statements) for fact, statements in parts.values()]
+
+    def _handed_over(self, fact_ids: set[str]) -> set[tuple[str, str]]:
+        """The statements, each with its fact, that stand where somebody else's words may."""
+        supports = self._view.supports_of(fact_ids)
+        return {
+            (fact_id, each.source_id)
+            for fact_id, found in supports.items()
+            for each in found
+            if each.relation == HANDED_OVER_IN
+        }
 
     def _leave_out_moved(self, facts: Sequence[Fact], said: dict[str, list[Support]]) -> None:
         """Drop what supports one fact of a slot and was placed at another since; seldom is there any."""

@@ -27,7 +27,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
     "stated claims": "2",
-    "beliefs": "3",
+    "beliefs": "4",
     "episodes": "2",
     "concepts": "2",
     "search rows": "2",

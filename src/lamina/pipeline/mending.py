@@ -97,13 +97,12 @@ class Mender:
         """The beliefs as they are without the event, in its scope and wherever one rested on what it told."""
         writes = Writes()
         scope = view.event.scope
-        resting = {each.record_id for each in view.dependants_of({f.id for f in _told_by(view, event_id)})}
-        records = [view.record(record_id) for record_id in sorted(resting)]
-        scopes_of_beliefs = [scope, *(each.scope for each in records if isinstance(each, Belief))]
+        cancelled = view.events([event_id]).get(event_id)
+        sent = None if cancelled is None else cancelled.directives.consolidate_into
         for matter in self._matters(view, event_id):
-            for belief_scope in dict.fromkeys(scopes_of_beliefs):
+            for belief_scope in dict.fromkeys([scope, sent or scope]):
                 held = _beliefs(view, matter, belief_scope)
-                scopes = self._scopes_behind(view, held, scope)
+                scopes = dict.fromkeys([scope, belief_scope, *view.senders(belief_scope)])
                 apart = self._derived_apart(view, matter, scopes, gone=event_id)
                 _replace(view, held, _beliefs(apart, matter, belief_scope), apart, writes)
         return writes
@@ -124,12 +123,6 @@ class Mender:
             )
             found[whole if single else replace(whole, words=words_of(fact.object))] = None
         return list(found)
-
-    def _scopes_behind(self, view: View, beliefs: Sequence[Belief], scope: Scope) -> list[Scope]:
-        supports = view.supports_of([belief.id for belief in beliefs])
-        sources = sorted({each.source_id for found in supports.values() for each in found})
-        facts = [view.record(source) for source in sources]
-        return list(dict.fromkeys([scope, *(fact.scope for fact in facts if fact is not None)]))
 
     def _derived_apart(self, view: View, matter: _Matter, scopes: Iterable[Scope], *, gone: str) -> View:
         """A view of what the events that speak of a matter derive, without the cancelled ones."""

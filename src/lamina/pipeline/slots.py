@@ -5,7 +5,7 @@ The usual claim comes last and is placed at the end; any other has the slot's ti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -67,6 +67,38 @@ class SlotPlacer:
             for key, period in found.items()
             if period is not None
         }
+
+    def drawn_from(
+        self, chain: Sequence[Fact], sources: Collection[str], ended: Collection[tuple[str, Instant]]
+    ) -> list[tuple[Fact, set[str]]]:
+        """The facts of a slot and of its denials as they would be had those events alone told of it, each with those that say so. ``ended``
+        are the facts that one of them took back, and when."""
+        placed = sorted(chain, key=lambda each: (is_denial(each), *_valid_order(each)))
+        told = [each for each in self._statements(placed, None, Writes()) if each.source in sources]
+        statements = _ranked([replace(each, external=not each.is_word) for each in told])
+        by_id = {each.id: each for each in placed}
+        endings = [Ending(value_of(by_id[key]), at) for key, at in sorted(ended) if not is_denial(by_id[key])]
+        clocks = _Clocks(statements)
+        found: list[tuple[Fact, set[str]]] = []
+        free = {each.id for each in placed}
+        for period in timeline(statements, endings):
+            said_by = {each.source for each in period.statements}
+            same = [each for each in placed if _said(each) == period.said]
+            base = min(same, key=lambda each: (each.id not in free, each.event_id not in said_by, each.id))
+            fact = replace(
+                _trusted(base, period),
+                # Where what was not sent joined two stretches into one fact, the second is known by what says so.
+                id=base.id if base.id in free else min(said_by),
+                valid_from=period.holds_from,
+                valid_to=period.holds_to,
+                from_offset=clocks.of_start(period),
+                to_offset=clocks.of_end(period, base),
+                superseded_by=None,
+                supersedes=None,
+            )
+            free.discard(base.id)
+            found.append((fact, said_by))
+        return found
 
     def _at_end(self, said: Sequence[Fact], fact: Fact, writes: Writes) -> bool:
         """Place it behind the last value, of which all the facts are given; whether that is its place."""

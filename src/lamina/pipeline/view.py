@@ -224,6 +224,17 @@ class View:
         found = self._store.records.get(event.tenant_id, [record_id], seen_at=event.recorded_at)
         return self._noted(self._pending.as_ended(found[record_id])) if record_id in found else None
 
+    def first(self, record_id: str) -> Record | None:
+        """The version by which a record began."""
+        event = self.event
+        stored = self._store.records.versions(event.tenant_id, record_id)
+        pending = self._pending.versions(event.tenant_id, record_id)
+        return min((*stored, *pending), key=lambda each: each.version, default=None)
+
+    def senders(self, into: Scope) -> list[Scope]:
+        """The other scopes with events that are consolidated into one."""
+        return self._store.log.senders_into(self.event.tenant_id, into)
+
     def query(self, layer: Layer, *, scope: Scope | None = None, limit: int, **where: Any) -> list[Record]:
         """Versions current then, in the event's scope or another; ``where`` are fields of ``RecordQuery``."""
         query = RecordQuery(

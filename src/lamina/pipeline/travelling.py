@@ -1,0 +1,125 @@
+"""Which facts of a scope are there for another one to believe: those that were sent, placed as if nothing else had been told.
+
+A scope sends an event's claims by ``directives.consolidate_into``. In the scope itself the same claims stand among others that were not
+sent, which end them, move them or make them surer; none of that may show elsewhere. So a fact travels as the timeline of the sent
+statements has it. Words that may be somebody else's, and what an assistant says of people, do not travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from lamina.kernel.events import Event
+from lamina.kernel.records import Fact, Support
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.pipeline.hearsay import is_assistants, is_hearsay
+from lamina.pipeline.matters import chain_of
+from lamina.pipeline.slots import SlotPlacer
+from lamina.pipeline.view import (
+    CORRECTED_BY,
+    DONE_BY,
+    EXTRACTED_FROM,
+    HANDED_OVER_IN,
+    MOVED_BY,
+    TAKEN_BACK_BY,
+    View,
+)
+
+__all__ = ["Travelled", "travelled"]
+
+_ENDS = (TAKEN_BACK_BY, DONE_BY, CORRECTED_BY, MOVED_BY)
+
+Travelled = tuple[Fact, Sequence[Support]]
+"""A fact as another scope may know it, and the statements behind it."""
+
+
+def travelled(view: View, facts: Sequence[Fact], into: Scope) -> list[Travelled]:
+    """The facts of other scopes that were sent into one."""
+    supports = view.standing_supports({fact.id for fact in facts})
+    sources = {each.source_id for found in supports.values() for each in found}
+    known = {**view.events(sources - {view.event.id}), view.event.id: view.event}
+    sent = {key for key in sources if key in known and known[key].directives.consolidate_into == into}
+    if not sent:
+        return []
+    chains: dict[tuple[Scope, str], list[Fact]] = {}
+    found: list[Travelled] = []
+    for fact in facts:
+        said = supports.get(fact.id, [])
+        if fact.slot is not None:
+            chains.setdefault((fact.scope, chain_of(fact)), []).append(fact)
+        elif alone := _alone(view, fact, said, known, sent):
+            found.append(alone)
+    for chain in chains.values():
+        found += _of_slot(view, chain, supports, known, sent)
+    return sorted(found, key=lambda each: (each[0].id, each[0].valid_from))
+
+
+def _of_slot(
+    view: View,
+    chain: Sequence[Fact],
+    supports: dict[str, list[Support]],
+    known: dict[str, Event],
+    sent: Collection[str],
+) -> list[Travelled]:
+    rows = {
+        (each.record_id, each.source_id): each
+        for fact in chain
+        for each in supports.get(fact.id, ())
+        if each.relation == EXTRACTED_FROM
+        and each.source_id in sent
+        and _may_travel(fact, each.source_id, supports, known)
+    }
+    ended = {
+        (fact.id, each.ordinal)
+        for fact in chain
+        for each in supports.get(fact.id, ())
+        if each.relation in _ENDS and each.source_id in sent
+    }
+    drawn = SlotPlacer(view).drawn_from(chain, {source for _, source in rows}, ended)
+    found: list[Travelled] = []
+    for fact, told_by in drawn:
+        by_source = {source: row for (_, source), row in sorted(rows.items()) if source in told_by}
+        found.append((fact, [by_source[key] for key in sorted(by_source)]))
+    return found
+
+
+def _alone(
+    view: View, fact: Fact, said: Sequence[Support], known: dict[str, Event], sent: Collection[str]
+) -> Travelled | None:
+    """A fact that competes with none: from the first of what was sent, and ended by what was sent alone."""
+    supports = {fact.id: list(said)}
+    rows = [
+        each
+        for each in said
+        if each.relation == EXTRACTED_FROM
+        and each.source_id in sent
+        and _may_travel(fact, each.source_id, supports, known)
+    ]
+    if not rows:
+        return None
+    first = view.first(fact.id)
+    ends: list[Instant] = [each.ordinal for each in said if each.relation in _ENDS and each.source_id in sent]
+    until = None if first is None else first.valid_to
+    if ends and (until is None or min(ends) < until):
+        until = min(ends)
+    begins = min(each.ordinal for each in rows)
+    words = [each for each in rows if not is_hearsay(known[each.source_id], fact.kind, fact.predicate)]
+    shown = replace(
+        fact,
+        valid_from=begins,
+        valid_to=None if until is None else max(until, begins + 1),
+        confidence=max(each.weight for each in words or rows),
+        external=not words,
+    )
+    return shown, rows
+
+
+def _may_travel(
+    fact: Fact, source_id: str, supports: dict[str, list[Support]], known: dict[str, Event]
+) -> bool:
+    handed_over = any(
+        each.source_id == source_id and each.relation == HANDED_OVER_IN for each in supports.get(fact.id, ())
+    )
+    return not handed_over and not is_assistants(known[source_id], fact.kind, fact.predicate)
