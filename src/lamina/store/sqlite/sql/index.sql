@@ -38,8 +38,8 @@ SELECT (SELECT changes FROM index_change WHERE tenant_id = ?1 AND scope = ?2),
 SELECT e.* FROM (
   SELECT j.position FROM json_each(?3) AS s CROSS JOIN job AS j
   WHERE j.tenant_id = ?1 AND j.scope = ?2 AND j.stage = s.value AND j.position > ?4
-  ORDER BY j.position DESC LIMIT ?5) AS w
-CROSS JOIN event AS e ON e.tenant_id = ?1 AND e.position = w.position
+  ORDER BY j.position DESC LIMIT ?5) AS wanted
+CROSS JOIN event AS e ON e.tenant_id = ?1 AND e.position = wanted.position
 WHERE e.scope = ?2 AND e.cancelled_after IS NULL ORDER BY e.position;
 
 -- name: texts_after

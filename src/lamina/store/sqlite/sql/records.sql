@@ -201,8 +201,8 @@ ORDER BY source_id, record_id;
 -- As resting_on, and what rests on that in turn, in at most ?3 steps.
 WITH RECURSIVE above (source_id, record_id, step) AS (
   SELECT s.source_id, s.record_id, 1
-  FROM json_each(?2) AS w CROSS JOIN support AS s INDEXED BY support_source
-  WHERE s.tenant_id = ?1 AND s.source_id = w.value
+  FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+  WHERE s.tenant_id = ?1 AND s.source_id = wanted.value
   UNION
   SELECT s.source_id, s.record_id, a.step + 1
   FROM above AS a CROSS JOIN support AS s INDEXED BY support_source
@@ -213,8 +213,8 @@ SELECT DISTINCT source_id, record_id FROM above ORDER BY source_id, record_id;
 -- As resting_above, of what was known by ?4.
 WITH RECURSIVE above (source_id, record_id, step) AS (
   SELECT s.source_id, s.record_id, 1
-  FROM json_each(?2) AS w CROSS JOIN support AS s INDEXED BY support_source
-  WHERE s.tenant_id = ?1 AND s.source_id = w.value AND s.recorded_at <= ?4
+  FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+  WHERE s.tenant_id = ?1 AND s.source_id = wanted.value AND s.recorded_at <= ?4
   UNION
   SELECT s.source_id, s.record_id, a.step + 1
   FROM above AS a CROSS JOIN support AS s INDEXED BY support_source
