@@ -30,6 +30,7 @@ from lamina.recall.layers.requests import View
 from lamina.recall.layers.results import TraversedScope
 from lamina.recall.layers.words import phrases_of, seen_from
 from lamina.recall.naming import Called, Names, Naming, called
+from lamina.recall.newer import newer_answers
 from lamina.recall.pack import MMR_LAMBDA, Item, Packed, diversify, pack
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
@@ -249,8 +250,10 @@ class Recalling:
         )
         supersession = superseded_among(plan, ids, derived.read, self._store.records, shown)
         trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
+        newer = newer_answers(pool, ranked, plan) if plan.block is not None else {}
+        trail.note("newer", marked=len(newer))
         values, behind_them = self._values(
-            plan, best, more, supersession, derived, shown, explained=explained
+            plan, best, more, supersession, derived, shown, newer, explained=explained
         )
         return _Found(values, behind_them, pool, ranked, derived, shown)
 
@@ -262,6 +265,7 @@ class Recalling:
         supersession: Supersession,
         derived: DerivedLayers,
         shown: Shown,
+        answered_anew: Mapping[str, MayHaveChanged],
         *,
         explained: bool,
     ) -> tuple[dict[Layer, list[Held]], list[Held]]:
@@ -291,7 +295,8 @@ class Recalling:
             if explained:
                 scored_event = found.get(each.event.id)
                 signals = {**(scored_event.contributions if scored_event else {}), **each.added}
-            one = Held(each.event, each.score, signals, each.superseded, each.needs)
+            anew = answered_anew.get(each.event.id) if each.superseded is None else None
+            one = Held(each.event, each.score, signals, each.superseded, each.needs, changed=anew)
             held[each.event.id in first].append(one)
         limit = plan.limits.get(Layer.EVENTS, 0)
         if Layer.EVENTS in values:
