@@ -18,6 +18,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
+from lamina.recall.answerable import ANSWERABLE_FROM, answer_strength
 from lamina.recall.changed import Changes, changes_of
 from lamina.recall.compose import compose, disputed
 from lamina.recall.derived import DerivedLayers, DerivedRecords
@@ -37,7 +38,7 @@ from lamina.recall.recent import PackKey, RecentPacks
 from lamina.recall.render import Block, change_mark, line_of, render_block
 from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
 from lamina.recall.retrieve import EventPool, Retriever
-from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
+from lamina.recall.score import RECORD_WEIGHTS, ScoredEvent, evidence_strength, score_events
 from lamina.recall.stream import as_stream
 from lamina.recall.superseded import (
     Placed,
@@ -381,7 +382,9 @@ class Recalling:
         trail: Trail,
     ) -> Pack:
         shown = found.shown
-        strength = found.strength(plan)
+        strength = answer_strength(
+            found.pool, plan, found.ranked, found.derived.by_layer.get(Layer.FACTS, [])
+        )
         there = [*chain(*packed.chosen.values()), *chain(*lines.values())]
         ids = list(dict.fromkeys(item.id for item in there))
         supports = shown.supports_of(ids)
