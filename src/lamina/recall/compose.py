@@ -8,6 +8,7 @@ they were named or the question is of a time or a topic.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from lamina.kernel.records import Fact, Layer
@@ -36,7 +37,10 @@ def compose(
     events = _fitting(said, left, beside)
     beside = _sides_together(beside)
     there = {item.id for item in (*events, *beside)}
-    shown = [*events, *(item for item in beside if not item.needs or item.needs & there)]
+    shown = [
+        *(_pointing(item, there) for item in events),
+        *(item for item in beside if not item.needs or item.needs & there),
+    ]
     return {layer: [item for item in shown if item.layer is layer] for layer in candidates}
 
 
@@ -74,6 +78,12 @@ def _sides_together(items: Sequence[Item]) -> list[Item]:
         ordered |= {fact.id: facts[fact.id] for fact in group}
         ordered.setdefault(item.id, item)
     return list(ordered.values())
+
+
+def _pointing(event: Item, there: Collection[str]) -> Item:
+    """An event that may have changed says so beside the turn that says it, and nowhere else."""
+    changed = event.changed
+    return event if changed is None or changed.event_id in there else replace(event, changed=None)
 
 
 def _adds(item: Item, told_by: Collection[str]) -> bool:

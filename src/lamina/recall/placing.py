@@ -92,11 +92,13 @@ def place(
     of_events: Candidates,
     supersession: Supersession,
     displayed: Displayed,
+    answered_anew: Mapping[str, MayHaveChanged],
     quarantined: Callable[[str], tuple[str, ...]],
     *,
     explained: bool,
 ) -> Answers:
-    """The values of each layer; ``quarantined`` are the reasons that keep an event out, with ``explained`` the parts of each score."""
+    """The values of each layer; ``answered_anew`` has by their ids the turns that may have changed, ``quarantined`` gives the reasons that
+    keep an event out. With ``explained`` they have the parts of each score."""
     scored = {one.record_id: one for one in (*of_events.best, *of_events.more)}
     changes, derived = displayed.changes, displayed.derived
     placed = put_right({i: one.score for i, one in scored.items()}, supersession, displayed.events, plan)
@@ -113,7 +115,8 @@ def place(
         if explained:
             own = scored.get(each.event.id)
             signals = {**(own.contributions if own else {}), **each.added}
-        one = Held(each.event, each.score, signals, each.superseded, each.needs)
+        anew = answered_anew.get(each.event.id) if each.superseded is None else None
+        one = Held(each.event, each.score, signals, each.superseded, each.needs, changed=anew)
         if reasons := quarantined(each.event.id):
             one = one._replace(quarantined=reasons, mark=QUARANTINE_MARK)
         held[each.event.id in first].append(one)

@@ -15,6 +15,7 @@ from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
+from lamina.recall.answerable import ANSWERABLE_FROM, answer_strength
 from lamina.recall.compose import compose
 from lamina.recall.deadline import NEVER, Deadline
 from lamina.recall.derived import rank_derived
@@ -29,6 +30,7 @@ from lamina.recall.layers.results import TraversedScope
 from lamina.recall.layers.words import phrases_of, seen_from
 from lamina.recall.lines import items_of
 from lamina.recall.naming import Called, Names, Naming, called
+from lamina.recall.newer import newer_answers
 from lamina.recall.pack import MMR_LAMBDA, Item, pack
 from lamina.recall.placing import Answers, Held, candidates, place, ranked_max
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
@@ -36,7 +38,7 @@ from lamina.recall.recent import PackKey, RecentPacks
 from lamina.recall.render import render_block
 from lamina.recall.requests import Answerable, Pack, Provenance, Recall
 from lamina.recall.retrieve import Retriever
-from lamina.recall.score import ANSWERABLE_FROM, RECORD_WEIGHTS, evidence_strength, score_events
+from lamina.recall.score import RECORD_WEIGHTS, evidence_strength, score_events
 from lamina.recall.stream import as_stream
 from lamina.recall.superseded import superseded_among
 from lamina.recall.weights import DEFAULT
@@ -57,10 +59,12 @@ class Remembrance(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """What a plan came to: what answers, how strongly the best of it speaks to the question, what explains it, and what was kept out."""
+    """What a plan came to: what answers, how strongly the best of it speaks to the question and for there being an answer, what explains
+    it, and what was kept out."""
 
     answers: Answers
     strength: float
+    answerable: float
     links: Links
     kept_out: Mapping[str, Sequence[str]]
     partial: bool
@@ -196,11 +200,15 @@ class Recalling:
         trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
         displayed = gathering.displayed(turns.ids, supersession, derived)
         trail.note("read_displayed", events=len(displayed.events))
-        answers = place(plan, turns, supersession, displayed, pool.quarantined, explained=explained)
+        newer = newer_answers(pool, ranked, plan) if plan.block is not None else {}
+        trail.note("newer", marked=len(newer))
+        answers = place(plan, turns, supersession, displayed, newer, pool.quarantined, explained=explained)
         kept_out = {each: pool.quarantined(each) for each in pool.kept_out} | dict(derived.kept_out)
         trail.note("quarantine", included=plan.include_quarantined, left_out=len(kept_out))
-        strength = evidence_strength(pool, plan, ranked, derived.by_layer.get(Layer.FACTS, ()))
-        return _Chosen(answers, strength, displayed.links, kept_out, pool.partial)
+        facts = derived.by_layer.get(Layer.FACTS, ())
+        strength = evidence_strength(pool, plan, ranked, facts)
+        answerable = answer_strength(pool, plan, ranked, facts)
+        return _Chosen(answers, strength, answerable, displayed.links, kept_out, pool.partial)
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
         trail = Trail.begin()
@@ -241,8 +249,8 @@ class Recalling:
             context_tokens=block.tokens,
             layers=layers_view(request, packed.chosen, chosen.links),
             abstain=Answerable(
-                answerable=chosen.strength >= ANSWERABLE_FROM,
-                best_score=chosen.strength,
+                answerable=chosen.answerable >= ANSWERABLE_FROM,
+                best_score=chosen.answerable,
                 threshold=ANSWERABLE_FROM,
             ),
             provenance=Provenance(trail=trail.phases, citations=cited, markers=dict(block.markers)),

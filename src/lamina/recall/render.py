@@ -197,11 +197,28 @@ class Block:
 def render_block(chosen: Mapping[Layer, Sequence[Item]], mode: CitationMode) -> Block:
     """The lines of the chosen items, by layer; a belief that says what a fact above it says has none. Facts that may have changed
     stand behind what was said, each with the turn that says so."""
-    markers: dict[str, str] = {}
-    of_item: dict[str, str] = {}
-    sections: list[str] = []
+    sections = _by_section(chosen)
+    items = [item for _, found in sections for item in found]
+    marker_of = {item.id: f"[{place}]" for place, item in enumerate(items, start=1)}
+    markers = {marker: item_id for item_id, marker in marker_of.items()}
+    inline = mode == "inline_with_markers"
+    texts: list[str] = []
+    for title, found in sections:
+        lines = []
+        for item in found:
+            turn = marker_of.get(item.changed.event_id) if inline and item.changed is not None else None
+            line = f"- {item.line}{change_mark(item.changed, turn)}"
+            lines.append(f"{line} {marker_of[item.id]}" if inline else line)
+        texts.append("\n".join([f"{title}:", *lines]))
+    if mode == "block_at_end" and markers:
+        texts.append("\n".join(["Sources:", *(f"{marker} {item_id}" for marker, item_id in markers.items())]))
+    tokens = sum(item.tokens for item in items)
+    return Block("\n\n".join(texts), {} if mode == "none" else markers, tokens)
+
+
+def _by_section(chosen: Mapping[Layer, Sequence[Item]]) -> list[tuple[str, list[Item]]]:
     claims = {_claim(item.value) for item in chosen.get(Layer.FACTS, ())}
-    tokens = 0
+    sections = []
     for layer, title in _SECTIONS_WITH_CHANGES:
         items = list(chosen.get(layer, ()))
         if layer is Layer.FACTS:
@@ -210,23 +227,9 @@ def render_block(chosen: Mapping[Layer, Sequence[Item]], mode: CitationMode) -> 
             items.sort(key=_when)
         if layer is Layer.BELIEFS:
             items = [item for item in items if _claim(item.value) not in claims]
-        if not items:
-            continue
-        lines = []
-        for item in items:
-            marker = f"[{len(markers) + 1}]"
-            markers[marker], of_item[item.id] = item.id, marker
-            tokens += item.tokens
-            inline = mode == "inline_with_markers"
-            turn = of_item.get(item.changed.event_id) if inline and item.changed is not None else None
-            line = f"- {item.line}{change_mark(item.changed, turn)}"
-            lines.append(f"{line} {marker}" if inline else line)
-        sections.append("\n".join([f"{title}:", *lines]))
-    if mode == "block_at_end" and markers:
-        sections.append(
-            "\n".join(["Sources:", *(f"{marker} {item_id}" for marker, item_id in markers.items())])
-        )
-    return Block("\n\n".join(sections), {} if mode == "none" else markers, tokens)
+        if items:
+            sections.append((title, items))
+    return sections
 
 
 _SECTIONS_WITH_CHANGES: Final = tuple(

@@ -1,7 +1,7 @@
 """Scoring: events by the fitted line of signals, derived records by the contract's blend.
 
 Pure functions. An event's ``score`` is relative to the best of its pool, in (0, 1]; a record's is a weighted mean
-in [0, 1]. Whether there is an answer at all is judged apart, on figures that compare across questions.
+in [0, 1]. Whether there is an answer at all is judged elsewhere (``answerable.py``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from lamina.recall.retrieve import EventPool
 from lamina.recall.signals import QuestionFeatures
 
 __all__ = [
-    "ANSWERABLE_FROM",
     "EVIDENCE_TOP",
     "RECORD_WEIGHTS",
     "TEMPERATURE",
@@ -40,9 +39,6 @@ RECORD_WEIGHTS: Final[Mapping[str, float]] = {
     "confidence": 0.1,
 }
 """The contract's default shape (seed 002, section 9)."""
-
-ANSWERABLE_FROM: Final = 0.5
-"""Below this strength of the best evidence, memory seems not to hold an answer."""
 
 TEMPERATURE: Final = 2.0
 """So much more on the line of signals makes an event's score e times as high."""
