@@ -49,7 +49,12 @@ def test_an_event_comes_back_as_it_was_given(store: Store) -> None:
             labels=("x", "y"),
         ),
         directives=Directives(
-            extract=("facts",), consolidate_into=BOB, confidence_floor=0.25, belief_ttl_us=7, embed="none"
+            extract=("facts",),
+            consolidate_into=BOB,
+            consolidate_only=("Acme", "lives_in"),
+            confidence_floor=0.25,
+            belief_ttl_us=7,
+            embed="none",
         ),
         batch_id="batch_1",
     )
@@ -588,3 +593,17 @@ def test_a_session_is_listed_page_by_page_in_either_order(store: Store, ascendin
             break
         found += page
     assert found == wanted
+
+
+# ---- who sends where
+
+
+def test_the_scopes_that_send_into_one_are_told_once_each(store: Store) -> None:
+    team = Scope("ws:team")
+    into = Directives(consolidate_into=team)
+    for scope, directives in ((BOB, into), (ALICE, into), (BOB, into), (ALICE, Directives()), (team, into)):
+        append(store, "sent", scope=scope, directives=directives)
+    append(store, "elsewhere", scope=ALICE, tenant_id="other", directives=into)
+    assert store.log.senders_into(TENANT, team) == sorted([ALICE, BOB])
+    assert store.log.senders_into("other", team) == [ALICE]
+    assert store.log.senders_into(TENANT, ALICE) == []

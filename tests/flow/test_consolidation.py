@@ -22,14 +22,21 @@ PARTIES = {"ana": Party("user:ana", "user", "Ana"), "bob": Party("user:bob", "us
 
 
 def tell(
-    memory: Memory, text: str, day: int, who: str = "ana", *, scope: Scope = ANA, into: Scope | None = TEAM
+    memory: Memory,
+    text: str,
+    day: int,
+    who: str = "ana",
+    *,
+    scope: Scope = ANA,
+    into: Scope | None = TEAM,
+    only: tuple[str, ...] | None = None,
 ) -> Event:
     memory.clock.at += 1_000_000
     party = PARTIES[who]
     (event,) = append(
         memory.store, text, content={"kind": "message", "role": "user", "text": text}, scope=scope,
         context=Context(observed_at=START + day * DAY), caller=party.id, observed_actor=party, subject=party,
-        origin=Origin(party.id, "http", Trust.PRINCIPAL), directives=Directives(consolidate_into=into),
+        origin=Origin(party.id, "http", Trust.PRINCIPAL), directives=Directives(consolidate_into=into, consolidate_only=only),
     )  # fmt: skip
     return event
 
@@ -101,6 +108,19 @@ def test_words_that_may_be_somebody_elses_do_not_travel(make_memory: MakeMemory)
     tell(memory, "I work at Fernhill.\nBoss: I live in Quito.", 3)
     memory.derive()
     assert [(p, o) for _, p, o, *_ in told(memory)] == [("works_at", "Fernhill")]
+
+
+def test_the_sender_chooses_which_claims_travel(make_memory: MakeMemory) -> None:
+    memory = make_memory()
+    tell(
+        memory,
+        "I work at Fernhill. I live in Leipzig. I am allergic to peanuts.",
+        3,
+        only=("Fernhill", "lives_in"),
+    )
+    memory.derive()
+    assert [(p, o) for _, p, o, *_ in told(memory)] == [("lives_in", "Leipzig"), ("works_at", "Fernhill")]
+    assert len(beliefs(memory, ANA)) == 3
 
 
 STORY = (

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from lamina.kernel.ids import Prefix
-from lamina.kernel.records import ObjectValue, Stance, Subject
+from lamina.kernel.records import Evidence, ObjectValue, Stance, Subject
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, instant
 from lamina.store.ports.writes import Closing
+
+ALICE = Scope("org:acme/user:alice")
 
 SCOPE = "org:acme/user:alice"
 NOON = instant("2026-05-13T12:00:00Z")
@@ -232,6 +235,37 @@ def test_a_deleted_belief_is_gone_and_was_there(world: Any) -> None:
         assert world.refused(path) == (410, "RESOURCE_DELETED")
     assert world.get(f"/v1/beliefs/{belief.id}", as_of="2026-04-15")["confidence"] == 0.9
     assert world.refused(f"/v1/beliefs/{world.id(Prefix.BELIEF, 'none')}") == (404, "NOT_FOUND")
+
+
+def test_what_rests_in_closed_scopes_is_counted_and_not_named(world: Any) -> None:
+    team = Scope("ws:launch")
+    event, fact = world.event("I earn 90,000 euros"), world.fact()
+    other = world.fact("other")
+    evidence = (Evidence(fact.id, 0.9, "supports"), Evidence(other.id, 0.4, "against"))
+    belief = world.belief(scope=team, evidence=evidence)
+    supports = [
+        world.support(fact.id, event.id),
+        world.support(belief.id, fact.id, weight=0.9, relation="supported_by"),
+        world.support(belief.id, other.id, weight=0.4, relation="contradicted_by", polarity="against"),
+    ]
+    world.land(fact, other, belief, supports=supports)
+    whole = world.get("/v1/beliefs/why", belief_id=belief.id)
+    assert whole["support_graph"]["denied"] == []
+    world.policy.deny("scope.read.local", ALICE)
+    why = world.get("/v1/beliefs/why", belief_id=belief.id)
+    assert why["support_graph"] == {
+        "nodes": [],
+        "edges": [],
+        "truncated": False,
+        "denied": [
+            {"denied": True, "type": "fact", "polarity": side, "item_count": 1, "denied_reason": "scope"}
+            for side in ("against", "supports")
+        ],
+    }
+    assert why["narrative"].endswith("from 2 supports, 2 of them in scopes that you may not read.")
+    assert world.get(f"/v1/why/{belief.id}")["support_graph"] == why["support_graph"]
+    said = str([why, world.get(f"/v1/why/{belief.id}")])
+    assert not any(hidden in said for hidden in (fact.id, other.id, event.id, ALICE, "90,000"))
 
 
 def test_why_walks_down_to_the_events(world: Any) -> None:

@@ -138,10 +138,12 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directives:
-    """What the caller wants done with the event. None means the default of the deployment."""
+    """What the caller wants done with the event. None means the default of the deployment. ``consolidate_only`` are names and
+    predicates: of its claims only those go into ``consolidate_into`` that have one of them; all without."""
 
     extract: tuple[str, ...] | None = None
     consolidate_into: Scope | None = None
+    consolidate_only: tuple[str, ...] | None = None
     confidence_floor: float = 0.0
     belief_ttl_us: int | None = None
     embed: Literal["eager", "lazy", "none"] = "eager"

@@ -13,12 +13,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from lamina.kernel.belief_rules import BeliefRules
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
-from lamina.kernel.records import Author, Belief, Fact, Layer, Loop, Record, Stance, Support, claim_key_of
+from lamina.kernel.records import (
+    Author,
+    Belief,
+    Evidence,
+    Fact,
+    Layer,
+    Loop,
+    Record,
+    Stance,
+    Support,
+    claim_key_of,
+)
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.deletions import deletion_of
@@ -108,7 +119,7 @@ class BeliefReviser:
             held = {key: each for key, each in held.items() if not _rests_within(each, beside)}
         own = self._attested([each for each in told.values() if _is_of(matter, each)], scope)
         sent = self._sent([each for each in theirs if _is_of(matter, each)], scope)
-        drawn = convictions(self._with_voices(own + sent))
+        drawn = [_by_records(each) for each in convictions(self._with_voices(own + sent))]
         rules = self._view.belief_rules() if drawn else BeliefRules()
         standing = [each for each in drawn if each.posterior.mean >= rules.confidence_floor]
         named = _named(event, scope, standing, held)
@@ -230,7 +241,13 @@ class BeliefReviser:
             )
             one = _statement(each, source, voices[min(voices_of(source))], is_hearsay=is_hearsay_of_it)
             parts.setdefault((fact.id, fact.valid_from), (fact, []))[1].append(one)
-        return [Attested(fact, statements) for fact, statements in parts.values()]
+        found: list[Attested] = []
+        stretches = Counter[str]()
+        for fact, statements in parts.values():
+            stretches[fact.id] += 1
+            own = fact if stretches[fact.id] == 1 else replace(fact, id=f"{fact.id}#{stretches[fact.id]}")
+            found.append(Attested(own, statements))
+        return found
 
     def _handed_over(self, fact_ids: set[str]) -> set[tuple[str, str]]:
         """The statements, each with its fact, that stand where somebody else's words may."""
@@ -255,6 +272,19 @@ class BeliefReviser:
             if max(counts.values(), default=0) > 1:
                 for fact_id, sources in SlotPlacer(self._view).sources_of(chain).items():
                     said[fact_id] = [each for each in said[fact_id] if each.source_id in sources]
+
+
+def _by_records(drawn: Conviction) -> Conviction:
+    """A conviction with the records of its facts: one record may stand for several stretches."""
+    weights: dict[tuple[str, Literal["supports", "against"]], float] = {}
+    for each in drawn.evidence:
+        key = (each.source_id.partition("#")[0], each.polarity)
+        weights[key] = max(weights.get(key, 0.0), each.weight)
+    return replace(
+        drawn,
+        facts=[replace(fact, id=fact.id.partition("#")[0]) for fact in drawn.facts],
+        evidence=tuple(Evidence(key, weight, side) for (key, side), weight in weights.items()),
+    )
 
 
 def _is_of(matter: _Matter, fact: Fact) -> bool:

@@ -254,13 +254,16 @@ def _stream(event_id: str) -> str:
     return f"/v1/lifecycle/stream?event_id={event_id}"
 
 
+_LATER: Final = frozenset({"observed_offset", "consolidate_only"})
+
+
 def _fields_of(value: Any) -> Any:  # Any: a part of an item
-    """The fields of a part; a time is its instant and an offset that nobody gave is no field, as in keys of releases without them."""
+    """The fields of a part; a time is its instant, and what earlier releases did not have is no field where nobody gave it: keys of theirs still hold."""
     if isinstance(value, LocalTime):
         return value.at
     fields = vars(value)
-    if fields.get("observed_offset", 0) is None:
-        return {name: each for name, each in fields.items() if name != "observed_offset"}
+    if any(fields.get(name, 0) is None for name in _LATER):
+        return {name: each for name, each in fields.items() if each is not None or name not in _LATER}
     return fields
 
 

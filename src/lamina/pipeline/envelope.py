@@ -160,9 +160,22 @@ class EnvelopeDirectives(Request):
 
     extract: list[Literal["facts", "entities", "beliefs", "episodes", "concepts"]] | None = None
     consolidate_into: ScopePath | None = None
+    consolidate_only: (
+        Annotated[
+            list[Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX)]],
+            Field(min_length=1, max_length=limits.LABELS_MAX),
+        ]
+        | None
+    ) = None
     confidence_floor: Annotated[float, Field(ge=0, le=1)] = 0.0
     ttl_for_belief_layer: DurationText | None = None
     embed: Literal["eager", "lazy", "none"] | None = None
+
+    @model_validator(mode="after")
+    def _chooses_what_is_sent(self) -> EnvelopeDirectives:
+        if self.consolidate_only is not None and self.consolidate_into is None:
+            raise ValueError("consolidate_only says what goes into consolidate_into, which is missing")
+        return self
 
     @field_validator("ttl_for_belief_layer")
     @classmethod
@@ -361,6 +374,7 @@ def _directives(given: EnvelopeDirectives | None) -> Directives:
     return Directives(
         extract=None if given.extract is None else tuple(given.extract),
         consolidate_into=Scope(given.consolidate_into) if given.consolidate_into else None,
+        consolidate_only=None if given.consolidate_only is None else tuple(given.consolidate_only),
         confidence_floor=given.confidence_floor,
         belief_ttl_us=duration_us(ttl) if ttl else None,
         embed=given.embed or "eager",

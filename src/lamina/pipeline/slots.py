@@ -87,8 +87,6 @@ class SlotPlacer:
             base = min(same, key=lambda each: (each.id not in free, each.event_id not in said_by, each.id))
             fact = replace(
                 _trusted(base, period),
-                # Where what was not sent joined two stretches into one fact, the second is known by what says so.
-                id=base.id if base.id in free else min(said_by),
                 valid_from=period.holds_from,
                 valid_to=period.holds_to,
                 from_offset=clocks.of_start(period),
@@ -96,6 +94,7 @@ class SlotPlacer:
                 superseded_by=None,
                 supersedes=None,
             )
+            # What was not sent may have joined two stretches into one fact: that is both of them then.
             free.discard(base.id)
             found.append((fact, said_by))
         return found

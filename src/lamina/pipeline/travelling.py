@@ -2,7 +2,7 @@
 
 A scope sends an event's claims by ``directives.consolidate_into``. In the scope itself the same claims stand among others that were not
 sent, which end them, move them or make them surer; none of that may show elsewhere. So a fact travels as the timeline of the sent
-statements has it. Words that may be somebody else's, and what an assistant says of people, do not travel.
+statements has it. Words that may be somebody else's, and what an assistant says of people, do not travel; nor does what ``directives.consolidate_only`` does not name.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from lamina.kernel.events import Event
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+from lamina.language.entities import normalise_name
 from lamina.pipeline.hearsay import is_assistants, is_hearsay
-from lamina.pipeline.matters import chain_of
+from lamina.pipeline.matters import chain_of, words_of
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.view import (
     CORRECTED_BY,
@@ -122,4 +123,10 @@ def _may_travel(
     handed_over = any(
         each.source_id == source_id and each.relation == HANDED_OVER_IN for each in supports.get(fact.id, ())
     )
-    return not handed_over and not is_assistants(known[source_id], fact.kind, fact.predicate)
+    if handed_over or is_assistants(known[source_id], fact.kind, fact.predicate):
+        return False
+    only = known[source_id].directives.consolidate_only
+    if only is None:
+        return True
+    named = {normalise_name(fact.subject.name), words_of(fact.object)}
+    return any(each == fact.predicate or normalise_name(each) in named for each in only)

@@ -185,12 +185,25 @@ class WhyEdge(Result):
     relation: str
 
 
+class DeniedSupport(Result):
+    """What a belief rests on in scopes that the caller may not read: how many records speak for it, or against it, and the tier that
+    denies them. Nothing says which records these are, or where."""
+
+    denied: Literal[True]
+    type: str
+    polarity: Literal["supports", "against"]
+    item_count: int
+    denied_reason: str
+
+
 class SupportGraph(Result):
-    """What the record rests on, nearest first; ``truncated`` says that there is more than is shown."""
+    """What the record rests on, nearest first; ``truncated`` says that there is more than is shown, ``denied`` what the caller may
+    not read."""
 
     nodes: list[WhyNode]
     edges: list[WhyEdge]
     truncated: bool
+    denied: list[DeniedSupport] = Field(default_factory=list)
 
 
 class WhyRecord(Result):

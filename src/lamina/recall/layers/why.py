@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lamina import limits
+from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import day_text
-from lamina.kernel.operations import Answer, Call
+from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import (
     Belief,
     Claim,
@@ -27,7 +29,7 @@ from lamina.kernel.views.parts import kind_of, supports_held
 from lamina.recall.layers.claims import held_belief, with_tensions
 from lamina.recall.layers.reading import counting, one_seen_at
 from lamina.recall.layers.requests import WhyRequest
-from lamina.recall.layers.results import SupportGraph, Why, WhyEdge, WhyNode
+from lamina.recall.layers.results import DeniedSupport, SupportGraph, Why, WhyEdge, WhyNode
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
@@ -45,6 +47,7 @@ class GraphWalk:
     weights: dict[str, float] = field(default_factory=dict)
     edges: list[WhyEdge] = field(default_factory=list)
     truncated: bool = False
+    denied: list[DeniedSupport] = field(default_factory=list)
 
     def read(self, store: Store, tenant_id: str, seen_at: Instant | None) -> dict[str, Record | Event]:
         """What was reached, without the words of what was cancelled."""
@@ -79,8 +82,10 @@ class BeliefReasons:
         summaries = {node.id: node.summary for node in nodes if node.summary is not None}
         result = Why(
             belief=view,
-            support_graph=SupportGraph(nodes=nodes, edges=walk.edges, truncated=walk.truncated),
-            narrative=_narrative(belief, view, summaries, found),
+            support_graph=SupportGraph(
+                nodes=nodes, edges=walk.edges, truncated=walk.truncated, denied=walk.denied
+            ),
+            narrative=_narrative(belief, view, summaries, found, walk.denied),
         )
         return Answer(result)
 
@@ -96,6 +101,8 @@ def walked(store: Store, root: Record, call: Call, seen_at: Instant | None) -> G
         if depth == 0:
             held = supports_held(root, supports.get(root.id, ()))
             supports = {root.id: counting(store.records, root, held) if isinstance(root, Belief) else held}
+            if isinstance(root, Belief):
+                walk.denied = _denied(store, root, call, {each.source_id for each in supports[root.id]})
         reached: list[str] = []
         for record_id in frontier:
             for support in _strongest_first(supports.get(record_id, ())):
@@ -115,6 +122,21 @@ def walked(store: Store, root: Record, call: Call, seen_at: Instant | None) -> G
             return walk
     walk.truncated = True
     return walk
+
+
+def _denied(store: Store, belief: Belief, call: Call, shown: Collection[str]) -> list[DeniedSupport]:
+    """The evidence of a belief that lies in scopes that the caller may not read, counted."""
+    hidden = {each.source_id: each.polarity for each in belief.evidence if each.source_id not in shown}
+    scopes = store.records.scopes_of(belief.tenant_id, hidden)
+    counted = Counter(
+        (kind_of(key), hidden[key], call.permits.tier_of(Grant(Capability.SCOPE_READ_LOCAL, scope)))
+        for key, scope in scopes.items()
+        if not call.may_read(scope)
+    )
+    return [
+        DeniedSupport(denied=True, type=kind, polarity=polarity, item_count=count, denied_reason=tier)
+        for (kind, polarity, tier), count in sorted(counted.items())
+    ]
 
 
 def _strongest_first(supports: Sequence[Support]) -> list[Support]:
@@ -167,7 +189,11 @@ def _said(value: ObjectValue) -> str:
 
 
 def _narrative(
-    belief: Belief, view: BeliefView, summaries: Mapping[str, str], found: Mapping[str, Record | Event]
+    belief: Belief,
+    view: BeliefView,
+    summaries: Mapping[str, str],
+    found: Mapping[str, Record | Event],
+    denied: Sequence[DeniedSupport],
 ) -> str:
     """The same words for the same state: the strongest supports of each side, the confidence and its interval."""
     strongest = sorted(view.supports, key=lambda support: (-support.weight, support.id))
@@ -188,10 +214,13 @@ def _narrative(
     }
     interval = view.confidence_interval
     count = len(view.supports)
+    elsewhere = sum(each.item_count for each in denied)
+    closed = f", {elsewhere} of them in scopes that you may not read" if elsewhere else ""
+    count += elsewhere
     return (
         f"{verb.get(belief.stance.value, 'I think')} that {_claim(belief)}{because}.{against} "
         f"The confidence is {view.confidence:.2f}, with {interval.level:.0%} between {interval.lower:.2f} and "
-        f"{interval.upper:.2f}, from {count} support{'' if count == 1 else 's'}."
+        f"{interval.upper:.2f}, from {count} support{'' if count == 1 else 's'}{closed}."
     )
 
 

@@ -112,6 +112,7 @@ def _directives(directives: Directives) -> str | None:
             "belief_ttl_us": directives.belief_ttl_us,
             "embed": directives.embed,
         }
+        | ({} if directives.consolidate_only is None else {"consolidate_only": directives.consolidate_only})
     )
 
 
@@ -162,6 +163,7 @@ def _read_directives(text: str | None) -> Directives:
         confidence_floor=said["confidence_floor"],
         belief_ttl_us=said["belief_ttl_us"],
         embed=said["embed"],
+        consolidate_only=tuple(said["consolidate_only"]) if "consolidate_only" in said else None,
     )
 
 
