@@ -20,7 +20,7 @@ __all__ = ["DERIVED_BY"]
 DERIVED_BY: Final[Mapping[str, str]] = {
     "facts": NAME,
     "corrections": CORRECTIONS,
-    "what may have changed": "1",
+    "what may have changed": "2",
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
     "stated claims": "2",
