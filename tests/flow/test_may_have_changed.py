@@ -102,3 +102,20 @@ def test_over_http_the_fact_and_the_block_say_by_which_turn(world: Any) -> None:
     memory.derive()
     (fact,) = [f for f in world.get("/v1/facts", scope=SCOPE)["items"] if f["text"] == "Ana likes running"]
     assert fact["may_have_changed"] is None
+
+
+def test_a_number_that_changed_leaves_what_is_no_number(memory: Memory) -> None:
+    memory.tell("I work at Fernhill.", START)
+    memory.tell("At work we're nine people now.", START + DAY)
+    memory.derive()
+    assert marks(memory) == {}
+    turn = memory.tell("I must say that work changed for me.", START + 2 * DAY)
+    memory.derive()
+    assert marks(memory) == {"Ana works at Fernhill": turn.id}
+
+
+def test_a_change_of_what_may_have_several_values_marks_those_told_before(memory: Memory) -> None:
+    memory.tell("I'm studying biology.", START)
+    turn = memory.tell("I changed my major to chemistry.", START + DAY)
+    memory.derive()
+    assert marks(memory) == {"Ana studies biology": turn.id}

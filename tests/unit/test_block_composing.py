@@ -9,6 +9,7 @@ from hypothesis import given as holds_for
 from hypothesis import strategies as st
 
 from given import append, belief, concept, episode, fact
+from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.local import LocalTime
 from lamina.kernel.records import Author, Layer, Record
 from lamina.kernel.time import instant
@@ -16,7 +17,7 @@ from lamina.recall.compose import FACTS_MAX, compose, disputed
 from lamina.recall.days import days_meant
 from lamina.recall.pack import Item
 from lamina.recall.plan import BlockShape
-from lamina.recall.render import line_of
+from lamina.recall.render import line_of, render_block
 from lamina.store.memory import MemoryStore
 
 EVENTS = append(MemoryStore(), *"abcdefgh")
@@ -117,3 +118,15 @@ def test_since_stands_where_a_beginning_was_told() -> None:
     plain = fact(text="Ana lives in Porto", valid_from=MAY_8)
     assert "(said 2023-05-08" in line_of(plain, (), said_at=MAY_8)
     assert "(since 2023-05-08" in line_of(plain, (), said_at=MAY_8 + 1)
+
+
+def test_an_event_that_may_have_changed_points_at_the_later_line() -> None:
+    """Markers are given before the lines are written; where the later turn has no line, the event is not marked."""
+    changed = MayHaveChanged(EVENTS[1].id, EVENTS[1].context.observed_at)
+    older, later = said(10, 10)
+    marked = replace(older, line="older", changed=changed)
+    both = compose({Layer.EVENTS: [marked, replace(later, line="later")]}, SHAPE, 100)
+    block = render_block(both, "inline_with_markers").text
+    assert "- older (may have changed: [2]) [1]\n- later [2]" in block
+    alone = compose({Layer.EVENTS: [marked]}, SHAPE, 100)
+    assert "- older [1]" in render_block(alone, "inline_with_markers").text

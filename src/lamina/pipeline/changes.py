@@ -7,17 +7,20 @@ of any time see it, and a replay makes it again. Saying the fact again after the
 A sentence shares the matter of a fact where it has
 
 - all the words of the fact's object, and a sign of change near one of them, or
-- for a predicate of one value, a sign near a word of the predicate (its name, or a registered synonym), and "I" where the fact is about the
-  speaker, the name of its subject otherwise, or
+- for a predicate of one value, or one where who changes a value says so, a sign near a word of the predicate (its name, or a registered
+  synonym), and "I" where the fact is about the speaker, the name of its subject otherwise, or
 - a sign that bears on the predicate by itself, with the same subject.
 
 Beside that, a fact of the turn itself that denies the older one's object in another predicate shares its matter.
+
+A sign beside a number is about how many there are, and so about no fact without one by its predicate's words alone: "at work we're nine people
+now" leaves the employer.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +30,7 @@ from lamina.kernel.records import Fact, Layer, Loop, Support
 from lamina.language.change_signs import SPEAKERS, WITH_PREDICATE, signs_in
 from lamina.language.entities import entity_id, normalise_name
 from lamina.language.sentences import split_sentences
+from lamina.language.temporal.lexicon import ONES, TENS
 from lamina.language.tokens import STOP_TERMS, analyse, content_terms
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_CANON, CANON
 from lamina.pipeline.matters import is_shared, words_of
@@ -72,9 +76,14 @@ class _Sentence:
             or (sign.needs_predicate and fact.negated)
         )
 
-    def speaks_of(self, words: frozenset[str]) -> bool:
-        """Whether words of a predicate are near a sign."""
-        return any(words & sign.terms for sign in self.signs if not sign.predicates or sign.needs_predicate)
+    def speaks_of(self, words: frozenset[str], fact: Fact) -> bool:
+        """Whether words of a fact's predicate are near a sign that is not about some number, unless the fact tells one."""
+        counts = _is_counted(analyse(fact.object.text))
+        return any(
+            words & sign.terms
+            for sign in self.signs
+            if (not sign.predicates or sign.needs_predicate) and (counts or not _is_counted(sign.terms))
+        )
 
     def bears_on(self, predicate: str) -> bool:
         """Whether a sign is about a predicate by itself."""
@@ -159,14 +168,20 @@ def _shares(fact: Fact, sentences: Sequence[_Sentence], own: Sequence[Fact], *, 
         of_subject = bool(each.terms & _SPEAKER) if is_speakers else bool(subject) and subject <= each.terms
         if not of_subject:
             continue
-        if each.bears_on(fact.predicate) and (single or fact.predicate in _BY_SIGN_ALONE):
-            return True
-        if single and each.speaks_of(_words_of_predicate(fact.predicate)):
+        if not (single or fact.predicate in _BY_SIGN_ALONE):
+            continue
+        if each.bears_on(fact.predicate) or each.speaks_of(_words_of_predicate(fact.predicate), fact):
             return True
     denied = {words_of(each.object) for each in own if each.negated and each.subject.id == fact.subject.id}
     return not fact.negated and words_of(fact.object) in denied
 
 
+def _is_counted(terms: Iterable[str]) -> bool:
+    """Whether a number is among terms: how many there are of a thing is another matter than which it is."""
+    return any(term in _NUMBERS or term.isdecimal() for term in terms)
+
+
+_NUMBERS: Final = frozenset(analyse(" ".join([*ONES, *TENS])))
 _BY_SIGN_ALONE: Final = frozenset({"studies", "works_in", "works_on"})
 """Of these several may stand, and who changes one says so of the matter."""
 

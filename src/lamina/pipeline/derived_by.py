@@ -23,7 +23,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "quarantine": "1",
     "corrections": CORRECTIONS,
     "feedback": FEEDBACK,
-    "what may have changed": "1",
+    "what may have changed": "2",
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
     "stated claims": "2",
