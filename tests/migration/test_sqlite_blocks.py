@@ -191,6 +191,7 @@ HOT: Mapping[str, str] = {
     "statements": r"event_id \(tenant_id=\? AND id=\?",
     "query_records": r"record_scope \(tenant_id=\? AND scope=\? AND layer=\?",
     "query_records_of_subject": r"record_subject \(tenant_id=\? AND scope=\? AND layer=\? AND subject=\?",
+    "query_records_of_object": r"record_object \(tenant_id=\? AND scope=\? AND layer=\? AND object_key=\?",
     "query_records_of_topic": r"record_topic \(tenant_id=\? AND scope=\? AND layer=\? AND topic=\? AND <expr>>\?",
     "records_in_slot": r"record_slot \(tenant_id=\? AND scope=\? AND slot=\?",
     "records_of_claim": r"record_claim \(tenant_id=\? AND scope=\? AND layer=\? AND claim_key=\?",

@@ -16,6 +16,7 @@ import typer
 from lamina import __version__
 from lamina.cli.audit import audit_commands
 from lamina.cli.capsule import capsule_commands
+from lamina.cli.entities import add_entity_commands
 from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
 from lamina.cli.mcp import mcp_commands
 from lamina.cli.memory import add_memory_commands
@@ -175,6 +176,7 @@ def doctor(
 
 
 add_memory_commands(app)
+add_entity_commands(app)
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ from lamina.client import layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.async_layers import (
     AsyncBeliefs,
+    AsyncEntities,
     AsyncEpisodes,
     AsyncEvents,
     AsyncFacts,
@@ -83,6 +84,7 @@ class AsyncClient:
         self.facts = AsyncFacts(identity, self._send)
         self.beliefs = AsyncBeliefs(identity, self._send)
         self.understanding = AsyncUnderstanding(identity, self._send)
+        self.entities = AsyncEntities(identity, self._send)
 
     async def __aenter__(self) -> Self:
         """Itself."""

@@ -16,7 +16,7 @@ from lamina.client import layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.capsules import capsule_ask
 from lamina.client.identity import Identity
-from lamina.client.layers import Beliefs, Episodes, Events, Facts, Understanding
+from lamina.client.layers import Beliefs, Entities, Episodes, Events, Facts, Understanding
 from lamina.client.options import (
     BriefOptions,
     BulkOptions,
@@ -84,6 +84,7 @@ class Client:
         self.facts = Facts(identity, self._send)
         self.beliefs = Beliefs(identity, self._send)
         self.understanding = Understanding(identity, self._send)
+        self.entities = Entities(identity, self._send)
 
     def __enter__(self) -> Self:
         """Itself."""

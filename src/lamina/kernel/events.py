@@ -19,6 +19,8 @@ from lamina.kernel.time import Instant
 __all__ = [
     "CANCELLATION",
     "DEFINITION",
+    "IDENTITY",
+    "SYNTHESIS",
     "Context",
     "Directives",
     "Event",
@@ -77,6 +79,11 @@ CANCELLATION: Final = "cancellation"
 """The channel and the modality of the entry that a cancellation makes in the log."""
 DEFINITION: Final = "definition"
 """The channel and the modality of the entry that a change of what a tenant defines makes in the log."""
+SYNTHESIS: Final = "synthesis"
+"""The channel and the modality of the entry that asks for understanding to be made anew at its place in the log."""
+IDENTITY: Final = "identity"
+"""The channel and the modality of the entry that says that two entities are one, or that one is two."""
+_ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +207,11 @@ class Event(EventDraft):
     def defines(self) -> bool:
         """Whether this entry changes what a tenant defines; such a one is written and born like a cancellation's."""
         return self.origin.channel == DEFINITION
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether this is an entry that nobody told: a decision about what was told, with a place among it. It is excluded, always."""
+        return self.origin.channel in _ENTRIES
 
     @property
     def excluded(self) -> bool:

@@ -76,11 +76,13 @@ def sentence_of(held: Fact, value: EntityRef | LiteralValue, event: Event | None
     )
 
 
-def corrected_fact(event: Event, held: Fact, correction: Correction) -> Fact:
+def corrected_fact(view: View, held: Fact, correction: Correction) -> Fact:
     """The claim that takes the place of a fact: as long as that held, unless the correction says from when on."""
-    value = stated_value(correction.value)
+    event, value = view.event, stated_value(correction.value)
     assert value is not None, "the door let a value through"
     value_of_fact = object_of(event.tenant_id, value)
+    if value_of_fact.id is not None:
+        value_of_fact = replace(value_of_fact, id=view.entity(normalise_name(value_of_fact.text)))
     single = held.slot is not None and not is_shared(held)
     begins = held.valid_from if correction.at is None else correction.at
     return replace(
@@ -101,7 +103,7 @@ def corrected_fact(event: Event, held: Fact, correction: Correction) -> Fact:
         external=False,
         by_assistant=False,
         handed_over=False,
-        said_by=author_of(event, held.subject.id) if held.said_by is not None else None,
+        said_by=author_of(view, event, held.subject.id) if held.said_by is not None else None,
         extractor=EXTRACTOR,
         slot=slot_of(
             held.subject.id,

@@ -26,9 +26,9 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "stated claims": "2",
     "beliefs": "2",
     "episodes": "1",
-    "concepts": "1",
+    "concepts": "2",
     "search rows": "1",
-    "columns": "2",
+    "columns": "3",
     VECTORS: MiniLmEmbedder.name,
 }
 """Part to version; ``columns`` counts the changes to what tables of derived rows have."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from lamina import limits
 from lamina.index.rows import record_row
@@ -18,6 +17,7 @@ from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.changes import mark_changes
 from lamina.pipeline.concepts import ConceptSynthesizer
+from lamina.pipeline.decided import Decided, stage_row
 from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.episodes import EpisodeBuilder, newly_worded
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -35,7 +35,6 @@ from lamina.pipeline.view import FactsRead, Pending, View
 from lamina.pipeline.zones import speakers_offset
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import Job
-from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 
@@ -69,6 +68,7 @@ class Deriver:
         self._asks_loops = asks_loops
         self._land_max = land_max
         self._mender = Mender(store, extractor)
+        self._decided = Decided(self._mender)
         self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
             Stage.EXTRACTED: self._extract,
             Stage.INDEXED: self._index,
@@ -111,6 +111,8 @@ class Deriver:
         def place(view: View) -> Writes:
             if view.event.cancels is not None:
                 return self._mender.facts(view, view.event.cancels)
+            if view.event.is_entry:
+                return self._decided.facts(view)
             offset = speakers_offset(view) if view.event.offset is None else None
             clock = [] if offset is None else [view.read_by(offset)]
             event = view.event
@@ -135,7 +137,7 @@ class Deriver:
                 if isinstance(r, Fact) and not isinstance(r, Loop) and r.event_id == event.id
             ]
             derived = {"facts": len(new_facts), "entities": len(writes.entities), "beliefs": 0, "episodes": 0}
-            writes.lifecycle.append(_happened(event, Stage.EXTRACTED, {"derived": derived}))
+            writes.lifecycle.append(stage_row(event, Stage.EXTRACTED, {"derived": derived}))
             if self._asks_loops and is_worth_asking(event):
                 writes.inquiries.append(inquiry_about(event))
             self._apply_again(view, writes)
@@ -167,8 +169,8 @@ class Deriver:
         landings: list[Landing] = []
         for job in jobs:
             event = job.event
-            if event.cancels is not None or event.defines:
-                landings.append((job, Writes()))
+            if event.is_entry:
+                landings.append((job, self._decided.indexed(event)))
                 continue
             facts = read.of(event)
             wants_vector = event.directives.embed != "none" and event.id not in vectors
@@ -177,12 +179,12 @@ class Deriver:
             if event.id in vectors:
                 writes.vectors.append(vectors[event.id])
             layers = ["events", *(["facts"] if facts else [])]
-            writes.lifecycle.append(_happened(event, Stage.INDEXED, {"layers_indexed": layers}))
+            writes.lifecycle.append(stage_row(event, Stage.INDEXED, {"layers_indexed": layers}))
             landings.append((job, writes))
         yield landings
 
     def _embeds_now(self, event: Event) -> bool:
-        return self._embed_eagerly and event.directives.embed == "eager" and event.cancels is None
+        return self._embed_eagerly and event.directives.embed == "eager" and not event.is_entry
 
     def _consolidate(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         read = FactsRead(self._store, [job.event for job in jobs])
@@ -190,6 +192,8 @@ class Deriver:
         def revise(view: View) -> Writes:
             if view.event.cancels is not None:
                 return self._mender.beliefs(view, view.event.cancels)
+            if view.event.is_entry:
+                return self._decided.beliefs(view)
             facts = read.of(view.event)
             writes = BeliefReviser(view).revise([*facts, *read.taken_back(view.event)])
             payload = {
@@ -198,7 +202,7 @@ class Deriver:
                 "superseded_facts": [fact.supersedes for fact in facts if fact.supersedes is not None],
             }
             writes.texts += [record_row(record) for record in writes.records if record.version == 1]
-            writes.lifecycle.append(_happened(view.event, Stage.CONSOLIDATED, payload))
+            writes.lifecycle.append(stage_row(view.event, Stage.CONSOLIDATED, payload))
             return writes
 
         return self._in_turn(jobs, revise)
@@ -211,18 +215,22 @@ class Deriver:
                 writes = ConceptSynthesizer(view).synthesize(self._mender.touched(view, view.event.cancels))
                 writes.texts += [record_row(record) for record in writes.records if newly_worded(record)]
                 return writes
+            if view.event.is_entry:
+                return self._decided.concepts(view)
             facts = read.of(view.event)
             writes = EpisodeBuilder(view).place(facts)
-            concepts = ConceptSynthesizer(view).synthesize([*facts, *read.taken_back(view.event)])
+            episode_id = next((s.record_id for s in writes.supports if s.relation == "contains"), None)
+            synthesizer = ConceptSynthesizer(view, episode_id)
+            concepts = synthesizer.synthesize([*facts, *read.taken_back(view.event)])
             payload = {
-                "episode_id": next((s.record_id for s in writes.supports if s.relation == "contains"), None),
+                "episode_id": episode_id,
                 "understanding_ids": sorted({record.id for record in concepts.records}),
             }
             writes.records += concepts.records
             writes.closings += concepts.closings
             writes.supports += concepts.supports
             writes.texts += [record_row(record) for record in writes.records if newly_worded(record)]
-            writes.lifecycle.append(_happened(view.event, Stage.COMPRESSED, payload))
+            writes.lifecycle.append(stage_row(view.event, Stage.COMPRESSED, payload))
             return writes
 
         return self._in_turn(jobs, compress)
@@ -250,14 +258,3 @@ class Deriver:
                 group, pending = [], Pending()
         if group:
             yield group
-
-
-def _happened(event: Event, stage: Stage, payload: dict[str, Any]) -> LifecycleDraft:
-    return LifecycleDraft(
-        tenant_id=event.tenant_id,
-        name=stage.value,
-        scope=event.scope,
-        event_id=event.id,
-        job_id=event.batch_id,
-        payload=payload,
-    )

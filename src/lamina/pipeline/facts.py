@@ -88,7 +88,7 @@ class FactResolver:
         if not event.directives.wants("facts"):
             return writes
         told = given_to_speaker(self._view, extraction)
-        claims = [_claim(event, triple) for triple in told.triples[:FACTS_PER_EVENT_MAX]]
+        claims = [_claim(self._view, triple) for triple in told.triples[:FACTS_PER_EVENT_MAX]]
         self._namesakes = self._doubtful(claims)
         for ordinal, claim in enumerate(claims):
             if claim.confidence < event.directives.confidence_floor:
@@ -102,7 +102,7 @@ class FactResolver:
         return writes
 
     def _place(self, event: Event, claim: _Claim, ordinal: int, extractor: str, writes: Writes) -> None:
-        fact = _fact(event, claim, ordinal, extractor)
+        fact = _fact(self._view, claim, ordinal, extractor)
         if claim.triple.single_valued and claim.subject.id in self._namesakes:
             fact = replace(fact, slot=None)
         if claim.has_ended and self._end_told(event, fact, writes):
@@ -141,7 +141,7 @@ class FactResolver:
         if correction.action == "retract":
             retract(self._view, held, correction, writes)
             return
-        fact = corrected_fact(event, held, correction)
+        fact = corrected_fact(self._view, held, correction)
         if fact.object.id is not None:
             _note(event, [(normalise_name(fact.object.text), fact.object.text, "thing")], writes)
         if fact.slot is None:
@@ -171,18 +171,20 @@ class FactResolver:
     def _take_back(self, event: Event, taken: TakenBack, writes: Writes) -> None:
         """End the value that holds when the event is observed; nothing takes its place."""
         at = event.context.observed_at
-        subject_id = entity_id(event.tenant_id, _key_of(taken.subject))
+        subject_id = self._view.entity(_key_of(taken.subject))
         slot = value_slot(subject_id, taken.predicate)
         known = PREDICATES.get(taken.predicate)
-        author = author_of(event, subject_id) if taken.subject.type == _PERSON else None
+        author = author_of(self._view, event, subject_id) if taken.subject.type == _PERSON else None
         if taken.object is not None and known is not None and not known.single_valued:
-            value = _object(event, taken.object)
+            value = _object(self._view, taken.object)
             slot = (
                 slot_of(subject_id, taken.predicate, value, kind=known.kind, single=False, negated=False)
                 or slot
             )
         for held in self._held(writes, slot=slot):
-            meant = taken.object is None or words_of(held.object) == words_of(_object(event, taken.object))
+            meant = taken.object is None or words_of(held.object) == words_of(
+                _object(self._view, taken.object)
+            )
             if meant and held.valid_from <= at and _holds_at(held, at) and may_end(event, held, author):
                 ended = replace(held, valid_to=max(at, held.valid_from + 1), to_offset=event.offset)
                 put_version(event, held, ended, writes)
@@ -274,9 +276,9 @@ def _holds_at(fact: Fact, moment: Instant) -> bool:
     return fact.valid_to is None or moment < fact.valid_to
 
 
-def _claim(event: Event, triple: Triple) -> _Claim:
-    subject_name = triple.subject.name
-    subject = Subject(entity_id(event.tenant_id, _key_of(triple.subject)), subject_name)
+def _claim(view: View, triple: Triple) -> _Claim:
+    event = view.event
+    subject = Subject(view.entity(_key_of(triple.subject)), triple.subject.name)
     observed_at = event.context.observed_at
     valid_from = from_datetime(triple.valid_from) if triple.valid_from else observed_at
     valid_to = from_datetime(triple.valid_to) if triple.valid_to else None
@@ -289,7 +291,7 @@ def _claim(event: Event, triple: Triple) -> _Claim:
     confidence = round(triple.confidence * factor, 4)
     return _Claim(
         subject,
-        _object(event, triple.object),
+        _object(view, triple.object),
         triple,
         observed_at,
         valid_from,
@@ -303,14 +305,14 @@ def _key_of(reference: EntityRef) -> str:
     return normalise_name(reference.name) or reference.key
 
 
-def _object(event: Event, value: EntityRef | LiteralValue) -> ObjectValue:
+def _object(view: View, value: EntityRef | LiteralValue) -> ObjectValue:
     if isinstance(value, EntityRef):
-        return ObjectValue("entity", id=entity_id(event.tenant_id, _key_of(value)), name=value.name)
+        return ObjectValue("entity", id=view.entity(_key_of(value)), name=value.name)
     return ObjectValue("literal", value=value.value, datatype=value.datatype, unit=value.unit)
 
 
-def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
-    triple = claim.triple
+def _fact(view: View, claim: _Claim, ordinal: int, extractor: str) -> Fact:
+    event, triple = view.event, claim.triple
     external = claim.handed_over or is_hearsay(event, triple.kind, triple.predicate)
     # What is over must not end what holds now, so it takes no place among the values of its slot.
     slot = None
@@ -343,7 +345,7 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         external=external,
         by_assistant=is_assistants(event, triple.kind, triple.predicate),
         handed_over=claim.handed_over,
-        said_by=author_of(event, claim.subject.id) if claim.is_of_person and not external else None,
+        said_by=author_of(view, event, claim.subject.id) if claim.is_of_person and not external else None,
         extractor=extractor,
         slot=slot,
         from_offset=event.offset,

@@ -9,7 +9,14 @@ from pydantic import BaseModel
 
 from lamina.kernel.events import Event
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Support
-from lamina.kernel.views import belief_fields, concept_fields, episode_fields, event_fields, fact_fields
+from lamina.kernel.views import (
+    ConceptStanding,
+    belief_fields,
+    concept_fields,
+    episode_fields,
+    event_fields,
+    fact_fields,
+)
 from lamina.recall.pack import Item
 from lamina.recall.requests import (
     PackLayers,
@@ -30,16 +37,17 @@ def layers_view(
     chosen: Mapping[Layer, Sequence[Item]],
     supports: Mapping[str, Sequence[Support]],
     derives: Mapping[str, Sequence[str]],
+    standings: Mapping[str, ConceptStanding],
     *,
     exclude_content: bool,
     with_contributions: bool,
 ) -> PackLayers:
-    """The layers of a pack. ``derives`` names what rests on each event."""
+    """The layers of a pack. ``derives`` names what rests on each event, ``standings`` says what came of concepts' inputs."""
 
     def ranked(kind: type[RankedT], layer: Layer) -> list[RankedT]:
         return [
             kind(
-                **_fields(item, supports, derives) | hidden | _superseded(item),
+                **_fields(item, supports, derives, standings) | hidden | _superseded(item),
                 ranked_position=place,
                 score=item.score,
                 contributions=dict(item.contributions) if with_contributions else None,
@@ -65,7 +73,10 @@ def _superseded(item: Item) -> dict[str, Any]:
 
 
 def _fields(
-    item: Item, supports: Mapping[str, Sequence[Support]], derives: Mapping[str, Sequence[str]]
+    item: Item,
+    supports: Mapping[str, Sequence[Support]],
+    derives: Mapping[str, Sequence[str]],
+    standings: Mapping[str, ConceptStanding],
 ) -> dict[str, Any]:
     match item.value:
         case Event():
@@ -77,6 +88,6 @@ def _fields(
         case Episode():
             return episode_fields(item.value, supports.get(item.id, ()))
         case Concept():
-            return concept_fields(item.value, supports.get(item.id, ()))
+            return concept_fields(item.value, supports.get(item.id, ()), standings.get(item.id))
         case _:
             raise AssertionError("every layer has a view")
