@@ -231,6 +231,12 @@ def concept(name: str = "tea", **more: Any) -> Concept:
         "consulted": 3,
         "available": 4,
         "edges": (Edge("concept_y", "part_of", 0.5),),
+        "about": "ent_tea",
+        "inputs": ("fact_x", "belief_x"),
+        "unread": ("episodes",),
+        "canonical_id": "concept_z",
+        "derived_from": ("concept_w",),
+        "support_lost": 0.25,
     }
     return Concept(**{**values, **more})
 

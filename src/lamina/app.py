@@ -63,6 +63,7 @@ from lamina.observe.relay_health import relay_health_operations
 from lamina.observe.rounds import Failures
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.correcting import Correcting
+from lamina.pipeline.deciding import deciding_operations
 from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -187,6 +188,7 @@ def build_server(
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *correction_operations(Correcting(kept, watch)),
+        *deciding_operations(kept),
         *layer_operations(kept),
         *recall_operations(recalling),
         *phrase_operations(kept.definitions),

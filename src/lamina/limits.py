@@ -26,6 +26,8 @@ LABEL_LENGTH_MAX: Final = 256
 PRECEDED_BY_MAX: Final = 64
 MEDIA_MAX: Final = 32
 INTENT_LENGTH_MAX: Final = 256
+SPLIT_FACTS_MAX: Final = 64  # facts that a split names: their turns are derived anew in one step
+SYNTHESIS_TOPICS_MAX: Final = 32
 CORRECTION_WORDS_LENGTH_MAX: Final = 4096  # of the reason of a correction, and of the words that say it
 
 # Derivation. Nobody says that they gave a plan up: one without a day that nobody spoke of for a season is no longer told as current.
@@ -232,6 +234,7 @@ WHY_NODES_MAX: Final = 200
 WHY_DEPTH_MAX: Final = 6
 CONCEPT_DEPTH_MAX: Final = 3
 COVERAGE_CONCEPTS_MAX: Final = 10_000
+COVERAGE_INPUTS_MAX: Final = 5_000
 SUMMARY_LENGTH_MAX: Final = 200
 
 # Reminders, as the Relay contract has them. The bytes are those of canonical JSON.

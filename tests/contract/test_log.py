@@ -14,7 +14,7 @@ import pytest
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append, claim, draft, finish_all, key
 from lamina import limits
 from lamina.errors import Conflict, NotFound, Unavailable
-from lamina.kernel.events import Context, Directives, Event, Party, Stage
+from lamina.kernel.events import SYNTHESIS, Context, Directives, Event, Origin, Party, Stage, Trust
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.store.ports.idempotency import Remembered
@@ -607,3 +607,18 @@ def test_the_scopes_that_send_into_one_are_told_once_each(store: Store) -> None:
     assert store.log.senders_into(TENANT, team) == sorted([ALICE, BOB])
     assert store.log.senders_into("other", team) == [ALICE]
     assert store.log.senders_into(TENANT, ALICE) == []
+
+
+# ---- entries
+
+
+def test_an_entry_has_a_place_and_a_lifecycle_and_is_in_no_list(store: Store) -> None:
+    told = append(store, "tea")[0]
+    entry = store.log.append_entry(
+        draft(content={"kind": "synthesis"}, origin=Origin("user:ana", SYNTHESIS, Trust.PRINCIPAL))
+    )
+    assert (entry.position, entry.is_entry, entry.excluded, told.is_entry) == (2, True, True, False)
+    assert [each.id for each in store.log.query(EventQuery(tenant_id=TENANT, scopes=[ALICE]))] == [told.id]
+    rows = store.lifecycle.query(LifecycleQuery(tenant_id=TENANT, event_id=entry.id))
+    assert [(row.name, row.payload["wal_offset"]) for row in rows] == [("captured", 2)]
+    assert [job.event.id for job in claim(store)] == [told.id, entry.id]

@@ -36,6 +36,9 @@ ADDED = {
     "POST /v1/continuity/history",
     "POST /v1/continuity/diff",
     "POST /v1/facts/{}/correct",
+    "GET /v1/entities/{}",
+    "POST /v1/entities/{}/merge",
+    "POST /v1/entities/{}/split",
     "POST /v1/facts/{}/retract",
     "GET /v1/why/{}",
 }  # later calls of the session contract, and our own beside the contracts
@@ -43,7 +46,6 @@ ADDED = {
 EXPECTED_LATER = {
     "C": {
         "POST /v1/answer",
-        "POST /v1/understanding/synthesize",
     },
     "D": {
         "POST /v1/forget",

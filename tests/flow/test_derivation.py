@@ -279,7 +279,7 @@ def test_an_episode_never_grows_past_its_bound(lamina: Derivation) -> None:
     assert sorted(sizes) == [3, limits.EPISODE_EVENTS_MAX]
 
 
-def test_understanding_rests_on_facts(lamina: Derivation) -> None:
+def test_understanding_rests_on_facts_and_what_is_believed_of_them(lamina: Derivation) -> None:
     for text in (
         "I live in Leipzig.",
         "I work at Fernhill.",
@@ -292,7 +292,7 @@ def test_understanding_rests_on_facts(lamina: Derivation) -> None:
     (entity,) = [c for c in concepts if c.topic == "entity"]
     supports = lamina.store.records.supports_of(TENANT, [entity.id])[entity.id]
     assert entity.summary.count(".") >= 3
-    assert all(support.source_id.startswith("fact_") for support in supports)
+    assert all(support.source_id.startswith(("fact_", "belief_")) for support in supports)
 
 
 def test_nothing_is_claimed_without_support(lamina: Derivation) -> None:

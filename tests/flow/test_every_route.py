@@ -16,6 +16,7 @@ from lamina.http.routes import Route
 from lamina.kernel.events import Stage
 from lamina.kernel.operations import Effect, Operation
 from lamina.kernel.scopes import Scope
+from lamina.language.entities import entity_id
 from lamina.store.ports.writes import Writes
 from neighbours import ROOT, Neighbours
 
@@ -33,6 +34,7 @@ ITEM = {
     "context": {"observed_at": "2026-05-13T12:00:00Z"},
     "idempotency_key": "again",
 }
+ENTITY = entity_id("acme", "nobody")
 MEMBERS = [{"actor": "user:alice", "role": "owner"}]
 RELAY = Scope("app:relay")
 SUBJECT = {"subject_kind": "thread", "subject_id": "launch"}
@@ -72,12 +74,24 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/facts/{fact_id}": ({"in_path": "fact"}, "NOT_FOUND", 200),
     "POST /v1/facts/{fact_id}/correct": ({"in_path": "fact", "body": {"object": 7}}, "NOT_FOUND", 202),
     "POST /v1/facts/{fact_id}/retract": ({"in_path": "fact", "body": {}}, "NOT_FOUND", 202),
+    "GET /v1/entities/{entity_id}": ({"in_path": ENTITY, "query": {"scope": CLOSED}}, NOT, "NOT_FOUND"),
+    "POST /v1/entities/{entity_id}/merge": (
+        {"in_path": ENTITY, "body": {"scope": CLOSED, "into": ENTITY}},
+        NOT,
+        "NOT_FOUND",
+    ),
+    "POST /v1/entities/{entity_id}/split": (
+        {"in_path": ENTITY, "body": {"scope": CLOSED, "name": "Ben Carter"}},
+        NOT,
+        "NOT_FOUND",
+    ),
     "GET /v1/beliefs": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/beliefs/why": ({"query": {"belief_id": "belief"}}, "NOT_FOUND", 200),
     "GET /v1/why/{record_id}": ({"in_path": "belief"}, "NOT_FOUND", 200),
     "GET /v1/beliefs/{belief_id}": ({"in_path": "belief"}, "NOT_FOUND", 200),
     "GET /v1/understanding": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/understanding/coverage": ({"query": {"scope": CLOSED}}, NOT, 200),
+    "POST /v1/understanding/synthesize": ({"body": {"scope": CLOSED}}, NOT, 202),
     "GET /v1/understanding/{concept_id}": ({"in_path": "concept"}, "NOT_FOUND", 200),
     "GET /v1/understanding/{concept_id}/related": ({"in_path": "concept"}, "NOT_FOUND", 200),
     "POST /v1/temporal/phrases": ({"body": PHRASE, "admin": True, "served": 201}, DENIED, DENIED),

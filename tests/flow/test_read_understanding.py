@@ -63,11 +63,12 @@ def test_an_episode_without_its_chain(world: Any) -> None:
 
 
 def test_a_concept_has_every_documented_field(world: Any) -> None:
-    fact, belief = world.fact(), world.belief()
-    other = world.id(Prefix.CONCEPT, "other")
-    concept = world.concept(edges=(Edge(other, "specializes", 0.81),))
-    supports = [world.support(concept.id, source) for source in (fact.id, belief.id)]
-    world.land(concept, fact, supports=supports)
+    fact, earlier, belief = world.fact(), world.fact("earlier"), world.belief()
+    other, nowhere = world.concept("other"), world.id(Prefix.CONCEPT, "nowhere")
+    edges = (Edge(other.id, "specializes", 0.81), Edge(nowhere, "is_a", 0.2))
+    concept = world.concept(edges=edges, about="ent_acme", inputs=(fact.id, belief.id), unread=("episodes",))
+    supports = [world.support(concept.id, each.id) for each in (fact, earlier, belief)]
+    world.land(concept, other, fact, earlier, supports=supports)
     shown = world.get(f"/v1/understanding/{concept.id}")
     assert shown["supported_by"] == {
         "events": [],
@@ -85,10 +86,12 @@ def test_a_concept_has_every_documented_field(world: Any) -> None:
         "synthesizer_version": "1",
     }
     assert shown["edges"] == [
-        {"to": other, "relation": "specializes", "weight": 0.81, "vocabulary": "default"}
+        {"to": other.id, "relation": "specializes", "weight": 0.81, "vocabulary": "default"}
     ]
     assert (shown["coverage_score"], shown["support_loss_fraction"]) == (0.75, 0.5)
     assert (shown["canonical_id"], shown["previous_version"], shown["derived_from"]) == (None, None, [])
+    partial = (shown["_partial"], shown["_partial_reason"], shown["_progress"])
+    assert partial == (True, "no_implementation_yet", 0.75)
 
 
 def test_earlier_versions_of_a_concept_can_be_read(world: Any, at: Any) -> None:
@@ -98,7 +101,7 @@ def test_earlier_versions_of_a_concept_can_be_read(world: Any, at: Any) -> None:
     second = replace(first, version=2, summary="newer", recorded_from=instant("2026-05-01T00:00:00Z"))
     world.land(replace(first, recorded_to=second.recorded_from), second)
     path = f"/v1/understanding/{first.id}"
-    assert (world.get(path)["version"], world.get(path)["previous_version"]) == (2, first.id)
+    assert (world.get(path)["version"], world.get(path)["previous_version"]) == (2, 1)
     assert world.get(path, version=1)["summary"] == "How deals go."
     assert world.get(path, as_of="2026-04-15")["version"] == 1
     assert world.refused(path, version=9) == (404, "NOT_FOUND")
@@ -139,6 +142,7 @@ def test_related_concepts_are_bounded_and_stay_where_the_caller_may_read(world: 
     world.policy.deny("understanding.read.cross_scope", "org:acme/user:bob")
     assert [item["concept"]["name"] for item in world.get(path, depth=3)["items"]] == ["b"]
     assert world.refused(path, depth=4) == (422, "INVALID_REQUEST")
+    assert world.refused(path, relation="zork") == (422, "INVALID_REQUEST")
 
 
 @pytest.mark.parametrize(
@@ -161,21 +165,73 @@ def test_concepts_are_filtered(
     assert {item["name"] for item in page["related"]} == related
 
 
-def test_coverage_counts_topics_and_says_what_is_left_to_do(world: Any, web: Any, at: Any) -> None:
+def test_coverage_counts_what_was_read_of_what_there_is(world: Any, web: Any, at: Any) -> None:
+    facts = [world.fact(name) for name in ("poc", "won", "lost")]
+    concept = world.concept("read", about="ent_acme", inputs=(facts[0].id,))
+    world.land(concept, *facts, world.episode(), supports=[world.support(concept.id, facts[0].id)])
     at("2026-05-15T12:00:00Z")
     event = world.event()
     shown = world.get("/v1/understanding/coverage", scope=SCOPE)
     assert shown == {
         "scope": SCOPE,
-        "concept_count": 3,
+        "concept_count": 4,
         "by_topic": [
-            {"topic": "sales_process", "concepts": 2, "avg_confidence": 0.9},
+            {"topic": "sales_process", "concepts": 3, "avg_confidence": 0.9},
             {"topic": "B2B SaaS", "concepts": 1, "avg_confidence": 0.4},
         ],
-        "coverage_score": 0.75,
+        "inputs": [
+            {"layer": "facts", "consulted": 1, "available": 3},
+            {"layer": "episodes", "consulted": 0, "available": 1},
+            {"layer": "beliefs", "consulted": 0, "available": 0},
+        ],
+        "coverage_score": 0.25,
         "synthesis_lag": "P2D",
         "_partial": True,
     }
     world.store.log.cancel(event.tenant_id, event.id)
-    done = world.get("/v1/understanding/coverage", scope=SCOPE)
-    assert (done["synthesis_lag"], done["_partial"]) == ("PT0S", False)
+    left = world.get("/v1/understanding/coverage", scope=SCOPE)
+    assert (left["synthesis_lag"], left["_partial"]) == ("PT0S", True)
+
+
+def test_coverage_is_whole_where_everything_was_read(world: Any) -> None:
+    fact = world.fact()
+    concept = world.concept(about="ent_acme", inputs=(fact.id,))
+    world.land(concept, fact, supports=[world.support(concept.id, fact.id)])
+    shown = world.get("/v1/understanding/coverage", scope=SCOPE)
+    assert (shown["coverage_score"], shown["synthesis_lag"], shown["_partial"]) == (1.0, "PT0S", False)
+
+
+def test_a_concept_is_stale_where_facts_came_or_went_after_it(world: Any, at: Any) -> None:
+    old, kept = world.fact("old"), world.fact("kept")
+    concept = world.concept(about="ent_acme", topic="entity", inputs=(old.id, kept.id))
+    world.land(concept, old, kept, supports=[world.support(concept.id, each.id) for each in (old, kept)])
+    path = f"/v1/understanding/{concept.id}"
+    assert (world.get(path)["staleness_score"], world.get(path)["staleness_reason"]) == (0.0, None)
+    later = at("2026-05-14T12:00:00Z")
+    ended = replace(old, version=2, superseded_by=kept.id, recorded_from=later)
+    world.land(ended, world.fact("new", recorded_from=later))
+    shown = world.get(path)
+    assert (shown["staleness_score"], shown["_partial"]) == (0.6667, True)
+    assert shown["staleness_reason"] == "2 of 3 inputs changed after the last synthesis"
+    assert world.get(path, as_of="2026-05-13T13:00:00Z")["staleness_score"] == 0.0
+
+
+def test_a_concept_that_lost_more_than_half_of_its_supports_is_hidden(world: Any) -> None:
+    facts = [world.fact(str(number)) for number in range(3)]
+    events = [world.event(str(number)) for number in range(3)]
+    concept = world.concept(about="ent_acme", inputs=tuple(fact.id for fact in facts))
+    supports = [world.support(concept.id, fact.id) for fact in facts]
+    supports += [
+        world.support(fact.id, event.id, relation="extracted_from")
+        for fact, event in zip(facts, events, strict=True)
+    ]
+    world.land(concept, *facts, supports=supports)
+    path = f"/v1/understanding/{concept.id}"
+    seen = []
+    for event in events:
+        shown = world.get(path)
+        listed = len(world.get("/v1/understanding", scope=SCOPE)["items"])
+        asked = len(world.get("/v1/understanding", scope=SCOPE, include_deprecated="true")["items"])
+        seen.append((shown["support_loss_fraction"], shown["stance"], listed, asked))
+        world.store.log.cancel(event.tenant_id, event.id)
+    assert seen == [(0.0, "supported", 1, 1), (0.3333, "supported", 1, 1), (0.6667, "deprecated", 0, 1)]

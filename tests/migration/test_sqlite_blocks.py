@@ -36,6 +36,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "backlog": "counts for operators; no content is read",
     "requeue_all": "a replay rebuilds every tenant",
     "note_index_reset": "a replay rebuilds every tenant",
+    "any_sent": "whether anybody consolidates at all; no content is read",
     "audit_tenants": "the list of tenants, for checking and retention",
     "find_relay_token": "the hash of a token is how its tenant is found",
     "document_tenants": "the list of tenants, whose repositories are opened",
@@ -99,9 +100,9 @@ def keeps_to_its_tenant(sql: str) -> bool:
     if re.match(r"\s*INSERT", sql):
         return bool(re.search(r"\(\s*tenant_id|\btenant_id,", sql))
     # A database aside has the rows of one tenant alone, and what is temporary those of one transaction.
-    reads = len(
-        re.findall(r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|aside\.|temp\.|\()\w+", sql)
-    )
+    own = set(re.findall(r"\bWITH(?: RECURSIVE)?\s+(\w+)", sql))
+    named = re.findall(r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|aside\.|temp\.|\()(\w+)", sql)
+    reads = len([name for name in named if name not in own])
     filters = len(re.findall(r"\btenant_id\s*=\s*(?:\?\d|:tenant_id|\w+\.tenant_id)", sql))
     return filters >= max(1, reads - sql.count("text_index MATCH"))
 
@@ -192,6 +193,7 @@ HOT: Mapping[str, str] = {
     "statements": r"event_id \(tenant_id=\? AND id=\?",
     "query_records": r"record_scope \(tenant_id=\? AND scope=\? AND layer=\?",
     "query_records_of_subject": r"record_subject \(tenant_id=\? AND scope=\? AND layer=\? AND subject=\?",
+    "query_records_of_object": r"record_object \(tenant_id=\? AND scope=\? AND layer=\? AND object_key=\?",
     "query_records_of_topic": r"record_topic \(tenant_id=\? AND scope=\? AND layer=\? AND topic=\? AND <expr>>\?",
     "records_in_slot": r"record_slot \(tenant_id=\? AND scope=\? AND slot=\?",
     "records_of_claim": r"record_claim \(tenant_id=\? AND scope=\? AND layer=\? AND claim_key=\?",

@@ -61,4 +61,22 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "its place. Nothing was stored.",
         hint="correct the fact that holds now",
     ),
+    "SAME_ENTITY": ErrorCode(
+        "Conflict",
+        STATE,
+        "The two entities to merge are one already, `details.canonical_id`. Nothing was stored.",
+        hint="GET /v1/entities/{id} says as which entity one is known",
+    ),
+    "ENTITY_NAME_TAKEN": ErrorCode(
+        "Conflict",
+        STATE,
+        "The scope knows another entity, `details.name_of`, by the name that the new one was to have. Nothing was stored.",
+        hint="split with a name that nobody has, and merge the new one into that entity",
+    ),
+    "SCOPE_OWNER_STAYS": ErrorCode(
+        "Conflict",
+        STATE,
+        "The entity to be taken in is the person whose memory the scope is, and they stay who they are. Nothing was stored.",
+        hint="merge the other entity into this one",
+    ),
 }

@@ -17,6 +17,7 @@ from lamina import __version__
 from lamina.cli.audit import audit_commands
 from lamina.cli.capsule import capsule_commands
 from lamina.cli.definitions import phrase_commands, vocabulary_commands
+from lamina.cli.entities import add_entity_commands
 from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
 from lamina.cli.mcp import mcp_commands
 from lamina.cli.memory import add_memory_commands
@@ -178,6 +179,7 @@ def doctor(
 
 
 add_memory_commands(app)
+add_entity_commands(app)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, Protocol, TypeVar, Unpack
 
 from pydantic import BaseModel
@@ -22,11 +22,12 @@ from lamina.client.options import (
     View,
 )
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.pipeline.requests import CorrectionCaptured
+from lamina.pipeline.requests import CorrectionCaptured, DecisionCaptured, SynthesisAccepted
 from lamina.recall.layers.results import (
     BeliefPage,
     ConceptPage,
     Coverage,
+    EntityView,
     EpisodePage,
     EventPage,
     FactPage,
@@ -35,7 +36,15 @@ from lamina.recall.layers.results import (
     Why,
 )
 
-__all__ = ["AsyncBeliefs", "AsyncEpisodes", "AsyncEvents", "AsyncFacts", "AsyncSender", "AsyncUnderstanding"]
+__all__ = [
+    "AsyncBeliefs",
+    "AsyncEntities",
+    "AsyncEpisodes",
+    "AsyncEvents",
+    "AsyncFacts",
+    "AsyncSender",
+    "AsyncUnderstanding",
+]
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
@@ -183,3 +192,35 @@ class AsyncUnderstanding(_Layer):
     async def coverage(self, *, scope: str | None = None, view: View | None = None) -> Coverage:
         """Mirrors ``Understanding.coverage``."""
         return await self._send(asks.coverage(self._identity, scope, view))
+
+    async def synthesize(
+        self, topics: Sequence[str] = (), *, scope: str | None = None, force: bool = False
+    ) -> SynthesisAccepted:
+        """Mirrors ``Understanding.synthesize``."""
+        return await self._send(asks.synthesize(self._identity, topics, scope, force=force))
+
+
+class AsyncEntities(_Layer):
+    """Mirrors ``Entities``."""
+
+    async def get(self, entity_id: str, *, scope: str | None = None, as_of: Time | None = None) -> EntityView:
+        """Mirrors ``Entities.get``."""
+        return await self._send(asks.entity(self._identity, entity_id, scope, as_of))
+
+    async def merge(
+        self, entity_id: str, into: str, *, scope: str | None = None, why: str | None = None
+    ) -> DecisionCaptured:
+        """Mirrors ``Entities.merge``."""
+        return await self._send(asks.merge(self._identity, entity_id, into, scope, why))
+
+    async def split(
+        self,
+        entity_id: str,
+        name: str,
+        *,
+        facts: Sequence[str] = (),
+        scope: str | None = None,
+        why: str | None = None,
+    ) -> DecisionCaptured:
+        """Mirrors ``Entities.split``."""
+        return await self._send(asks.split(self._identity, entity_id, name, facts, scope, why))

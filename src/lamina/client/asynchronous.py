@@ -18,6 +18,7 @@ from lamina.client.asks import Ask
 from lamina.client.async_definitions import AsyncPhrases, AsyncVocabularies
 from lamina.client.async_layers import (
     AsyncBeliefs,
+    AsyncEntities,
     AsyncEpisodes,
     AsyncEvents,
     AsyncFacts,
@@ -86,6 +87,7 @@ class AsyncClient:
         self.understanding = AsyncUnderstanding(identity, self._send)
         self.vocabularies = AsyncVocabularies(self._send)
         self.phrases = AsyncPhrases(self._send)
+        self.entities = AsyncEntities(identity, self._send)
 
     async def __aenter__(self) -> Self:
         """Itself."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
+from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from lamina import limits
@@ -24,11 +25,12 @@ from lamina.client.options import (
 from lamina.client.reads import list_ask, one_ask
 from lamina.client.session import new_key
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.pipeline.requests import CorrectionCaptured
+from lamina.pipeline.requests import CorrectionCaptured, DecisionCaptured, SynthesisAccepted
 from lamina.recall.layers.results import (
     BeliefPage,
     ConceptPage,
     Coverage,
+    EntityView,
     EpisodePage,
     EventPage,
     FactPage,
@@ -45,18 +47,24 @@ __all__ = [
     "concepts",
     "correct",
     "coverage",
+    "entity",
     "episode",
     "episodes",
     "event",
     "events",
     "fact",
     "facts",
+    "merge",
     "related",
     "retract",
+    "split",
+    "synthesize",
     "timeline",
     "why",
     "why_record",
 ]
+
+ResultT = TypeVar("ResultT", bound=BaseModel)
 
 
 def events(identity: Identity, filters: EventFilters) -> Ask[EventPage]:
@@ -169,3 +177,47 @@ def related(concept_id: str, relation: str | None, depth: int, limit: int) -> As
 def coverage(identity: Identity, scope: str | None, view: View | None) -> Ask[Coverage]:
     """How much of a scope is understood."""
     return list_ask(identity, "/v1/understanding/coverage", Coverage, {"scope": scope, "view": view})
+
+
+def synthesize(
+    identity: Identity, topics: Sequence[str], scope: str | None, *, force: bool
+) -> Ask[SynthesisAccepted]:
+    """Have what a scope understands made anew."""
+    body = {"topics": list(topics), "force": force}
+    return _decision("/v1/understanding/synthesize", SynthesisAccepted, {}, body, identity, scope)
+
+
+def entity(identity: Identity, entity_id: str, scope: str | None, as_of: Time | None) -> Ask[EntityView]:
+    """One entity as a scope knows it."""
+    path = "/v1/entities/{entity_id}"
+    return one_ask(path, EntityView, "entity_id", entity_id, scope=identity.scope_for(scope), as_of=as_of)
+
+
+def merge(
+    identity: Identity, entity_id: str, into: str, scope: str | None, why: str | None
+) -> Ask[DecisionCaptured]:
+    """Say that two entities are one."""
+    path, names = "/v1/entities/{entity_id}/merge", {"entity_id": entity_id}
+    return _decision(path, DecisionCaptured, names, {"into": into, "why": why}, identity, scope)
+
+
+def split(
+    identity: Identity, entity_id: str, name: str, facts: Sequence[str], scope: str | None, why: str | None
+) -> Ask[DecisionCaptured]:
+    """Say that one entity is two."""
+    path, names = "/v1/entities/{entity_id}/split", {"entity_id": entity_id}
+    body = {"name": name, "facts": list(facts), "why": why}
+    return _decision(path, DecisionCaptured, names, body, identity, scope)
+
+
+def _decision(
+    path: str,
+    result: type[ResultT],
+    names: Mapping[str, str],
+    said: Mapping[str, Any],  # Any: JSON
+    identity: Identity,
+    scope: str | None,
+) -> Ask[ResultT]:
+    given = {name: value for name, value in said.items() if value is not None}
+    body = {**given, "scope": identity.scope_for(scope), "idempotency_key": new_key()}
+    return ask("POST", path, result, names=names, body=body)

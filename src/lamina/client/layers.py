@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TypeVar, Unpack
 
 from pydantic import BaseModel
@@ -22,11 +22,12 @@ from lamina.client.options import (
     View,
 )
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.pipeline.requests import CorrectionCaptured
+from lamina.pipeline.requests import CorrectionCaptured, DecisionCaptured, SynthesisAccepted
 from lamina.recall.layers.results import (
     BeliefPage,
     ConceptPage,
     Coverage,
+    EntityView,
     EpisodePage,
     EventPage,
     FactPage,
@@ -35,7 +36,7 @@ from lamina.recall.layers.results import (
     Why,
 )
 
-__all__ = ["Beliefs", "Episodes", "Events", "Facts", "Sender", "Understanding"]
+__all__ = ["Beliefs", "Entities", "Episodes", "Events", "Facts", "Sender", "Understanding"]
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
@@ -185,3 +186,35 @@ class Understanding(_Layer):
     def coverage(self, *, scope: str | None = None, view: View | None = None) -> Coverage:
         """How much of a scope is understood."""
         return self._send(asks.coverage(self._identity, scope, view))
+
+    def synthesize(
+        self, topics: Sequence[str] = (), *, scope: str | None = None, force: bool = False
+    ) -> SynthesisAccepted:
+        """Have concepts made anew, behind the answer: those of some topics and names, or all. With ``force`` also where nothing changed."""
+        return self._send(asks.synthesize(self._identity, topics, scope, force=force))
+
+
+class Entities(_Layer):
+    """Whom and what the memory speaks of. The endpoints are beta."""
+
+    def get(self, entity_id: str, *, scope: str | None = None, as_of: Time | None = None) -> EntityView:
+        """One entity as a scope knows it: its names there, and what was decided of which it is."""
+        return self._send(asks.entity(self._identity, entity_id, scope, as_of))
+
+    def merge(
+        self, entity_id: str, into: str, *, scope: str | None = None, why: str | None = None
+    ) -> DecisionCaptured:
+        """Say that an entity is another one, in a scope. Nothing is erased, and ``split`` takes it back."""
+        return self._send(asks.merge(self._identity, entity_id, into, scope, why))
+
+    def split(
+        self,
+        entity_id: str,
+        name: str,
+        *,
+        facts: Sequence[str] = (),
+        scope: str | None = None,
+        why: str | None = None,
+    ) -> DecisionCaptured:
+        """Say that what the turns behind some facts say of an entity is of another one, called ``name``; or take a merged name out again."""
+        return self._send(asks.split(self._identity, entity_id, name, facts, scope, why))

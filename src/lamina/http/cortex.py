@@ -59,8 +59,12 @@ def _layer_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/beliefs/why", by_name["beliefs_why"]),
         Route("GET", "/v1/beliefs/{belief_id}", by_name["belief"]),
         Route("GET", "/v1/why/{record_id}", by_name["why"]),
+        Route("GET", "/v1/entities/{entity_id}", by_name["entity"]),
+        Route("POST", "/v1/entities/{entity_id}/merge", by_name["entity_merge"]),
+        Route("POST", "/v1/entities/{entity_id}/split", by_name["entity_split"]),
         Route("GET", "/v1/understanding", by_name["understanding"]),
         Route("GET", "/v1/understanding/coverage", by_name["understanding_coverage"]),
+        Route("POST", "/v1/understanding/synthesize", by_name["understanding_synthesize"]),
         Route("GET", "/v1/understanding/{concept_id}", by_name["concept"]),
         Route("GET", "/v1/understanding/{concept_id}/related", by_name["concept_related"]),
     ]

@@ -20,6 +20,8 @@ __all__ = [
     "CANCELLATION",
     "DEFINITION",
     "DEPRECATION",
+    "IDENTITY",
+    "SYNTHESIS",
     "Context",
     "Directives",
     "Event",
@@ -85,6 +87,11 @@ DEFINITION: Final = "definition"
 """The channel and the modality of the entry that a change of what a tenant defines makes in the log."""
 DEPRECATION: Final = "deprecation"
 """The kind of the entry that such a change makes in a scope which holds facts by a term that is no more."""
+SYNTHESIS: Final = "synthesis"
+"""The channel and the modality of the entry that asks for understanding to be made anew at its place in the log."""
+IDENTITY: Final = "identity"
+"""The channel and the modality of the entry that says that two entities are one, or that one is two."""
+_ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +224,11 @@ class Event(EventDraft):
         if not self.defines or self.content.get("kind") != DEPRECATION:
             return None
         return str(self.content["vocabulary"]), tuple(self.content["predicates"])
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether this is an entry that nobody told: a decision about what was told, with a place among it. It is excluded, always."""
+        return self.origin.channel in _ENTRIES
 
     @property
     def excluded(self) -> bool:

@@ -45,6 +45,7 @@ __all__ = [
     "Subject",
     "Support",
     "claim_key_of",
+    "is_entity",
     "is_event",
     "layer_of",
     "value_slot",
@@ -76,11 +77,17 @@ def layer_of(record_id: str) -> Layer | None:
 
 
 _EVENT_ID = f"{Prefix.EVENT.value}_"
+_ENTITY_ID = f"{Prefix.ENTITY.value}_"
 
 
 def is_event(record_id: str) -> bool:
     """Whether an id is an event's: a recall asks it of a thousand ids, and ``layer_of`` takes five times as long."""
     return record_id.startswith(_EVENT_ID)
+
+
+def is_entity(record_id: str) -> bool:
+    """Whether an id is an entity's."""
+    return record_id.startswith(_ENTITY_ID)
 
 
 class Stance(StrEnum):
@@ -230,6 +237,11 @@ class Fact(Claim):
     supersedes: str | None = None
     fades_at: Instant | None = None
     binding: Binding | None = None
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether it is one author's word beside what others say, in a slot of its own."""
+        return self.slot is not None and "@" in self.slot.partition("|")[0]
 
     @property
     def may_lie_ahead(self) -> bool:
@@ -390,7 +402,13 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concept(Record):
-    """A synthesised node of understanding (seed 002, 7.5), versioned under a stable id."""
+    """A synthesised node of understanding (seed 002, 7.5), versioned under a stable id.
+
+    ``about`` is the id of its entity. ``inputs`` are the ids of the records that this version was made from, ``consulted`` counts them;
+    ``available`` counts what could have been, and ``unread`` names the layers in which some were not. ``canonical_id`` is the concept that
+    took this one in, ``derived_from`` those that it was split from. ``support_lost`` is the share of the inputs of the version before that
+    had gone, where nothing was left to make this one of.
+    """
 
     layer: ClassVar[Layer] = Layer.UNDERSTANDING
 
@@ -402,6 +420,12 @@ class Concept(Record):
     consulted: int
     available: int
     edges: tuple[Edge, ...] = ()
+    about: str | None = None
+    inputs: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    canonical_id: str | None = None
+    derived_from: tuple[str, ...] = ()
+    support_lost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

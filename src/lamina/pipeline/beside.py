@@ -44,7 +44,7 @@ def under_author(slot: str, author: Author) -> str:
 
 def is_beside(fact: Fact) -> bool:
     """Whether a fact stands beside what others say."""
-    return fact.slot is not None and "@" in fact.slot.partition("|")[0]
+    return fact.is_beside
 
 
 def end_others(event: Event, fact: Fact, held: Sequence[Fact], writes: Writes) -> None:

@@ -28,7 +28,6 @@ from lamina.kernel.changes import MAY_CHANGE
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.records import Fact, Layer, Loop, Support
 from lamina.language.change_signs import SPEAKERS, WITH_PREDICATE, signs_in
-from lamina.language.entities import entity_id, normalise_name
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal.lexicon import ONES, TENS
 from lamina.language.tokens import STOP_TERMS, analyse, content_terms
@@ -101,7 +100,7 @@ def mark_changes(view: View, writes: Writes) -> None:
     own = _own_facts(event, writes)
     if not sentences and not any(each.negated for each in own):
         return
-    speaker = entity_id(event.tenant_id, normalise_name(event.observed_actor.display_name))
+    speaker = view.entity_of(event.observed_actor)
     found = [
         fact
         for subject in _subjects(speaker, writes)

@@ -14,7 +14,6 @@ from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import to_local
 from lamina.kernel.records import Fact, Layer, ObjectValue, Support, layer_of
-from lamina.kernel.vocabularies import ActiveTerms
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.direct import stated_value
 from lamina.pipeline.extract.restating import restate
@@ -78,16 +77,18 @@ def sentence_of(held: Fact, value: EntityRef | LiteralValue, event: Event | None
     )
 
 
-def corrected_fact(event: Event, held: Fact, correction: Correction, terms: ActiveTerms) -> Fact:
+def corrected_fact(view: View, held: Fact, correction: Correction) -> Fact:
     """The claim that takes the place of a fact: as long as that held, unless the correction says from when on. Of a fact by the vocabulary the
     value is as the term has it."""
-    value = stated_value(correction.value)
+    event, value = view.event, stated_value(correction.value)
     assert value is not None, "the door let a value through"
-    match = None if held.binding is None else terms.of_predicate(held.predicate)
+    match = None if held.binding is None else view.terms.of_predicate(held.predicate)
     by_term = None if match is None else fitted(match.term, value)
     if by_term is not None and not isinstance(by_term, Misfit):
         value = by_term
     value_of_fact = object_of(event.tenant_id, value)
+    if value_of_fact.id is not None:
+        value_of_fact = replace(value_of_fact, id=view.entity(normalise_name(value_of_fact.text)))
     single = held.slot is not None and not is_shared(held)
     begins = held.valid_from if correction.at is None else correction.at
     return replace(
@@ -108,7 +109,7 @@ def corrected_fact(event: Event, held: Fact, correction: Correction, terms: Acti
         external=False,
         by_assistant=False,
         handed_over=False,
-        said_by=author_of(event, held.subject.id) if held.said_by is not None else None,
+        said_by=author_of(view, event, held.subject.id) if held.said_by is not None else None,
         extractor=EXTRACTOR,
         slot=slot_of(
             held.subject.id,

@@ -23,6 +23,7 @@ from lamina.pipeline.direct import stated_value
 from lamina.pipeline.requests import CorrectFact, CorrectionCaptured, RetractFact
 from lamina.pipeline.vocabularies.active import active_terms
 from lamina.pipeline.vocabularies.stated import require_fit
+from lamina.store.entities import standing_entity
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.store import Store
@@ -132,12 +133,16 @@ class Correcting:
         sources = self._store.log.get(tenant_id, {fact.event_id, *(each.source_id for each in supports)})
         tellers = {event.observed_actor.id: event.observed_actor for event in sources.values()}
         itself = tellers.get(speaker.id, speaker)
-        if fact.subject.id in (_entity_of(tenant_id, speaker), _entity_of(tenant_id, itself)):
+        if fact.subject.id in (self._entity_of(fact, speaker), self._entity_of(fact, itself)):
             return itself
         if speaker.id in tellers:
             return speaker
         call.permits.require(Grant(Capability.SCOPE_WRITE_ABOUT_OTHER, fact.scope))
         return Party(fact.subject.id, _PERSON, fact.subject.name)
+
+    def _entity_of(self, fact: Fact, party: Party) -> str:
+        named = entity_id(fact.tenant_id, normalise_name(party.display_name))
+        return standing_entity(self._store, fact.tenant_id, fact.scope, named)
 
     def _answer(self, appended: Appended, request: CorrectFact | RetractFact, call: Call) -> Answer:
         event = appended.event
@@ -253,7 +258,3 @@ def _draft(fact: Fact, content: Mapping[str, Any], speaker: Party, subject: Part
         directives=Directives(),
         origin=Origin(principal.actor, CORRECTION, Trust.PRINCIPAL if own else Trust.DELEGATED),
     )
-
-
-def _entity_of(tenant_id: str, party: Party) -> str:
-    return entity_id(tenant_id, normalise_name(party.display_name))

@@ -29,9 +29,9 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "stated claims": "2",
     "beliefs": "4",
     "episodes": "2",
-    "concepts": "2",
+    "concepts": "3",
     "search rows": "2",
-    "columns": "2",
+    "columns": "3",
     VECTORS: MiniLmEmbedder.name,
 }
 """Part to version; ``columns`` counts the changes to what tables of derived rows have."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from lamina import limits
 from lamina.index.rows import event_row, record_row
@@ -19,6 +19,7 @@ from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.changes import mark_changes
 from lamina.pipeline.concepts import ConceptSynthesizer
+from lamina.pipeline.decided import Decided, stage_row
 from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.episodes import EpisodeBuilder, newly_worded
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -37,7 +38,6 @@ from lamina.pipeline.vocabularies.deprecating import deprecate_beliefs, deprecat
 from lamina.pipeline.zones import speakers_offset
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import Job
-from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 
@@ -73,6 +73,7 @@ class Deriver:
         self._asks_loops = asks_loops
         self._land_max = land_max
         self._mender = Mender(store, extractor)
+        self._decided = Decided(self._mender)
         self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
             Stage.EXTRACTED: self._extract,
             Stage.INDEXED: self._index,
@@ -117,11 +118,13 @@ class Deriver:
                 return self._mender.facts(view, view.event.cancels)
             if view.event.deprecates is not None:
                 return deprecate_facts(view)
+            if view.event.is_entry:
+                return self._decided.facts(view)
             reasons = quarantine_of(view.event)
             if gives_orders(reasons):
                 # What tells a reader what to do is kept, and nothing is believed because of it.
                 nothing = {"derived": dict.fromkeys(_COUNTED, 0), "quarantined": list(reasons)}
-                return Writes(lifecycle=[_happened(view.event, Stage.EXTRACTED, nothing)])
+                return Writes(lifecycle=[stage_row(view.event, Stage.EXTRACTED, nothing)])
             offset = speakers_offset(view) if view.event.offset is None else None
             clock = [] if offset is None else [view.read_by(offset)]
             event = view.event
@@ -147,7 +150,7 @@ class Deriver:
             ]
             derived = dict.fromkeys(_COUNTED, 0) | {"facts": len(new_facts), "entities": len(writes.entities)}
             told = {"derived": derived, **({"quarantined": list(reasons)} if reasons else {})}
-            writes.lifecycle.append(_happened(event, Stage.EXTRACTED, told))
+            writes.lifecycle.append(stage_row(event, Stage.EXTRACTED, told))
             if self._asks_loops and not reasons and is_worth_asking(event):
                 writes.inquiries.append(inquiry_about(event))
             self._apply_again(view, writes)
@@ -179,8 +182,8 @@ class Deriver:
         landings: list[Landing] = []
         for job in jobs:
             event = job.event
-            if event.cancels is not None or event.defines:
-                landings.append((job, Writes()))
+            if event.is_entry:
+                landings.append((job, self._decided.indexed(event)))
                 continue
             facts = read.of(event)
             wants_vector = event.directives.embed != "none" and event.id not in vectors
@@ -189,12 +192,12 @@ class Deriver:
             if event.id in vectors:
                 writes.vectors.append(vectors[event.id])
             layers = ["events", *(["facts"] if facts else [])]
-            writes.lifecycle.append(_happened(event, Stage.INDEXED, {"layers_indexed": layers}))
+            writes.lifecycle.append(stage_row(event, Stage.INDEXED, {"layers_indexed": layers}))
             landings.append((job, writes))
         yield landings
 
     def _embeds_now(self, event: Event) -> bool:
-        return self._embed_eagerly and event.directives.embed == "eager" and event.cancels is None
+        return self._embed_eagerly and event.directives.embed == "eager" and not event.is_entry
 
     def _consolidate(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         read = FactsRead(self._store, [job.event for job in jobs])
@@ -204,6 +207,8 @@ class Deriver:
                 return self._mender.beliefs(view, view.event.cancels)
             if view.event.deprecates is not None:
                 return deprecate_beliefs(view, deprecated_facts(view))
+            if view.event.is_entry:
+                return self._decided.beliefs(view)
             facts = read.of(view.event)
             writes = BeliefReviser(view).revise([*facts, *read.taken_back(view.event)])
             payload = {
@@ -212,7 +217,7 @@ class Deriver:
                 "superseded_facts": [fact.supersedes for fact in facts if fact.supersedes is not None],
             }
             writes.texts += [record_row(record) for record in writes.records if record.version == 1]
-            writes.lifecycle.append(_happened(view.event, Stage.CONSOLIDATED, payload))
+            writes.lifecycle.append(stage_row(view.event, Stage.CONSOLIDATED, payload))
             return writes
 
         return self._in_turn(jobs, revise)
@@ -230,18 +235,22 @@ class Deriver:
                 writes = ConceptSynthesizer(view).synthesize(touched)
                 writes.texts += [record_row(record) for record in writes.records if newly_worded(record)]
                 return writes
+            if view.event.is_entry:
+                return self._decided.concepts(view)
             facts = read.of(view.event)
             writes = EpisodeBuilder(view).place(facts)
-            concepts = ConceptSynthesizer(view).synthesize([*facts, *read.taken_back(view.event)])
+            episode_id = next((s.record_id for s in writes.supports if s.relation == "contains"), None)
+            synthesizer = ConceptSynthesizer(view, episode_id)
+            concepts = synthesizer.synthesize([*facts, *read.taken_back(view.event)])
             payload = {
-                "episode_id": next((s.record_id for s in writes.supports if s.relation == "contains"), None),
+                "episode_id": episode_id,
                 "understanding_ids": sorted({record.id for record in concepts.records}),
             }
             writes.records += concepts.records
             writes.closings += concepts.closings
             writes.supports += concepts.supports
             writes.texts += [record_row(record) for record in writes.records if newly_worded(record)]
-            writes.lifecycle.append(_happened(view.event, Stage.COMPRESSED, payload))
+            writes.lifecycle.append(stage_row(view.event, Stage.COMPRESSED, payload))
             return writes
 
         return self._in_turn(jobs, compress)
@@ -270,14 +279,3 @@ class Deriver:
                 group, pending = [], Pending()
         if group:
             yield group
-
-
-def _happened(event: Event, stage: Stage, payload: dict[str, Any]) -> LifecycleDraft:
-    return LifecycleDraft(
-        tenant_id=event.tenant_id,
-        name=stage.value,
-        scope=event.scope,
-        event_id=event.id,
-        job_id=event.batch_id,
-        payload=payload,
-    )

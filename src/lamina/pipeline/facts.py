@@ -26,7 +26,6 @@ from lamina.kernel.records import (
     value_slot,
 )
 from lamina.kernel.time import SECOND_US, Instant, from_datetime
-from lamina.kernel.vocabularies import ActiveTerms
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.beside import end_others, ends, may_end, stands_beside, under_author
 from lamina.pipeline.corrected import corrected_fact, fact_meant, put_behind, retract
@@ -109,8 +108,7 @@ class FactResolver:
         if not event.directives.wants("facts"):
             return writes
         told = given_to_speaker(self._view, extraction)
-        terms = self._view.terms
-        claims = [_claim(event, triple, terms) for triple in told.triples[:FACTS_PER_EVENT_MAX]]
+        claims = [_claim(self._view, triple) for triple in told.triples[:FACTS_PER_EVENT_MAX]]
         self._namesakes = self._doubtful(claims)
         for ordinal, claim in enumerate(claims):
             if claim.confidence < event.directives.confidence_floor:
@@ -120,11 +118,11 @@ class FactResolver:
             _note_claim_entities(event, claim, writes)
             self._place(event, claim, ordinal, extractor, writes)
         for taken in told.taken_back:
-            self._take_back(event, *taken_back_by_term(terms, taken), writes)
+            self._take_back(event, *taken_back_by_term(self._view.terms, taken), writes)
         return writes
 
     def _place(self, event: Event, claim: _Claim, ordinal: int, extractor: str, writes: Writes) -> None:
-        fact = _fact(event, claim, ordinal, extractor)
+        fact = _fact(self._view, claim, ordinal, extractor)
         if claim.triple.single_valued and claim.subject.id in self._namesakes:
             fact = replace(fact, slot=None)
         if claim.has_ended and self._end_told(event, fact, writes):
@@ -193,7 +191,7 @@ class FactResolver:
         if correction.action == "retract":
             retract(self._view, held, correction, writes)
             return
-        fact = corrected_fact(event, held, correction, self._view.terms)
+        fact = corrected_fact(self._view, held, correction)
         if fact.object.id is not None:
             _note(event, [(normalise_name(fact.object.text), fact.object.text, "thing")], writes)
         if fact.slot is None:
@@ -208,7 +206,7 @@ class FactResolver:
         event = self._view.event
         if feedback.verdict == "irrelevant":
             return
-        claim = _claim(event, triple_judged(event, feedback), self._view.terms)
+        claim = _claim(self._view, triple_judged(event, feedback))
         if ends_claim(feedback):
             negated = feedback.claim.negated
             judged = claim_key_of(
@@ -244,17 +242,19 @@ class FactResolver:
     def _take_back(self, event: Event, taken: TakenBack, single_valued: bool | None, writes: Writes) -> None:
         """End the value that holds when the event is observed; nothing takes its place. ``single_valued`` is what a vocabulary says."""
         at = event.context.observed_at
-        subject_id = entity_id(event.tenant_id, _key_of(taken.subject))
+        subject_id = self._view.entity(_key_of(taken.subject))
         slot = value_slot(subject_id, taken.predicate)
         known = PREDICATES.get(taken.predicate)
-        author = author_of(event, subject_id) if taken.subject.type == _PERSON else None
+        author = author_of(self._view, event, subject_id) if taken.subject.type == _PERSON else None
         if single_valued is None:
             single_valued = known is None or known.single_valued
         if taken.object is not None and not single_valued:
-            value, kind = _object(event, taken.object), "attribute" if known is None else known.kind
+            value, kind = _object(self._view, taken.object), "attribute" if known is None else known.kind
             slot = slot_of(subject_id, taken.predicate, value, kind=kind, single=False, negated=False) or slot
         for held in self._held(writes, slot=slot):
-            meant = taken.object is None or words_of(held.object) == words_of(_object(event, taken.object))
+            meant = taken.object is None or words_of(held.object) == words_of(
+                _object(self._view, taken.object)
+            )
             if meant and held.valid_from <= at and _holds_at(held, at) and may_end(event, held, author):
                 ended = replace(held, valid_to=max(at, held.valid_from + 1), to_offset=event.offset)
                 put_version(event, held, ended, writes)
@@ -346,11 +346,11 @@ def _holds_at(fact: Fact, moment: Instant) -> bool:
     return fact.valid_to is None or moment < fact.valid_to
 
 
-def _claim(event: Event, worded: Triple, terms: ActiveTerms) -> _Claim:
-    by_term = bound(terms, worded)
+def _claim(view: View, worded: Triple) -> _Claim:
+    event = view.event
+    by_term = bound(view.terms, worded)
     triple = worded if by_term is None else by_term.triple
-    subject_name = triple.subject.name
-    subject = Subject(entity_id(event.tenant_id, _key_of(triple.subject)), subject_name)
+    subject = Subject(view.entity(_key_of(triple.subject)), triple.subject.name)
     observed_at = event.context.observed_at
     valid_from = from_datetime(triple.valid_from) if triple.valid_from else observed_at
     valid_to = from_datetime(triple.valid_to) if triple.valid_to else None
@@ -363,7 +363,7 @@ def _claim(event: Event, worded: Triple, terms: ActiveTerms) -> _Claim:
     confidence = round(triple.confidence * factor, 4)
     return _Claim(
         subject,
-        _object(event, triple.object),
+        _object(view, triple.object),
         triple,
         worded,
         by_term,
@@ -379,14 +379,14 @@ def _key_of(reference: EntityRef) -> str:
     return normalise_name(reference.name) or reference.key
 
 
-def _object(event: Event, value: EntityRef | LiteralValue) -> ObjectValue:
+def _object(view: View, value: EntityRef | LiteralValue) -> ObjectValue:
     if isinstance(value, EntityRef):
-        return ObjectValue("entity", id=entity_id(event.tenant_id, _key_of(value)), name=value.name)
+        return ObjectValue("entity", id=view.entity(_key_of(value)), name=value.name)
     return ObjectValue("literal", value=value.value, datatype=value.datatype, unit=value.unit)
 
 
-def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
-    triple = claim.triple
+def _fact(view: View, claim: _Claim, ordinal: int, extractor: str) -> Fact:
+    event, triple = view.event, claim.triple
     external = claim.handed_over or is_hearsay(event, triple.kind, triple.predicate)
     # What is over must not end what holds now, so it takes no place among the values of its slot.
     slot = None
@@ -419,7 +419,7 @@ def _fact(event: Event, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         external=external,
         by_assistant=is_assistants(event, triple.kind, triple.predicate),
         handed_over=claim.handed_over,
-        said_by=author_of(event, claim.subject.id) if claim.is_of_person and not external else None,
+        said_by=author_of(view, event, claim.subject.id) if claim.is_of_person and not external else None,
         extractor=extractor,
         slot=slot,
         from_offset=event.offset,

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from lamina.kernel.events import Event, Party, Trust
+from lamina.kernel.events import Event, Trust
 from lamina.kernel.records import Author
-from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.reading import role_of
+from lamina.pipeline.view import View
 
 __all__ = ["author_of", "is_assistants", "is_handed_over", "is_hearsay"]
 
@@ -42,14 +42,10 @@ def is_handed_over(event: Event, *, stands_apart: bool) -> bool:
     return stands_apart and event.observed_actor.type not in _PROGRAMS
 
 
-def author_of(event: Event, person_id: str) -> Author | None:
+def author_of(view: View, event: Event, person_id: str) -> Author | None:
     """Who says what an event says of a person; None for the person themselves, for who speaks for them, and for a stated triple."""
     stated = event.content.get("kind") == "triple"
     actor = event.observed_actor
-    if stated or person_id in (_entity_of(event, actor), _entity_of(event, event.subject)):
+    if stated or person_id in (view.entity_of(actor, event), view.entity_of(event.subject, event)):
         return None
     return Author(actor.id, actor.display_name)
-
-
-def _entity_of(event: Event, party: Party) -> str:
-    return entity_id(event.tenant_id, normalise_name(party.display_name))

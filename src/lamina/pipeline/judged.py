@@ -43,7 +43,7 @@ def end_judged(view: View, held: Iterable[Fact], feedback: Feedback, writes: Wri
     for fact in held:
         found = True
         of_person = feedback.claim.subject_type == "person"
-        if may_end(event, fact, author_of(event, fact.subject.id) if of_person else None):
+        if may_end(event, fact, author_of(view, event, fact.subject.id) if of_person else None):
             end_fact(view, fact, event.context.observed_at, writes)
     return found
 

@@ -8,12 +8,13 @@ what differs becomes a new version.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event
+from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Stance, Support
 from lamina.kernel.scopes import Scope
 from lamina.pipeline.beliefs import BeliefReviser
@@ -24,6 +25,7 @@ from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.loops.doing import end_fact, move_fact
 from lamina.pipeline.matters import family_of, is_shared, words_of
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
+from lamina.pipeline.versions import put_version
 from lamina.pipeline.view import (
     CANCELLED_BY,
     CORRECTED_BY,
@@ -51,14 +53,14 @@ ClaimT = TypeVar("ClaimT", Fact, Belief)
 class _Matter:
     """The claims that bear on each other: values of a slot, or one value and its denial where many may stand."""
 
-    subject: str
+    subjects: tuple[str, ...]
     predicates: tuple[str, ...]
     words: str | None
 
     def holds(self, claim: Claim) -> bool:
         """Whether a claim is one of them."""
         return (
-            claim.subject.id == self.subject
+            claim.subject.id in self.subjects
             and claim.predicate in self.predicates
             and self.words in (None, words_of(claim.object))
             and not isinstance(claim, Loop)
@@ -93,6 +95,44 @@ class Mender:
             _replace(view, held, _facts(apart, matter, scope), apart, writes)
         return writes
 
+    def renamed(self, view: View, entities: Sequence[str], *, parts: bool) -> tuple[Writes, list[str]]:
+        """The facts that name some entities as they are by what is decided of these at the view's place, and which changed.
+
+        With ``parts`` a fact may lose some of those who said it to another: what is left of it goes on under a new id, for what rests on an
+        id never becomes less.
+        """
+        writes = Writes()
+        scope, own = view.event.scope, tuple(sorted(entities))
+        named = [
+            *(each for entity in own for each in view.query(Layer.FACTS, subject=entity, limit=_CLAIMS_MAX)),
+            *(
+                each
+                for entity in own
+                for each in view.query(Layer.FACTS, object_key=entity, limit=_CLAIMS_MAX)
+            ),
+        ]
+        facts = sorted(
+            {each.id: each for each in named if isinstance(each, Fact)}.values(), key=lambda f: f.id
+        )
+        for loop in facts:
+            if isinstance(loop, Loop):
+                _rename(view, loop, writes)
+        matters = {
+            _Matter(
+                own if fact.subject.id in own else (fact.subject.id,), family_of(fact.predicate), None
+            ): None
+            for fact in facts
+            if not isinstance(fact, Loop)
+        }
+        for matter in matters:
+            held = _facts(view, matter, scope)
+            apart = self._derived_apart(view, matter, [scope])
+            fresh = _facts(apart, matter, scope)
+            ids = _parted(view, fresh, apart) if parts else {}
+            _replace(view, held, [_under(each, ids) for each in fresh], apart, writes, taken_in=True, ids=ids)
+        touched = {each.id for each in writes.records} | {each.id for each in writes.closings}
+        return writes, sorted(touched)
+
     def beliefs(self, view: View, event_id: str) -> Writes:
         """The beliefs as they are without the event, in its scope and wherever one rested on what it told."""
         writes = Writes()
@@ -108,15 +148,16 @@ class Mender:
         return writes
 
     def touched(self, view: View, event_id: str) -> list[Fact]:
-        """The facts that are held of what the event spoke of, in its scope."""
+        """What the event told, also where it is gone now, and the facts that are held of what it spoke of, in its scope."""
         scope = view.event.scope
-        return [fact for matter in self._matters(view, event_id) for fact in _facts(view, matter, scope)]
+        held = [fact for matter in self._matters(view, event_id) for fact in _facts(view, matter, scope)]
+        return [*_told_by(view, event_id), *held]
 
     def _matters(self, view: View, event_id: str) -> list[_Matter]:
         """What the event spoke of."""
         found: dict[_Matter, None] = {}
         for fact in _told_by(view, event_id):
-            whole = _Matter(fact.subject.id, family_of(fact.predicate), None)
+            whole = _Matter((fact.subject.id,), family_of(fact.predicate), None)
             single = any(
                 each.slot is not None and not is_shared(each)
                 for each in (fact, *_facts(view, whole, view.event.scope))
@@ -124,7 +165,9 @@ class Mender:
             found[whole if single else replace(whole, words=words_of(fact.object))] = None
         return list(found)
 
-    def _derived_apart(self, view: View, matter: _Matter, scopes: Iterable[Scope], *, gone: str) -> View:
+    def _derived_apart(
+        self, view: View, matter: _Matter, scopes: Iterable[Scope], *, gone: str | None = None
+    ) -> View:
         """A view of what the events that speak of a matter derive, without the cancelled ones."""
         ids = [fact.id for scope in scopes for fact in _facts(view, matter, scope)]
         supports = [each for found in view.supports_of(ids).values() for each in found]
@@ -133,7 +176,7 @@ class Mender:
         for each in supports:
             if each.relation in (DONE_BY, MOVED_BY, MOVED_UNTIL):
                 changes.setdefault(each.source_id, []).append(each)
-        told -= {gone, *view.cancelled(told)}
+        told -= {*([] if gone is None else [gone]), *view.cancelled(told)}
         events = sorted(view.events(told).values(), key=lambda event: event.position)
         pending = Pending()
         pending.add(
@@ -144,7 +187,7 @@ class Mender:
             )
         )
         for event, extraction in zip(events, self._read(events), strict=True):
-            apart = Apart(self._store, event, pending)
+            apart = Apart(self._store, event, pending, view)
             writes = FactResolver(apart).resolve(extraction, self._extractor.name)
             pending.add(writes)
             ended = Writes()
@@ -155,7 +198,7 @@ class Mender:
                 *_tied(apart, ended, DONE_BY, MOVED_BY),
             ]
             pending.add(BeliefReviser(apart).revise([*_tied(apart, writes, EXTRACTED_FROM), *over]))
-        return Apart(self._store, view.event, pending)
+        return Apart(self._store, view.event, pending, view)
 
     def _read(self, events: Sequence[Event]) -> list[Extraction]:
         worded = [event for event in events if extracts(event)]
@@ -209,22 +252,33 @@ def _queried(view: View, layer: Layer, matter: _Matter, scope: Scope) -> list[Re
     return [
         found
         for predicate in matter.predicates
-        for found in view.query(
-            layer, scope=scope, subject=matter.subject, predicate=predicate, limit=_CLAIMS_MAX
-        )
+        for subject in matter.subjects
+        for found in view.query(layer, scope=scope, subject=subject, predicate=predicate, limit=_CLAIMS_MAX)
     ]
 
 
 def _replace(
-    view: View, held: Sequence[ClaimT], fresh: Sequence[ClaimT], apart: View, writes: Writes
+    view: View,
+    held: Sequence[ClaimT],
+    fresh: Sequence[ClaimT],
+    apart: View,
+    writes: Writes,
+    *,
+    taken_in: bool = False,
+    ids: Mapping[str, str] | None = None,
 ) -> None:
-    """Put new versions where what is held differs from what was derived apart; end what was not derived there."""
+    """Put new versions where what is held differs from what was derived apart; end what was not derived there.
+
+    With ``taken_in`` what was not is in another that says the same of who it is about now. ``ids`` are the new ids of some that were
+    derived apart.
+    """
     event = view.event
     standing = {claim.id: claim for claim in fresh}
     for claim in sorted(held, key=lambda claim: claim.id):
         same = standing.get(claim.id)
         if same is None or not _equal(claim, same):
-            writes.closings.append(Closing(event.tenant_id, claim.id, claim.version, event.recorded_at))
+            into = next((each.id for each in fresh if taken_in and _agree(each, claim)), None)
+            writes.closings.append(Closing(event.tenant_id, claim.id, claim.version, event.recorded_at, into))
     kept = {claim.id for claim in held}
     for claim in sorted(fresh, key=lambda claim: claim.id):
         stood = view.record(claim.id)
@@ -243,18 +297,66 @@ def _replace(
         )
         if stood is None:
             writes.texts.append(record_row(writes.records[-1]))
-    _support(view, standing, apart, writes)
+    _support(view, standing, apart, writes, ids or {})
 
 
-def _support(view: View, ids: Collection[str], apart: View, writes: Writes) -> None:
+def _support(
+    view: View, ids: Collection[str], apart: View, writes: Writes, renamed: Mapping[str, str]
+) -> None:
     known = view.supports_of(ids)
-    for record_id, found in sorted(apart.supports_of(ids).items()):
+    before = {new: old for old, new in renamed.items()}
+    found = apart.supports_of([before.get(each, each) for each in ids])
+    for record_id in sorted(ids):
         has = {(each.source_id, each.relation) for each in known.get(record_id, ())}
         writes.supports += [
-            each._replace(recorded_at=view.event.recorded_at)
-            for each in found
+            each._replace(record_id=record_id, recorded_at=view.event.recorded_at)
+            for each in found.get(before.get(record_id, record_id), ())
             if (each.source_id, each.relation) not in has
         ]
+
+
+def _parted(view: View, fresh: Sequence[Fact], apart: View) -> dict[str, str]:
+    """The new ids of those facts that somebody states no more who did, and was not cancelled."""
+    known = view.supports_of({each.id for each in fresh})
+    said = {
+        fact_id: {s.source_id for s in of if s.relation == EXTRACTED_FROM} for fact_id, of in known.items()
+    }
+    gone = view.cancelled({source for of in said.values() for source in of})
+    still = apart.supports_of({each.id for each in fresh})
+    return {
+        fact_id: derived_id(Prefix.FACT, view.event.recorded_at, view.event.id, fact_id)
+        for fact_id, sources in sorted(said.items())
+        if sources - gone - {s.source_id for s in still.get(fact_id, ()) if s.relation == EXTRACTED_FROM}
+    }
+
+
+def _under(fact: Fact, ids: Mapping[str, str]) -> Fact:
+    """A fact with new ids in the place of old ones."""
+    return replace(
+        fact,
+        id=ids.get(fact.id, fact.id),
+        supersedes=ids.get(fact.supersedes or "", fact.supersedes),
+        superseded_by=ids.get(fact.superseded_by or "", fact.superseded_by),
+    )
+
+
+def _agree(one: Claim, other: Claim) -> bool:
+    """Whether two claims of one matter say the same, whoever they are about."""
+    return (
+        one.predicate == other.predicate
+        and one.negated == other.negated
+        and (words_of(one.object) == words_of(other.object) or one.object.key == other.object.key)
+    )
+
+
+def _rename(view: View, loop: Loop, writes: Writes) -> None:
+    """Give a loop to who its speaker is."""
+    event = view.events([loop.event_id]).get(loop.event_id)
+    if event is None:
+        return
+    owner = view.entity_of(event.observed_actor, event)
+    if owner != loop.subject.id:
+        put_version(view.event, loop, replace(loop, subject=replace(loop.subject, id=owner)), writes)
 
 
 def _equal(one: Record, other: Record) -> bool:

@@ -18,9 +18,14 @@ __all__ = [
     "CapturedOrWaited",
     "CorrectFact",
     "CorrectionCaptured",
+    "DecisionCaptured",
     "Experience",
+    "MergeEntity",
     "RetractFact",
+    "SplitEntity",
     "StoredByKey",
+    "SynthesisAccepted",
+    "Synthesize",
     "Waited",
 ]
 
@@ -159,4 +164,73 @@ class CorrectionCaptured(Result):
     derives: list[str]
     erased: Literal[False] = False
     note: str
+    lifecycle_stream: str
+
+
+_Why = Annotated[Text, Field(min_length=1, max_length=limits.CORRECTION_WORDS_LENGTH_MAX)]
+_Words = Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX)]
+
+
+class MergeEntity(Request):
+    """In a scope, two entities are one: what was said of ``entity_id`` was said of ``into``. Both are ids; ``why`` is the reason."""
+
+    entity_id: str
+    scope: ScopePath
+    into: str
+    why: _Why | None = None
+
+
+class SplitEntity(Request):
+    """In a scope, one entity is two: what the turns behind ``facts`` say of ``entity_id`` is said of another, called ``name``.
+
+    Where ``name`` is one that was merged into the entity, it is taken out again with all that was said under it, and ``facts`` may be left
+    out. A name that nobody has used yet is used for the new one from here on.
+    """
+
+    entity_id: str
+    scope: ScopePath
+    name: _Words
+    facts: Annotated[list[str], Field(default_factory=list, max_length=limits.SPLIT_FACTS_MAX)]
+    why: _Why | None = None
+
+
+class Synthesize(Request):
+    """What a scope understands is to be made anew: the concepts of some ``topics``, words of their topics and names, or all.
+
+    Only those change that say something else now, unless ``force`` asks for new versions anyway.
+    """
+
+    scope: ScopePath
+    topics: Annotated[list[_Words], Field(default_factory=list, max_length=limits.SYNTHESIS_TOPICS_MAX)]
+    force: bool = False
+
+
+class DecisionCaptured(Result):
+    """The decision is an entry of the log, ``event_id``; what it makes of facts, beliefs and concepts is derived behind the answer.
+
+    ``canonical_id`` is the entity as which ``entity_id`` is known from there on, ``new_id`` the one that was split off it.
+    """
+
+    event_id: str
+    entity_id: str
+    action: Literal["merge", "split"]
+    canonical_id: str
+    new_id: str | None
+    status: str
+    wal_offset: int
+    erased: Literal[False] = False
+    note: str
+    lifecycle_stream: str
+
+
+class SynthesisAccepted(Result):
+    """Understanding is made anew behind the answer. The job is the entry of the log of that id: its lifecycle says when it is done, and
+    ``compressed`` which concepts have a new version."""
+
+    job_id: str
+    scope: str
+    topics: list[str]
+    force: bool
+    status: str
+    wal_offset: int
     lifecycle_stream: str

@@ -185,7 +185,9 @@ class SlotPlacer:
                 held.by_assistant if source is None else is_assistants(source, *about),
                 held.from_offset if source is None else source.offset,
                 handed_over,
-                None if source is None or held.said_by is None else author_of(source, held.subject.id),
+                None
+                if source is None or held.said_by is None
+                else author_of(self._view, source, held.subject.id),
             )
             found.setdefault((*said.said, said.source), said)
         if fact is not None:

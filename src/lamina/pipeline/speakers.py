@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lamina.kernel.records import Fact, Layer, value_slot
-from lamina.language.entities import entity_id, normalise_name, possessive
+from lamina.language.entities import normalise_name, possessive
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Triple
 from lamina.pipeline.view import View
 
@@ -59,7 +59,7 @@ def _introduced(view: View, extraction: Extraction) -> _Introduction | None:
     )
     if said is None or not isinstance(said.object, LiteralValue):
         return None
-    known = _known(view, entity_id(view.event.tenant_id, normalise_name(actor.display_name)))
+    known = _known(view, view.entity_of(actor))
     given = str(said.object.value)
     name = normalise_name(given)
     words = set(name.split())

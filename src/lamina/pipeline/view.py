@@ -14,12 +14,14 @@ from dataclasses import replace
 from typing import Any
 
 from lamina.kernel.belief_rules import BELIEF_RULES, BeliefRules
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, Party
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Layer, Record, Support
+from lamina.kernel.sameness import DECIDES, Sameness, sameness_of, standing_for
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes
+from lamina.kernel.time import Axes, Instant
 from lamina.kernel.vocabularies import ActiveTerms
+from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.vocabularies.active import active_terms
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
@@ -74,6 +76,7 @@ class Pending:
         self._closings: dict[tuple[str, str, int], Closing] = {}
         self._supports: dict[tuple[str, str], list[Support]] = defaultdict(list)
         self._offsets: dict[tuple[str, str], Offset] = {}
+        self._decisions: dict[tuple[str, str], list[Support]] = defaultdict(list)
 
     def with_added(self, writes: Writes) -> Pending:
         """A copy that has what the next event derived, too."""
@@ -95,6 +98,8 @@ class Pending:
             self._closings.setdefault((closing.tenant_id, closing.id, closing.version), closing)
         for support in writes.supports:
             self._supports[support.tenant_id, support.record_id].append(support)
+            if support.relation == DECIDES:
+                self._decisions[support.tenant_id, support.source_id].append(support)
         for clock in writes.offsets:
             self._offsets.setdefault((clock.tenant_id, clock.event_id), clock.offset)
 
@@ -120,6 +125,10 @@ class Pending:
     def supports_of(self, tenant_id: str, record_id: str) -> Sequence[Support]:
         """What a record rests on besides."""
         return self._supports.get((tenant_id, record_id), ())
+
+    def deciding(self, tenant_id: str, entity: str) -> Sequence[Support]:
+        """What was decided of an entity besides."""
+        return self._decisions.get((tenant_id, entity), ())
 
     def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> Iterator[Support]:
         """What rests on sources besides."""
@@ -181,6 +190,7 @@ class View:
         self._pending = pending
         self.event = event
         self._terms: ActiveTerms | None = None
+        self._samenesses: dict[str, list[Sameness]] = {}
         self.saw_excluded = False
         """Whether something was read that rests on cancelled events alone."""
 
@@ -196,6 +206,39 @@ class View:
         """Read the event by a clock from here on; what is to land of that."""
         self.event = replace(self.event, zone_offset=offset)
         return EventOffset(self.event.tenant_id, self.event.id, offset)
+
+    def entity(self, key: str, told_by: Event | None = None) -> str:
+        """The id of the entity that a normalised name stands for in the words of an event, the view's own where none is given."""
+        event = self.event if told_by is None else told_by
+        return standing_for(entity_id(event.tenant_id, key), event.id, self.samenesses)
+
+    def entity_of(self, party: Party, told_by: Event | None = None) -> str:
+        """The id of the entity that an actor is."""
+        return self.entity(normalise_name(party.display_name), told_by)
+
+    def samenesses(self, entity: str) -> Sequence[Sameness]:
+        """What had been decided in the scope of which entity an entity is, in the order of the log."""
+        if entity not in self._samenesses:
+            tenant_id = self.event.tenant_id
+            stored = self._store.records.dependants_of(tenant_id, [entity]).get(entity, ())
+            supports = _before(self.event, [*stored, *self._pending.deciding(tenant_id, entity)])
+            entries = self._store.log.get(
+                tenant_id, {each.record_id for each in supports if each.relation == DECIDES}
+            )
+            found = [sameness_of(each) for each in entries.values() if each.scope == self.event.scope]
+            self._samenesses[entity] = sorted(
+                (each for each in found if each is not None), key=lambda each: each.position
+            )
+        return self._samenesses[entity]
+
+    def before(self, record_id: str) -> Record | None:
+        """The version that stood right before the event, of what has landed."""
+        at = self.event.recorded_at - 1  # recorded instants rise strictly
+        return self._store.records.get(self.event.tenant_id, [record_id], seen_at=at).get(record_id)
+
+    def began(self, record_id: str) -> Instant:
+        """When the first version of a record that is there was recorded."""
+        return self._store.records.versions(self.event.tenant_id, record_id)[0].recorded_from
 
     def after(self, writes: Writes, event: Event) -> View:
         """The view of an event that comes directly after this one's, which derived ``writes``."""
@@ -346,7 +389,16 @@ class View:
 
 
 class Apart(View):
-    """What earlier events would have derived had nothing else been told: only what is pending is there."""
+    """What earlier events would have derived had nothing else been told: only what is pending is there, and what names stand for
+    where ``seen_from`` stands."""
+
+    def __init__(self, store: Store, event: Event, pending: Pending, seen_from: View) -> None:
+        super().__init__(store, event, pending)
+        self._seen_from = seen_from
+
+    def samenesses(self, entity: str) -> Sequence[Sameness]:
+        """Mirrors ``View.samenesses``."""
+        return self._seen_from.samenesses(entity)
 
     def whole(self) -> View:
         """Mirrors ``View.whole``."""

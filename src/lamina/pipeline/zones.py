@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Layer, value_slot
 from lamina.kernel.time import Instant, to_datetime
-from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.view import EXTRACTED_FROM, View
 
 __all__ = ["TIMEZONE", "offset_in", "speakers_offset", "zone_in"]
@@ -66,7 +65,7 @@ def speakers_offset(view: View) -> Offset | None:
     What they call their zone and is none counts as UTC: tables that have it one day would not make a replay another.
     """
     event = view.event
-    subject = entity_id(event.tenant_id, normalise_name(event.observed_actor.display_name))
+    subject = view.entity_of(event.observed_actor)
     held = view.query(Layer.FACTS, slot=value_slot(subject, TIMEZONE), limit=_ZONES_MAX)
     zones = [fact for fact in held if isinstance(fact, Fact) and not (fact.negated or fact.external)]
     supports = view.supports_of([fact.id for fact in zones]) if zones else {}

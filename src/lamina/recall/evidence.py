@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from lamina.kernel.events import Event
 from lamina.kernel.records import Fact, Layer, Record
 from lamina.kernel.scopes import Scope
+from lamina.kernel.views import ConceptStanding
 from lamina.recall.changed import Changes
 from lamina.recall.score import ScoredRecord
 from lamina.store.queries import Links
@@ -62,9 +63,10 @@ class DerivedLayers:
 @dataclass(frozen=True, slots=True)
 class Displayed:
     """What may be shown: events by their ids, the derived layers in the words that the reader sees, which of their facts may have
-    changed, and the why graph around all of it."""
+    changed, the why graph around all of it, and what came of the inputs of concepts."""
 
     events: Mapping[str, Event]
     derived: DerivedLayers
     changes: Changes
     links: Links
+    standings: Mapping[str, ConceptStanding]

@@ -9,7 +9,14 @@ from pydantic import BaseModel
 
 from lamina.kernel.events import Event
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Support
-from lamina.kernel.views import belief_fields, concept_fields, episode_fields, event_fields, fact_fields
+from lamina.kernel.views import (
+    ConceptStanding,
+    belief_fields,
+    concept_fields,
+    episode_fields,
+    event_fields,
+    fact_fields,
+)
 from lamina.recall.pack import Item
 from lamina.recall.requests import (
     PackLayers,
@@ -28,8 +35,13 @@ __all__ = ["layers_view"]
 RankedT = TypeVar("RankedT", bound=BaseModel)
 
 
-def layers_view(request: Recall, chosen: Mapping[Layer, Sequence[Item]], links: Links) -> PackLayers:
-    """The layers of a pack; a structured one has its statements in their place."""
+def layers_view(
+    request: Recall,
+    chosen: Mapping[Layer, Sequence[Item]],
+    links: Links,
+    standings: Mapping[str, ConceptStanding],
+) -> PackLayers:
+    """The layers of a pack; a structured one has its statements in their place. ``standings`` says what came of concepts' inputs."""
     if request.view == "structured":
         return PackLayers(beliefs=[], facts=[], episodes=[], events=[], understanding=[])
     records = (item.id for layer, items in chosen.items() if layer is not Layer.EVENTS for item in items)
@@ -39,7 +51,7 @@ def layers_view(request: Recall, chosen: Mapping[Layer, Sequence[Item]], links: 
     def ranked(kind: type[RankedT], layer: Layer) -> list[RankedT]:
         return [
             kind(
-                **_fields(item, supports, derives) | hidden | _superseded(item),
+                **_fields(item, supports, derives, standings) | hidden | _superseded(item),
                 ranked_position=place,
                 score=item.score,
                 contributions=dict(item.contributions) if request.diagnostics == "full" else None,
@@ -65,7 +77,10 @@ def _superseded(item: Item) -> dict[str, Any]:
 
 
 def _fields(
-    item: Item, supports: Mapping[str, Sequence[Support]], derives: Mapping[str, Sequence[str]]
+    item: Item,
+    supports: Mapping[str, Sequence[Support]],
+    derives: Mapping[str, Sequence[str]],
+    standings: Mapping[str, ConceptStanding],
 ) -> dict[str, Any]:
     match item.value:
         case Event():
@@ -77,6 +92,6 @@ def _fields(
         case Episode():
             return episode_fields(item.value, supports.get(item.id, ()))
         case Concept():
-            return concept_fields(item.value, supports.get(item.id, ()))
+            return concept_fields(item.value, supports.get(item.id, ()), standings.get(item.id))
         case _:
             raise AssertionError("every layer has a view")

@@ -13,6 +13,7 @@ from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
+from lamina.kernel.views import ConceptStanding
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
 from lamina.recall.answerable import ANSWERABLE_FROM, answer_strength
@@ -60,12 +61,13 @@ class Remembrance(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class _Chosen:
     """What a plan came to: what answers, how strongly the best of it speaks to the question and for there being an answer, what explains
-    it, and what was kept out."""
+    it, how its concepts stand, and what was kept out."""
 
     answers: Answers
     strength: float
     answerable: float
     links: Links
+    standings: Mapping[str, ConceptStanding]
     kept_out: Mapping[str, Sequence[str]]
     partial: bool
 
@@ -208,7 +210,9 @@ class Recalling:
         facts = derived.by_layer.get(Layer.FACTS, ())
         strength = evidence_strength(pool, plan, ranked, facts)
         answerable = answer_strength(pool, plan, ranked, facts)
-        return _Chosen(answers, strength, answerable, displayed.links, kept_out, pool.partial)
+        return _Chosen(
+            answers, strength, answerable, displayed.links, displayed.standings, kept_out, pool.partial
+        )
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
         trail = Trail.begin()
@@ -247,7 +251,7 @@ class Recalling:
             query=request.query,
             context_block=block.text,
             context_tokens=block.tokens,
-            layers=layers_view(request, packed.chosen, chosen.links),
+            layers=layers_view(request, packed.chosen, chosen.links, chosen.standings),
             abstain=Answerable(
                 answerable=chosen.answerable >= ANSWERABLE_FROM,
                 best_score=chosen.answerable,

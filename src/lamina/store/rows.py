@@ -155,13 +155,24 @@ def _write_episode(record: Any) -> _Written:
 
 def _write_concept(record: Any) -> _Written:
     concept: Concept = record
-    return {"topic": concept.topic, "stance": concept.stance.value}, {
+    columns = {"subject": concept.about, "topic": concept.topic, "stance": concept.stance.value}
+    came: dict[str, Any] = {}
+    if concept.canonical_id is not None:
+        came["canonical_id"] = concept.canonical_id
+    if concept.derived_from:
+        came["derived_from"] = list(concept.derived_from)
+    if concept.support_lost:
+        came["support_lost"] = concept.support_lost
+    return columns, {
+        **came,
         "name": concept.name,
         "summary": concept.summary,
         "synthesizer": concept.synthesizer,
         "consulted": concept.consulted,
         "available": concept.available,
         "edges": [_edge(edge) for edge in concept.edges],
+        "inputs": list(concept.inputs),
+        "unread": list(concept.unread),
     }
 
 
@@ -221,7 +232,9 @@ def read_record(row: Row) -> Record:
             return Episode(**common, session=session, **{**said, "actors": tuple(said["actors"])})
         case Layer.UNDERSTANDING:
             said["edges"] = tuple(Edge(*edge) for edge in said["edges"])
-            return Concept(**common, topic=topic, stance=Stance(stance), **said)
+            for name in ("inputs", "unread", "derived_from"):
+                said[name] = tuple(said.get(name, ()))
+            return Concept(**common, about=subject, topic=topic, stance=Stance(stance), **said)
         case Layer.EVENTS:
             raise AssertionError("events are not derived")
 

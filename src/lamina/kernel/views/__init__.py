@@ -4,7 +4,13 @@ A view is built from values already at hand; nothing here reads a store.
 """
 
 from lamina.kernel.views.beliefs import BeliefLens, BeliefView, belief_fields, belief_view
-from lamina.kernel.views.concepts import ConceptView, concept_fields, concept_view
+from lamina.kernel.views.concepts import (
+    ConceptStanding,
+    ConceptView,
+    concept_fields,
+    concept_view,
+    consulted_supports,
+)
 from lamina.kernel.views.episodes import EpisodeView, episode_fields, episode_view
 from lamina.kernel.views.events import EventView, event_fields, event_view
 from lamina.kernel.views.facts import FactView, fact_fields, fact_view
@@ -12,6 +18,7 @@ from lamina.kernel.views.facts import FactView, fact_fields, fact_view
 __all__ = [
     "BeliefLens",
     "BeliefView",
+    "ConceptStanding",
     "ConceptView",
     "EpisodeView",
     "EventView",
@@ -20,6 +27,7 @@ __all__ = [
     "belief_view",
     "concept_fields",
     "concept_view",
+    "consulted_supports",
     "episode_fields",
     "episode_view",
     "event_fields",

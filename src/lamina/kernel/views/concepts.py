@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import Field
 
 from lamina.kernel.records import Concept, Layer, Stance, Support, layer_of
+from lamina.kernel.understanding import INVALIDATION_THRESHOLD
 from lamina.kernel.views.parts import DerivedView, Stamp, common_fields, supports_held
 from lamina.kernel.wire import Result
 
-__all__ = ["ConceptView", "concept_fields", "concept_view"]
+__all__ = ["ConceptStanding", "ConceptView", "concept_fields", "concept_view", "consulted_supports"]
 
 
 class SynthesisInputsView(Result):
@@ -45,10 +47,12 @@ class EdgeView(Result):
 
 
 class ConceptView(DerivedView):
-    """A node of understanding. Its id is the same in every version; ``?version=`` reads an earlier one.
+    """A node of understanding. Its id is the same in every version; ``?version=`` reads an earlier one, ``previous_version`` is the number
+    of the one before.
 
-    ``coverage_score`` is the share of the inputs in scope that were consulted, ``support_loss_fraction`` the
-    share of its supports that are gone since.
+    ``coverage_score`` is the share of what there was to make it from that was consulted; below 1 the concept is ``_partial``, and that share
+    its ``_progress``. ``staleness_score`` is the share of the inputs that changed after ``last_synthesized_at``, with a reason once it is stale;
+    ``support_loss_fraction`` the share of its supports that are gone since. A concept with a ``canonical_id`` was taken in by that one.
     """
 
     partial_reason: (
@@ -64,7 +68,7 @@ class ConceptView(DerivedView):
     name: str
     topic: str
     canonical_id: str | None = None
-    previous_version: str | None
+    previous_version: int | None
     derived_from: list[str]
     summary: str | None
     summary_embedding: list[float] | None = None
@@ -88,33 +92,43 @@ _KEYS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class ConceptStanding:
+    """What came of a concept's inputs after it was made: shares in 0..1, and a reason where it is stale."""
+
+    staleness: float = 0.0
+    reason: str | None = None
+    lost: float = 0.0
+
+
 def concept_view(
-    concept: Concept, supports: Sequence[Support] = (), *, support_loss_fraction: float = 0.0
+    concept: Concept, supports: Sequence[Support] = (), standing: ConceptStanding | None = None
 ) -> ConceptView:
     """The view of a concept; ``supports`` are those of the record."""
-    return ConceptView(**concept_fields(concept, supports, support_loss_fraction=support_loss_fraction))
+    return ConceptView(**concept_fields(concept, supports, standing))
 
 
 def concept_fields(
-    concept: Concept, supports: Sequence[Support] = (), *, support_loss_fraction: float = 0.0
+    concept: Concept, supports: Sequence[Support] = (), standing: ConceptStanding | None = None
 ) -> dict[str, Any]:
     """The fields of ``concept_view``."""
     by_layer: dict[str, Any] = {key: [] for key in _KEYS.values()}
-    for support in supports_held(concept, supports):
+    for support in consulted_supports(concept, supports):
         layer = layer_of(support.source_id)
         if layer is not None:
             by_layer[_KEYS[layer]].append(support.source_id)
-    partial: dict[str, Any] = {}
-    if concept.consulted == 0:
-        partial = {"partial": True, "partial_reason": "insufficient_supporting_facts", "progress": 0.0}
     synthesizer, _, version = concept.synthesizer.partition("/")
+    standing = standing or ConceptStanding()
+    lost = max(standing.lost, concept.support_lost)
+    is_invalid = lost > INVALIDATION_THRESHOLD
     return {
         **common_fields(concept),
-        **partial,
+        **_partial_fields(concept),
         "name": concept.name,
         "topic": concept.topic,
-        "derived_from": [],
-        "previous_version": concept.id if concept.version > 1 else None,
+        "canonical_id": concept.canonical_id,
+        "derived_from": list(concept.derived_from),
+        "previous_version": concept.version - 1 if concept.version > 1 else None,
         "summary": concept.summary,
         "synthesis_inputs": {
             "layers": [key for key, ids in by_layer.items() if ids],
@@ -134,7 +148,32 @@ def concept_fields(
             for edge in concept.edges
         ],
         "last_synthesized_at": concept.recorded_from,
-        "stance": concept.stance,
-        "support_loss_fraction": support_loss_fraction,
-        "coverage_score": round(concept.consulted / concept.available, 4) if concept.available else 0.0,
+        "stance": Stance.DEPRECATED if is_invalid else concept.stance,
+        "staleness_score": standing.staleness,
+        "staleness_reason": standing.reason,
+        "support_loss_fraction": lost,
+        "coverage_score": _coverage(concept),
     }
+
+
+def consulted_supports(concept: Concept, supports: Sequence[Support]) -> list[Support]:
+    """Those of a concept's supports that its version was made from; of one that an older release derived, all that it knew."""
+    if not concept.inputs and concept.about is None:
+        return supports_held(concept, supports)
+    own = frozenset(concept.inputs)
+    return [support for support in supports if support.source_id in own]
+
+
+def _coverage(concept: Concept) -> float:
+    return round(concept.consulted / concept.available, 4) if concept.available else 0.0
+
+
+def _partial_fields(concept: Concept) -> dict[str, Any]:
+    if concept.consulted == 0:
+        return {"partial": True, "partial_reason": "insufficient_supporting_facts", "progress": 0.0}
+    if concept.consulted >= concept.available:
+        return {}
+    # Facts are read up to a bound; a whole layer that is not read has no reader yet.
+    bounded = Layer.FACTS.value in concept.unread or not concept.unread
+    reason = "consolidation_in_progress" if bounded else "no_implementation_yet"
+    return {"partial": True, "partial_reason": reason, "progress": _coverage(concept)}

@@ -22,7 +22,7 @@ from lamina.kernel.records import (
     Support,
 )
 from lamina.kernel.time import Instant
-from lamina.language.entities import entity_id, normalise_name
+from lamina.language.entities import normalise_name
 from lamina.pipeline.loops.answer import bears_on
 from lamina.pipeline.loops.doing import end_stated
 from lamina.pipeline.loops.matching import key_terms, overlap
@@ -175,7 +175,7 @@ class LoopKeeper:
             valid_to=None,
             recorded_from=event.recorded_at,
             event_id=event.id,
-            subject=Subject(entity_id(event.tenant_id, normalise_name(name)), name),
+            subject=Subject(self._view.entity(normalise_name(name)), name),
             predicate=draft.type.value,
             object=ObjectValue("literal", draft.wording, "string"),
             kind="loop",

@@ -12,7 +12,7 @@ from typing import Final
 
 from lamina.kernel.events import text_of
 from lamina.kernel.records import Fact, Layer
-from lamina.language.entities import entity_id, normalise_name, possessive
+from lamina.language.entities import normalise_name, possessive
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.loops.doing import end_fact, move_fact
 from lamina.pipeline.loops.matching import deed_of, key_terms, overlap, specific
@@ -176,13 +176,13 @@ class StatedKeeper:
 
     @property
     def _speaker(self) -> str:
-        return entity_id(self._event.tenant_id, normalise_name(self._name))
+        return self._view.entity(normalise_name(self._name))
 
     def _person(self, who: str) -> str:
         """The id of somebody as facts name them: of "my daughter" the speaker's."""
         owner, _, kin = who.partition(" ")
         name = f"{possessive(self._name)} {kin}" if owner.casefold() in ("my", "our") else who
-        return entity_id(self._event.tenant_id, normalise_name(name))
+        return self._view.entity(normalise_name(name))
 
     def _held(self, subject: str | None, predicates: Collection[str]) -> list[Fact]:
         """What is held of a subject, or of any, was told before this turn and is not over."""

@@ -11,6 +11,7 @@ from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.records import Belief, Fact, Layer, ObjectValue, Record, Stance, Support
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.views import BeliefView, belief_view, fact_view
 from lamina.recall.changed import changes_of
@@ -48,7 +49,9 @@ class ClaimReads:
         tenant_id = call.principal.tenant_id
         subject = None
         if request.subject is not None:
-            subject = entity_named(self._store.records, tenant_id, request.subject)
+            subject = entity_named(
+                self._store, tenant_id, Scope(request.scope), request.subject, seen_at=place.snapshot
+            )
             if subject is None:
                 return Answer(FactPage(items=[], next_cursor=None, has_more=False), warnings=reach.warnings)
         query = RecordQuery(
@@ -95,8 +98,8 @@ class ClaimReads:
         """The values of a predicate in the order in which they held."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
         records, tenant_id = self._store.records, call.principal.tenant_id
-        subject = entity_named(records, tenant_id, request.subject)
         now = present(self._store.log, call, reach.scopes, request.as_of)
+        subject = entity_named(self._store, tenant_id, Scope(request.scope), request.subject, seen_at=now)
         axes = axes_of(self._store.definitions, call, request, Place(now, "", call.now))
         facts: list[Fact] = []
         if subject is not None:
@@ -130,7 +133,9 @@ class ClaimReads:
         tenant_id = call.principal.tenant_id
         subject = None
         if request.about is not None:
-            subject = entity_named(self._store.records, tenant_id, request.about)
+            subject = entity_named(
+                self._store, tenant_id, Scope(request.scope), request.about, seen_at=place.snapshot
+            )
             if subject is None:
                 return Answer(BeliefPage(items=[], next_cursor=None, has_more=False), warnings=reach.warnings)
         axes = axes_of(self._store.definitions, call, request, place)

@@ -9,15 +9,19 @@ from pydantic import BaseModel
 
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
+from lamina.kernel.scopes import Scope
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.recall.layers import requests
 from lamina.recall.layers.claims import ClaimReads
+from lamina.recall.layers.coverage import CoverageReads
+from lamina.recall.layers.entities import EntityReads, EntityRequest
 from lamina.recall.layers.events import EventReads
 from lamina.recall.layers.reach import view_grants
 from lamina.recall.layers.results import (
     BeliefPage,
     ConceptPage,
     Coverage,
+    EntityView,
     EpisodePage,
     EventPage,
     FactPage,
@@ -74,6 +78,18 @@ def layer_operations(store: Store) -> list[Operation[Any]]:
             "Why a record of any layer is held, down to the events.",
             Tier.BETA,
         ),
+        Operation(
+            name="entity",
+            request=EntityRequest,
+            result=EntityView,
+            capability=Capability.SCOPE_READ_LOCAL,
+            effect=Effect.READ,
+            tier=Tier.BETA,
+            grants=lambda r, p: [Grant(Capability.SCOPE_READ_LOCAL, Scope(r.scope))],  # noqa: ARG005 - the port's shape
+            handler=EntityReads(store).entity,
+            summary="Read one entity as a scope knows it, with what was decided of which it is.",
+            fails=("NOT_FOUND",),
+        ),
         _listing(
             "understanding",
             requests.ConceptsRequest,
@@ -105,7 +121,7 @@ def layer_operations(store: Store) -> list[Operation[Any]]:
             "understanding_coverage",
             requests.CoverageRequest,
             Coverage,
-            concepts.coverage,
+            CoverageReads(store).coverage,
             "How much of a scope is understood.",
             Tier.BETA,
             Capability.UNDERSTANDING_READ,

@@ -12,12 +12,15 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Party
 from lamina.kernel.operations import Call, Grant
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
 from lamina.recall.layers.requests import View
 from lamina.recall.layers.results import DeniedScope, TraversedScope
+from lamina.store.entities import standing_entity
 from lamina.store.ports.log import EventLog
 from lamina.store.ports.records import Records
 from lamina.store.ports.scopes import Scopes
+from lamina.store.ports.store import Store
 
 __all__ = ["Reach", "entity_named", "reach_of", "traversed", "view_grants"]
 
@@ -108,8 +111,14 @@ def traversed(
     return walked
 
 
-def entity_named(records: Records, tenant_id: str, text: str) -> str | None:
-    """The entity id behind what a caller wrote: an id, a name, or an actor; None for a name nobody used."""
+def entity_named(store: Store, tenant_id: str, scope: Scope, text: str, *, seen_at: Instant) -> str | None:
+    """The entity id behind what a caller wrote: an id, a name, or an actor; None for a name nobody used. An entity is the one that
+    ``scope`` knew it as."""
+    found = _named(store.records, tenant_id, text)
+    return found and standing_entity(store, tenant_id, scope, found, seen_at=seen_at)
+
+
+def _named(records: Records, tenant_id: str, text: str) -> str | None:
     if text.startswith(("ent_", "concept_")):
         return text
     kind, colon, rest = text.partition(":")

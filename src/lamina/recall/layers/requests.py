@@ -11,6 +11,7 @@ from lamina.errors import Invalid
 from lamina.kernel.ids import Prefix, parse_id, prefix_of
 from lamina.kernel.records import Stance, layer_of
 from lamina.kernel.time import Axes, Instant, Interval
+from lamina.kernel.understanding import Relation
 from lamina.kernel.wire import BoundText, Limit, LocalBoundText, Request, ScopePath, Text
 from lamina.recall.layers.times import Natural, Range, bad_range, by_the_reference, refuse_two_validities
 
@@ -256,7 +257,7 @@ class RelatedRequest(Request):
     """The concepts that a concept leads to, over at most ``depth`` edges, of one relation or of any."""
 
     concept_id: Annotated[str, _id_of(Prefix.CONCEPT)]
-    relation: Name | None = None
+    relation: Relation | None = None
     depth: Annotated[int, Field(ge=1, le=limits.CONCEPT_DEPTH_MAX)] = 1
     limit: Limit = limits.PAGE_LIMIT_DEFAULT
 

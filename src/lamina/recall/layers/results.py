@@ -15,9 +15,12 @@ __all__ = [
     "ConceptPage",
     "Coverage",
     "DeniedScope",
+    "EntityDecision",
+    "EntityView",
     "EpisodePage",
     "EventPage",
     "FactPage",
+    "LayerCoverage",
     "Page",
     "RelatedConcept",
     "RelatedPage",
@@ -153,19 +156,54 @@ class TopicCoverage(Result):
     avg_confidence: float
 
 
+class LayerCoverage(Result):
+    """How many records of a layer the standing concepts were made from, of how many there are."""
+
+    layer: str
+    consulted: int
+    available: int
+
+
 class Coverage(Result):
     """How much of a scope is understood.
 
-    ``coverage_score`` is the share of the inputs that synthesis consulted. ``synthesis_lag`` is how far the newest
-    concept is behind the newest event; ``_partial`` while there is still something to derive.
+    ``coverage_score`` is the share of its facts, episodes and beliefs that its concepts were made from; ``inputs`` counts them by
+    layer. ``synthesis_lag`` is how much later the newest one that none was made from is than the newest synthesis. ``_partial`` while there is
+    any, or something left to derive.
     """
 
     scope: str
     concept_count: int
     by_topic: list[TopicCoverage]
+    inputs: list[LayerCoverage]
     coverage_score: float
     synthesis_lag: str
     partial: bool = Field(validation_alias="_partial", serialization_alias="_partial")
+
+
+class EntityDecision(Result):
+    """That two entities were found to be one, or one to be two: by whom, when, and why."""
+
+    event_id: str
+    action: Literal["merge", "split"]
+    entity_id: str
+    other_id: str
+    decided_by: str
+    decided_at: Stamp
+    why: str | None
+
+
+class EntityView(Result):
+    """An entity of a scope. ``canonical_id`` is the one as which it is known there, null where that is itself; ``known_as`` are those that
+    it was found to be as well. ``names`` are as they were written in the scope, the newest first."""
+
+    id: str
+    scope: str
+    type: str | None
+    canonical_id: str | None
+    known_as: list[str]
+    names: list[str]
+    decisions: list[EntityDecision]
 
 
 class WhyNode(Result):

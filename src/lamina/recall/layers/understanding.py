@@ -1,32 +1,25 @@
-"""Reading concepts: lists, one, what it leads to, and how much of a scope is understood (seed 002, 8.7.7 to 8.7.10)."""
+"""Reading concepts: lists, one, and what it leads to (seed 002, 8.7.7 to 8.7.9)."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lamina import limits
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant
-from lamina.kernel.records import Concept, Layer, Stance, layer_of
+from lamina.kernel.records import Concept, Layer, Stance
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes, Instant, duration_text
+from lamina.kernel.time import Instant
+from lamina.kernel.understanding import INVALIDATION_THRESHOLD, words_of_topic
 from lamina.kernel.views import ConceptView, concept_view
-from lamina.recall.layers.pages import Place, place_of
+from lamina.recall.layers.pages import place_of
 from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import cursor_after, one_record, one_seen_at, present, records_page
-from lamina.recall.layers.requests import ConceptId, ConceptsRequest, CoverageRequest, RelatedRequest
-from lamina.recall.layers.results import (
-    ConceptPage,
-    Coverage,
-    RelatedConcept,
-    RelatedPage,
-    TopicCoverage,
-)
+from lamina.recall.layers.requests import ConceptId, ConceptsRequest, RelatedRequest
+from lamina.recall.layers.results import ConceptPage, RelatedConcept, RelatedPage
 from lamina.recall.layers.words import axes_of
+from lamina.recall.understood import standings
 from lamina.recall.wording import without_cancelled
-from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
@@ -55,7 +48,7 @@ class ConceptReads:
         """A page of concepts, with their neighbours when ``depth`` is more than 1."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view, Capability.UNDERSTANDING_READ)
         place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
-        words = _words(request.topic or "")
+        words = words_of_topic(request.topic or "")
         query = RecordQuery(
             tenant_id=call.principal.tenant_id,
             layer=Layer.UNDERSTANDING,
@@ -70,7 +63,10 @@ class ConceptReads:
             query,
             place,
             limit=request.limit,
-            wanted=(lambda each: words <= _words(f"{each.topic} {each.name}")) if words else None,
+            wanted=lambda each: (
+                words <= words_of_topic(f"{each.topic} {each.name}")
+                and (request.include_deprecated or self._holds(each, call, query.axes.seen_at))
+            ),
         )
         seen_at = query.axes.seen_at
         steps = self._steps(page.rows, None, request.depth - 1, request.limit, call, reach, seen_at)
@@ -119,47 +115,6 @@ class ConceptReads:
         ]
         return Answer(RelatedPage(items=items, has_more=len(steps) > len(shown)))
 
-    def coverage(self, request: CoverageRequest, call: Call) -> Answer:
-        """How much of a scope is understood."""
-        reach = reach_of(self._store.scopes, call, request.scope, request.view, Capability.UNDERSTANDING_READ)
-        tenant_id = call.principal.tenant_id
-        now = present(self._store.log, call, reach.scopes)
-        query = RecordQuery(
-            tenant_id=tenant_id,
-            layer=Layer.UNDERSTANDING,
-            scopes=reach.scopes,
-            axes=Axes.at(now),
-            stances=_SHOWN,
-        )
-        page = records_page(
-            self._store.records, Concept, query, Place(now, "", call.now), limit=limits.COVERAGE_CONCEPTS_MAX
-        )
-        lag_us = self._lag_us(tenant_id, reach, page.rows)
-        available = sum(each.available for each in page.rows)
-        result = Coverage(
-            scope=request.scope,
-            concept_count=len(page.rows),
-            by_topic=_by_topic(page.rows),
-            coverage_score=round(sum(e.consulted for e in page.rows) / available, 4) if available else 0.0,
-            synthesis_lag=duration_text(lag_us or 0),
-            partial=lag_us is not None or page.last is not None,
-        )
-        return Answer(result, warnings=reach.warnings)
-
-    def _lag_us(self, tenant_id: str, reach: Reach, concepts: Sequence[Concept]) -> int | None:
-        """How far synthesis is behind the newest event; None when nothing is left to do for that one.
-
-        Derivation keeps the order of the log inside a scope: when the last event is done, all are.
-        """
-        query = EventQuery(tenant_id=tenant_id, scopes=reach.scopes, limit=1)
-        newest = self._store.log.query(query)
-        if not newest or not self._store.jobs.of_event(tenant_id, newest[0].id):
-            return None
-        synthesised_at = max((each.recorded_from for each in concepts), default=None)
-        if synthesised_at is None:
-            synthesised_at = self._store.log.query(replace(query, ascending=True))[0].recorded_at
-        return max(0, newest[0].recorded_at - synthesised_at)
-
     def _steps(
         self,
         start: Sequence[Concept],
@@ -206,23 +161,48 @@ class ConceptReads:
         }
 
     def _views(self, concepts: Sequence[Concept], call: Call, seen_at: Instant | None) -> list[ConceptView]:
-        records, tenant_id = self._store.records, call.principal.tenant_id
-        shown = Shown(records, tenant_id, call.may_read, seen_at=seen_at)
+        tenant_id = call.principal.tenant_id
+        shown = Shown(self._store.records, tenant_id, call.may_read, seen_at=seen_at)
         supports = shown.supports_of({concept.id for concept in concepts})
-        sources = {each.source_id for group in supports.values() for each in group}
-        found = records.get(tenant_id, {each for each in sources if layer_of(each) is not Layer.EVENTS})
-        events = self._store.log.get(tenant_id, {each for each in sources if layer_of(each) is Layer.EVENTS})
-        lost: Mapping[str, bool] = {
-            each: (each not in found or found[each].excluded) if each not in events else events[each].excluded
-            for each in sources
+        states = standings(
+            self._store,
+            tenant_id,
+            concepts,
+            lambda each: supports.get(each, ()),
+            now=present(self._store.log, call, {concept.scope for concept in concepts}),
+            seen_at=seen_at,
+        )
+        led_to = {edge.to for concept in concepts for edge in concept.edges}
+        there = {
+            key
+            for key, each in self._store.records.get(tenant_id, led_to, seen_at=seen_at).items()
+            if call.may_read(each.scope)
         }
-        views = []
-        for concept in without_cancelled(self._store, tenant_id, concepts, seen_at=seen_at):
-            own = supports.get(concept.id, [])
-            gone = sum(lost[support.source_id] for support in own)
-            fraction = round(gone / len(own), 4) if own else 0.0
-            views.append(concept_view(concept, own, support_loss_fraction=fraction))
-        return views
+        worded = without_cancelled(self._store, tenant_id, concepts, seen_at=seen_at)
+        return [
+            concept_view(
+                replace(each, edges=tuple(edge for edge in each.edges if edge.to in there)),
+                supports.get(each.id, ()),
+                states[each.id],
+            )
+            for each in worded
+        ]
+
+    def _holds(self, concept: Concept, call: Call, seen_at: Instant) -> bool:
+        """Whether a concept has not lost too much of what it rests on."""
+        tenant_id = concept.tenant_id
+        if self._store.index.changes(tenant_id, concept.scope) == 0:
+            return True  # nothing was ever taken out of this scope
+        supports = self._store.records.supports_of(tenant_id, [concept.id], seen_at=seen_at)
+        states = standings(
+            self._store,
+            tenant_id,
+            [concept],
+            lambda each: supports.get(each, ()),
+            now=call.now,
+            seen_at=seen_at,
+        )
+        return states[concept.id].lost <= INVALIDATION_THRESHOLD
 
 
 _SHOWN = [stance.value for stance in Stance if stance is not Stance.DEPRECATED]
@@ -237,17 +217,3 @@ def _may_cross(call: Call, scope: Scope) -> bool:
             Capability.UNDERSTANDING_READ_CROSS_SCOPE,
         )
     )
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.casefold().replace("_", " ").split())
-
-
-def _by_topic(concepts: Sequence[Concept]) -> list[TopicCoverage]:
-    grouped: dict[str, list[float]] = defaultdict(list)
-    for concept in concepts:
-        grouped[concept.topic].append(concept.confidence)
-    return [
-        TopicCoverage(topic=topic, concepts=len(values), avg_confidence=round(sum(values) / len(values), 4))
-        for topic, values in sorted(grouped.items(), key=lambda item: (-len(item[1]), item[0]))
-    ]

@@ -165,8 +165,16 @@ class MemoryLog:
                 self.enter(tables, cancellation_of(event))
             return dropped
 
+    def append_entry(self, draft: EventDraft) -> Event:
+        """Mirrors ``EventLog.append_entry``."""
+        with self._memory.change() as tables:
+            entry = self.enter(tables, draft)
+            put_lifecycle(tables, [captured_row(entry)], self._clock, self._ids)
+            tables.about = entry.id
+            return entry
+
     def enter(self, tables: Tables, draft: EventDraft) -> Event:
-        """Put an entry that nobody told into the log, inside somebody's change: it has a place, and no list shows it."""
+        """``append_entry`` inside somebody's change, who tells of it."""
         entry = self._stamped(tables, draft, self._clock.now())
         entry = replace(entry, cancelled_after=Stage.COMPRESSED)
         tables.events[entry.tenant_id, entry.id] = entry

@@ -81,6 +81,11 @@ class EventLog(Protocol):
         """
         ...
 
+    def append_entry(self, draft: EventDraft) -> Event:
+        """Put an entry that nobody told (``Event.is_entry``) into the log, with its ``captured`` lifecycle row and first job. No list
+        shows it. Durable on return."""
+        ...
+
     def get(self, tenant_id: str, event_ids: Collection[str]) -> dict[str, Event]:
         """The events of those ids that exist; cancelled ones too."""
         ...

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from lamina.kernel.records import Claim, Fact, Record, Support
+from lamina.kernel.records import Claim, Concept, Fact, Record, Support
 from lamina.kernel.time import Axes, Instant
 from lamina.store.ports.records import RecordQuery
 
@@ -92,4 +92,6 @@ def _field(record: Record, name: str) -> Any:  # Any: None, a text, or a stance,
                 return record.subject.id
             case "object_key":
                 return record.object.key
+    if isinstance(record, Concept) and name == "subject":
+        return record.about
     return getattr(record, name, None)

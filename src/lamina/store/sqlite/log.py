@@ -237,8 +237,19 @@ class SqliteLog:
             self.enter(connection, cancellation_of(event))
         return dropped
 
+    def append_entry(self, draft: EventDraft) -> Event:
+        """Mirrors ``EventLog.append_entry``."""
+
+        def work(connection: apsw.Connection) -> Event:
+            entry_id, _, _ = self.enter(connection, draft)
+            entry = find_event(connection, draft.tenant_id, entry_id)
+            self._lifecycle.put(connection, [captured_row(entry)], first_of_event=True)
+            return entry
+
+        return self._writer.write(work, event_of=lambda entry: entry.id)
+
     def enter(self, connection: apsw.Connection, draft: EventDraft) -> tuple[str, int, Instant]:
-        """Put an entry that nobody told into the log, inside somebody's transaction: its id, position and instant. No list shows it."""
+        """``append_entry`` inside somebody's transaction, who tells of it: its id, position and instant."""
         position, recorded_at = self._mark(connection, draft.tenant_id)
         position, recorded_at = position + 1, max(self._clock.now(), recorded_at + 1)
         seq = _value(connection, _SQL["last_seq"]) + 1

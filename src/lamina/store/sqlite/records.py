@@ -10,7 +10,7 @@ import apsw
 
 from lamina import limits
 from lamina.kernel.canonical import compact
-from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support
+from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support, is_entity
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
@@ -286,6 +286,8 @@ def _narrowest(query: RecordQuery) -> str:
     """The statement whose index leaves the fewest rows to look through."""
     if query.subject is not None:
         return "query_records_of_subject"
+    if query.object_key is not None and is_entity(query.object_key):
+        return "query_records_of_object"
     if query.topic is not None and not query.axes.superseded:
         return "query_records_of_topic"
     return "query_records"

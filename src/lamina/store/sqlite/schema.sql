@@ -185,6 +185,8 @@ CREATE INDEX record_subject ON record (tenant_id, scope, layer, subject, recorde
 CREATE INDEX record_topic ON record (tenant_id, scope, layer, topic, coalesce(recorded_to, 9223372036854775807))
   WHERE topic IS NOT NULL;
 CREATE INDEX record_slot ON record (tenant_id, scope, slot, recorded_from) WHERE slot IS NOT NULL;
+CREATE INDEX record_object ON record (tenant_id, scope, layer, object_key, recorded_from, id)
+  WHERE object_key GLOB 'ent_*';
 CREATE INDEX record_claim ON record (tenant_id, scope, layer, claim_key) WHERE claim_key IS NOT NULL;
 
 -- The why graph and the reference count.

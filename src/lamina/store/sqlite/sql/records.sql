@@ -71,6 +71,28 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
   AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
+-- name: query_records_of_object
+-- As query_records, of claims that name an entity as their object.
+SELECT * FROM record INDEXED BY record_object
+WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+  AND (:with_excluded OR excluded = 0)
+  AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+  AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
+  AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
+  AND (:valid_at IS NULL OR (
+    (valid_from <= :valid_at OR (layer = 'facts' AND slot IS NULL)) AND (valid_to IS NULL OR valid_to > :valid_at)
+    AND (layer <> 'facts' OR slot IS NOT NULL OR valid_to IS NOT NULL
+      OR coalesce(json_extract(body, '$.fades_at'), 9223372036854775807) > :valid_at)))
+  AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
+  AND (:valid_end IS NULL OR valid_from < :valid_end)
+  AND (:subject IS NULL OR subject = :subject) AND (:predicate IS NULL OR predicate = :predicate)
+  AND object_key = :object_key AND object_key GLOB 'ent_*' AND (:session IS NULL OR session = :session)
+  AND (:topic IS NULL OR topic = :topic)
+  AND confidence >= :min_confidence
+  AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
+  AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
+ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+
 -- name: query_records_of_topic
 -- As query_records, of one topic and without versions that were superseded: those are passed over inside the index.
 SELECT * FROM record INDEXED BY record_topic
