@@ -36,8 +36,8 @@ SELECT (SELECT changes FROM index_change WHERE tenant_id = ?1 AND scope = ?2),
 -- name: waiting_events
 -- The newest events of a scope past a position ?4 that wait for one of the stages ?3, a JSON list, in the order of the log.
 SELECT e.* FROM (
-  SELECT j.position FROM json_each(?3) AS s CROSS JOIN job AS j
-  WHERE j.tenant_id = ?1 AND j.scope = ?2 AND j.stage = s.value AND j.position > ?4
+  SELECT j.position FROM json_each(?3) AS source CROSS JOIN job AS j
+  WHERE j.tenant_id = ?1 AND j.scope = ?2 AND j.stage = source.value AND j.position > ?4
   ORDER BY j.position DESC LIMIT ?5) AS wanted
 CROSS JOIN event AS e ON e.tenant_id = ?1 AND e.position = wanted.position
 WHERE e.scope = ?2 AND e.cancelled_after IS NULL ORDER BY e.position;
