@@ -235,7 +235,7 @@ def test_no_answer_is_a_surprise(label: str, house: House) -> None:
         # Chance may have put no known id beside what fits it.
         verb, path = label.split()
         path = re.sub("{([a-z_]+)}", lambda name: str(house.known[name[1]]), path)
-        served = house.client.request(verb, path, headers=HEADERS)
+        served = house.client.request(verb, path, headers=HEADERS, json=ASKED[label].get("body"))
         assert served.status_code < 300, f"no request of {len(statuses)} was served, nor {served.text}"
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     BeforeValidator,
+    ConfigDict,
     Field,
+    JsonValue,
     StrictBool,
     StrictFloat,
     StrictInt,
@@ -141,23 +143,46 @@ class PredicateTerm(RelationTerm):
         return "one" if self.values or self.datatype in _ONE_AT_A_TIME else "many"
 
 
+_KIND: Final = "Whether its terms are predicates of facts or relations between concepts."
+_PREDICATES: Final = "Its terms, of kind predicate."
+_RELATIONS: Final = "Its terms, of kind relation."
+_OF_ONE_KIND: Final[dict[str, JsonValue]] = {
+    "anyOf": [
+        {
+            "required": ["predicates"],
+            "properties": {
+                "kind": {"const": "predicate", "description": _KIND},
+                "predicates": {"type": "array", "description": _PREDICATES},
+                "relations": {"type": "null", "description": _RELATIONS},
+            },
+        },
+        {
+            "required": ["kind", "relations"],
+            "properties": {
+                "kind": {"const": "relation", "description": _KIND},
+                "predicates": {"type": "null", "description": _PREDICATES},
+                "relations": {"type": "array", "description": _RELATIONS},
+            },
+        },
+    ]
+}
+
+
 class _Terms(Request):
+    model_config = ConfigDict(json_schema_extra=_OF_ONE_KIND)
+
     kind: Annotated[
         Literal["predicate", "relation"],
-        Field(description="Whether its terms are predicates of facts or relations between concepts."),
+        Field(description=_KIND),
     ] = "predicate"
     description: Annotated[_Words | None, Field(description="What it is for.")] = None
     predicates: Annotated[
         list[PredicateTerm] | None,
-        Field(
-            min_length=1, max_length=limits.VOCABULARY_TERMS_MAX, description="Its terms, of kind predicate."
-        ),
+        Field(min_length=1, max_length=limits.VOCABULARY_TERMS_MAX, description=_PREDICATES),
     ] = None
     relations: Annotated[
         list[RelationTerm] | None,
-        Field(
-            min_length=1, max_length=limits.VOCABULARY_TERMS_MAX, description="Its terms, of kind relation."
-        ),
+        Field(min_length=1, max_length=limits.VOCABULARY_TERMS_MAX, description=_RELATIONS),
     ] = None
 
     @model_validator(mode="after")
