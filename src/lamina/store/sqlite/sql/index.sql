@@ -29,15 +29,15 @@ SELECT (SELECT changes FROM index_change WHERE tenant_id = ?1 AND scope = ?2),
        (SELECT max(ended_number) FROM document_event WHERE tenant_id = ?1 AND scope = ?2 AND ended_number > 0),
        (SELECT max(position) FROM event WHERE tenant_id = ?1 AND scope = ?2),
        (SELECT recorded_at FROM event WHERE tenant_id = ?1 AND position = (
-          SELECT min((SELECT position FROM job WHERE tenant_id = ?1 AND scope = ?2 AND stage = s.value AND state <> 'failed'
-                      ORDER BY position LIMIT 1))
-          FROM json_each(?4) AS s));
+          SELECT min((SELECT position FROM job WHERE tenant_id = ?1 AND scope = ?2 AND stage = earlier.value
+                        AND state <> 'failed' ORDER BY position LIMIT 1))
+          FROM json_each(?4) AS earlier));
 
 -- name: waiting_events
 -- The newest events of a scope past a position ?4 that wait for one of the stages ?3, a JSON list, in the order of the log.
 SELECT e.* FROM (
-  SELECT j.position FROM json_each(?3) AS s CROSS JOIN job AS j
-  WHERE j.tenant_id = ?1 AND j.scope = ?2 AND j.stage = s.value AND j.position > ?4
+  SELECT j.position FROM json_each(?3) AS earlier CROSS JOIN job AS j
+  WHERE j.tenant_id = ?1 AND j.scope = ?2 AND j.stage = earlier.value AND j.position > ?4
   ORDER BY j.position DESC LIMIT ?5) AS wanted
 CROSS JOIN event AS e ON e.tenant_id = ?1 AND e.position = wanted.position
 WHERE e.scope = ?2 AND e.cancelled_after IS NULL ORDER BY e.position;
