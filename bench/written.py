@@ -30,6 +30,7 @@ def main() -> None:
     with temporary_folder() as folder, serving(folder) as first, serving(folder, workers=0) as second:
         print(_next_recall(first, second, options.tries), flush=True)
         print(_burst(first, second, options.burst), flush=True)
+        print(f"until derived {first.wait_derived(3600):.0f} s more", flush=True)
 
 
 def _next_recall(first: Server, second: Server, tries: int) -> str:
@@ -66,11 +67,7 @@ def _burst(first: Server, second: Server, count: int) -> str:
     # Turns from everywhere in the burst are asked for in their own words.
     asked = turns[:: max(1, count // SAMPLE)]
     hits = sum(_holds(_recall(second, _BURST_SCOPE, turn.text[:400]), turn.text) for turn in asked)
-    waits = first.wait_derived(3600)
-    return (
-        f"burst of {count}: {'; '.join(figures)}; {hits} of {len(asked)} found by their words; "
-        f"until derived {waits:.0f} s"
-    )
+    return f"burst of {count}: {'; '.join(figures)}; {hits} of {len(asked)} found by their words"
 
 
 def _write(server: Server, scope: str, text: str, number: int) -> str:

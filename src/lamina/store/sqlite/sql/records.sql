@@ -177,18 +177,18 @@ ORDER BY record_id, ordinal, recorded_at, source_id;
 
 -- name: supports_below
 -- As supports_of, and of the records among the first ?5 supports of each in turn, in at most ?4 steps.
-WITH RECURSIVE below (record_id, step) AS (
+WITH RECURSIVE source (record_id, step) AS (
   SELECT value, 1 FROM json_each(?2)
   UNION
-  SELECT source.value, b.step + 1
-  FROM below AS b CROSS JOIN json_each((
+  SELECT found.value, b.step + 1
+  FROM source AS b CROSS JOIN json_each((
     SELECT json_group_array(source_id) FROM (
       SELECT source_id FROM support
       WHERE tenant_id = ?1 AND record_id = b.record_id AND (?3 IS NULL OR recorded_at <= ?3)
-      ORDER BY ordinal, recorded_at, source_id LIMIT ?5))) AS source
-  WHERE b.step < ?4 AND source.value NOT GLOB 'evt_*')
+      ORDER BY ordinal, recorded_at, source_id LIMIT ?5))) AS found
+  WHERE b.step < ?4 AND found.value NOT GLOB 'evt_*')
 SELECT tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at
-FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT record_id FROM below)
+FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT record_id FROM source)
   AND (?3 IS NULL OR recorded_at <= ?3)
 ORDER BY record_id, ordinal, recorded_at, source_id;
 
@@ -221,27 +221,27 @@ ORDER BY source_id, record_id;
 
 -- name: resting_above
 -- As resting_on, and what rests on that in turn, in at most ?3 steps.
-WITH RECURSIVE above (source_id, record_id, step) AS (
+WITH RECURSIVE dependant (source_id, record_id, step) AS (
   SELECT s.source_id, s.record_id, 1
   FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
   WHERE s.tenant_id = ?1 AND s.source_id = wanted.value
   UNION
   SELECT s.source_id, s.record_id, a.step + 1
-  FROM above AS a CROSS JOIN support AS s INDEXED BY support_source
+  FROM dependant AS a CROSS JOIN support AS s INDEXED BY support_source
   WHERE a.step < ?3 AND s.tenant_id = ?1 AND s.source_id = a.record_id)
-SELECT DISTINCT source_id, record_id FROM above ORDER BY source_id, record_id;
+SELECT DISTINCT source_id, record_id FROM dependant ORDER BY source_id, record_id;
 
 -- name: resting_above_by
 -- As resting_above, of what was known by ?4.
-WITH RECURSIVE above (source_id, record_id, step) AS (
+WITH RECURSIVE dependant (source_id, record_id, step) AS (
   SELECT s.source_id, s.record_id, 1
   FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
   WHERE s.tenant_id = ?1 AND s.source_id = wanted.value AND s.recorded_at <= ?4
   UNION
   SELECT s.source_id, s.record_id, a.step + 1
-  FROM above AS a CROSS JOIN support AS s INDEXED BY support_source
+  FROM dependant AS a CROSS JOIN support AS s INDEXED BY support_source
   WHERE a.step < ?3 AND s.tenant_id = ?1 AND s.source_id = a.record_id AND s.recorded_at <= ?4)
-SELECT DISTINCT source_id, record_id FROM above ORDER BY source_id, record_id;
+SELECT DISTINCT source_id, record_id FROM dependant ORDER BY source_id, record_id;
 
 -- name: insert_entity
 -- An entity is known once per tenant.
