@@ -116,6 +116,13 @@ class FullHistory:
             found.append((held.valid_from, record_id, number, held.figures))
         return sorted(found)
 
+    def open_once(self, key: tuple[str, int], now: int, asked: Asked) -> bool:
+        """Whether a version that was over by then had no end of its own: a timeline shows it until what took its place, by which a
+        stretch of validity narrows it."""
+        seen, _ = self._stands(asked, now)
+        held = self.versions[key]
+        return held.valid_to is None and held.known_to is not None and held.known_to <= seen
+
     def _stands(self, asked: Asked, now: int) -> tuple[int, int | None]:
         """Where a reader stands: what is known there, and when it has to hold where no stretch is asked for."""
         seen = now if asked.as_of is None else asked.as_of

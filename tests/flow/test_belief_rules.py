@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from given import TENANT, CountedIds, ManualClock
-from lamina.kernel.belief_rules import BeliefRules
+from lamina.kernel.belief_rules import BELIEF_RULES, BeliefRules
+from lamina.kernel.defining import definition_entry
 from lamina.kernel.events import Trust
-from lamina.kernel.records import Layer
+from lamina.kernel.records import Fact, Layer
 from lamina.kernel.time import SECOND_US, rfc3339
+from lamina.language.temporal import find_times
+from lamina.pipeline.beliefs import BeliefReviser
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.upgrading import Upgrader
+from lamina.pipeline.worker import Worker
 from lamina.store.memory import MemoryStore
+from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Writes
 from told import BOB, DAY, START, Memory
 
 MINUTE = 60 * SECOND_US
+MakeMemory = Callable[..., Memory]
 
 
 def stated(value: Any, **more: Any) -> dict[str, Any]:
@@ -185,3 +197,41 @@ def test_an_hour_has_no_more_revisions_than_it_may() -> None:
     hours = [sum(start <= at < start + 60 * MINUTE for at in revised) for start in revised]
     assert max(hours) == 2
     assert counted >= 5
+
+
+def test_an_upgrade_follows_the_rules_of_then_and_brings_the_rows_of_its_deletions(
+    make_memory: MakeMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = make_memory()
+    revise = BeliefReviser.revise
+
+    def without_rows(reviser: BeliefReviser, facts: Sequence[Fact]) -> Writes:
+        return replace(revise(reviser, facts), audits=[])
+
+    monkeypatch.setattr(BeliefReviser, "revise", without_rows)  # as a release that wrote none
+    memory.tell(stated(100, confidence=0.4), START)
+    memory.derive()
+    memory.clock.at += SECOND_US
+    entry = definition_entry(TENANT, "user:root", BeliefRules(confidence_floor=0.5).said(), memory.clock.at)
+    memory.store.definitions.define(entry, BELIEF_RULES, lambda standing: None)
+    memory.tell(stated(100, confidence=0.45), START + DAY)
+    memory.derive()
+    before = list(memory.store.snapshot())
+    assert memory.held(Layer.BELIEFS) == []
+    assert memory.store.audit.walk(TENANT, 0, 10) == []
+    monkeypatch.undo()
+    memory.store.rederivation.begin({"beliefs": "1"})
+
+    def worker_of(aside: Store) -> Worker:
+        deriver = Deriver(aside, RulesExtractor(find_times, use_parser=False), None)
+        return Worker(aside, deriver, None, memory.clock, "aside", calibrates=False)
+
+    upgrader = Upgrader(memory.store, {"beliefs": "2"}, worker_of, memory.clock)
+    upgrader.begin()
+    upgrader.drain()
+    upgrader.close()
+    assert list(memory.store.snapshot()) == before
+    (row,) = memory.store.audit.walk(TENANT, 0, 10)
+    assert row.draft.endpoint == "belief deletion"
+    (ended,) = [r for table, r in before if table == "record" and row.draft.id in str(r)]
+    assert ended

@@ -302,8 +302,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "RESOURCE_DELETED": ErrorCode(
         "Gone",
         STATE,
-        "The record was deleted: a belief whose confidence fell below the floor (`audit_id`) or that was merged into another one "
-        "(`merged_into`), any record whose evidence was cancelled. `as_of` reads it as it was before.",
+        "The record was deleted: a belief fell below the floor (`audit_id`) or was merged into another (`merged_into`), or what the record "
+        "rested on was cancelled. `as_of` reads it as it was held before.",
     ),
     "SCOPE_REGISTRATION_EXISTS": ErrorCode(
         "Conflict",

@@ -51,6 +51,9 @@ CONTRADICTED_TO: Final = 0.4
 _MATTER_MAX: Final = 256
 """So many facts of a matter are weighed, and so many beliefs in them revised."""
 
+_WORDS_MAX: Final = 8
+"""So many words of an actor for a fact are read: some may not be for the scope that believes, or hold for a time only."""
+
 _UNBELIEVED_KINDS = frozenset({"event", "commitment"})
 
 
@@ -218,6 +221,7 @@ class BeliefReviser:
             fact_id: [s for s in found if s.relation == EXTRACTED_FROM] for fact_id, found in supports.items()
         }
         self._leave_out_moved(facts, said)
+        said = {fact.id: _strongest(fact, said[fact.id]) for fact in facts if fact.id in said}
         events = self._sources({each.source_id for found in said.values() for each in found})
         return [
             (fact, each, events[each.source_id])
@@ -287,6 +291,18 @@ def _by_records(drawn: Conviction) -> Conviction:
     )
 
 
+def _strongest(fact: Fact, said: Sequence[Support]) -> list[Support]:
+    """What each actor said of a fact in its time and beside it: of much the surest and latest, since of one actor no more than the surest
+    word counts."""
+    groups: dict[tuple[str | None, bool], list[Support]] = {}
+    for each in said:
+        inside = fact.valid_from <= each.ordinal and (fact.valid_to is None or each.ordinal < fact.valid_to)
+        groups.setdefault((each.role, inside), []).append(each)
+    for group in groups.values():
+        group.sort(key=lambda each: (-each.weight, -each.ordinal, each.source_id))
+    return [each for group in groups.values() for each in group[:_WORDS_MAX]]
+
+
 def _is_of(matter: _Matter, fact: Fact) -> bool:
     if isinstance(fact, Loop) or fact.kind in _UNBELIEVED_KINDS:
         return False
@@ -316,18 +332,22 @@ def _named(
     event: Event, scope: Scope, drawn: Sequence[Conviction], held: dict[str, Belief]
 ) -> dict[int, Belief | _New]:
     """Which belief each conviction is: the one that rests on most of the same facts, then one of its time; else a new one."""
-    free = dict(held)
+    free: dict[str, dict[str, Belief]] = {}
+    for belief in held.values():
+        free.setdefault(belief.claim_key, {})[belief.id] = belief
+    behind = {belief.id: _facts_of(belief) for belief in held.values()}
     named: dict[int, Belief | _New] = {}
     for number, conviction in enumerate(drawn):
         facts = {fact.id for fact in conviction.facts}
+        same = free.get(conviction.claim_key, {})
         fitting = [
-            (-len(facts & _facts_of(each)), not _overlap(each, conviction), each.id)
-            for each in free.values()
-            if each.claim_key == conviction.claim_key
-            and (facts & _facts_of(each) or _overlap(each, conviction))
+            (-shared, not overlaps, each.id)
+            for each in same.values()
+            for shared, overlaps in ((len(facts & behind[each.id]), _overlap(each, conviction)),)
+            if shared or overlaps
         ]
         if fitting:
-            named[id(conviction)] = free.pop(min(fitting)[-1])
+            named[id(conviction)] = same.pop(min(fitting)[-1])
         else:
             named[id(conviction)] = _New(
                 derived_id(Prefix.BELIEF, event.recorded_at, event.id, scope, conviction.claim_key, number)

@@ -47,6 +47,28 @@ class Attested:
     statements: Sequence[Statement]
 
 
+class _Face(NamedTuple):
+    """What of a fact tells whether another one is its rival; made once, since each is compared with every other."""
+
+    claim_key: str
+    rank: int
+    slot: str | None
+    shared: bool
+    denial: bool
+    value: str
+    matter: str
+
+
+_Faces = Mapping[str, _Face]
+
+
+def _face(fact: Fact) -> _Face:
+    slot = fact.slot
+    matter = "" if slot is None else slot.partition("|")[2]
+    value = "" if slot is None else value_of(fact)
+    return _Face(fact.claim_key, _rank(fact), slot, is_shared(fact), is_denial(fact), value, matter)
+
+
 @dataclass(frozen=True, slots=True)
 class Conviction:
     """What is to be believed of one claim for one stretch of time. ``facts`` are those that say so, by when they begin; ``against`` are
@@ -85,10 +107,11 @@ class _Side:
 def convictions(told: Sequence[Attested]) -> list[Conviction]:
     """What the facts of a matter amount to, in the order of claims and of time."""
     placed = sorted(told, key=lambda each: (each.fact.claim_key, *_interval(each.fact), each.fact.id))
-    ends = {each.fact.id: _end_among(each.fact, placed) for each in placed}
+    faces = {each.fact.id: _face(each.fact) for each in placed}
+    ends = {each.fact.id: _end_among(each.fact, placed, faces) for each in placed}
     sides = _sides(placed, ends)
     for side in sides:
-        _weigh(side, placed, ends)
+        _weigh(side, placed, ends, faces)
     home = {each.fact.id: number for number, side in enumerate(sides) for each in side.parts}
     opposed: dict[int, set[int]] = {number: set() for number in range(len(sides))}
     for number, side in enumerate(sides):
@@ -111,19 +134,23 @@ def _sides(placed: Sequence[Attested], ends: Mapping[str, Instant]) -> list[_Sid
     return sides
 
 
-def _weigh(side: _Side, placed: Sequence[Attested], ends: Mapping[str, Instant]) -> None:
+def _weigh(side: _Side, placed: Sequence[Attested], ends: Mapping[str, Instant], faces: _Faces) -> None:
     """Find which of a side's statements count, and what speaks against it."""
     corrected: list[tuple[Fact, Statement]] = []
     rivals_of: list[Attested] = []
     for part in side.parts:
-        fact = part.fact
-        rivals = [each for each in placed if _speaks_against(each.fact, fact)]
+        fact, face = part.fact, faces[part.fact.id]
+        rivals = [each for each in placed if _speaks_against(each.fact, fact, faces)]
+        alike = [
+            each
+            for each in placed
+            if each.fact.scope == fact.scope and faces[each.fact.id].claim_key == face.claim_key
+        ]
         for said in part.statements:
             if _covers(fact, said.at, ends):
                 side.said.append((fact, said))
                 continue
-            if any(_is_of(each, said) and _covers(each.fact, said.at, ends) for each in placed
-                   if each.fact.claim_key == fact.claim_key and each.fact.scope == fact.scope):  # fmt: skip
+            if any(_covers(each.fact, said.at, ends) and _is_of(each, said) for each in alike):
                 continue  # it counts where it holds
             over = [each for each in rivals if _covers(each.fact, said.at, ends)]
             if over:
@@ -203,33 +230,33 @@ def _rank(fact: Fact) -> int:
     return 1 if fact.said_by is not None else 2
 
 
-def _speaks_against(rival: Fact, fact: Fact) -> bool:
-    return _rank(rival) >= _rank(fact) and _are_rivals(rival, fact)
+def _speaks_against(rival: Fact, fact: Fact, faces: _Faces) -> bool:
+    one, other = faces[rival.id], faces[fact.id]
+    return one.rank >= other.rank and _are_rivals(rival, fact, one, other)
 
 
-def _are_rivals(one: Fact, other: Fact) -> bool:
+def _are_rivals(one: Fact, other: Fact, face: _Face, facing: _Face) -> bool:
     """Whether two facts of a matter cannot hold together."""
-    if one.slot is None or other.slot is None:
+    if face.slot is None or facing.slot is None:
         return (
             one.predicate == other.predicate
             and one.object.key == other.object.key
             and one.negated != other.negated
         )
-    if is_shared(one) or is_shared(other):
-        same_matter = one.slot.partition("|")[2] == other.slot.partition("|")[2]
-        return same_matter and value_of(one) != value_of(other)
-    if is_denial(one) or is_denial(other):
-        return is_denial(one) != is_denial(other) and value_of(one) == value_of(other)
-    return value_of(one) != value_of(other)
+    if face.shared or facing.shared:
+        return face.matter == facing.matter and face.value != facing.value
+    if face.denial or facing.denial:
+        return face.denial != facing.denial and face.value == facing.value
+    return face.value != facing.value
 
 
-def _end_among(fact: Fact, placed: Sequence[Attested]) -> Instant:
+def _end_among(fact: Fact, placed: Sequence[Attested], faces: _Faces) -> Instant:
     """When it ends: also where what another scope says of the matter follows it, since no timeline of one scope has that."""
     followed = [
         each.fact.valid_from
         for each in placed
         if each.fact.scope != fact.scope
         and each.fact.valid_from > fact.valid_from
-        and _speaks_against(each.fact, fact)
+        and _speaks_against(each.fact, fact, faces)
     ]
     return min([*followed, _interval(fact)[1]])
