@@ -25,6 +25,7 @@ BLOCKS = load_blocks(PACKAGE)
 ACROSS_TENANTS: Mapping[str, str] = {
     "pending_jobs": "workers serve every tenant; each row names its own",
     "free_scopes": "workers serve every tenant; each row names its own, no content is read",
+    "any_sent": "workers serve every tenant; no content is read",
     "any_lease_lost": "workers serve every tenant; no content is read",
     "running_jobs": "workers serve every tenant; each row names its own, no content is read",
     "lost_leases": "workers serve every tenant",

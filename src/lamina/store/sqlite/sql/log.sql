@@ -188,15 +188,15 @@ SELECT 1 FROM event INDEXED BY event_sent WHERE json_extract(directives, '$.cons
 
 -- name: senders_into
 -- The scopes with events that are consolidated into ?2; the index is skipped through from scope to scope.
-WITH RECURSIVE sender (scope) AS (
+WITH RECURSIVE source (scope) AS (
   SELECT min(scope) FROM event INDEXED BY event_sent
   WHERE tenant_id = ?1 AND json_extract(directives, '$.consolidate_into') = ?2
   UNION ALL
   SELECT (SELECT min(e.scope) FROM event AS e INDEXED BY event_sent
           WHERE e.tenant_id = ?1 AND json_extract(e.directives, '$.consolidate_into') = ?2 AND e.scope > s.scope)
-  FROM sender AS s WHERE s.scope IS NOT NULL
+  FROM source AS s WHERE s.scope IS NOT NULL
 )
-SELECT scope FROM sender WHERE scope IS NOT NULL AND scope <> ?2;
+SELECT scope FROM source WHERE scope IS NOT NULL AND scope <> ?2;
 
 -- name: believed_in
 -- The scopes whose beliefs an event may change: its own, the one that it is consolidated into, and that of the event which it cancels.
