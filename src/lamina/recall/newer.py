@@ -1,13 +1,13 @@
 """Later turns of the same matter: which of the best turns may no longer hold, by a later one that speaks to the same question.
 
-No sentence is understood. Of two turns the older may have changed where the later is likelier than not to be another answer to the same
+No sentence is understood. Of two turns the older may have changed where the later is likely another answer to the same
 question: both speak to it, they are near each other, and days lie between them. It is a mark for readers of a block and nothing besides;
 what facts say of a turn counts before it (``superseded.py``).
 
 Weights are a logistic fit over pairs of turns: first and later answers of LongMemEval's questions of updates, half of the questions of
 ``examples/year``, and as pairs without a change evidence that held of both development sets.
-Of questions about what is, it marks all 21 older answers of LongMemEval and 4 % of the newest, but also 38 % and 39 % of other evidence of
-LongMemEval and LoCoMo: where one matter is spoken of again and again, as in chats, it says "may" too often.
+It marks all 21 older answers of LongMemEval. Of turns of evidence in a block of 1,000 tokens, most of which still hold, it marks 16 of 69
+on LoCoMo and 9 of 53 on LongMemEval: where one matter is spoken of again and again, as in chats, it says "may" too often.
 """
 
 from __future__ import annotations
