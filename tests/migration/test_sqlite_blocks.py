@@ -37,7 +37,6 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "backlog": "counts for operators; no content is read",
     "requeue_all": "a replay rebuilds every tenant",
     "note_index_reset": "a replay rebuilds every tenant",
-    "any_sent": "whether anybody consolidates at all; no content is read",
     "audit_tenants": "the list of tenants, for checking and retention",
     "find_relay_token": "the hash of a token is how its tenant is found",
     "document_tenants": "the list of tenants, whose repositories are opened",
