@@ -109,6 +109,7 @@ def test_an_example_is_a_request(name: str) -> None:
 
 
 _ELSEWHERE = {
+    "entity_id": "ent_00000000-0000-7000-8000-000000000002",
     "fact_id": "fact_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
     "path": "org:acme", "evt_id": "evt_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b", "tenant_id": "acme", "actor_id": "user:ana",
     "schedule_id": "sched_a", "scope_path": "org:acme",

@@ -13,10 +13,9 @@ from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.events import Event
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
-from lamina.kernel.records import Concept, Fact, Layer, Record, Support
+from lamina.kernel.records import Fact, Layer, Record
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.kernel.views import ConceptStanding
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
 from lamina.recall.changed import Changes, changes_of
@@ -50,7 +49,7 @@ from lamina.recall.superseded import (
     put_right,
     superseded_among,
 )
-from lamina.recall.understood import standings
+from lamina.recall.understood import standings_of_chosen
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
@@ -366,20 +365,6 @@ class Recalling:
             len(first) :
         ]
 
-    def _standings(
-        self, plan: Plan, packed: Packed, supports: Mapping[str, Sequence[Support]]
-    ) -> dict[str, ConceptStanding]:
-        values = [item.value for item in packed.chosen.get(Layer.UNDERSTANDING, ())]
-        concepts = [each for each in values if isinstance(each, Concept)]
-        return standings(
-            self._store,
-            plan.tenant_id,
-            concepts,
-            lambda each: supports.get(each, ()),
-            now=plan.axes.seen_at,
-            seen_at=plan.held_at,
-        )
-
     def _finish(
         self,
         request: Recall,
@@ -403,7 +388,12 @@ class Recalling:
             packed.chosen,
             supports,
             shown.derived_from([item.id for item in packed.chosen.get(Layer.EVENTS, ())]),
-            self._standings(plan, packed, supports),
+            standings_of_chosen(
+                self._store,
+                plan,
+                (item.value for item in packed.chosen.get(Layer.UNDERSTANDING, ())),
+                supports,
+            ),
             exclude_content=request.exclude_content,
             with_contributions=full,
         )
