@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from lamina.kernel.records import Concept, Fact, Layer, Record, Support, layer_of
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.understanding import STALE_FROM, WHOLE, facts_of_topic
 from lamina.kernel.views import ConceptStanding, consulted_supports
+from lamina.recall.plan import Plan
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 
-__all__ = ["standings"]
+__all__ = ["standings", "standings_of_chosen"]
 
 _NEWER_MAX: Final = 64
 
@@ -42,6 +43,17 @@ def standings(
         concept.id: _standing(store, concept, own[concept.id], records, gone, seen_at or now)
         for concept in concepts
     }
+
+
+def standings_of_chosen(
+    store: Store, plan: Plan, values: Iterable[object], supports: Mapping[str, Sequence[Support]]
+) -> dict[str, ConceptStanding]:
+    """Mirrors ``standings``, for the concepts among what a recall chose."""
+    concepts = [each for each in values if isinstance(each, Concept)]
+    at = plan.axes.seen_at
+    return standings(
+        store, plan.tenant_id, concepts, lambda each: supports.get(each, ()), now=at, seen_at=plan.held_at
+    )
 
 
 def _standing(

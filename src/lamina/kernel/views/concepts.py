@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from lamina.kernel.records import Concept, Layer, Stance, Support, layer_of
 from lamina.kernel.understanding import INVALIDATION_THRESHOLD
@@ -46,6 +46,13 @@ class EdgeView(Result):
     vocabulary: str = "default"
 
 
+_PreviousVersion = Annotated[
+    int | None,
+    # The contract's example has an id there; every version has the same, so that its number is sent.
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}),
+]
+
+
 class ConceptView(DerivedView):
     """A node of understanding. Its id is the same in every version; ``?version=`` reads an earlier one, ``previous_version`` is the number
     of the one before.
@@ -68,7 +75,7 @@ class ConceptView(DerivedView):
     name: str
     topic: str
     canonical_id: str | None = None
-    previous_version: int | None
+    previous_version: _PreviousVersion
     derived_from: list[str]
     summary: str | None
     summary_embedding: list[float] | None = None
