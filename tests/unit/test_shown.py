@@ -92,3 +92,13 @@ def test_what_was_read_at_once_is_not_asked_for_again_and_hides_the_same(records
         shown.derived_from(["evt_1"])
         shown.supports_of(asked)
         assert records.asked == []
+
+
+def test_what_is_a_step_nearer_from_another_event_is_read_a_step_further() -> None:
+    store = MemoryStore()
+    edges = [support(fact().id, "evt_1"), support(THEIRS.id, fact().id), support(THEIRS.id, "evt_2")]
+    land(store, Writes(records=[fact(), THEIRS], supports=[*edges, support("concept_bob", THEIRS.id)]))
+    shown = Shown(store.records, TENANT, lambda _: True)
+    for event_id in ("evt_1", "evt_2"):
+        shown.read_above([event_id])
+    assert shown.links.derived_from(["evt_2"]) == {"evt_2": [THEIRS.id, "concept_bob"]}

@@ -110,11 +110,13 @@ class Shown:
             return
         above = self._records.resting_above(self._tenant_id, front, _DEPTH, seen_at=self._seen_at)
         hidden = self._hidden({each for ids in above.values() for each in ids})
+        reached = set(front)
         for _ in range(_DEPTH):
             for source in front:
                 self._resting[source] = [each for each in above.get(source, ()) if each not in hidden]
-            reached = {each for source in front for each in self._resting[source]}
-            front = [each for each in reached if each not in self._resting]
+            # Through what is at hand already too: from here it may be a step nearer, and what rests on it is wanted.
+            front = sorted({each for source in front for each in self._resting[source]} - reached)
+            reached.update(front)
 
     def derived_from(self, event_ids: Collection[str]) -> dict[str, list[str]]:
         """Mirrors ``derived_from``, as the reader may see it."""
