@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from lamina.kernel.operations import Call
-from lamina.kernel.records import Concept, Fact, Layer, Record
+from lamina.kernel.records import Fact, Layer, Record
 from lamina.kernel.scopes import Scope
 from lamina.language.entities import normalise_name
 from lamina.recall.changed import changes_of
@@ -43,7 +43,7 @@ from lamina.recall.superseded import (
     slot_place,
     told_over,
 )
-from lamina.recall.understood import standings
+from lamina.recall.understood import standings_of_chosen
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
@@ -212,19 +212,10 @@ class Gathering:
         telling = {fact.event_id for fact in facts}
         events = log.get(plan.tenant_id, {*event_ids, *supersession.corrections, *telling})
         self._shown.read_above(supersession.corrections | changes.events.keys())
-        concepts = [
-            one.record for one in best.get(Layer.UNDERSTANDING, ()) if isinstance(one.record, Concept)
-        ]
+        concepts = [one.record for one in best.get(Layer.UNDERSTANDING, ())]
         supports = self._shown.supports_of([each.id for each in concepts])
-        standing = standings(
-            self._store,
-            plan.tenant_id,
-            concepts,
-            lambda each: supports.get(each, ()),
-            now=plan.axes.seen_at,
-            seen_at=plan.held_at,
-        )
-        return Displayed(events, derived, changes, self._shown.links, standing)
+        standings = standings_of_chosen(self._store, plan, concepts, supports)
+        return Displayed(events, derived, changes, self._shown.links, standings)
 
     def _plain(self, derived: DerivedLayers) -> DerivedLayers:
         """The layers without the words of cancelled events."""
