@@ -28,6 +28,8 @@ def standings(
     seen_at: Instant | None = None,
 ) -> dict[str, ConceptStanding]:
     """How each concept stands, by id: now, or as seen at an instant. ``supports`` are those that the reader may see."""
+    if not concepts:
+        return {}
     own = {each.id: consulted_supports(each, supports(each.id)) for each in concepts}
     sources = {support.source_id for found in own.values() for support in found}
     events = {each for each in sources if layer_of(each) is Layer.EVENTS}
