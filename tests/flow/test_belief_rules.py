@@ -10,7 +10,7 @@ import pytest
 
 from given import TENANT, CountedIds, ManualClock
 from lamina.kernel.belief_rules import BELIEF_RULES, BeliefRules
-from lamina.kernel.defining import definition_entry
+from lamina.kernel.defining import definition_by
 from lamina.kernel.events import Trust
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.time import SECOND_US, rfc3339
@@ -212,7 +212,7 @@ def test_an_upgrade_follows_the_rules_of_then_and_brings_the_rows_of_its_deletio
     memory.tell(stated(100, confidence=0.4), START)
     memory.derive()
     memory.clock.at += SECOND_US
-    entry = definition_entry(TENANT, "user:root", BeliefRules(confidence_floor=0.5).said(), memory.clock.at)
+    entry = definition_by(TENANT, "user:root", BeliefRules(confidence_floor=0.5).said(), memory.clock.at)
     memory.store.definitions.define(entry, BELIEF_RULES, lambda standing: None)
     memory.tell(stated(100, confidence=0.45), START + DAY)
     memory.derive()

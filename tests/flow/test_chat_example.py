@@ -128,7 +128,11 @@ def test_the_worker_folds_with_the_model_of_the_settings(lamina: str) -> None:
         body = turn | {"text": f"I need eggs for {dish}.", "timestamp": f"2026-05-13T10:00:{number:02}Z"}
         assert httpx.post(f"{lamina}/ingest", json=body, timeout=300).status_code == 200
     wait_for(lambda: brief(lamina, "eggs", "cook")["rollingSummary"] == "They spoke of eggs.")
-    folds = [each for each in Model.asked if "running summary" in each[0]["content"]]
+    folds = [
+        each
+        for each in Model.asked
+        if "running summary" in each[0]["content"] and "eggs for" in each[1]["content"]
+    ]
     assert json.loads(folds[1][1]["content"])["summary"] == "They spoke of eggs."
 
 

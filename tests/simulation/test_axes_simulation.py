@@ -25,7 +25,6 @@ from lamina.kernel.operations import Call, Principal
 from lamina.kernel.records import Belief, Layer, Record
 from lamina.kernel.time import SECOND_US, Axes, Interval, rfc3339
 from lamina.models.counter import WordPieceCounter
-from lamina.recall.derived import DerivedRecords
 from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
 from lamina.recall.phrases import phrase_operations
@@ -69,7 +68,6 @@ class _Life:
         recalling = Recalling(
             store,
             Retriever(store, ResidentIndexes(store.index, Meanings.name, Meanings.dim_pooled), Meanings()),
-            DerivedRecords(store),
             WordPieceCounter(),
             CountedIds(),
         )

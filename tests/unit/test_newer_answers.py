@@ -57,7 +57,20 @@ def pool(plan: Plan, texts: Sequence[str], days: Sequence[float], **more: np.nda
     statistics = ScopeStatistics(50, 6.0, 2, found)
     ids = [f"evt_{at}" for at in range(count)]
     encoded = Encoded(np.zeros((0, 2), np.float32), ())
-    return EventPool(ids, turns, pooled, statistics, frozenset({"Ana"}), encoded, {}, {}, lambda _: None)
+    return EventPool(
+        ids,
+        turns,
+        pooled,
+        statistics,
+        frozenset({"Ana"}),
+        encoded,
+        {},
+        {},
+        lambda _: (),
+        (),
+        lambda _: None,
+        partial=False,
+    )
 
 
 def ranked(nearness: Sequence[float], scores: Sequence[float] | None = None) -> list[ScoredEvent]:

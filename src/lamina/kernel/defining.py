@@ -10,9 +10,9 @@ from lamina.kernel.operations import Call
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 
-__all__ = ["definition_by", "definition_entry"]
+__all__ = ["DEFINITIONS_SCOPE", "definition_by", "definition_entry"]
 
-_SCOPE: Final = Scope("system:definitions")
+DEFINITIONS_SCOPE: Final = Scope("system:definitions")
 """Where the entries lie: a change of what a tenant defines belongs to no scope of its users."""
 
 
@@ -34,7 +34,7 @@ def definition_by(
     party = Party.of(actor)
     return EventDraft(
         tenant_id=tenant_id,
-        scope=_SCOPE,
+        scope=DEFINITIONS_SCOPE,
         caller=actor,
         observed_actor=party,
         subject=party,

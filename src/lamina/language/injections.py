@@ -37,11 +37,11 @@ _BEFORE: Final = (
     r"(?:previous(?:ly)?|prior|above|earlier|preceding|foregoing|former|existing|original|system|initial)"
 )
 _MODEL: Final = (
-    r"(?:an? |the |all |any |other |every |your |next |dear )*"
+    r"(?:an? |the |all |any |other |every |your |next |dear ){0,4}"
     r"(?:a\.?i\.?(?: (?:coding |language )?(?:agent|assistant|model|reader|system|bot|tool)s?)?|llms?(?: agents?)?|(?:large )?language models?|chat ?bots?|copilots?|assistants?|"
     r"(?:coding|other|next|reviewer|autonomous) (?:agents?|bots?)|agents? (?:that|who|which|reading)|bots|chatgpt|claude|gemini)\b"
 )
-_USER: Final = r"(?:the |your |any |this )*(?:user|human|operator|owner|customer|developer|tenant|admin(?:istrator)?|person|anyone|anybody|people)\b"
+_USER: Final = r"(?:the |your |any |this ){0,4}(?:user|human|operator|owner|customer|developer|tenant|admin(?:istrator)?|person|anyone|anybody|people)\b"
 _HELD: Final = (
     r"(?:memor(?:y|ies)|system prompt|(?:hidden |secret )?instructions|(?:whole |entire |full )?(?:conversation|chat)(?: history| log)?|credentials?|passwords?|"
     r"(?:api|deploy|private|access|secret) keys?|secrets|tokens?|id_rsa|\.ssh|attendee list|contacts?(?: list)?)"
@@ -55,11 +55,11 @@ def _sign(name: str, weight: int, hints: tuple[str, ...], pattern: str) -> Sign:
 SIGNS: Final[tuple[Sign, ...]] = (
     _sign("override", 2, ("ignor", "disregard", "forget", "overrid", "bypass", "discard", "neglect", "drop"), rf"{_SET_ASIDE}(?:\W+\w+){{0,4}}?\W+(?:{_BEFORE}(?:\W+\w+){{0,2}}?\W+{_RULES}|your(?:\W+\w+){{0,2}}?\W+{_RULES})"),
     _sign("override", 2, ("ignor", "disregard", "forget", "overrid", "bypass", "discard", "neglect", "drop"), rf"{_SET_ASIDE}(?:\W+\w+){{0,5}}?\W+(?:{_RULES}|everything|anything|whatever)(?:\W+\w+){{0,3}}?\W+(?:above|you (?:were|have been|have|had been|received|got))\b"),
-    _sign("override", 2, ("ignorier",), r"ignorier\w*(?:\W+\w+){0,3}?\W+(?:vorherig|bisherig|obig|früher)\w*\W+(?:anweisung|befehl|regel|vorgabe)"),
+    _sign("override", 2, ("ignorier",), r"\bignorier\w{0,9}(?:\W+\w+){0,3}?\W+(?:vorherig|bisherig|obig|früher)\w*\W+(?:anweisung|befehl|regel|vorgabe)"),
     _sign("override", 2, ("ignore", "oublie"), r"(?:ignore[rz]?|oublie[rz]?)(?:\W+\w+){0,3}?\W+(?:instructions?|consignes?|règles?)\W+(?:précédent|antérieur|ci-dessus)"),
     _sign("override", 2, ("ignor", "olvid", "dimentica", "esquec", "esqueç"), r"(?:ignor[ae]d?|olvid[ae]|ignori|dimentica|esque[cç]a)(?:\W+\w+){0,3}?\W+(?:instrucciones|istruzioni|instruções|reglas|regole|regras|órdenes)\W+(?:anterior|previ|precedent)"),
     _sign("override", 2, ("negeer",), r"negeer(?:\W+\w+){0,3}?\W+(?:vorige|eerdere|bovenstaande)\W+(?:instructies|regels)"),
-    _sign("override", 2, ("игнор", "忽略", "无视", "忽視", "無視"), r"игнорируй\w*(?:\W+\w+){0,2}?\W+(?:предыдущ|прежн)\w*\W+(?:инструкц|указан)|(?:忽略|无视|忽視|無視)[^。\n]{0,10}(?:指令|指示|提示)|(?:以前|これまで|上記)の[^。\n]{0,6}指示を(?:すべて)?無視"),
+    _sign("override", 2, ("игнор", "忽略", "无视", "忽視", "無視"), r"\bигнорируй\w{0,9}(?:\W+\w+){0,2}?\W+(?:предыдущ|прежн)\w*\W+(?:инструкц|указан)|(?:忽略|无视|忽視|無視)[^。\n]{0,10}(?:指令|指示|提示)|(?:以前|これまで|上記)の[^。\n]{0,6}指示を(?:すべて)?無視"),
     _sign("override", 1, ("ignor", "disregard", "forget", "overrid", "bypass", "discard", "neglect", "drop"), rf"{_SET_ASIDE}(?:\W+\w+){{0,3}}?\W+(?:all|any|other|its?|safety|{_USER}(?:'s)?)(?:\W+\w+){{0,2}}?\W+{_RULES}|{_SET_ASIDE} polic"),
     _sign("override", 1, ("instruction", "rule", "prompt", "override"), r"\b(?:previous|prior|earlier|above) (?:instructions?|rules?|prompts?) (?:is|are|were) (?:now )?(?:void|revoked|cancell?ed|obsolete|invalid)|\boverride ?:"),
     _sign("markup", 2, ("<", "[/", "[inst"), r"<\|/?(?:im_start|im_end|im_sep|system|user|assistant|end|endoftext|start_header_id|end_header_id|eot_id)\|>|\[/?inst\]|<</?sys>>|</?(?:start|end)_of_turn>"),

@@ -187,7 +187,7 @@ def test_an_empty_recall_names_where_it_looked(run, live, client):
 
 def test_an_empty_recall_says_when_what_was_stored_waits_to_be_derived(run, client):
     client.experience("I live in Lisbon.")
-    empty = run("recall", "Where do I live?", "--view", "local")
+    empty = run("recall", "opera", "--view", "local", "--valid-during", "1999-01-01..1999-02-01")
     first, _, second = empty.stdout.splitlines()
     assert first.startswith("Nothing was found in ")
     assert "waits to be derived" in second
