@@ -43,7 +43,7 @@ from lamina.http.openapi import openapi_document
 from lamina.http.routes import PARAMETER, Route
 from lamina.kernel.events import Stage
 from lamina.kernel.ids import Prefix
-from lamina.kernel.records import Entity, Mention, Subject, Support
+from lamina.kernel.records import Entity, Mention, ObjectValue, Subject, Support
 from lamina.kernel.scopes import Scope
 from lamina.language.entities import entity_id
 from lamina.pipeline.view import EXTRACTED_FROM
@@ -120,7 +120,8 @@ class House(Neighbours):
         self.register(CLOSED, alice="owner", root="owner")
         self.said("POST", "/v1/experience", self.envelope(HOME, idempotency_key="known"), by=ROOT)
         records = [make(scope=HOME) for make in (given.fact, given.belief, given.episode, given.concept)]
-        of_ben = given.fact("bens", scope=HOME, subject=Subject(BEN, "Ben"))
+        ana = ObjectValue("entity", id=ANA, name="Ana")
+        of_ben = given.fact("bens", scope=HOME, subject=Subject(BEN, "Ben"), object=ana)
         (event,) = given.append(self.store, "tea", scope=HOME)
         first, *_ = given.claim(self.store, Stage.EXTRACTED, now=self.clock.at + 1)
         entities = [
