@@ -26,7 +26,7 @@ from typing import Final
 
 from lamina.kernel.changes import MAY_CHANGE
 from lamina.kernel.events import Event, Trust, text_of
-from lamina.kernel.records import Fact, Layer, Loop, Support
+from lamina.kernel.records import Fact, Layer, Loop
 from lamina.language.change_signs import SPEAKERS, WITH_PREDICATE, signs_in
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal.lexicon import ONES, TENS
@@ -34,6 +34,7 @@ from lamina.language.tokens import STOP_TERMS, analyse, content_terms
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_CANON, CANON
 from lamina.pipeline.matters import is_shared, words_of
 from lamina.pipeline.reading import extracts, role_of
+from lamina.pipeline.versions import tie_at
 from lamina.pipeline.view import EXTRACTED_FROM, View
 from lamina.store.ports.writes import Writes
 
@@ -108,19 +109,7 @@ def mark_changes(view: View, writes: Writes) -> None:
         if _shares(fact, sentences, own, is_speakers=subject == speaker)
     ]
     for fact in _said_before(view, found):
-        writes.supports.append(
-            Support(
-                tenant_id=event.tenant_id,
-                record_id=fact.id,
-                source_id=event.id,
-                relation=MAY_CHANGE,
-                weight=0.0,
-                polarity="against",
-                ordinal=event.context.observed_at,
-                role=event.observed_actor.id,
-                recorded_at=event.recorded_at,
-            )
-        )
+        writes.supports.append(tie_at(event, fact.id, MAY_CHANGE, event.context.observed_at))
 
 
 def _telling(text: str) -> Iterator[_Sentence]:

@@ -13,7 +13,7 @@ from lamina.kernel.corrections import Correction
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import to_local
-from lamina.kernel.records import Fact, Layer, ObjectValue, Support, layer_of
+from lamina.kernel.records import Fact, Layer, ObjectValue, layer_of
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.direct import stated_value
 from lamina.pipeline.extract.restating import restate
@@ -21,7 +21,7 @@ from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, 
 from lamina.pipeline.hearsay import author_of
 from lamina.pipeline.loops.doing import end_fact
 from lamina.pipeline.matters import is_shared, slot_of
-from lamina.pipeline.versions import put_version
+from lamina.pipeline.versions import put_version, tie_at
 from lamina.pipeline.view import CORRECTED_BY, EXTRACTED_FROM, View
 from lamina.pipeline.vocabularies.fitting import Misfit, fitted
 from lamina.store.ports.writes import Writes
@@ -146,19 +146,7 @@ def put_behind(view: View, held: Fact, corrected: Fact, writes: Writes) -> None:
             superseded_by=holds_now,
         )
         put_version(event, stands, ended, writes, superseded_by=holds_now)
-    writes.supports.append(
-        Support(
-            tenant_id=event.tenant_id,
-            record_id=held.id,
-            source_id=event.id,
-            relation=CORRECTED_BY,
-            weight=0.0,
-            polarity="against",
-            ordinal=corrected.valid_from,
-            role=event.observed_actor.id,
-            recorded_at=event.recorded_at,
-        )
-    )
+    writes.supports.append(tie_at(event, held.id, CORRECTED_BY, corrected.valid_from))
 
 
 def object_of(tenant_id: str, value: EntityRef | LiteralValue) -> ObjectValue:

@@ -7,20 +7,20 @@ comes to the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from lamina.index.rows import record_row
 from lamina.kernel.events import SYNTHESIS, Event, Stage
-from lamina.kernel.records import Belief, Concept, Fact, Layer, Loop, Record, Stance, Support
+from lamina.kernel.records import Belief, Concept, Fact, Layer, Loop, Record, Stance
 from lamina.kernel.sameness import DECIDES, EntityMerge, EntitySplit, Sameness, sameness_of
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.concepts import ConceptSynthesizer
 from lamina.pipeline.matters import is_shared
 from lamina.pipeline.mending import Mender
+from lamina.pipeline.versions import deprecate_belief, tie
 from lamina.pipeline.view import View
 from lamina.store.ports.lifecycle import LifecycleDraft
-from lamina.store.ports.writes import Closing, Writes
+from lamina.store.ports.writes import Writes
 
 __all__ = ["Decided", "stage_row"]
 
@@ -42,12 +42,12 @@ class Decided:
         decision = sameness_of(event)
         touched: list[str] = []
         if decision is not None:
-            writes.supports += [_support(event, event.id, each, DECIDES) for each in _entities(decision)]
+            writes.supports += [tie(event, event.id, each, DECIDES) for each in _entities(decision)]
             changed, touched = self._mender.renamed(
                 view.after(writes, event), _entities(decision), parts=isinstance(decision, EntitySplit)
             )
             writes.add(changed)
-            writes.supports += [_support(event, each, event.id, _RENAMED_BY) for each in touched]
+            writes.supports += [tie(event, each, event.id, _RENAMED_BY) for each in touched]
         derived = {"facts": len(touched), "entities": 0, "beliefs": 0, "episodes": 0}
         writes.lifecycle += _told(event, Stage.EXTRACTED, {"derived": derived})
         return writes
@@ -117,18 +117,6 @@ def _entities(decision: Sameness) -> list[str]:
     return [decision.entity, decision.into if isinstance(decision, EntityMerge) else decision.new]
 
 
-def _support(event: Event, record_id: str, source_id: str, relation: str) -> Support:
-    return Support(
-        tenant_id=event.tenant_id,
-        record_id=record_id,
-        source_id=source_id,
-        relation=relation,
-        weight=0.0,
-        polarity="against",
-        recorded_at=event.recorded_at,
-    )
-
-
 def _renamed(view: View) -> tuple[list[Fact], list[Fact]]:
     """The facts that an entry touched, as they are now and as they were before; one that another took in has no now."""
     ties = [each for each in view.dependants_of([view.event.id]) if each.relation == _RENAMED_BY]
@@ -151,20 +139,7 @@ def _deprecate(view: View, before: Sequence[Fact], writes: Writes) -> None:
         for belief in (*held, *(each for each in ended if each.claim_key == claim_key)):
             if not isinstance(belief, Belief) or belief.stance is Stance.DEPRECATED:
                 continue
-            writes.closings.append(Closing(event.tenant_id, belief.id, belief.version, event.recorded_at))
-            writes.records.append(
-                replace(
-                    belief,
-                    version=belief.version + 1,
-                    position=event.position,
-                    recorded_from=event.recorded_at,
-                    recorded_to=None,
-                    closed_by=None,
-                    stance=Stance.DEPRECATED,
-                    contradicts=(),
-                    revision_count=belief.revision_count + 1,
-                )
-            )
+            deprecate_belief(event, belief, writes)
 
 
 def _ended(event: Event, writes: Writes) -> list[str]:

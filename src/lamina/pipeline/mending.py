@@ -25,7 +25,7 @@ from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.loops.doing import end_fact, move_fact
 from lamina.pipeline.matters import family_of, is_shared, words_of
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
-from lamina.pipeline.versions import put_version
+from lamina.pipeline.versions import put_version, tie
 from lamina.pipeline.view import (
     CANCELLED_BY,
     CORRECTED_BY,
@@ -77,17 +77,7 @@ class Mender:
     def facts(self, view: View, event_id: str) -> Writes:
         """The facts as they are without the event, in its scope."""
         writes = Writes()
-        writes.supports.append(
-            Support(
-                tenant_id=view.event.tenant_id,
-                record_id=event_id,
-                source_id=view.event.id,
-                relation=CANCELLED_BY,
-                weight=0.0,
-                polarity="against",
-                recorded_at=view.event.recorded_at,
-            )
-        )
+        writes.supports.append(tie(view.event, event_id, view.event.id, CANCELLED_BY))
         scope = view.event.scope
         for matter in self._matters(view, event_id):
             held = _facts(view, matter, scope)

@@ -1,15 +1,26 @@
-"""Versions of facts and what they rest on, as an event's derivation writes them."""
+"""Versions of records and what they rest on, as an event's derivation writes them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from lamina.kernel.events import Event
-from lamina.kernel.records import Fact, Support
+from lamina.kernel.records import Belief, Fact, Stance, Support
+from lamina.kernel.time import Instant
 from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, HELD_UNTIL
 from lamina.store.ports.writes import Closing, Writes
 
-__all__ = ["drop_fact", "put_version", "stated_by", "support_of", "supports_of", "vouched_for"]
+__all__ = [
+    "deprecate_belief",
+    "drop_fact",
+    "put_version",
+    "stated_by",
+    "support_of",
+    "supports_of",
+    "tie",
+    "tie_at",
+    "vouched_for",
+]
 
 
 def put_version(
@@ -56,6 +67,42 @@ def vouched_for(held: Fact, said: Fact) -> Fact:
         handed_over=held.handed_over and said.handed_over,
         said_by=held.said_by if said.external or said.said_by is not None else None,
     )
+
+
+def deprecate_belief(event: Event, held: Belief, writes: Writes) -> None:
+    """Keep a belief that nothing speaks for any more as deprecated: for readers as of then, and left out by default (seed 002, 7.4.1)."""
+    writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
+    writes.records.append(
+        replace(
+            held,
+            version=held.version + 1,
+            position=event.position,
+            recorded_from=event.recorded_at,
+            recorded_to=None,
+            closed_by=None,
+            stance=Stance.DEPRECATED,
+            contradicts=(),
+            revision_count=held.revision_count + 1,
+        )
+    )
+
+
+def tie(event: Event, record_id: str, source_id: str, relation: str) -> Support:
+    """An edge that says what touched a record, and bears nothing out."""
+    return Support(
+        tenant_id=event.tenant_id,
+        record_id=record_id,
+        source_id=source_id,
+        relation=relation,
+        weight=0.0,
+        polarity="against",
+        recorded_at=event.recorded_at,
+    )
+
+
+def tie_at(event: Event, record_id: str, relation: str, at: Instant) -> Support:
+    """Mirrors ``tie`` to the event itself, with the instant that its statement is about and whose it is."""
+    return tie(event, record_id, event.id, relation)._replace(ordinal=at, role=event.observed_actor.id)
 
 
 def support_of(event: Event, record_id: str, stated: Fact) -> Support:

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from lamina.kernel.local import LocalTime
-from lamina.kernel.records import Fact, Loop, Support
+from lamina.kernel.records import Fact, Loop
 from lamina.kernel.time import Instant
 from lamina.pipeline.loops.matching import key_terms, overlap
-from lamina.pipeline.versions import put_version
+from lamina.pipeline.versions import put_version, tie_at
 from lamina.pipeline.view import DONE_BY, EXTRACTED_FROM, MOVED_BY, MOVED_UNTIL, View
 from lamina.store.ports.writes import Writes
 
@@ -58,7 +58,7 @@ def end_fact(view: View, fact: Fact, at: Instant, writes: Writes) -> None:
         fact, valid_from=begins.at, valid_to=at, from_offset=begins.offset, to_offset=event.offset
     )
     put_version(event, fact, ended, writes)
-    writes.supports.append(_tie(view, fact, DONE_BY, at))
+    writes.supports.append(tie_at(event, fact.id, DONE_BY, at))
 
 
 def move_fact(view: View, fact: Fact, begins: Instant, ends: Instant, writes: Writes) -> None:
@@ -70,7 +70,10 @@ def move_fact(view: View, fact: Fact, begins: Instant, ends: Instant, writes: Wr
     offset = view.event.offset
     moved = replace(fact, valid_from=begins, valid_to=ends, from_offset=offset, to_offset=offset)
     put_version(view.event, fact, moved, writes)
-    writes.supports += [_tie(view, fact, MOVED_BY, begins), _tie(view, fact, MOVED_UNTIL, ends)]
+    writes.supports += [
+        tie_at(view.event, fact.id, MOVED_BY, begins),
+        tie_at(view.event, fact.id, MOVED_UNTIL, ends),
+    ]
 
 
 def _newest(fact: Fact, writes: Writes) -> Fact:
@@ -82,18 +85,3 @@ def _newest(fact: Fact, writes: Writes) -> Fact:
 def _said_at(view: View, fact: Fact) -> LocalTime | None:
     told = view.events([fact.event_id]).get(fact.event_id)
     return None if told is None else told.told_at
-
-
-def _tie(view: View, fact: Fact, relation: str, ordinal: Instant) -> Support:
-    event = view.event
-    return Support(
-        tenant_id=event.tenant_id,
-        record_id=fact.id,
-        source_id=event.id,
-        relation=relation,
-        weight=0.0,
-        polarity="against",
-        ordinal=ordinal,
-        role=event.observed_actor.id,
-        recorded_at=event.recorded_at,
-    )

@@ -7,10 +7,10 @@ anew: what was said by the old one is not taken for the new one's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from lamina.kernel.records import Belief, Fact, Layer, Record, Stance, Support
+from lamina.kernel.records import Belief, Fact, Layer, Record, Stance
 from lamina.pipeline.beliefs import BeliefReviser
+from lamina.pipeline.versions import deprecate_belief, tie
 from lamina.pipeline.view import DEPRECATED_BY, View
 from lamina.store.ports.writes import Closing, Writes
 
@@ -21,11 +21,10 @@ _PAGE = 256
 
 def deprecate_facts(view: View) -> Writes:
     """The ends of the facts by the terms that the view's entry is about."""
-    writes = Writes()
-    at = view.event.recorded_at
+    event, writes = view.event, Writes()
     for fact in _facts_by_lost_terms(view):
-        writes.closings.append(Closing(fact.tenant_id, fact.id, fact.version, at))
-        writes.supports.append(_deprecated(view, fact))
+        writes.closings.append(Closing(fact.tenant_id, fact.id, fact.version, event.recorded_at))
+        writes.supports.append(tie(event, fact.id, event.id, DEPRECATED_BY))
     return writes
 
 
@@ -39,7 +38,7 @@ def deprecated_facts(view: View) -> list[Fact]:
 def deprecate_beliefs(view: View, facts: Sequence[Fact]) -> Writes:
     """The scope's beliefs drawn anew without the facts that ended; those that no fact speaks for any more, here or in another scope, are
     deprecated."""
-    writes = BeliefReviser(view).revise(facts)
+    event, writes = view.event, BeliefReviser(view).revise(facts)
     rewritten = {record.id for record in writes.records}
     supports = view.dependants_of({fact.id for fact in facts})
     resting = {s.record_id for s in supports if s.relation == "supported_by"}
@@ -47,7 +46,8 @@ def deprecate_beliefs(view: View, facts: Sequence[Fact]) -> Writes:
         belief = view.record(record_id)
         if isinstance(belief, Belief) and not _is_supported(view, belief):
             writes.closings = [each for each in writes.closings if each.id != record_id]
-            _deprecate(view, belief, writes)
+            deprecate_belief(event, belief, writes)
+            writes.supports.append(tie(event, belief.id, event.id, DEPRECATED_BY))
     return writes
 
 
@@ -72,32 +72,3 @@ def _is_supported(view: View, belief: Belief) -> bool:
         return True  # nothing is left to deprecate
     facts = [view.record(each.source_id) for each in belief.evidence if each.polarity == "supports"]
     return any(fact is not None and fact.recorded_to is None for fact in facts)
-
-
-def _deprecate(view: View, belief: Belief, writes: Writes) -> None:
-    event = view.event
-    writes.closings.append(Closing(belief.tenant_id, belief.id, belief.version, event.recorded_at))
-    writes.records.append(
-        replace(
-            belief,
-            version=belief.version + 1,
-            position=event.position,
-            recorded_from=event.recorded_at,
-            stance=Stance.DEPRECATED,
-            revision_count=belief.revision_count + 1,
-        )
-    )
-    writes.supports.append(_deprecated(view, belief))
-
-
-def _deprecated(view: View, record: Record) -> Support:
-    event = view.event
-    return Support(
-        tenant_id=event.tenant_id,
-        record_id=record.id,
-        source_id=event.id,
-        relation=DEPRECATED_BY,
-        weight=0.0,
-        polarity="against",
-        recorded_at=event.recorded_at,
-    )
