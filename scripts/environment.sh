@@ -54,5 +54,6 @@ developing() {
   fi
   PATH=$VIRTUAL_ENV/bin:$PATH
   PYTHONPATH=$root/src # what is tested is this clone, whatever the environment has installed
+  unset PYTHONDONTWRITEBYTECODE # each server that a test starts, and each worker, would compile everything again
   export PATH PYTHONPATH VIRTUAL_ENV
 }
