@@ -210,7 +210,6 @@ def _check(label: str, response: httpx.Response) -> None:
 
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
     monkeypatch.setattr(limits, "WAIT_S_MAX", 0.01)  # nobody derives here
     monkeypatch.setattr(limits, "LEARN_S_MAX", 0.01)
     # A clock for those who wait: each look at it is a minute later.

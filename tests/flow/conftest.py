@@ -267,10 +267,8 @@ _CONCEPT: dict[str, Any] = {
 
 
 @pytest.fixture
-def make_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., World]]:
+def make_world(tmp_path: Path) -> Iterator[Callable[..., World]]:
     """Makes a world with settings of its own."""
-    # The OpenAPI document takes longer than any test here, and none reads it.
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
     worlds: list[World] = []
 
     def make(**settings: Any) -> World:

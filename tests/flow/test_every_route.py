@@ -291,7 +291,6 @@ class Street(Neighbours):
 
 @pytest.fixture(params=PRESETS)
 def street(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Street]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
     monkeypatch.setattr(limits, "LEARN_S_MAX", 0.0)  # nobody derives here
     street = Street(request.param)
     yield street

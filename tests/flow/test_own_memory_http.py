@@ -99,10 +99,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(params=PRESETS)
-def here(
-    request: pytest.FixtureRequest, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Signed]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def here(request: pytest.FixtureRequest, engine: str, tmp_path: Path) -> Iterator[Signed]:
     server = Signed(tmp_path, engine, request.param)
     yield server
     server.close()

@@ -18,8 +18,7 @@ HOME = "org:acme/user:alice"
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Neighbours]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def here() -> Iterator[Neighbours]:
     neighbours = Neighbours()
     yield neighbours
     neighbours.close()
@@ -91,8 +90,7 @@ def test_what_is_effective_names_every_denial(here: Neighbours) -> None:
     }
 
 
-def test_a_tenant_takes_no_more_calls_than_the_deployment_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def test_a_tenant_takes_no_more_calls_than_the_deployment_gives() -> None:
     here = Neighbours("cloud_shared_saas")
     here.said("PUT", "/v1/policy/tenant/acme", {"administrators": ["user:alice"]}, by=ROOT)
     more = {"administrators": ["user:alice"], "defaults": {"rate_limit.write": "101/s"}}
@@ -101,10 +99,7 @@ def test_a_tenant_takes_no_more_calls_than_the_deployment_gives(monkeypatch: pyt
     here.close()
 
 
-def test_a_change_of_another_process_holds_for_the_next_request(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def test_a_change_of_another_process_holds_for_the_next_request(tmp_path: Path) -> None:
     one = Neighbours(store=SqliteStore(tmp_path, durable=False))
     other = Neighbours(store=SqliteStore(tmp_path, durable=False))
     assert one.write(HOME).status_code == 202
@@ -153,11 +148,8 @@ def test_a_preset_that_means_nothing_stops_the_start(tmp_path: Path, text: str) 
 
 @pytest.mark.parametrize("preset", ["cloud_shared_saas", "cloud_private", "on_prem_enterprise", "dev_local"])
 @pytest.mark.parametrize("enabled", [False, True])
-def test_putting_policy_is_experimental_and_reading_it_is_not(
-    preset: str, enabled: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_putting_policy_is_experimental_and_reading_it_is_not(preset: str, enabled: bool) -> None:
     """Seed 002, 2.4.3: outside of on_prem_enterprise and dev_local it takes CORTEX_ENABLE_EXPERIMENTAL=1."""
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
     here = Neighbours(preset, experimental=enabled)
     here.write(HOME)
     offered = enabled or preset in ("on_prem_enterprise", "dev_local")

@@ -17,10 +17,7 @@ DAY = duration_us("P1D")
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def here(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Neighbours]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def here(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Neighbours]:
     store = SqliteStore(tmp_path, durable=False) if request.param == "sqlite" else None
     neighbours = Neighbours("cloud_shared_saas", store)
     yield neighbours
@@ -62,7 +59,7 @@ def test_what_is_put_for_the_deployment_bounds_every_tenant(here: Neighbours) ->
     assert shown == {"write": "100/s", "read": "30/s", "importer": "1000/s"}
 
 
-def test_settings_are_shown_as_they_hold(make_world: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_shown_as_they_hold(make_world: object) -> None:
     world = make_world(rate_limit_read="3/m")  # type: ignore[operator]
     assert world.get("/v1/policy/effective")["rate_limits"] == {"read": "3/m"}
 

@@ -19,8 +19,7 @@ HOME = "org:acme/team:home"
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Neighbours]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def here() -> Iterator[Neighbours]:
     neighbours = Neighbours()
     yield neighbours
     neighbours.close()

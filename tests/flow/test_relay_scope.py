@@ -22,8 +22,7 @@ Make = Callable[..., Neighbours]
 
 
 @pytest.fixture
-def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def make() -> Iterator[Make]:
     made: list[Neighbours] = []
 
     def one(preset: str = "on_prem_enterprise") -> Neighbours:

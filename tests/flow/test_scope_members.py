@@ -15,16 +15,14 @@ OF_TEAM = f"{TEAM}/user:alice"
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Neighbours]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def here() -> Iterator[Neighbours]:
     neighbours = Neighbours()
     yield neighbours
     neighbours.close()
 
 
 @pytest.fixture
-def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Neighbours]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def shared() -> Iterator[Neighbours]:
     neighbours = Neighbours("cloud_shared_saas")
     yield neighbours
     neighbours.close()
@@ -228,9 +226,7 @@ def test_a_descent_shows_closed_scopes_as_counts(here: Neighbours) -> None:
     ]
 
 
-def test_recall_descends_past_closed_scopes_with_counts(
-    here: Neighbours, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recall_descends_past_closed_scopes_with_counts(here: Neighbours) -> None:
     """Seed 002, 18.2 item 4."""
     here.write(ACME, "the plan is open")
     here.write(OF_TEAM, "the plan is secret")

@@ -14,8 +14,7 @@ VOICE = "service:voice"
 
 
 @pytest.fixture
-def meet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Neighbours]]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def meet() -> Iterator[Callable[[str], Neighbours]]:
     made: list[Neighbours] = []
 
     def make(preset: str) -> Neighbours:

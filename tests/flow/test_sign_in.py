@@ -74,8 +74,7 @@ class Signed:
 
 
 @pytest.fixture
-def signed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Signed]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def signed(tmp_path: Path) -> Iterator[Signed]:
     server = Signed(tmp_path)
     yield server
     server.close()

@@ -28,8 +28,7 @@ SCOPES = ("org:acme/user:alice", "org:acme/user:bob", "org:acme", "ws:other")
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Neighbours]:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def here() -> Iterator[Neighbours]:
     neighbours = Neighbours("dev_local")
     yield neighbours
     neighbours.close()

@@ -73,9 +73,8 @@ class Signed:
 
 
 @pytest.fixture
-def processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Signed]]:
+def processes(tmp_path: Path) -> Iterator[list[Signed]]:
     """Two servers over one folder."""
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
     clock = ManualClock()
     both = [Signed(tmp_path, clock) for _ in range(2)]
     yield both

@@ -355,7 +355,6 @@ def _without_placeholders(shown: Any, *, allowed: bool) -> Any:
 
 
 def simulate(store: Store, seed: int, operations: int, monkeypatch: pytest.MonkeyPatch) -> Town:
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
     monkeypatch.setattr("lamina.app.MiniLmEmbedder", Marks)
     town = Town(store, seed)
     print(f"seed {seed}")

@@ -192,11 +192,7 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def memory(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Memory]:
-    # The OpenAPI document takes longer than a story here, and none reads it.
-    monkeypatch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
     clock, ids = ManualClock(), CountedIds()
     store: Store
     if request.param == "memory":

@@ -38,7 +38,7 @@ PAGE_HEADERS: Final = {
 
 
 def docs_page(routes: Sequence[Route]) -> bytes:
-    """The page as UTF-8, made once at start."""
+    """The page as UTF-8."""
     return "\n".join(_lines(routes)).encode()
 
 

@@ -51,7 +51,7 @@ _SAID: Mapping[int, str] = {
 
 
 def openapi_document(routes: Sequence[Route]) -> bytes:
-    """The document as JSON bytes, made once at start."""
+    """The document as JSON bytes; it takes most of a second."""
     models = {route.operation.result for route in routes}
     models |= {shown.body for route in routes for code in _codes(route) for shown in _shown(route, code)}
     requests = {route.operation.request for route in routes}

@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -62,7 +62,9 @@ def create_application(
     sites that resolve their own name to this machine. Where it names some, operations take no requests of other
     sites' pages either. ``doors`` are applications of other protocols by their path, behind the same checks.
     """
-    document, listing, bodies = openapi_document(routes), docs_page(routes), Bodies()
+    bodies = Bodies()
+    # Made for the first who asks: the document takes longer than all the rest of a start.
+    document, listing = cache(partial(openapi_document, routes)), cache(partial(docs_page, routes))
     endpoints: dict[str, dict[str, Route]] = {}
     for route in routes:
         endpoints.setdefault(route.path, {})[route.verb] = route
@@ -75,9 +77,9 @@ def create_application(
         for path, by_verb in sorted(endpoints.items(), key=_fixed_paths_first)
     ]
     table += [
-        StarletteRoute("/openapi.json", _page(gateway, document, _JSON), methods=["GET"]),
+        StarletteRoute("/openapi.json", _page(gateway, document, _JSON, pool), methods=["GET"]),
         *(
-            StarletteRoute(path, _page(gateway, listing, "text/html"), methods=["GET"])
+            StarletteRoute(path, _page(gateway, listing, "text/html", pool), methods=["GET"])
             for path in ("/", "/docs")
         ),
     ]
@@ -243,7 +245,9 @@ async def _crashed(gateway: Gateway, http: HttpRequest, error: Exception) -> Res
     return response
 
 
-def _page(gateway: Gateway, content: bytes, media_type: str) -> Callable[[HttpRequest], Awaitable[Response]]:
+def _page(
+    gateway: Gateway, made: Callable[[], bytes], media_type: str, pool: ThreadPoolExecutor
+) -> Callable[[HttpRequest], Awaitable[Response]]:
     async def page(http: HttpRequest) -> Response:
         inbound = inbound_of(gateway, http, "")
         inbound.out["X-Cortex-Stability"] = "stable"
@@ -251,6 +255,7 @@ def _page(gateway: Gateway, content: bytes, media_type: str) -> Callable[[HttpRe
             gateway.identify(inbound, None)
         except LaminaError as busy:
             return error_response(busy, inbound.request_id, inbound.out)
+        content = await asyncio.get_running_loop().run_in_executor(pool, made)
         return Response(content, headers={**inbound.out, **PAGE_HEADERS}, media_type=media_type)
 
     return page
