@@ -6,7 +6,7 @@ import os
 import resource
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,10 +51,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     share()
     for item in session.items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-            given = item.callspec.params.values()
             _examples[item.path] += [
-                each for each in given if isinstance(each, str) and len(each) <= EXAMPLE_CHARS_MAX
+                each for each in _texts_in(item.callspec.params.values()) if len(each) <= EXAMPLE_CHARS_MAX
             ]
+
+
+def _texts_in(given: Iterable[object]) -> Iterator[str]:
+    """The texts of a row, also of the stories in it; a name or a code is none."""
+    for each in given:
+        if isinstance(each, str):
+            yield from [each] if " " in each else []
+        elif isinstance(each, list | tuple):
+            yield from _texts_in(each)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,6 @@
 """The models, loaded once for each process of the gate: the parser alone takes a second and 150 MB.
 
-The example sentences of a module are parsed in one batch, at a quarter of what they cost one by one. A parse depends on
+The example sentences of a module are parsed in one batch, at a quarter of what they cost one by one, and once. A parse depends on
 its sentence alone (``test_products`` holds the products to it), so it is the same either way.
 """
 
@@ -38,7 +38,8 @@ class _Listening:
 
 
 class ReadingAhead(Parser):
-    """Parses what it was told to expect with the first sentence that is asked of it. Safe to share between threads."""
+    """Parses what it was told to expect with the first sentence that is asked of it, and each sentence of a module once. Safe to share
+    between threads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,8 +61,8 @@ class ReadingAhead(Parser):
         ahead = dict.fromkeys(sentence for text in expected for sentence in _sentences(text))
         self._known.update(zip(ahead, super().parse(ahead), strict=True))
         alone = [text for text in dict.fromkeys(wanted) if text not in self._known]
-        fresh = dict(zip(alone, super().parse(alone), strict=True))
-        return [fresh[text] if text in fresh else _copy(self._known[text]) for text in wanted]
+        self._known.update(zip(alone, super().parse(alone), strict=True))
+        return [_copy(self._known[text]) for text in wanted]
 
 
 @functools.cache

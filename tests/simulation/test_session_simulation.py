@@ -31,7 +31,7 @@ from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 
 STEPS = 300
-SEEDS = [int(os.environ["SIMULATION_SEED"])] if "SIMULATION_SEED" in os.environ else [1, 2, 3, 4]
+SEEDS = [int(os.environ["SIMULATION_SEED"])] if "SIMULATION_SEED" in os.environ else [1, 2]
 MINUTE = 60 * SECOND_US
 DAY = 24 * 60 * MINUTE
 WORDS = ["ok", "We moved to Lisbon.", "Shall I book it?", "My flight is at 9."]
