@@ -28,12 +28,13 @@ from lamina.kernel.operations import Principal
 from lamina.kernel.scopes import Scope
 from lamina.language.sentences import split_sentences
 from lamina.models.minilm import MiniLmEmbedder
-from lamina.pipeline.envelope import Envelope, draft_of
+from lamina.pipeline.drafting import draft_of
 from lamina.pipeline.extract.syntax import Parser
 from lamina.settings import Settings
 from lamina.store.ports.jobs import Job
 from lamina.store.ports.log import Capture
 from lamina.store.sqlite import SqliteStore
+from lamina.types.envelope import Envelope
 
 TURNS, ROUNDS = 600, 3
 _SCOPE = "org:bench/user:derive"

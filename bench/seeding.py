@@ -31,7 +31,7 @@ from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.models.ports import Encoded
 from lamina.pipeline.deriver import Deriver
-from lamina.pipeline.envelope import Envelope, draft_of
+from lamina.pipeline.drafting import draft_of
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction, Utterance
 from lamina.pipeline.indexing import vector_rows
@@ -41,6 +41,7 @@ from lamina.store.ports.log import Capture
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.codec import event_row as stored_event
 from lamina.store.sqlite.index import put_texts, put_vectors
+from lamina.types.envelope import Envelope
 
 __all__ = ["PooledEmbedder", "Seeder"]
 

@@ -20,7 +20,7 @@ import httpx
 
 from lamina import Client
 from lamina.errors import LaminaError
-from lamina.session.requests import Brief
+from lamina.types.sessions import Brief
 
 
 def prompt(brief: Brief) -> str:

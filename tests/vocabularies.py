@@ -9,9 +9,9 @@ from given import ALICE, TENANT, draft
 from lamina.kernel.events import DEFINITION, Directives, EventDraft, Origin, Trust
 from lamina.kernel.scopes import Scope
 from lamina.kernel.vocabularies import ACTIVE_VOCABULARIES, VOCABULARY
-from lamina.pipeline.vocabularies.requests import ReplaceVocabulary
 from lamina.store.ports.definitions import Definition
 from lamina.store.ports.registry import Activation, PolicyRow
+from lamina.types.vocabularies import ReplaceVocabulary
 from told import Memory
 
 STAGE = {"id": "deal_stage", "values": ["intro", "poc", "close", "lost"], "synonyms": ["stage"]}

@@ -1,10 +1,13 @@
 """Lamina: a memory server for AI agents.
 
 ``lamina.Client`` and ``lamina.AsyncClient`` speak to a running server. Importing this package loads neither.
+
+Two distributions hold this package: ``lamina-client`` has this file, the client and what it needs, ``lamina`` the server.
 """
 
 from __future__ import annotations
 
+from pkgutil import extend_path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["AsyncClient", "Client", "__version__"]
 
 __version__ = "0.1.0"
+
+__path__ = extend_path(
+    __path__, __name__
+)  # the two may be installed into different folders: one from a clone, say
 
 
 def __getattr__(name: str) -> Any:

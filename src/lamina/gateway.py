@@ -21,6 +21,7 @@ from lamina.access.ratelimit import RateLimiter, RelayRates
 from lamina.access.relay_tokens import RelayPermits, without_narrowing
 from lamina.access.rules import Rules
 from lamina.errors import LaminaError, Unsupported
+from lamina.json_scan import digest_in_parts
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, CallKey, Effect, Grant, Operation, Principal, Tier
 from lamina.kernel.relay import NoRelayAccess
@@ -178,6 +179,7 @@ class Gateway:
             audit_id=None if entry is None else entry.audit_id,
             relay=RelayPermits(principal, witness, noted) if operation.relay else NoRelayAccess(),
             noted=noted,
+            digest_of=digest_in_parts,
         )
         if entry is None:
             return _reply(operation.handler(request, call), inbound)

@@ -12,15 +12,14 @@ from typing import Any
 
 from lamina import limits
 from lamina.errors import Invalid
+from lamina.kernel.scopes import LOCAL_ACTOR
 
-__all__ = ["LOCAL_ACTOR", "PRESETS", "Settings", "load_settings", "load_token"]
+__all__ = ["PRESETS", "Settings", "load_settings", "load_token"]
 
 _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
 _ELSEWHERE = ("LAMINA_URL", "LAMINA_SCOPE", "LAMINA_AGENT", "LAMINA_AUTH_FOLDER")
 """Names that somebody else reads: the commands that speak to a server, and lamina-auth."""
 
-LOCAL_ACTOR = "user:local"
-"""Who calls without saying who they are, where the setting ``actor`` names nobody else."""
 PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")
 
 

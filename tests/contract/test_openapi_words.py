@@ -13,9 +13,9 @@ from lamina.continuity.changes.deciding import upserted
 from lamina.http.describing import words
 from lamina.http.openapi import openapi_document
 from lamina.http.routes import Route
-from lamina.lifecycle.requests import LifecycleName
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
+from lamina.types.lifecycle import LifecycleName
 
 
 def _made() -> tuple[list[Route], dict[str, Any]]:

@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 from lamina.app import build_server, build_worker
 from lamina.errors import Invalid
 from lamina.recall.filters import parse_filter
-from lamina.recall.requests import CitationMode, Recall, Temporal, View
 from lamina.settings import Settings
+from lamina.types.recall import CitationMode, Recall, Temporal, View
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "ask-memory.md").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lamina.pipeline.envelope import Item
+from lamina.types.envelope import Item
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

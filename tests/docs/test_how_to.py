@@ -9,11 +9,11 @@ from pathlib import Path
 from lamina.access.documents import PolicyDocument
 from lamina.continuity.capsule.requests import Upsert
 from lamina.continuity.changes.deciding import upserted
-from lamina.pipeline.envelope import Envelope
-from lamina.pipeline.vocabularies.requests import RegisterVocabulary
-from lamina.recall.requests import Recall
 from lamina.session.inside import Revive
-from lamina.session.requests import BriefAsked, Ingest
+from lamina.types.envelope import Envelope
+from lamina.types.recall import Recall
+from lamina.types.sessions import BriefAsked, Ingest
+from lamina.types.vocabularies import RegisterVocabulary
 
 DOCS = Path(__file__).parents[2] / "docs"
 HOW_TO = DOCS / "how-to"

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")])
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
-_CODE_PATH = re.compile(r"`((?:src|tests|docs|scripts|bench|examples|\.ci)/[\w./-]*)`")
+_CODE_PATH = re.compile(r"`((?:src|tests|docs|scripts|bench|clients|examples|\.ci)/[\w./-]*)`")
 _MODULE_PATH = re.compile(r"`((?:\w+/)+\w+\.(?:py|sql))`")
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -52,7 +52,7 @@ def test_every_page_is_reachable_from_the_index():
 
 
 def _is_module(name: str) -> bool:
-    return name.split("/", 1)[0] not in ("src", "tests", "docs", "scripts", "bench", "examples")
+    return name.split("/", 1)[0] not in ("src", "tests", "docs", "scripts", "bench", "clients", "examples")
 
 
 def _anchors(page: Path) -> set[str]:

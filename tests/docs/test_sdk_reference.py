@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lamina import Client
 from lamina.client import definitions, layers, options
-from lamina.recall.requests import Pack, RankedBelief, RankedConcept, RankedEpisode, RankedEvent, RankedFact
+from lamina.types.recall import Pack, RankedBelief, RankedConcept, RankedEpisode, RankedEvent, RankedFact
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference" / "sdk.md").read_text(encoding="utf-8")

@@ -19,9 +19,9 @@ from lamina.session.folding import Said, fold_turn
 from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
-from lamina.session.requests import BriefAsked, Ingest
 from lamina.store.ports.sessions import Place, Sitting
 from lamina.store.sqlite import SqliteStore
+from lamina.types.sessions import BriefAsked, Ingest
 from modelled import ModelServer, Told
 
 TURNS = 40

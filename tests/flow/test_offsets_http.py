@@ -13,9 +13,9 @@ from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
 from lamina.pipeline.capture import item_hash
 from lamina.pipeline.deriver import Deriver
-from lamina.pipeline.envelope import Item
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
+from lamina.types.envelope import Item
 
 WHO = {"tenantId": "tenant_a", "userId": "user_1", "personaId": "persona_1"}
 SCOPE = "org:tenant_a/user:user_1"

@@ -28,9 +28,9 @@ from lamina.session.folding import Said, fold_turn
 from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
-from lamina.session.requests import BriefAsked, Ingest
 from lamina.store.ports.sessions import OutboxRow, Place
 from lamina.store.sqlite import SqliteStore
+from lamina.types.sessions import BriefAsked, Ingest
 
 SESSIONS = 20
 TURNS = int(os.environ.get("OUTAGE_TURNS", "400")) // SESSIONS

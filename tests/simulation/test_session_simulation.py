@@ -24,11 +24,11 @@ from lamina.session.drain import Drain
 from lamina.session.folding import Said, bridge_text, fold_turn
 from lamina.session.ingest import Ingesting
 from lamina.session.names import scope_of
-from lamina.session.requests import BriefAsked, Ingest
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.sessions import Place
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
+from lamina.types.sessions import BriefAsked, Ingest
 
 STEPS = 300
 SEEDS = [int(os.environ["SIMULATION_SEED"])] if "SIMULATION_SEED" in os.environ else [1, 2]

@@ -11,7 +11,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, CLIENT = (
+    tomllib.loads((ROOT / at / "pyproject.toml").read_text()) for at in (".", "clients/python")
+)
+OURS = {"lamina", "lamina-client"}
 RUN, DEV = "requirements.txt", "requirements-dev.txt"
 ENTRY = re.compile(
     r"(?P<name>[\w.-]+)==(?P<version>[\w.]+)(?: ; [^\\\n]+)?(?P<hashes>(?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
@@ -29,8 +32,9 @@ def locked(name: str) -> dict[str, str]:
 def requirements(*extras: str) -> list[Requirement]:
     project = PROJECT["project"]
     texts = [*PROJECT["build-system"]["requires"], *project["dependencies"]]
+    texts += [*CLIENT["build-system"]["requires"], *CLIENT["project"]["dependencies"]]
     texts += [text for extra in extras for text in project["optional-dependencies"][extra]]
-    return [found for found in map(Requirement, texts) if found.name != "lamina"]
+    return [found for found in map(Requirement, texts) if found.name not in OURS]
 
 
 @pytest.mark.parametrize("requirement", requirements(), ids=str)

@@ -14,8 +14,8 @@ from lamina.http.batches import read_batch
 from lamina.http.bodies import Bodies
 from lamina.http.errors import from_validation
 from lamina.http.problems import few_problems
-from lamina.kernel.json_scan import JsonBounds, JsonScan
-from lamina.pipeline.requests import BulkExperience
+from lamina.json_scan import JsonBounds, JsonScan
+from lamina.types.writes import BulkExperience
 
 LARGE = limits.BODY_UNCOUNTED_BYTES_MAX + 1
 

@@ -16,12 +16,12 @@ from lamina.kernel.records import Layer
 from lamina.models.minilm import unit_rows
 from lamina.models.ports import Encoded, TokenMatrix
 from lamina.recall.plan import NARROW, WIDE, Breadth, plan_recall
-from lamina.recall.requests import Recall
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import score_events
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.index import VectorRow
 from lamina.store.ports.writes import Writes
+from lamina.types.recall import Recall
 
 DIMENSIONS = 8
 TURNS = 600

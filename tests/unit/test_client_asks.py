@@ -12,10 +12,10 @@ from lamina.client.layer_asks import event, events, timeline, why
 from lamina.client.reads import follow_ask, recall_ask, resumed
 from lamina.client.writes import bulk_ask, cancel_ask, experience_ask, last_key
 from lamina.errors import Invalid
-from lamina.observe.results import Version
-from lamina.pipeline.envelope import Envelope
-from lamina.pipeline.requests import BulkExperience
-from lamina.recall.requests import Recall
+from lamina.types.envelope import Envelope
+from lamina.types.health import Version
+from lamina.types.recall import Recall
+from lamina.types.writes import BulkExperience
 
 NOW = datetime(2026, 5, 13, 12, tzinfo=UTC)
 MAYA = Identity("user:maya")

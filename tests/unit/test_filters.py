@@ -14,11 +14,11 @@ from lamina.kernel.operations import Principal
 from lamina.kernel.scopes import Scope
 from lamina.recall.filters import parse_filter
 from lamina.recall.plan import plan_recall
-from lamina.recall.requests import Recall
 from lamina.recall.sources import events_behind
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.writes import Writes
 from lamina.store.queries import Shown
+from lamina.types.recall import Recall
 
 
 def event(text: str = "tea", session: str | None = None, labels: tuple[str, ...] = (), **more: Any) -> Event:

@@ -13,8 +13,8 @@ from pydantic_core import from_json
 
 from lamina import limits
 from lamina.errors import TooLarge
+from lamina.json_scan import JsonBounds, JsonScan, digest_in_parts, json_members
 from lamina.kernel.canonical import digest
-from lamina.kernel.json_scan import JsonBounds, JsonScan, digest_in_parts, json_members
 
 WIDE = JsonBounds(1000, 1000)
 VALUES = st.recursive(

@@ -17,10 +17,10 @@ from lamina.recall.answerable import ANSWERABLE_FROM, answer_strength
 from lamina.recall.newer import newer_answers
 from lamina.recall.plan import Plan, plan_recall
 from lamina.recall.rank import Ranked
-from lamina.recall.requests import Recall
 from lamina.recall.retrieve import EventPool
 from lamina.recall.score import ScoredEvent, ScoredRecord
 from lamina.recall.signals import SIGNALS, ScopeStatistics, Turns, term_counts
+from lamina.types.recall import Recall
 
 DAY_US = 86_400 * SECOND_US
 QUESTION = "Where does Ana park her bicycle?"

@@ -8,7 +8,7 @@ from given import ALICE, NOON, TENANT
 from lamina.kernel.operations import Principal
 from lamina.kernel.time import Axes, Interval, instant
 from lamina.recall.plan import Plan, plan_recall
-from lamina.recall.requests import Recall
+from lamina.types.recall import Recall
 
 
 def planned(question: str) -> Plan:

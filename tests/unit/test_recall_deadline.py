@@ -15,9 +15,9 @@ from lamina.models.counter import WordPieceCounter
 from lamina.recall.deadline import Deadline, TooLate
 from lamina.recall.plan import NARROW
 from lamina.recall.recalling import Recalling
-from lamina.recall.requests import Recall
 from lamina.recall.retrieve import Retriever
 from lamina.store.memory import MemoryStore
+from lamina.types.recall import Recall
 from libraries import DIMENSIONS, Meanings
 from shelves import Everything
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import Result
-from lamina.recall.requests import Provenance
+from lamina.types.recall import Provenance
 
 __all__ = ["AnswerCitation", "AnswerResponse"]
 

@@ -14,7 +14,7 @@ from lamina.errors import Invalid, Malformed
 
 if TYPE_CHECKING:
     from lamina.client.options import VocabularyOptions
-    from lamina.pipeline.vocabularies.requests import VocabularyView
+    from lamina.types.vocabularies import VocabularyView
 
 __all__ = ["phrase_commands", "vocabulary_commands"]
 

@@ -51,6 +51,11 @@ def run_demo(client: Client, scope: str, file: Path | None, questions: Sequence[
         context(out, pack.context_block)
     out.print()
     out.print(f'Go on: lamina recall "What does Maya plan for April?" --scope {scope}', style="dim")
+    out.print(
+        "Give your agent a memory: lamina mcp install --client claude-code (or codex, cursor, vscode, opencode, "
+        "claude-desktop); any other host starts: lamina mcp",
+        style="dim",
+    )
 
 
 def _require_derivation(client: Client) -> None:

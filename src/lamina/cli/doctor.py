@@ -32,8 +32,8 @@ from lamina.cli.show import console, table
 from lamina.client import Client
 from lamina.errors import LaminaError
 from lamina.kernel.time import SystemClock
-from lamina.observe.results import Version
 from lamina.settings import Settings
+from lamina.types.health import Version
 
 __all__ = ["run_doctor"]
 

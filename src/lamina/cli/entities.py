@@ -10,7 +10,7 @@ from lamina.cli.group import Commands
 from lamina.cli.options import DEFAULT_URL, Actor, AsJson, Scope, Url
 
 if TYPE_CHECKING:
-    from lamina.pipeline.requests import DecisionCaptured
+    from lamina.types.writes import DecisionCaptured
 
 __all__ = ["add_entity_commands"]
 

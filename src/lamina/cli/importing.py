@@ -25,7 +25,7 @@ from lamina.http.errors import from_validation
 from lamina.kernel.canonical import canonical
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import to_datetime
-from lamina.pipeline.envelope import Item
+from lamina.types.envelope import Item
 
 __all__ = ["ImportReport", "Problem", "import_jsonl"]
 

@@ -21,7 +21,7 @@ from lamina.cli.entities import add_entity_commands
 from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
 from lamina.cli.mcp import mcp_commands
 from lamina.cli.memory import add_memory_commands
-from lamina.cli.options import AsJson, Data, chosen_settings, setting_default
+from lamina.cli.options import DEFAULT_URL, AsJson, Data, chosen_settings, setting_default
 from lamina.cli.tokens import token_commands
 from lamina.settings import PRESETS
 
@@ -31,7 +31,7 @@ app = typer.Typer(
     name="lamina",
     cls=Commands,
     help="A memory server for AI agents.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -52,11 +52,16 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _lamina(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback prints it
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_version)
     ] = False,
 ) -> None:
     """A memory server for AI agents."""
+    if context.invoked_subcommand is None:
+        from lamina.cli.start import next_steps
+
+        typer.echo(next_steps(os.environ.get("LAMINA_URL") or DEFAULT_URL))
 
 
 @app.command()

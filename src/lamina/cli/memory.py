@@ -16,7 +16,7 @@ from lamina.errors import Forbidden, Invalid, Unavailable
 if TYPE_CHECKING:
     from lamina.client import Client
     from lamina.client.options import CorrectionOptions
-    from lamina.pipeline.requests import CorrectionCaptured
+    from lamina.types.writes import CorrectionCaptured
 
 __all__ = ["add_memory_commands"]
 

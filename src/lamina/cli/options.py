@@ -10,7 +10,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from lamina.errors import Invalid
-from lamina.settings import LOCAL_ACTOR, Settings, load_settings
+from lamina.kernel.scopes import LOCAL_ACTOR
+from lamina.settings import Settings, load_settings
 
 __all__ = ["DEFAULT_URL", "Actor", "AsJson", "Data", "Scope", "Url", "chosen_settings", "setting_default"]
 

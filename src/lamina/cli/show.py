@@ -20,8 +20,8 @@ from lamina.errors import Invalid
 from lamina.kernel.shown import escaped, shown
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views import BeliefView
-from lamina.recall.layers.results import SupportGraph, WhyNode, WhyRecord
-from lamina.recall.requests import View
+from lamina.types.layers import SupportGraph, WhyNode, WhyRecord
+from lamina.types.recall import View
 
 __all__ = [
     "MARKER",

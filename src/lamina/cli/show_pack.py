@@ -15,7 +15,7 @@ from rich.text import Text
 from lamina.cli.show import MARKER, console, context, table
 from lamina.kernel.local import day_text, offset_of_or_none
 from lamina.kernel.views import EventView
-from lamina.recall.requests import Pack
+from lamina.types.recall import Pack
 
 __all__ = ["best", "holds_nothing", "nothing_by", "nothing_found", "show_pack"]
 

@@ -22,8 +22,7 @@ from lamina.client.options import (
     View,
 )
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.pipeline.requests import CorrectionCaptured, DecisionCaptured, SynthesisAccepted
-from lamina.recall.layers.results import (
+from lamina.types.layers import (
     BeliefPage,
     ConceptPage,
     Coverage,
@@ -35,6 +34,7 @@ from lamina.recall.layers.results import (
     Timeline,
     Why,
 )
+from lamina.types.writes import CorrectionCaptured, DecisionCaptured, SynthesisAccepted
 
 __all__ = [
     "AsyncBeliefs",

@@ -41,12 +41,12 @@ from lamina.client.results import Chunk, LifecycleEvent, Said, Stored, StoredBat
 from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, new_key
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.client.synchronous import DEFAULT_URL
-from lamina.lifecycle.requests import Cancelled, LifecyclePage, MemoryEventState
-from lamina.observe.results import HealthReport, Version
-from lamina.pipeline.requests import StoredByKey
-from lamina.recall.layers.results import WhyRecord
-from lamina.recall.requests import Pack
-from lamina.session.requests import Brief, Closed, Ingested
+from lamina.types.health import HealthReport, Version
+from lamina.types.layers import WhyRecord
+from lamina.types.lifecycle import Cancelled, LifecyclePage, MemoryEventState
+from lamina.types.recall import Pack
+from lamina.types.sessions import Brief, Closed, Ingested
+from lamina.types.writes import StoredByKey
 
 __all__ = ["AsyncClient"]
 

@@ -12,8 +12,8 @@ from lamina.client.asks import Ask, ask
 from lamina.client.options import Time, VocabularyOptions
 from lamina.client.session import new_key
 from lamina.kernel.wire import Nothing
-from lamina.pipeline.vocabularies.requests import VocabularyList, VocabularyReplaced, VocabularyView
-from lamina.recall.phrase_requests import PhraseList, PhraseView
+from lamina.types.phrases import PhraseList, PhraseView
+from lamina.types.vocabularies import VocabularyList, VocabularyReplaced, VocabularyView
 
 __all__ = [
     "phrases",

@@ -7,8 +7,8 @@ from typing import Unpack
 from lamina.client import definition_asks as asks
 from lamina.client.layers import Sender
 from lamina.client.options import Time, VocabularyOptions
-from lamina.pipeline.vocabularies.requests import VocabularyList, VocabularyReplaced, VocabularyView
-from lamina.recall.phrase_requests import PhraseList, PhraseView
+from lamina.types.phrases import PhraseList, PhraseView
+from lamina.types.vocabularies import VocabularyList, VocabularyReplaced, VocabularyView
 
 __all__ = ["Phrases", "Vocabularies"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lamina.errors import Invalid
-from lamina.kernel.scopes import Scope
-from lamina.settings import LOCAL_ACTOR
+from lamina.kernel.scopes import LOCAL_ACTOR, Scope
 
 __all__ = ["Identity"]
 

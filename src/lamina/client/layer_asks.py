@@ -25,8 +25,7 @@ from lamina.client.options import (
 from lamina.client.reads import list_ask, one_ask
 from lamina.client.session import new_key
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.pipeline.requests import CorrectionCaptured, DecisionCaptured, SynthesisAccepted
-from lamina.recall.layers.results import (
+from lamina.types.layers import (
     BeliefPage,
     ConceptPage,
     Coverage,
@@ -39,6 +38,7 @@ from lamina.recall.layers.results import (
     Why,
     WhyRecord,
 )
+from lamina.types.writes import CorrectionCaptured, DecisionCaptured, SynthesisAccepted
 
 __all__ = [
     "belief",

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
-from lamina.recall.requests import CitationMode, Diagnostics, LayerName
-from lamina.recall.requests import View as RecallView
+from lamina.types.recall import CitationMode, Diagnostics, LayerName
+from lamina.types.recall import View as RecallView
 
 __all__ = [
     "BeliefFilters",

@@ -14,9 +14,9 @@ from lamina.client.identity import Identity
 from lamina.client.options import LifecycleFilters, RecallOptions, Time, TimeRange
 from lamina.client.results import LifecycleEvent
 from lamina.errors import Invalid
-from lamina.lifecycle.requests import LifecyclePage, MemoryEventState
-from lamina.observe.results import HealthReport, Version
-from lamina.recall.requests import Pack
+from lamina.types.health import HealthReport, Version
+from lamina.types.lifecycle import LifecyclePage, MemoryEventState
+from lamina.types.recall import Pack
 
 __all__ = [
     "follow_ask",

@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from lamina.kernel.wire import Result
-from lamina.lifecycle.requests import StreamedRow
-from lamina.recall.requests import (
+from lamina.types.lifecycle import StreamedRow
+from lamina.types.recall import (
     RankedBelief,
     RankedConcept,
     RankedEpisode,

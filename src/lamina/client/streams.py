@@ -16,7 +16,7 @@ from lamina.client.results import Chunk, LifecycleEvent, chunk_of
 from lamina.client.session import Session, Wait
 from lamina.client.sse import EventReader, Received
 from lamina.errors import Forbidden, Unavailable, Unsupported
-from lamina.recall.requests import Pack
+from lamina.types.recall import Pack
 
 __all__ = ["Emit", "Open", "Read", "Stream", "follow", "recall_parts"]
 

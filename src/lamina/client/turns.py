@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from lamina.client.asks import Ask, ask
 from lamina.client.options import BriefOptions, Conversation, TurnOptions, time_text
-from lamina.session.requests import Brief, Closed, Ingested
+from lamina.types.sessions import Brief, Closed, Ingested
 
 __all__ = ["brief_ask", "close_ask", "ingest_ask"]
 

@@ -15,8 +15,8 @@ from lamina.client.options import BulkOptions, ExperienceOptions, Stage, time_te
 from lamina.client.results import Stored, StoredBatch
 from lamina.errors import Invalid
 from lamina.kernel.time import instant
-from lamina.lifecycle.requests import Cancelled, MemoryEventState
-from lamina.pipeline.requests import StoredByKey
+from lamina.types.lifecycle import Cancelled, MemoryEventState
+from lamina.types.writes import StoredByKey
 
 __all__ = [
     "LOOK_S",

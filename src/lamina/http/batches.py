@@ -15,7 +15,7 @@ from lamina import limits
 from lamina.errors import Malformed, TooLarge
 from lamina.http.errors import Problem, from_problems, problems_of
 from lamina.http.problems import few_problems
-from lamina.kernel.json_scan import JsonBounds, JsonMember, JsonScan, Span, json_members
+from lamina.json_scan import JsonBounds, JsonMember, JsonScan, Span, json_members
 
 __all__ = ["read_batch"]
 

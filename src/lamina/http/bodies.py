@@ -17,7 +17,7 @@ from starlette.requests import Request as HttpRequest
 
 from lamina import limits
 from lamina.errors import Busy, Malformed, TooLarge, Unavailable
-from lamina.kernel.json_scan import JsonBounds, JsonScan
+from lamina.json_scan import JsonBounds, JsonScan
 
 __all__ = ["Bodies", "HeldBody", "read_body"]
 

@@ -18,7 +18,7 @@ from lamina.http.batches import read_batch
 from lamina.http.bodies import Bodies, HeldBody, read_body
 from lamina.http.errors import ErrorStyle, Problem, error_response, from_validation
 from lamina.http.problems import few_problems
-from lamina.kernel.json_scan import JsonBounds, JsonScan
+from lamina.json_scan import JsonBounds, JsonScan
 from lamina.kernel.operations import Effect, Operation
 
 __all__ = ["PARAMETER", "Contract", "Read", "Route"]

@@ -11,9 +11,9 @@ import json
 import math
 from typing import Any
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
-__all__ = ["canonical", "compact", "digest", "holds_nul", "not_finite"]
+__all__ = ["canonical", "compact", "digest", "digest_of_json", "holds_nul", "not_finite"]
 
 
 def canonical(value: Any) -> bytes:  # Any: whatever JSON can hold
@@ -37,6 +37,11 @@ def compact(value: Any) -> str:  # Any: whatever JSON can hold
 def digest(value: Any) -> str:  # Any: whatever JSON can hold
     """``sha256:<hex>`` of the canonical bytes."""
     return f"sha256:{hashlib.sha256(canonical(value)).hexdigest()}"
+
+
+def digest_of_json(body: bytes) -> str:
+    """``digest`` of the value of a JSON text; raises ``ValueError`` for what is none, and for NaN and infinities."""
+    return digest(from_json(body))
 
 
 def not_finite(value: Any) -> str | None:  # Any: whatever JSON can hold

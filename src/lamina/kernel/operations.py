@@ -11,9 +11,8 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 
 from lamina.errors import LaminaError, Malformed
-from lamina.kernel.canonical import digest, not_finite
+from lamina.kernel.canonical import digest, digest_of_json, not_finite
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.json_scan import digest_in_parts
 from lamina.kernel.relay import NoRelayAccess, RelayAccess, RelayNeed
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -121,6 +120,8 @@ class Call:
     """What the call's audit row says beside its columns; handlers add to it, never what a memory says."""
     key: CallKey | None = None
     """The caller's idempotency key, for who lands it with what it led to."""
+    digest_of: Callable[[bytes], str] = digest_of_json
+    """``digest`` of the value of a JSON text; the gateway's does not hold up others with a large one."""
 
     def body_hash(self, *, without: str | None = None) -> str:
         """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same, and so is one that
@@ -129,7 +130,7 @@ class Call:
         Raises ``Malformed`` (INVALID_BODY) for a number that is none in JSON, also in a field that nobody reads.
         """
         try:
-            return digest_in_parts(self.body) if without is None else digest(_without(self.body, without))
+            return self.digest_of(self.body) if without is None else digest(_without(self.body, without))
         except ValueError as error:
             field = (not_finite(from_json(self.body)) or "body")[:256]
             raise Malformed(

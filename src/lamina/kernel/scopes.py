@@ -9,11 +9,14 @@ from typing import Final, Self
 from lamina import limits
 from lamina.errors import Invalid
 
-__all__ = ["BUILTIN_SCOPE_TYPES", "Scope"]
+__all__ = ["BUILTIN_SCOPE_TYPES", "LOCAL_ACTOR", "Scope"]
 
 BUILTIN_SCOPE_TYPES: Final = frozenset(
     {"org", "dept", "team", "app", "user", "agent", "service", "ws", "project", "global", "system"}
 )
+
+LOCAL_ACTOR: Final = "user:local"
+"""Who calls without saying who they are, where the setting ``actor`` names nobody else; also the scope that is then meant."""
 
 _SEGMENT = re.compile(
     rf"[a-z][a-z0-9_]{{0,{limits.SCOPE_TYPE_LENGTH_MAX - 1}}}"

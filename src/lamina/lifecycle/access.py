@@ -9,8 +9,8 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import LifecycleRow
 from lamina.kernel.operations import Grant, Permits
 from lamina.kernel.scopes import Scope
-from lamina.lifecycle.requests import LifecycleFilters
 from lamina.store.ports.lifecycle import Lifecycle, LifecycleQuery
+from lamina.types.lifecycle import LifecycleFilters
 
 __all__ = ["may_follow", "query_of", "row_after", "subscribe_grant", "visible"]
 

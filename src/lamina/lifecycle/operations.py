@@ -7,12 +7,12 @@ from typing import Any
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Grant, Operation, Tier
 from lamina.kernel.time import Clock
-from lamina.lifecycle import requests
 from lamina.lifecycle.access import subscribe_grant
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.reading import LifecycleReads
 from lamina.lifecycle.stream import Streaming
 from lamina.store.ports.store import Store
+from lamina.types import lifecycle as requests
 
 __all__ = ["lifecycle_operations"]
 

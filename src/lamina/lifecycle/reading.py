@@ -13,7 +13,11 @@ from lamina.kernel.events import Event, LifecycleRow, Stage, stages_done
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.wire import decode_cursor, encode_cursor
 from lamina.lifecycle.access import query_of, row_after, subscribe_grant, visible
-from lamina.lifecycle.requests import (
+from lamina.store.ports.jobs import JobState
+from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.store import Store
+from lamina.store.queries import Shown
+from lamina.types.lifecycle import (
     Cancelled,
     CancelRequest,
     LifecycleId,
@@ -24,10 +28,6 @@ from lamina.lifecycle.requests import (
     StageError,
     row_view,
 )
-from lamina.store.ports.jobs import JobState
-from lamina.store.ports.lifecycle import LifecycleQuery
-from lamina.store.ports.store import Store
-from lamina.store.queries import Shown
 
 __all__ = ["LifecycleReads"]
 

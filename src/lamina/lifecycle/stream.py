@@ -16,10 +16,10 @@ from lamina.kernel.streams import Burst, ServerSentEvent
 from lamina.kernel.time import SECOND_US, Clock, Instant, duration_text, rfc3339
 from lamina.lifecycle.access import may_follow, query_of, row_after, subscribe_grant
 from lamina.lifecycle.feed import Feed, Listener
-from lamina.lifecycle.requests import LifecycleName, StreamRequest
 from lamina.lifecycle.tail import Told, told
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.store import Store
+from lamina.types.lifecycle import LifecycleName, StreamRequest
 
 __all__ = ["LifecycleStream", "Streaming"]
 

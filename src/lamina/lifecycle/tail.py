@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lamina.kernel.events import LifecycleRow
 from lamina.kernel.streams import ServerSentEvent
-from lamina.lifecycle.requests import StreamedRow
+from lamina.types.lifecycle import StreamedRow
 
 __all__ = ["Tail", "Told", "told"]
 

@@ -23,13 +23,13 @@ from lamina import limits
 from lamina.errors import Fault, Invalid, LaminaError, Malformed
 from lamina.gateway import Gateway, Inbound
 from lamina.kernel.operations import Effect, Operation, Principal
+from lamina.kernel.scopes import LOCAL_ACTOR
 from lamina.kernel.time import Clock, Instant, instant
 from lamina.mcp.resources import listed_resources, read_resource
 from lamina.mcp.running import Outcome, run_tool
 from lamina.mcp.service import AT_META, DEFAULT_TOOLS, KEY_META, Context, build_service, failed
 from lamina.mcp.tools import GROUPS, TOOLS
 from lamina.observe.logs import log_failure
-from lamina.settings import LOCAL_ACTOR
 
 __all__ = ["McpDoor"]
 

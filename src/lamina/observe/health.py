@@ -17,7 +17,13 @@ from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tie
 from lamina.kernel.time import SECOND_US, Instant, duration_text, rfc3339, rfc3339_or_none
 from lamina.kernel.wire import Request
 from lamina.models.minilm import model_path_exists
-from lamina.observe.results import (
+from lamina.observe.rounds import Failures
+from lamina.store.ports.rederivation import RederivationState
+from lamina.store.ports.store import Store
+from lamina.store.ports.upkeep import StoreState
+from lamina.store.rules.rederivation import differences
+from lamina.store.watch import Watch
+from lamina.types.health import (
     Compacted,
     DerivationHealth,
     Flushed,
@@ -26,12 +32,6 @@ from lamina.observe.results import (
     StoreHealth,
     WorkerHealth,
 )
-from lamina.observe.rounds import Failures
-from lamina.store.ports.rederivation import RederivationState
-from lamina.store.ports.store import Store
-from lamina.store.ports.upkeep import StoreState
-from lamina.store.rules.rederivation import differences
-from lamina.store.watch import Watch
 
 __all__ = ["Operating", "operator_operations"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from lamina import __version__
 from lamina.kernel.operations import Answer, Call, Effect, Operation, Tier
 from lamina.kernel.wire import Request
-from lamina.observe.results import Version
+from lamina.types.health import Version
 
 __all__ = ["observe_operations"]
 

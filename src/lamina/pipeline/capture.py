@@ -17,17 +17,8 @@ from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.pipeline.envelope import EnvelopeDirectives, Item, PartyIn, draft_of
+from lamina.pipeline.drafting import draft_of
 from lamina.pipeline.judging import Judging
-from lamina.pipeline.requests import (
-    BatchCaptured,
-    BulkExperience,
-    ByKey,
-    Captured,
-    Experience,
-    StoredByKey,
-    Waited,
-)
 from lamina.pipeline.vocabularies.active import active_terms
 from lamina.pipeline.vocabularies.stated import require_in_vocabulary
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
@@ -36,6 +27,16 @@ from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 from lamina.store.rules.refusals import check_same
 from lamina.store.watch import Watch
+from lamina.types.envelope import EnvelopeDirectives, Item, PartyIn
+from lamina.types.writes import (
+    BatchCaptured,
+    BulkExperience,
+    ByKey,
+    Captured,
+    Experience,
+    StoredByKey,
+    Waited,
+)
 
 __all__ = ["BULK_FAMILY", "SINGLE_FAMILY", "Capturing", "write_grants"]
 

@@ -30,17 +30,17 @@ from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
 from lamina.language.entities import entity_id, normalise_name
-from lamina.pipeline.requests import (
+from lamina.pipeline.view import EXTRACTED_FROM
+from lamina.store.entities import standing_entity
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
+from lamina.types.writes import (
     DecisionCaptured,
     MergeEntity,
     SplitEntity,
     SynthesisAccepted,
     Synthesize,
 )
-from lamina.pipeline.view import EXTRACTED_FROM
-from lamina.store.entities import standing_entity
-from lamina.store.ports.records import RecordQuery
-from lamina.store.ports.store import Store
 
 __all__ = ["deciding_operations"]
 

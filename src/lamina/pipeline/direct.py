@@ -11,7 +11,7 @@ from lamina.kernel.local import Offset, to_local
 from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Span, TakenBack, Triple
 from lamina.pipeline.extract.vocabulary import PREDICATES
-from lamina.pipeline.stating import is_share, require_stated, stated_instant
+from lamina.types.stating import is_share, require_stated, stated_instant
 
 __all__ = ["direct_extraction", "stated_value"]
 

@@ -8,7 +8,7 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Grant, Operation, Tier
 from lamina.pipeline.capture import Capturing, write_grants
 from lamina.pipeline.correcting import Correcting, correction_grants
-from lamina.pipeline.requests import (
+from lamina.types.writes import (
     BatchCaptured,
     BulkExperience,
     ByKey,

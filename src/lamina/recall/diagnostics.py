@@ -15,10 +15,10 @@ from lamina.kernel.scopes import Scope
 from lamina.recall.pack import Item, Packed
 from lamina.recall.plan import Plan
 from lamina.recall.render import Block
-from lamina.recall.requests import Recall
 from lamina.recall.retrieve import EventPool
 from lamina.recall.score import RECORD_WEIGHTS
 from lamina.recall.weights import DEFAULT
+from lamina.types.recall import Recall
 
 __all__ = ["Trail", "arms_of", "diagnose"]
 

@@ -18,7 +18,8 @@ from lamina.kernel.views import (
     fact_fields,
 )
 from lamina.recall.pack import Item
-from lamina.recall.requests import (
+from lamina.store.queries import Links
+from lamina.types.recall import (
     PackLayers,
     RankedBelief,
     RankedConcept,
@@ -28,7 +29,6 @@ from lamina.recall.requests import (
     Recall,
     SupersededView,
 )
-from lamina.store.queries import Links
 
 __all__ = ["layers_view"]
 

@@ -15,11 +15,10 @@ from typing import Final
 
 from lamina.kernel.events import Party
 from lamina.kernel.records import Claim, Fact, Layer, ObjectValue, Record, value_slot
-from lamina.kernel.scopes import Scope
+from lamina.kernel.scopes import LOCAL_ACTOR, Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.language.entities import entity_id, normalise_name
 from lamina.language.sentences import split_sentences
-from lamina.settings import LOCAL_ACTOR
 from lamina.store.ports.records import RecordQuery, Records
 
 __all__ = ["NAMES", "Called", "Names", "Naming", "called"]

@@ -7,7 +7,7 @@ from typing import Any
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Operation, Tier
 from lamina.recall.recalling import Recalling
-from lamina.recall.requests import Pack, Recall
+from lamina.types.recall import Pack, Recall
 
 __all__ = ["recall_operations"]
 

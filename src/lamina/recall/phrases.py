@@ -16,7 +16,8 @@ from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tie
 from lamina.kernel.time import Instant, rfc3339
 from lamina.kernel.wire import Nothing
 from lamina.recall.layers.words import PHRASE_KIND
-from lamina.recall.phrase_requests import (
+from lamina.store.ports.definitions import Definition, Definitions
+from lamina.types.phrases import (
     PhraseList,
     PhraseNamed,
     PhrasesRequest,
@@ -24,7 +25,6 @@ from lamina.recall.phrase_requests import (
     RegisterPhrase,
     ResolutionView,
 )
-from lamina.store.ports.definitions import Definition, Definitions
 
 __all__ = ["phrase_operations"]
 

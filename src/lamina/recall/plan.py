@@ -29,7 +29,7 @@ from lamina.recall.deadline import NEVER, Deadline
 from lamina.recall.filters import Filter, parse_filter
 from lamina.recall.layers.words import Phrases, spoken_phrases, window_of
 from lamina.recall.naming import Called
-from lamina.recall.requests import LayerName, Recall
+from lamina.types.recall import LayerName, Recall
 
 __all__ = ["DEFAULT_LIMITS", "NARROW", "WIDE", "Breadth", "Plan", "QuestionClass", "plan_recall"]
 

@@ -26,8 +26,6 @@ from lamina.recall.gather import Gathering
 from lamina.recall.items import layers_view
 from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import present
-from lamina.recall.layers.requests import View
-from lamina.recall.layers.results import TraversedScope
 from lamina.recall.layers.words import phrases_of, seen_from
 from lamina.recall.lines import items_of
 from lamina.recall.naming import Called, Names, Naming, called
@@ -37,7 +35,6 @@ from lamina.recall.placing import Answers, Held, candidates, place, ranked_max
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
 from lamina.recall.render import render_block
-from lamina.recall.requests import Answerable, Pack, Provenance, Recall
 from lamina.recall.retrieve import Retriever
 from lamina.recall.score import RECORD_WEIGHTS, evidence_strength, score_events
 from lamina.recall.stream import as_stream
@@ -45,6 +42,9 @@ from lamina.recall.superseded import superseded_among
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports.store import Store
 from lamina.store.queries import Links
+from lamina.types.layer_requests import View
+from lamina.types.layers import TraversedScope
+from lamina.types.recall import Answerable, Pack, Provenance, Recall
 
 __all__ = ["Recalling", "Remembrance"]
 

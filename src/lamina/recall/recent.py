@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lamina import limits
 from lamina.errors import Conflict
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.recall.requests import Pack
+from lamina.types.recall import Pack
 
 __all__ = ["PackKey", "RecentPacks"]
 

@@ -26,7 +26,7 @@ from lamina.language.tokens import analyse
 from lamina.recall.days import days_meant
 from lamina.recall.naming import Called
 from lamina.recall.pack import Item
-from lamina.recall.requests import CitationMode
+from lamina.types.recall import CitationMode
 
 __all__ = ["QUARANTINE_MARK", "Block", "change_mark", "line_of", "render_block", "snippet"]
 

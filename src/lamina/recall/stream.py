@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lamina.kernel.streams import ServerSentEvent
-from lamina.recall.requests import Pack
+from lamina.types.recall import Pack
 
 __all__ = ["as_stream"]
 

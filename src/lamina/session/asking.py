@@ -25,7 +25,11 @@ from lamina.session.identity import CORRECTABLE, identity_of, places_after
 from lamina.session.ingest import write_grants
 from lamina.session.loops import active_loops, loop_row, open_loops, status_at
 from lamina.session.names import actor_of_user, scope_of
-from lamina.session.requests import (
+from lamina.session.tier_one import SessionStates
+from lamina.store.ports.log import Capture
+from lamina.store.ports.store import Store
+from lamina.store.watch import Watch
+from lamina.types.sessions import (
     ActiveLoop,
     EntitySeen,
     Identity,
@@ -35,10 +39,6 @@ from lamina.session.requests import (
     SessionRequest,
     SessionResult,
 )
-from lamina.session.tier_one import SessionStates
-from lamina.store.ports.log import Capture
-from lamina.store.ports.store import Store
-from lamina.store.watch import Watch
 
 __all__ = [
     "Asking",

@@ -12,9 +12,9 @@ from lamina.session.associations import NOTHING, Associations, Associator
 from lamina.session.identity import identity_of
 from lamina.session.loops import active_loops
 from lamina.session.names import actor_of_user, scope_of
-from lamina.session.requests import Brief, BriefAsked
 from lamina.session.tier_one import SessionStates
 from lamina.store.ports.store import Store
+from lamina.types.sessions import Brief, BriefAsked
 
 __all__ = ["Briefing"]
 

@@ -13,9 +13,9 @@ from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.wire import InstantText, LocalTimeText
 from lamina.session.ingest import speaker, turn_capture, write_grants
 from lamina.session.names import scope_of
-from lamina.session.requests import Closed, Name, Role, SessionName, SessionRequest, SessionResult, TurnText
 from lamina.store.ports.sessions import End, Place
 from lamina.store.ports.store import Store
+from lamina.types.sessions import Closed, Name, Role, SessionName, SessionRequest, SessionResult, TurnText
 
 __all__ = ["Close", "Closed", "Closing", "SessionTaken", "TakeSession"]
 

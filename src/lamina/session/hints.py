@@ -10,9 +10,9 @@ from lamina.kernel.scopes import Scope
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.view import EXTRACTED_FROM
 from lamina.session.associations import entities_seen
-from lamina.session.requests import EntitySeen
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.store import Store
+from lamina.types.sessions import EntitySeen
 
 __all__ = ["entity_hints"]
 

@@ -18,8 +18,8 @@ from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.view import TAKEN_BACK_BY
 from lamina.pipeline.zones import TIMEZONE, zone_in
 from lamina.recall.naming import NAMES
-from lamina.session.requests import Identity
 from lamina.store.ports.records import Records, Statement
+from lamina.types.sessions import Identity
 
 __all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "identity_of", "places_after"]
 

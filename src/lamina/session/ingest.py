@@ -12,10 +12,10 @@ from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.session.names import actor_of_agent, actor_of_user, scope_of
-from lamina.session.requests import Ingest, Ingested, Role
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.log import Capture
 from lamina.store.ports.store import Store
+from lamina.types.sessions import Ingest, Ingested, Role
 
 __all__ = ["FAMILY", "Ingesting", "new_session", "speaker", "turn_capture", "write_grants"]
 

@@ -23,13 +23,13 @@ from lamina.recall.wording import without_cancelled
 from lamina.session.identity import EVERYTHING
 from lamina.session.loops import loop_row, open_loops
 from lamina.session.names import names_of, scope_of, tenant_scope
-from lamina.session.requests import Name, SessionName, SessionRequest, SessionResult
 from lamina.session.tier_one import SessionStates
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.sessions import OutboxRow, Place, Sitting
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Inquiry
+from lamina.types.sessions import Name, SessionName, SessionRequest, SessionResult
 
 __all__ = [
     "Inside",

@@ -11,8 +11,8 @@ from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
 from lamina.language.quarantine import quarantine_of_words
 from lamina.pipeline.loops.noted import is_appointment
 from lamina.session.identity import EVERYTHING
-from lamina.session.requests import ActiveLoop
 from lamina.store.ports.records import RecordQuery, Records
+from lamina.types.sessions import ActiveLoop
 
 __all__ = ["BRIEF_LOOPS_MAX", "active_loops", "loop_row", "open_loops", "shown", "status_at"]
 

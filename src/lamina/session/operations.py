@@ -32,7 +32,7 @@ from lamina.session.inside import (
     UserInside,
     UserShown,
 )
-from lamina.session.requests import Brief, BriefAsked, Identity, Ingest, Ingested
+from lamina.types.sessions import Brief, BriefAsked, Identity, Ingest, Ingested
 
 __all__ = ["SessionHandlers", "session_operations"]
 

@@ -12,9 +12,9 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant, duration_text
 from lamina.language.quarantine import quarantine_of, withheld
 from lamina.session.folding import bridge_text, fold_turn, said_of
-from lamina.session.requests import TemporalAuthority, WorkingTurn
 from lamina.store.ports.sessions import Place, Sitting
 from lamina.store.ports.store import Store
+from lamina.types.sessions import TemporalAuthority, WorkingTurn
 
 __all__ = ["SessionState", "SessionStates"]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+import typer.main
 from typer.testing import CliRunner, Result
 
 from issuing import claims, paseto
@@ -48,6 +49,21 @@ def lines(tmp_path):
         return str(path)
 
     return write
+
+
+def test_alone_it_says_what_comes_next(live):
+    for url, state, first in (
+        (live.url, "A server answers at", "lamina demo"),
+        ("http://127.0.0.1:1", "No server answers at", "lamina mcp"),
+    ):
+        said = CliRunner().invoke(app, [], env={"LAMINA_URL": url})
+        assert said.exit_code == 0, said.output
+        assert f"{state} {url}." in said.stdout
+        _, _, steps = said.stdout.partition("Next:\n")
+        assert steps.split("  ")[1] == first
+        shown = set(re.findall(r"^  lamina ([a-z]+)", steps, re.MULTILINE))
+        assert shown >= {"mcp", "doctor"}
+        assert shown <= typer.main.get_command(app).commands.keys()
 
 
 def test_what_is_remembered_is_stored(run, client):
@@ -183,6 +199,7 @@ def test_the_demo_stores_the_example_and_answers(live, maya, worker_lives):
     assert demo.returncode == 0
     assert "67 turns" in printed
     assert "red lentil soup" in printed
+    assert printed.splitlines()[-1].endswith("starts: lamina mcp")
 
 
 def test_tail_follows_and_ends_with_control_c(live, maya, client):

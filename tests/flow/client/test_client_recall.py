@@ -8,7 +8,7 @@ import pytest
 
 from lamina import AsyncClient
 from lamina.client.results import ContextChunk, DoneChunk, LayerChunk
-from lamina.recall.requests import RankedFact
+from lamina.types.recall import RankedFact
 
 pytestmark = pytest.mark.model
 

@@ -12,7 +12,8 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.defining import definition_entry
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
 from lamina.kernel.vocabularies import VOCABULARY, vocabulary_of
-from lamina.pipeline.vocabularies.requests import (
+from lamina.store.ports.definitions import Definition, Definitions
+from lamina.types.vocabularies import (
     RegisterVocabulary,
     ReplaceVocabulary,
     VocabulariesRequest,
@@ -22,7 +23,6 @@ from lamina.pipeline.vocabularies.requests import (
     VocabularySummary,
     VocabularyView,
 )
-from lamina.store.ports.definitions import Definition, Definitions
 
 __all__ = ["vocabulary_operations"]
 

@@ -27,11 +27,11 @@ from lamina.recall.layers.reading import (
     records_page,
     supports_by_record,
 )
-from lamina.recall.layers.requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
-from lamina.recall.layers.results import BeliefPage, FactPage, Timeline, TimelineEntry, TimelineSubject
 from lamina.recall.layers.words import axes_of
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.ports.store import Store
+from lamina.types.layer_requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
+from lamina.types.layers import BeliefPage, FactPage, Timeline, TimelineEntry, TimelineSubject
 
 __all__ = ["ClaimReads", "held_belief", "with_tensions"]
 

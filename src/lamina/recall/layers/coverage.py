@@ -16,11 +16,11 @@ from lamina.kernel.views import consulted_supports
 from lamina.recall.layers.pages import Place
 from lamina.recall.layers.reach import Reach, reach_of
 from lamina.recall.layers.reading import present, records_page
-from lamina.recall.layers.requests import CoverageRequest
-from lamina.recall.layers.results import Coverage, LayerCoverage, TopicCoverage
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
+from lamina.types.layer_requests import CoverageRequest
+from lamina.types.layers import Coverage, LayerCoverage, TopicCoverage
 
 __all__ = ["CoverageReads"]
 

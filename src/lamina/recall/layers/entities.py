@@ -14,9 +14,9 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.wire import BoundText, Request, ScopePath
 from lamina.recall.layers.reading import not_found, present
-from lamina.recall.layers.results import EntityDecision, EntityView
 from lamina.store.entities import deciding_entries, standing_entity
 from lamina.store.ports.store import Store
+from lamina.types.layers import EntityDecision, EntityView
 
 __all__ = ["EntityReads", "EntityRequest"]
 

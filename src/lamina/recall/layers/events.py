@@ -23,14 +23,14 @@ from lamina.recall.layers.reading import (
     records_page,
     supports_by_record,
 )
-from lamina.recall.layers.requests import EpisodeId, EpisodesRequest, EventId, EventsRequest
-from lamina.recall.layers.results import EpisodePage, EventPage
 from lamina.recall.layers.words import axes_of, window_asked
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
+from lamina.types.layer_requests import EpisodeId, EpisodesRequest, EventId, EventsRequest
+from lamina.types.layers import EpisodePage, EventPage
 
 __all__ = ["EventReads"]
 

@@ -11,13 +11,17 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
 from lamina.kernel.scopes import Scope
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.recall.layers import requests
 from lamina.recall.layers.claims import ClaimReads
 from lamina.recall.layers.coverage import CoverageReads
 from lamina.recall.layers.entities import EntityReads, EntityRequest
 from lamina.recall.layers.events import EventReads
 from lamina.recall.layers.reach import view_grants
-from lamina.recall.layers.results import (
+from lamina.recall.layers.understanding import ConceptReads
+from lamina.recall.layers.why import BeliefReasons
+from lamina.recall.layers.why_records import RecordReasons
+from lamina.store.ports.store import Store
+from lamina.types import layer_requests as requests
+from lamina.types.layers import (
     BeliefPage,
     ConceptPage,
     Coverage,
@@ -30,10 +34,6 @@ from lamina.recall.layers.results import (
     Why,
     WhyRecord,
 )
-from lamina.recall.layers.understanding import ConceptReads
-from lamina.recall.layers.why import BeliefReasons
-from lamina.recall.layers.why_records import RecordReasons
-from lamina.store.ports.store import Store
 
 __all__ = ["layer_operations"]
 

@@ -11,7 +11,7 @@ from lamina.errors import Invalid
 from lamina.kernel.canonical import digest
 from lamina.kernel.time import Instant
 from lamina.kernel.wire import decode_cursor, encode_cursor
-from lamina.recall.layers.requests import ListRequest
+from lamina.types.layer_requests import ListRequest
 
 __all__ = ["Place", "Scanned", "place_of", "scan"]
 

@@ -14,13 +14,13 @@ from lamina.kernel.operations import Call, Grant
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
-from lamina.recall.layers.requests import View
-from lamina.recall.layers.results import DeniedScope, TraversedScope
 from lamina.store.entities import standing_entity
 from lamina.store.ports.log import EventLog
 from lamina.store.ports.records import Records
 from lamina.store.ports.scopes import Scopes
 from lamina.store.ports.store import Store
+from lamina.types.layer_requests import View
+from lamina.types.layers import DeniedScope, TraversedScope
 
 __all__ = ["Reach", "entity_named", "reach_of", "traversed", "view_grants"]
 

@@ -15,14 +15,14 @@ from lamina.kernel.views import ConceptView, concept_view
 from lamina.recall.layers.pages import place_of
 from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import cursor_after, one_record, one_seen_at, present, records_page
-from lamina.recall.layers.requests import ConceptId, ConceptsRequest, RelatedRequest
-from lamina.recall.layers.results import ConceptPage, RelatedConcept, RelatedPage
 from lamina.recall.layers.words import axes_of
 from lamina.recall.understood import standings
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
+from lamina.types.layer_requests import ConceptId, ConceptsRequest, RelatedRequest
+from lamina.types.layers import ConceptPage, RelatedConcept, RelatedPage
 
 __all__ = ["ConceptReads"]
 

@@ -28,11 +28,11 @@ from lamina.kernel.views import BeliefView
 from lamina.kernel.views.parts import kind_of, supports_held
 from lamina.recall.layers.claims import held_belief, with_tensions
 from lamina.recall.layers.reading import counting, one_seen_at
-from lamina.recall.layers.requests import WhyRequest
-from lamina.recall.layers.results import DeniedSupport, SupportGraph, Why, WhyEdge, WhyNode
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
+from lamina.types.layer_requests import WhyRequest
+from lamina.types.layers import DeniedSupport, SupportGraph, Why, WhyEdge, WhyNode
 
 __all__ = ["BeliefReasons", "GraphWalk", "joined", "summary_of", "told_of", "walked"]
 

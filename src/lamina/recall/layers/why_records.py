@@ -13,11 +13,11 @@ from lamina.kernel.views.parts import kind_of
 from lamina.recall.layers.claims import ClaimReads
 from lamina.recall.layers.events import EventReads
 from lamina.recall.layers.reading import one_seen_at
-from lamina.recall.layers.requests import ConceptId, EpisodeId, EventId, FactId, WhyRecordRequest, WhyRequest
-from lamina.recall.layers.results import SupportGraph, Why, WhyEdge, WhyNode, WhyRecord
 from lamina.recall.layers.understanding import ConceptReads
 from lamina.recall.layers.why import BeliefReasons, GraphWalk, joined, told_of, walked
 from lamina.store.ports.store import Store
+from lamina.types.layer_requests import ConceptId, EpisodeId, EventId, FactId, WhyRecordRequest, WhyRequest
+from lamina.types.layers import SupportGraph, Why, WhyEdge, WhyNode, WhyRecord
 
 __all__ = ["RecordReasons"]
 

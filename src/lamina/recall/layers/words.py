@@ -13,8 +13,8 @@ from lamina.kernel.operations import Call
 from lamina.kernel.time import Axes, Instant, Interval, from_datetime, to_datetime
 from lamina.language.temporal import UnparseableTemporal, parse_window
 from lamina.recall.layers.pages import Place
-from lamina.recall.layers.requests import TimedReads
 from lamina.store.ports.definitions import Definitions
+from lamina.types.layer_requests import TimedReads
 
 __all__ = [
     "PHRASE_KIND",

@@ -8,7 +8,7 @@ from pydantic import Field, RootModel, model_validator
 
 from lamina import limits
 from lamina.kernel.wire import LocalTimeText, Request, Result, ScopePath, Text
-from lamina.pipeline.envelope import Envelope, EnvelopeDirectives, Item, Key, PartyIn, with_older_name
+from lamina.types.envelope import Envelope, EnvelopeDirectives, Item, Key, PartyIn, with_older_name
 
 __all__ = [
     "BatchCaptured",

@@ -1,27 +1,23 @@
-"""The experience envelope (seed 002, 3.5): what callers send, and how it becomes a draft of an event."""
+"""The experience envelope (seed 002, 3.5): what callers send."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.canonical import canonical, holds_nul, not_finite
-from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
+from lamina.kernel.events import Modality, Party
 from lamina.kernel.feedback import VERDICTS, judges
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.local import LocalTime
-from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
 from lamina.kernel.wire import DurationText, InstantText, LocalTimeText, OffsetText, Request, ScopePath, Text
-from lamina.pipeline.stating import require_stated
+from lamina.types.stating import require_stated
 
-if TYPE_CHECKING:  # clients read this module, and what runs operations loads what counts large bodies
-    from lamina.kernel.operations import Principal
-
-__all__ = ["Envelope", "EnvelopeContext", "EnvelopeDirectives", "Item", "PartyIn", "draft_of"]
+__all__ = ["Envelope", "EnvelopeContext", "EnvelopeDirectives", "Item", "PartyIn"]
 
 Key = Annotated[str, Field(min_length=1, max_length=limits.IDEMPOTENCY_KEY_LENGTH_MAX, pattern=r"^[ -~]+$")]
 """A client's idempotency key: printable ASCII, at most 64 characters."""
@@ -320,70 +316,3 @@ def _depth(value: Any, most: int) -> int:
 
 def _wrong(field: str, reason: str) -> Invalid:
     return Invalid("INVALID_ENVELOPE", f"{field} {reason}", details={"field": field, "reason": reason})
-
-
-def draft_of(
-    item: Item,
-    scope: Scope,
-    principal: Principal,
-    *,
-    defaults: EnvelopeDirectives | None = None,
-    actor: PartyIn | None = None,
-    batch_id: str | None = None,
-) -> EventDraft:
-    """The draft of an experience: identities and directives filled in, origin set from the principal.
-
-    ``defaults`` and ``actor`` are a batch's own, used where an item says nothing.
-    """
-    named = item.observed_actor or actor
-    observed_actor = named.party() if named else Party.of(principal.actor)
-    subject = item.subject.party() if item.subject else observed_actor
-    context = item.context
-    return EventDraft(
-        tenant_id=principal.tenant_id,
-        scope=scope,
-        caller=principal.actor,
-        observed_actor=observed_actor,
-        subject=subject,
-        session=named.session if named else None,
-        modality=item.modality,
-        content=item.content,
-        context=Context(
-            observed_at=context.told_at.at,
-            observed_offset=context.told_at.offset,
-            source_recorded_at=context.source_recorded_at,
-            location=context.location,
-            preceded_by=tuple(context.preceded_by),
-            intent=context.intent,
-            labels=tuple(context.labels),
-        ),
-        directives=_directives(item.directives or defaults),
-        origin=Origin(principal.actor, principal.channel, _trust(item, observed_actor, principal)),
-        batch_id=batch_id,
-    )
-
-
-_DEFAULT_DIRECTIVES = Directives()
-_EXTERNAL = frozenset({Modality.TOOL_RESULT.value, Modality.DOCUMENT.value})
-
-
-def _directives(given: EnvelopeDirectives | None) -> Directives:
-    if given is None:
-        return _DEFAULT_DIRECTIVES
-    ttl = given.ttl_for_belief_layer
-    return Directives(
-        extract=None if given.extract is None else tuple(given.extract),
-        consolidate_into=Scope(given.consolidate_into) if given.consolidate_into else None,
-        consolidate_only=None if given.consolidate_only is None else tuple(given.consolidate_only),
-        confidence_floor=given.confidence_floor,
-        belief_ttl_us=duration_us(ttl) if ttl else None,
-        embed=given.embed or "eager",
-    )
-
-
-def _trust(item: Item, observed_actor: Party, principal: Principal) -> Trust:
-    """The authority of an event: whatever came out of a tool or a document is nobody's word."""
-    external = item.modality in _EXTERNAL or item.content.get("role") == "tool"
-    if external:
-        return Trust.EXTERNAL
-    return Trust.PRINCIPAL if observed_actor.id == principal.actor else Trust.DELEGATED

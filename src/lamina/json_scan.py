@@ -18,7 +18,7 @@ from pydantic_core import from_json
 
 from lamina import limits
 from lamina.errors import TooLarge
-from lamina.kernel.canonical import canonical, digest
+from lamina.kernel.canonical import canonical, digest_of_json
 
 __all__ = ["JsonBounds", "JsonMember", "JsonScan", "Span", "digest_in_parts", "json_members"]
 
@@ -233,7 +233,7 @@ def digest_in_parts(body: bytes) -> str:
         scan.feed(body)
         members = json_members(body, scan)
     if members is None:
-        return digest(from_json(body))
+        return digest_of_json(body)
     hashed = hashlib.sha256()
     for part in _canonical_parts(body, {member.name: member for member in members}):
         hashed.update(part)

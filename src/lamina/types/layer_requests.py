@@ -13,7 +13,7 @@ from lamina.kernel.records import Stance, layer_of
 from lamina.kernel.time import Axes, Instant, Interval
 from lamina.kernel.understanding import Relation
 from lamina.kernel.wire import BoundText, Limit, LocalBoundText, Request, ScopePath, Text
-from lamina.recall.layers.times import Natural, Range, bad_range, by_the_reference, refuse_two_validities
+from lamina.types.times import Natural, Range, bad_range, by_the_reference, refuse_two_validities
 
 __all__ = [
     "BeliefId",

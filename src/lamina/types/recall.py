@@ -11,8 +11,8 @@ from lamina.errors import Invalid
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import BoundText, LocalBoundText, Request, Result, ScopePath, Text
-from lamina.recall.layers.results import DeniedScope, TraversedScope
-from lamina.recall.layers.times import Natural, by_the_reference, refuse_two_validities
+from lamina.types.layers import DeniedScope, TraversedScope
+from lamina.types.times import Natural, by_the_reference, refuse_two_validities
 
 __all__ = [
     "Budgets",
