@@ -136,6 +136,10 @@ class Gateway:
             self._count(inbound, "", inbound.asked.client_ip or "", Effect.READ)
             raise
 
+    def known(self, inbound: Inbound) -> Principal:
+        """The caller, for a door that serves those who stay unknown as well; raises ``Unauthenticated``, and counts nobody."""
+        return self._principals.identify(inbound.credentials)
+
     def _count(self, inbound: Inbound, tenant_id: str, actor: str, effect: Effect) -> None:
         taken = self._rates.take(tenant_id, actor, effect, self._clock.now())
         inbound.out.update(taken.headers())
