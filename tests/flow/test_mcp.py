@@ -32,6 +32,7 @@ DATA = Path(__file__).parents[1] / "data/mcp"
 MODERN = "2026-07-28"
 VERSIONS = ("2025-06-18", "2025-11-25", MODERN)
 ABOUT = {"subject_kind": "thread", "subject_id": "launch"}
+_LATER = "2026-05-13T12:30:00Z"
 FUZZED = 3000
 
 
@@ -121,6 +122,45 @@ def test_the_whole_story(world: Any, mode: str) -> None:
     story(world, before_the_reset, mode)
     world.clock.at += 2 * 3600 * SECOND_US
     story(world, after_it, mode)
+
+
+def test_one_fact_is_corrected_and_ended_by_its_id(world: Any) -> None:
+    memory = Memory(world.store, world.clock)
+
+    async def run(client: Client) -> None:
+        _, stored = await said(client, "remember", text="I live in Porto.")
+        await asyncio.to_thread(memory.derive)
+        text, _ = await said(client, "why", id=stored["event_id"])
+        (wrong,) = re.findall(r"fact_[\w-]+", text)
+        text, done = await said(
+            client, "correct", text="It is Lisbon, not Porto.", fact_id=wrong, value="Lisbon"
+        )
+        assert (done["corrected"], done["retracted"], done["scope"]) == (wrong, None, "user:local")
+        assert "Porto" in text
+        await asyncio.to_thread(memory.derive)
+        facts = json.loads((await said(client, "facts", scope="user:local"))[0])["items"]
+        (right,) = [each["id"] for each in facts if "Lisbon" in each["text"]]
+        assert wrong not in [each["id"] for each in facts]
+        event = json.loads((await said(client, "event", event_id=done["event_id"]))[0])
+        assert event["content"]["quote"] == "It is Lisbon, not Porto."
+        _, done = await said(client, "correct", text="I live nowhere now.", fact_id=right, since=_LATER)
+        assert (done["corrected"], done["retracted"]) == (None, right)
+        await asyncio.to_thread(memory.derive)
+        held = json.loads((await said(client, "fact", fact_id=right))[0])
+        assert held["valid_to"] == _LATER
+        for given, code in [
+            ({"fact_id": wrong, "value": "Rome"}, "FACT_ENDED"),
+            ({"fact_id": right, "event_id": stored["event_id"]}, "INVALID_REQUEST"),
+            ({"fact_id": stored["event_id"]}, "INVALID_ID"),
+            ({"value": "Rome"}, "INVALID_REQUEST"),
+            ({"fact_id": right, "scope": "user:bo"}, "INVALID_REQUEST"),
+            ({"fact_id": right, "text": "x" * 5000}, "INVALID_REQUEST"),
+        ]:
+            result = await client.call_tool("correct", {"text": "no", **given})
+            assert result.structured_content is not None
+            assert result.structured_content["error_code"] == code, given
+
+    story(world, run, MODERN, "?tools=cortex")
 
 
 def test_a_failure_is_a_result_with_its_code_and_hint(world: Any) -> None:
