@@ -7,7 +7,7 @@ callers or decides grants, so no door can forget to.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from lamina.access.relay_tokens import RelayPermits, without_narrowing
 from lamina.access.rules import Rules
 from lamina.errors import LaminaError, Unsupported
 from lamina.kernel.ids import IdSource, Prefix
-from lamina.kernel.operations import Answer, Call, CallKey, Effect, Grant, Operation, Principal, Tier
+from lamina.kernel.operations import Answer, Call, CallKey, Effect, Grant, Operation, Principal, Tier, stays
 from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
 from lamina.store.ports.idempotency import IdempotencyKey
@@ -42,7 +42,8 @@ class Inbound:
     """What a door knows of a call besides its request.
 
     ``asked`` is what the audit row says of it, ``query`` its query string and ``key`` the caller's idempotency key.
-    The gateway puts the headers of seed 002, 6.8, into ``out``: they are part of the answer however the call ends.
+    The gateway puts the headers of seed 002, 6.8, into ``out``: they are part of the answer however the call ends. ``is_gone`` tells
+    whether the caller has gone away or taken the call back.
     """
 
     credentials: Credentials
@@ -52,6 +53,7 @@ class Inbound:
     query: str = ""
     key: str | None = None
     out: dict[str, str] = field(default_factory=dict)
+    is_gone: Callable[[], bool] = stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,7 @@ class Gateway:
             audit_id=None if entry is None else entry.audit_id,
             relay=RelayPermits(principal, witness, noted) if operation.relay else NoRelayAccess(),
             noted=noted,
+            is_gone=inbound.is_gone,
         )
         if entry is None:
             return _reply(operation.handler(request, call), inbound)

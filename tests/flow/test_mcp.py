@@ -7,6 +7,7 @@ import gzip
 import json
 import random
 import re
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from lamina.kernel.time import SECOND_US
 from lamina.mcp.tools import INSTRUCTIONS, TOOLS
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
+from processes import wait_until
+from streaming import request_of
 from told import Memory
 
 DATA = Path(__file__).parents[1] / "data/mcp"
@@ -431,3 +434,64 @@ def test_no_body_makes_a_server_error(make_world: Any, caplog: pytest.LogCapture
     assert {status for status, _ in answers} <= {200, 202, 400, 404, 406, 413}
     assert not [text for _, text in answers if "Traceback" in text or "INTERNAL" in text]
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+# ---- progress and cancellation
+
+
+def test_a_long_call_tells_that_it_goes_on_and_ends_when_its_client_has_gone(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody derives here, so that a wait for it has no end of its own; closing the stream is how a client cancels (2026-07-28)."""
+    monkeypatch.setattr("lamina.mcp.door._TELL_S", 0.02)
+    monkeypatch.setattr("lamina.store.watch._GONE_S", 0.02)
+    arguments = {"text": "I live in Porto.", "wait": "consolidated"}
+    body, headers = message(MODERN, "tools/call", {"name": "remember", "arguments": arguments})
+    body["params"]["_meta"]["progressToken"] = "p-1"
+    sent: list[dict[str, Any]] = []
+    gone = asyncio.Event()
+
+    async def run() -> None:
+        await _until_gone(world.application, body, headers, sent, gone)
+
+    asyncio.run(run())
+    text = b"".join(each.get("body", b"") for each in sent).decode()
+    told = [json.loads(line) for line in re.findall(r"^data: (\{.*\})\r?$", text, re.MULTILINE)]
+    progress = [each["params"] for each in told]
+    assert {each["method"] for each in told} == {"notifications/progress"}, "no answer to what was cancelled"
+    assert len(progress) >= 3
+    assert all(each["progressToken"] == "p-1" and each["message"] for each in progress)
+    assert [each["progress"] for each in progress] == sorted({each["progress"] for each in progress})
+    schema_of_progress = validator(MODERN, "ProgressNotification")
+    for each in told:
+        schema_of_progress.validate(each)
+    # What was taken down stays; nobody waits for it any more.
+    assert len(world.ids("/v1/events", scope="user:local")) == 1
+    wait_until(lambda: not [each for each in threading.enumerate() if each.name == "lamina-watch"])
+
+
+async def _until_gone(
+    application: Any,
+    body: dict[str, Any],
+    headers: dict[str, str],
+    sent: list[dict[str, Any]],
+    gone: asyncio.Event,
+) -> None:
+    """A request whose client goes away after the third notice."""
+    whole = json.dumps(body).encode()
+    usual = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    asked = request_of("/mcp", "", {**usual, **headers, "host": "localhost"}) | {"method": "POST"}
+    parts = iter([{"type": "http.request", "body": whole, "more_body": False}])
+
+    async def receive() -> dict[str, Any]:
+        for part in parts:
+            return part
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(part: dict[str, Any]) -> None:
+        sent.append(part)
+        if sum(b"notifications/progress" in each.get("body", b"") for each in sent) == 3:
+            gone.set()
+
+    await asyncio.wait_for(application(asked, receive, send), 20)
