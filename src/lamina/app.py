@@ -37,11 +37,14 @@ from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
-from lamina.http.doors import made_on_demand
+from lamina.http.doors import guarded_door, made_on_demand
 from lamina.http.errors import from_validation
 from lamina.http.relay.bridge import Bridge, bridge_operations
+from lamina.http.relay.contract import MCP_LINES
 from lamina.http.relay.help import LimitTable
 from lamina.http.relay.routes import relay_routes
+from lamina.http.relay.rpc.door import relay_mcp_door
+from lamina.http.relay.rpc.methods import RelayMethods
 from lamina.http.routes import Route
 from lamina.http.server import create_application
 from lamina.http.synapse import synapse_routes
@@ -214,7 +217,7 @@ def build_server(
         *relay_health_operations(kept, settings.tenant if unsigned else None),
     )
     relay_rows = relay_routes(relay)
-    bridge.describe(relay_rows)
+    described = bridge.describe(relay_rows, protocols=MCP_LINES)
     session = session_operations(
         SessionHandlers(
             Ingesting(kept),
@@ -246,12 +249,16 @@ def build_server(
         operations = (*cortex, *relay, *session)
         return McpDoor(gateway, operations, groups, pool=pool, clock=clock, refusal=from_validation)
 
+    methods = RelayMethods(described, gateway, kept.idempotency, clock)
     application = create_application(
         gateway,
         routes,
         pool=pool,
         hosts=_LOOPBACK if unsigned else None,
-        doors={"/mcp": made_on_demand(mcp_door, pool)},
+        doors={
+            "/mcp": guarded_door(gateway, made_on_demand(mcp_door, pool), "/mcp", pool),
+            "/v1/mcp": relay_mcp_door(gateway, methods, pool),
+        },
     )
     return Server(
         settings,

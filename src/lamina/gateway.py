@@ -7,7 +7,7 @@ callers or decides grants, so no door can forget to.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from lamina.access.rules import Rules
 from lamina.errors import LaminaError, Unsupported
 from lamina.json_scan import digest_in_parts
 from lamina.kernel.ids import IdSource, Prefix
-from lamina.kernel.operations import Answer, Call, CallKey, Effect, Grant, Operation, Principal, Tier
+from lamina.kernel.operations import Answer, Call, CallKey, Effect, Grant, Operation, Principal, Tier, stays
 from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
 from lamina.store.ports.idempotency import IdempotencyKey
@@ -43,7 +43,8 @@ class Inbound:
     """What a door knows of a call besides its request.
 
     ``asked`` is what the audit row says of it, ``query`` its query string and ``key`` the caller's idempotency key.
-    The gateway puts the headers of seed 002, 6.8, into ``out``: they are part of the answer however the call ends.
+    The gateway puts the headers of seed 002, 6.8, into ``out``: they are part of the answer however the call ends. ``is_gone`` tells
+    whether the caller has gone away or taken the call back.
     """
 
     credentials: Credentials
@@ -53,6 +54,7 @@ class Inbound:
     query: str = ""
     key: str | None = None
     out: dict[str, str] = field(default_factory=dict)
+    is_gone: Callable[[], bool] = stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,10 @@ class Gateway:
             self._count(inbound, "", inbound.asked.client_ip or "", Effect.READ)
             raise
 
+    def known(self, inbound: Inbound) -> Principal:
+        """The caller, for a door that serves those who stay unknown as well; raises ``Unauthenticated``, and counts nobody."""
+        return self._principals.identify(inbound.credentials)
+
     def _count(self, inbound: Inbound, tenant_id: str, actor: str, effect: Effect) -> None:
         taken = self._rates.take(tenant_id, actor, effect, self._clock.now())
         inbound.out.update(taken.headers())
@@ -180,6 +186,7 @@ class Gateway:
             relay=RelayPermits(principal, witness, noted) if operation.relay else NoRelayAccess(),
             noted=noted,
             digest_of=digest_in_parts,
+            is_gone=inbound.is_gone,
         )
         if entry is None:
             return _reply(operation.handler(request, call), inbound)

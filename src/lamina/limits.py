@@ -81,6 +81,7 @@ BODY_S_MAX: Final = 20.0  # and a second more for as many bytes as the next boun
 BODY_BYTES_PER_S_MIN: Final = 64 * 1024
 CONNECTIONS_LOOK_S: Final = 1.0  # how often all are looked at for those that are late
 FILES_OPEN_MIN: Final = 256  # that the process needs beside its connections
+RPC_CALLERS_MAX: Final = 16_384  # who said initialize at /v1/mcp, by a hash in memory: some 3 MB
 PAGE_LIMIT_DEFAULT: Final = 50  # of the Cortex contract
 PAGE_LIMIT_MAX: Final = 1000
 CURSOR_LENGTH_MAX: Final = 2048

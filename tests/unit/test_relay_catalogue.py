@@ -184,13 +184,24 @@ def test_a_workflow_goes_with_its_first_missing_step() -> None:
 
 def test_discovery_names_only_entry_points_that_are_there() -> None:
     bare = served().discovery()
-    assert list(bare["entrypoints"]) == ["manifest", "tools", "workflows"]
+    assert list(bare["entrypoints"]) == ["manifest", "tools", "workflows", "mcp_well_known"]
     assert bare["agent_guidance"]["mcp_first_calls"] == []
     assert "transport" not in bare["protocol"]
     full = served(row("POST /v1/mcp"), *every_tool()).discovery()
     assert full["entrypoints"]["mcp_rpc"] == "/v1/mcp"
     assert full["protocol"]["transport"] == "streamable-http"
     assert "mcp_jsonrpc" in served(row("POST /v1/mcp")).features()
+
+
+def test_a_protocol_beside_the_rows_is_an_endpoint_and_a_feature() -> None:
+    _, rows = bridge_of()
+    plain = Served(rows, protocols=("GET /v1/mcp", "POST /v1/mcp"))
+    assert plain.has_mcp
+    assert "mcp_jsonrpc" in plain.features()
+    endpoints = plain.manifest()["endpoints"]
+    assert (endpoints["GET /v1/mcp"]["status"], endpoints["GET /v1/mcp"]["allow"]) == (405, "POST")
+    assert endpoints["POST /v1/mcp"]["supported_mcp_protocol_versions"] == ["2025-06-18", "2025-11-25"]
+    assert names(plain) == names(served())
 
 
 def test_the_hash_is_that_of_the_canonical_list() -> None:

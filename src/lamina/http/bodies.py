@@ -19,7 +19,7 @@ from lamina import limits
 from lamina.errors import Busy, Malformed, TooLarge, Unavailable
 from lamina.json_scan import JsonBounds, JsonScan
 
-__all__ = ["Bodies", "HeldBody", "read_body"]
+__all__ = ["Bodies", "HeldBody", "read_body", "read_json"]
 
 T = TypeVar("T")
 
@@ -114,17 +114,31 @@ class Bodies:
 async def read_body(
     http: HttpRequest, bytes_max: int, bounds: JsonBounds, held: HeldBody
 ) -> tuple[bytes, JsonScan | None]:
-    """The body, and what was counted of it as it came; None for a small one that cannot pass a bound.
-
-    Raises ``TooLarge`` (BODY_TOO_LARGE, BODY_TOO_COMPLEX), ``Malformed`` (INVALID_BODY) for another media type, and what
-    ``HeldBody.hold`` raises, all as early as they can be known.
-    """
+    """As ``read_json``, for a body that says what it is; raises ``Malformed`` (INVALID_BODY) for another media type besides."""
     said = http.headers.get("content-type")
     kind = "application/json" if said is None else said.split(";", 1)[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
         raise Malformed(
             "INVALID_BODY", f"the content type is {kind[:64]}", hint="send application/json; charset=utf-8"
         )
+    body, scan = await read_json(http, bytes_max, bounds, held)
+    if said is None and body:
+        # Browsers let any page send such a body without asking the server first.
+        raise Malformed(
+            "INVALID_BODY",
+            "the body comes without a content type",
+            hint="send Content-Type: application/json",
+        )
+    return body, scan
+
+
+async def read_json(
+    http: HttpRequest, bytes_max: int, bounds: JsonBounds, held: HeldBody
+) -> tuple[bytes, JsonScan | None]:
+    """The body, and what was counted of it as it came; None for a small one that cannot pass a bound.
+
+    Raises ``TooLarge`` (BODY_TOO_LARGE, BODY_TOO_COMPLEX), and what ``HeldBody.hold`` raises, all as early as they can be known.
+    """
     declared = http.headers.get("content-length")
     if declared is not None and declared.isdigit():
         if int(declared) > bytes_max:
@@ -144,13 +158,6 @@ async def read_body(
             scan = JsonScan(bounds)
             for each in chunks:
                 scan.feed(each)
-    if said is None and size:
-        # Browsers let any page send such a body without asking the server first.
-        raise Malformed(
-            "INVALID_BODY",
-            "the body comes without a content type",
-            hint="send Content-Type: application/json",
-        )
     body = b"".join(chunks)
     if scan is None and body.count(b"[") + body.count(b"{") > bounds.depth_max:
         scan = JsonScan(bounds)

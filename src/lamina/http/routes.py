@@ -85,6 +85,16 @@ class Route:
             return await bodies.parsed(lambda: self._parsed_by_items(body, scan, key), len(body))
         return await bodies.parsed(lambda: self._parsed(body, around, key), len(body))
 
+    def read_arguments(self, given: Mapping[str, Any]) -> Read:
+        """The request behind one object that holds path, query and body, as a tool of MCP is called with; raises as ``read`` does."""
+        elsewhere = self.in_path | self.query if self.has_body else given.keys()
+        around = {name: value for name, value in given.items() if name in elsewhere}
+        if not self.has_body:
+            return Read(self._validated(around), to_json(given), None)
+        return self._parsed(
+            to_json({name: v for name, v in given.items() if name not in around}), around, None
+        )
+
     def _parsed(self, body: bytes, around: Mapping[str, Any], key: str | None) -> Read:
         content = body
         try:

@@ -29,7 +29,6 @@ from lamina.errors import Fault, Invalid, LaminaError, NotFound, Unsupported
 from lamina.gateway import Gateway, Inbound, Reply
 from lamina.http.bodies import Bodies
 from lamina.http.docs_page import PAGE_HEADERS, docs_page
-from lamina.http.doors import guarded_door
 from lamina.http.errors import ErrorStyle, error_response
 from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import openapi_document
@@ -60,7 +59,7 @@ def create_application(
 
     ``hosts`` names the Host headers that are served, None serves any: on loopback it keeps out pages of other
     sites that resolve their own name to this machine. Where it names some, operations take no requests of other
-    sites' pages either. ``doors`` are applications of other protocols by their path, behind the same checks.
+    sites' pages either. ``doors`` are applications of other protocols by their path: behind the same hosts, with checks of their own.
     """
     bodies = Bodies()
     # Made for the first who asks: the document takes longer than all the rest of a start.
@@ -83,9 +82,7 @@ def create_application(
             for path in ("/", "/docs")
         ),
     ]
-    table += [
-        StarletteRoute(path, guarded_door(gateway, door, path, pool)) for path, door in (doors or {}).items()
-    ]
+    table += [StarletteRoute(path, door) for path, door in (doors or {}).items()]
     application = Starlette(
         routes=[_FixedPaths(table), *(row for row in table if PARAMETER.search(row.path))],
         exception_handlers={

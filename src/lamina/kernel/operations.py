@@ -18,7 +18,18 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.tokens import TokenFacts
 
-__all__ = ["Answer", "Call", "CallKey", "Effect", "Grant", "Operation", "Permits", "Principal", "Tier"]
+__all__ = [
+    "Answer",
+    "Call",
+    "CallKey",
+    "Effect",
+    "Grant",
+    "Operation",
+    "Permits",
+    "Principal",
+    "Tier",
+    "stays",
+]
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 
@@ -102,6 +113,11 @@ class CallKey:
     place: tuple[str, ...]
 
 
+def stays() -> bool:
+    """Whether a caller of whom nothing is known has gone: no."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One use of an operation: by whom, when, under which id, and what they may do."""
@@ -122,6 +138,8 @@ class Call:
     """The caller's idempotency key, for who lands it with what it led to."""
     digest_of: Callable[[bytes], str] = digest_of_json
     """``digest`` of the value of a JSON text; the gateway's does not hold up others with a large one."""
+    is_gone: Callable[[], bool] = stays
+    """Whether nobody waits for the answer any more; who waits for something asks now and then."""
 
     def body_hash(self, *, without: str | None = None) -> str:
         """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same, and so is one that

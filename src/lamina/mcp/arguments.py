@@ -157,6 +157,24 @@ class Correct(Request):
         Text,
         Field(min_length=1, description="What is right, as a full sentence in the user's words."),
     ]
+    fact_id: Annotated[
+        str | None,
+        Field(
+            max_length=128,
+            description="The one `fact_…` that is wrong: `value` takes the place of its value; without `value` it holds no more.",
+        ),
+    ] = None
+    value: Annotated[
+        Text | bool | int | float | None,
+        Field(description="With `fact_id`: the right value alone, e.g. `Lisbon`."),
+    ] = None
+    since: Annotated[
+        str | None,
+        Field(
+            max_length=64,
+            description="With `fact_id`: from when on, RFC 3339. Left out, the value was wrong from its beginning, or ends now.",
+        ),
+    ] = None
     event_id: Annotated[
         str | None,
         Field(
@@ -169,9 +187,11 @@ class Correct(Request):
 
 
 class CorrectResult(RememberResult):
-    """Where the correction lies, and which event it took out of recall."""
+    """Where the correction lies, which event it took out of recall, and which fact it replaced or ended."""
 
     cancelled: str | None
+    corrected: str | None = None
+    retracted: str | None = None
 
 
 class CancelLast(Request):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -121,11 +122,12 @@ class _Gated:
 
     async def call(self, context: Context, name: str, given: Mapping[str, Any]) -> types.CallToolResult:
         """Mirrors ``Backend.call``."""
+        gone = threading.Event()
         try:
             more = self._more(context)
             if name not in TOOLS and name not in more:
                 raise MCPError(types.INVALID_PARAMS, f"there is no tool {name[:64]!r}")
-            caller = self._caller(context)
+            caller = self._caller(context, gone)
             running = asyncio.get_running_loop().run_in_executor(
                 self._pool, self._run, name, more.get(name), given, caller
             )
@@ -138,6 +140,9 @@ class _Gated:
             if isinstance(error, Fault):
                 log_failure(_LOG, error, "", name)
             return failed(error)
+        except asyncio.CancelledError:
+            gone.set()  # what was begun ends by itself; whoever waits for derivation stops
+            raise
         except MCPError:
             raise
         except Exception as error:
@@ -185,9 +190,11 @@ class _Gated:
         rows = [each for name in names for each in self._groups[name]]
         return {each.name: each for each in rows if each.name not in TOOLS}
 
-    def _caller(self, context: Context) -> _GatewayCaller:
+    def _caller(self, context: Context, gone: threading.Event | None = None) -> _GatewayCaller:
         entered: tuple[Inbound, Principal] = _request(context).scope[_ENTERED]
         inbound, principal = entered
+        if gone is not None:
+            inbound = replace(inbound, is_gone=gone.is_set)
         headers = _request(context).headers
         meta: Mapping[str, Any] = context.meta or {}
         key, at = meta.get(KEY_META), meta.get(AT_META)

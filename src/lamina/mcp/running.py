@@ -167,7 +167,13 @@ def _why(given: arguments.WhyAsked, caller: Caller) -> Outcome:
 
 
 def _correct(given: arguments.Correct, caller: Caller) -> Outcome:
-    """Remembers the correction as a turn of the user's: what it contradicts ends by the rules of derivation."""
+    """Remembers the correction as a turn of the user's: what it contradicts ends by the rules of derivation. Of a fact that is
+    given by its id exactly that one ends."""
+    if given.fact_id is not None:
+        return _correct_fact(given, given.fact_id, caller)
+    for name in ("value", "since"):
+        if getattr(given, name) is not None:
+            raise _unfit(name, f"{name} says something of a fact, so it needs fact_id")
     if given.event_id is not None:
         _require_event(given.event_id)
         caller.ask("event", {"event_id": given.event_id})
@@ -178,6 +184,46 @@ def _correct(given: arguments.Correct, caller: Caller) -> Outcome:
         said.append(f"{given.event_id} is kept out of recall from now on.")
     result = arguments.CorrectResult(**stored.model_dump(), cancelled=given.event_id)
     return Outcome("\n".join([*said, *_words_of(stored.derives, caller)]), result)
+
+
+def _correct_fact(given: arguments.Correct, fact_id: str, caller: Caller) -> Outcome:
+    """Puts another value in the place of one fact's, or ends it, with the text as the words that say so."""
+    if given.event_id is not None:
+        raise _unfit("event_id", "fact_id and event_id are two ways to correct: give one of them")
+    if given.scope is not None:
+        raise _unfit("scope", "a fact stands in its own scope: leave scope out")
+    if len(given.text) > limits.CORRECTION_WORDS_LENGTH_MAX:
+        raise _unfit("text", f"with fact_id at most {limits.CORRECTION_WORDS_LENGTH_MAX} characters are kept")
+    if prefix_of(fact_id) is not Prefix.FACT:
+        raise Invalid(
+            "INVALID_ID",
+            f"{fact_id[:64]!r} is no id of a fact",
+            hint="an id begins with fact_; recall and why show them",
+            details={"field": "fact_id"},
+        )
+    fact = caller.ask("fact", {"fact_id": fact_id})
+    asked: dict[str, Any] = {"fact_id": fact_id, "quote": given.text, "wait": given.wait}
+    ends = given.value is None
+    asked |= {} if ends else {"object": given.value}
+    asked |= {} if given.since is None else {"valid_to" if ends else "valid_from": given.since}
+    done = caller.ask("fact_retract" if ends else "fact_correct", asked).model_dump()
+    result = arguments.CorrectResult(
+        event_id=done["event_id"],
+        status=done["status"],
+        scope=fact.scope,
+        derives=done["derives"],
+        cancelled=None,
+        corrected=None if ends else fact_id,
+        retracted=fact_id if ends else None,
+    )
+    words = on_one_line(fact.text or fact.predicate)
+    what = "holds no more" if ends else f"is corrected to {quoted(str(given.value))}"
+    said = f"{fact_id} ({words}) {what}; recorded as {result.event_id}. It takes effect behind this answer."
+    return Outcome("\n".join([said, *_words_of(result.derives, caller)]), result)
+
+
+def _unfit(field: str, message: str) -> Invalid:
+    return Invalid("INVALID_REQUEST", message, details={"field": field})
 
 
 def _cancel_last(given: arguments.CancelLast, caller: Caller) -> Outcome:

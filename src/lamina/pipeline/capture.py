@@ -199,7 +199,9 @@ class Capturing:
 
     def _waited(self, appended: Appended, stage: Stage, call: Call) -> Answer:
         event = appended.event
-        rows = self._watch.wait_for(event.tenant_id, event.id, stage, timeout_s=limits.WAIT_S_MAX)
+        rows = self._watch.wait_for(
+            event.tenant_id, event.id, stage, timeout_s=limits.WAIT_S_MAX, is_gone=call.is_gone
+        )
         done = stages_done(rows)
         reached = stage in done
         derives = Shown(self._store.records, event.tenant_id, call.may_read).derived_from([event.id])

@@ -149,7 +149,9 @@ class Correcting:
         status, reached, derives = Stage.CAPTURED.value, False, []
         if request.wait not in (None, Stage.CAPTURED):
             stage = Stage(request.wait)
-            rows = self._watch.wait_for(event.tenant_id, event.id, stage, timeout_s=limits.WAIT_S_MAX)
+            rows = self._watch.wait_for(
+                event.tenant_id, event.id, stage, timeout_s=limits.WAIT_S_MAX, is_gone=call.is_gone
+            )
             done = [each.value for each in stages_done(rows)]
             reached = stage.value in done
             status = stage.value if reached else done[-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lamina import limits
@@ -17,6 +17,7 @@ __all__ = ["Watch"]
 
 _POLL_S = 0.002
 _FAILED_S_MAX = 1.0  # somebody waits
+_GONE_S = 0.5  # after which a place is given back that nobody needs
 _PART = "waiting for stages"
 _ROWS_OF_EVENT_MAX = 64
 
@@ -44,12 +45,23 @@ class Watch:
                 self._room.release()
 
     def wait_for(
-        self, tenant_id: str, event_id: str, stage: Stage, *, timeout_s: float
+        self,
+        tenant_id: str,
+        event_id: str,
+        stage: Stage,
+        *,
+        timeout_s: float,
+        is_gone: Callable[[], bool] | None = None,
     ) -> list[LifecycleRow]:
         """The event's lifecycle rows, once ``stage`` is among them, it can no longer come, or time is up; at once when
-        too many wait."""
+        too many wait, and soon after ``is_gone`` says that nobody needs them any more."""
         with self.place() as held:
-            return self._waited(tenant_id, event_id, stage, time.monotonic() + timeout_s * held)
+            until = time.monotonic() + timeout_s * held
+            while True:
+                part = until if is_gone is None else min(until, time.monotonic() + _GONE_S)
+                rows = self._waited(tenant_id, event_id, stage, part)
+                if time.monotonic() < part or part == until or (is_gone is not None and is_gone()):
+                    return rows
 
     def _waited(self, tenant_id: str, event_id: str, stage: Stage, until: float) -> list[LifecycleRow]:
         with self._condition:

@@ -30,6 +30,7 @@ from lamina.http.relay.results import (
     LimitHelp,
     LimitIndex,
     Manifest,
+    McpDescriptor,
     OnboardingIndex,
     OnboardingSection,
     OperationHelp,
@@ -40,7 +41,7 @@ from lamina.http.routes import Route
 from lamina.kernel.operations import Answer, Call, Effect, Operation, Tier
 from lamina.kernel.wire import Request, Result
 
-__all__ = ["Bridge", "bridge_operations", "bridge_rows"]
+__all__ = ["Bridge", "Described", "bridge_operations", "bridge_rows"]
 
 _ID_SHOWN_MAX = 64
 _PARAMETER = re.compile(r"/{([a-z_]+)(?::path)?}$")
@@ -106,6 +107,12 @@ _PAGES = (
         Workflows,
         "Tools in the order in which they are used together.",
     ),
+    _Page(
+        "relay_mcp_descriptor",
+        "/.well-known/mcp.json",
+        McpDescriptor,
+        "Where and how MCP is served, for who looks before the first request.",
+    ),
     _Page("relay_help", HELP_PATH, HelpIndex, "The ids of everything that the help explains."),
     _Page("relay_help_tool", f"{HELP_PATH}/tools/{{name}}", OperationHelp, "How to use a tool.", AskedByName),
     _Page(
@@ -146,6 +153,14 @@ _PAGES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the door says of itself: its rows, and every page by its path."""
+
+    served: Served
+    pages: Mapping[str, Any]  # Any: JSON
+
+
 class Bridge:
     """The pages. It is told the door's rows once, before the first call."""
 
@@ -153,12 +168,14 @@ class Bridge:
         self._limits = limits
         self._pages: dict[str, bytes] = {}
 
-    def describe(self, rows: Sequence[Route], sections: Collection[str] = ()) -> None:
-        """Make every page from all rows of the Relay door, those of the bridge among them.
+    def describe(
+        self, rows: Sequence[Route], sections: Collection[str] = (), protocols: Collection[str] = ()
+    ) -> Described:
+        """Make every page from all rows of the Relay door, those of the bridge among them, and give them back.
 
-        ``sections`` are those of ``Served``: ``continuity.read:graph_summary`` where the startup view has a graph.
+        ``sections`` and ``protocols`` are those of ``Served``: ``continuity.read:graph_summary`` where the startup view has a graph.
         """
-        served = Served(rows, sections)
+        served = Served(rows, sections, protocols)
         pages: dict[str, Any] = {
             "/capabilities": {"features": served.features()},
             "/v1/capabilities": served.capabilities(),
@@ -167,8 +184,10 @@ class Bridge:
             "/v1/discovery/tools": served.tool_page(),
             "/v1/discovery/workflows": _workflow_page(served),
         }
+        pages["/.well-known/mcp.json"] = served.descriptor()
         pages |= help_pages(served, self._limits)
         self._pages = {path: to_json(page) for path, page in pages.items()}
+        return Described(served, pages)
 
     def page(self, path: str, request: Asked, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
         """The page of a path without parameters."""

@@ -21,9 +21,12 @@ from lamina.http.relay.contract import (
     ENTRYPOINTS,
     FEATURES,
     FIRST_CALLS,
+    HELP_METHODS,
     HELP_PATH,
     LOCAL_ONLY,
     MCP_ENDPOINT,
+    MCP_METHODS,
+    MCP_TRANSPORT,
     MCP_VERSION,
     MCP_VERSIONS,
     NO_TOOLS,
@@ -59,11 +62,15 @@ class _Described:
 class Served:
     """The Relay door's rows, and what they amount to.
 
-    ``sections`` names the parts of answers that no row can tell of, since the wiring adds them, as ``tool:field``.
+    ``sections`` names the parts of answers that no row can tell of, since the wiring adds them, as ``tool:field``; ``protocols``
+    the verbs and paths at which another protocol is served, which are no rows either.
     """
 
-    def __init__(self, rows: Iterable[Route], sections: Collection[str] = ()) -> None:
+    def __init__(
+        self, rows: Iterable[Route], sections: Collection[str] = (), protocols: Collection[str] = ()
+    ) -> None:
         self._sections = frozenset(sections)
+        self._protocols = tuple(protocols)
         described = [_described(row) for row in rows]
         place = {line: number for number, line in enumerate(TOOLS)}
         self._by_line = {each.line: each for each in described}
@@ -73,8 +80,8 @@ class Served:
         assert len(self._by_tool) == len(tools), "two rows have the same tool name"
 
     def has(self, line: str) -> bool:
-        """Whether there is a row with this verb and path."""
-        return line in self._by_line
+        """Whether this verb and path is served."""
+        return line in self._by_line or line in self._protocols
 
     def has_tool(self, name: str) -> bool:
         """Whether a tool of this name is there."""
@@ -88,6 +95,10 @@ class Served:
     def line_of(self, tool: str) -> str:
         """The verb and path of a tool."""
         return self._by_tool[tool].line
+
+    def route_of(self, tool: str) -> Route:
+        """The row of a tool."""
+        return self._by_tool[tool].route
 
     def reads(self, tool: str) -> bool:
         """Whether the tool leaves the store as it is."""
@@ -126,6 +137,23 @@ class Served:
         }
         return {"version": "1", "features": listed}
 
+    def descriptor(self) -> dict[str, Any]:
+        """``GET /.well-known/mcp.json`` (seed 004)."""
+        path = MCP_ENDPOINT.partition(" ")[2]
+        return {
+            "ok": True,
+            "protocol": "jsonrpc-2.0",
+            "transport": MCP_TRANSPORT,
+            "endpoint": path,
+            "contract_version": CONTRACT_VERSION,
+            "mcp_protocol_version": MCP_VERSION,
+            "supported_mcp_protocol_versions": list(MCP_VERSIONS),
+            "supplemental": True,
+            "get_endpoint": {"path": path, "status": 405, "allow": "POST"},
+            "methods": [*MCP_METHODS, *HELP_METHODS.values()],
+            "auth": {"type": "bearer", "header": "Authorization"},
+        }
+
     def workflows(self) -> list[dict[str, Any]]:
         """The workflows all of whose tools are there."""
         return [
@@ -148,7 +176,8 @@ class Served:
                 line: _endpoint(each)
                 for line, each in self._by_line.items()
                 if not line.partition(" ")[2].startswith(HELP_PATH)
-            },
+            }
+            | {line: _posture(line) for line in self._protocols},
         }
 
     def discovery(self) -> dict[str, Any]:
@@ -184,7 +213,7 @@ class Served:
 
     def _has_part(self, need: str) -> bool:
         if need.startswith("/"):
-            return any(line.partition(" ")[2] == need for line in self._by_line)
+            return any(line.partition(" ")[2] == need for line in (*self._by_line, *self._protocols))
         name, _, wanted = need.partition(":")
         if name not in self._by_tool:
             return False
@@ -229,6 +258,19 @@ def _endpoint(described: _Described) -> dict[str, Any]:
     return {"scope": ", ".join(wanted) or None}
 
 
+def _posture(line: str) -> dict[str, Any]:
+    """The entry of an endpoint of MCP in the manifest."""
+    if line != MCP_ENDPOINT:
+        return {"scope": None, "status": 405, "allow": MCP_ENDPOINT.partition(" ")[0], "posture": "deferred"}
+    return {
+        "scope": None,
+        "transport": MCP_TRANSPORT,
+        "mcp_protocol_version": MCP_VERSION,
+        "supported_mcp_protocol_versions": list(MCP_VERSIONS),
+        "posture": "tools-first",
+    }
+
+
 def _protocol() -> dict[str, Any]:
     return {"name": "cognirelay-http", "style": f"mcp-{MCP_VERSION}", "version": CONTRACT_VERSION}
 
@@ -236,7 +278,7 @@ def _protocol() -> dict[str, Any]:
 def _transport() -> dict[str, Any]:
     path = MCP_ENDPOINT.partition(" ")[2]
     return {
-        "transport": "streamable-http",
+        "transport": MCP_TRANSPORT,
         "mcp_protocol_version": MCP_VERSION,
         "supported_mcp_protocol_versions": list(MCP_VERSIONS),
         "post_endpoint": path,
@@ -255,6 +297,10 @@ def _arguments(route: Route) -> dict[str, Any]:
         properties |= body.get("properties", {})
         required = [name for name in required if name != route.body_field] + body.get("required", [])
     rest = {name: value for name, value in schema.items() if name not in ("title", "properties", "required")}
+    if not route.has_body:
+        rest["additionalProperties"] = (
+            False  # over HTTP a page may ignore what is sent along; a tool names what it takes
+        )
     return rest | {"properties": properties} | ({"required": required} if required else {})
 
 

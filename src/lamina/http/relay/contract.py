@@ -20,6 +20,9 @@ __all__ = [
     "HELP_PATH",
     "LOCAL_ONLY",
     "MCP_ENDPOINT",
+    "MCP_LINES",
+    "MCP_METHODS",
+    "MCP_TRANSPORT",
     "MCP_VERSION",
     "MCP_VERSIONS",
     "NO_TOOLS",
@@ -34,7 +37,12 @@ __all__ = [
 CONTRACT_VERSION: Final = "2026-02-25"
 MCP_VERSION: Final = "2025-11-25"
 MCP_VERSIONS: Final = ("2025-06-18", "2025-11-25")
+MCP_TRANSPORT: Final = "streamable-http"
 MCP_ENDPOINT: Final = "POST /v1/mcp"
+MCP_LINES: Final = ("GET /v1/mcp", MCP_ENDPOINT)
+"""Where the contract's own MCP is served; the first is only ever refused."""
+MCP_METHODS: Final = ("initialize", "notifications/initialized", "ping", "tools/list", "tools/call")
+"""The methods of the protocol; those of the help come after them."""
 HELP_PATH: Final = "/v1/help"
 
 NO_TOOLS: Final = (HELP_PATH, "/v1/mcp", "/.well-known")

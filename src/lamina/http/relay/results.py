@@ -17,6 +17,7 @@ __all__ = [
     "LimitHelp",
     "LimitIndex",
     "Manifest",
+    "McpDescriptor",
     "OnboardingIndex",
     "OnboardingSection",
     "OperationHelp",
@@ -45,9 +46,15 @@ class Capabilities(Result):
 
 
 class Endpoint(Result):
-    """``scope`` is what a token needs; null where none is needed."""
+    """``scope`` is what a token needs; null where none is needed. The rest says how MCP is served, of its endpoints alone."""
 
     scope: str | None
+    status: int | None = None
+    allow: str | None = None
+    transport: str | None = None
+    mcp_protocol_version: str | None = None
+    supported_mcp_protocol_versions: list[str] | None = None
+    posture: str | None = None
 
 
 class Manifest(Result):
@@ -68,6 +75,30 @@ class Discovery(Result):
     entrypoints: dict[str, str]
     agent_guidance: dict[str, Any]
     counts: dict[str, int]
+
+
+class RefusedEndpoint(Result):
+    """An endpoint that answers with a status, and the verb that it allows."""
+
+    path: str
+    status: int
+    allow: str
+
+
+class McpDescriptor(Result):
+    """Where and how MCP is served. ``supplemental`` says that clients need not read it."""
+
+    ok: bool
+    protocol: str
+    transport: str
+    endpoint: str
+    contract_version: str
+    mcp_protocol_version: str
+    supported_mcp_protocol_versions: list[str]
+    supplemental: bool
+    get_endpoint: RefusedEndpoint
+    methods: list[str]
+    auth: dict[str, str]
 
 
 class ToolDescription(Result):
