@@ -198,6 +198,10 @@ def diff(
     to_version: Annotated[
         int | None, typer.Option("--to", help="The newer version; the newest by default.")
     ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(help="In place of versions: what came since then, a day or RFC 3339 with a zone."),
+    ] = None,
     actor: Actor = None,
     url: Url = DEFAULT_URL,
     as_json: AsJson = False,
@@ -205,7 +209,7 @@ def diff(
     """Show what changed in a capsule from one version to another, field by field."""
     from lamina.cli import show, show_capsule
 
-    asked = {"from_version": from_version, "to_version": to_version}
+    asked = {"from_version": from_version, "to_version": to_version, "since": since}
     body = _subject(kind, subject_id) | {name: value for name, value in asked.items() if value is not None}
     said = _asked(url, actor, "diff", body)
     return show.json(said) if as_json else show_capsule.differences(said.model_dump())
