@@ -83,13 +83,10 @@ class History:
     def _standing(self, tenant_id: str, subject: Subject, at: Instant) -> DocumentVersion | None:
         """The newest step that was there at an instant, or the oldest of those that are looked at; None where there was none yet."""
         steps = islice(self._steps(tenant_id, subject), limits.CAPSULE_STEPS_BACK_MAX)
-        oldest: DocumentVersion | None = None
-        count = 0
-        for count, step in enumerate(steps, 1):
-            if step.commit.committed_at <= at:
+        for place, step in enumerate(steps, 1):
+            if step.commit.committed_at <= at or place == limits.CAPSULE_STEPS_BACK_MAX:
                 return step
-            oldest = step
-        return oldest if count == limits.CAPSULE_STEPS_BACK_MAX else None
+        return None
 
     def _authors(
         self, tenant_id: str, subject: Subject, before: DocumentVersion | None, after: DocumentVersion
