@@ -24,7 +24,8 @@ class WatchedDocuments:
     """The documents of a store in memory, with every write noted. ``before_write`` lets somebody else in between."""
 
     def __init__(self) -> None:
-        self._inner = MemoryStore(clock=ManualClock(NOW)).documents
+        self.clock = ManualClock(NOW)
+        self._inner = MemoryStore(clock=self.clock).documents
         self.writes: list[Write] = []
         self.before_write: Callable[[], None] = lambda: None
         self.read_many = self._inner.read_many

@@ -275,6 +275,7 @@ DOCUMENTS_PAGE: Final = 1000
 DOCUMENTS_READ_MAX: Final = 200
 DOCUMENT_TRIES_MAX: Final = 16  # as many writers of one capsule at once get through
 CAPSULE_VERSIONS_MAX: Final = 100  # of one page of a capsule's history
+CAPSULE_STEPS_BACK_MAX: Final = 1000  # that a comparison since an instant walks, each a document that is read; then the oldest of them is the older version
 CAPSULE_CLOCK_SKEW_S: Final = 300  # a date further ahead does not keep later writes out
 UNKNOWN_FIELDS_NAMED_MAX: Final = 16  # in the warnings of one write; the rest is counted
 UNKNOWN_FIELD_LENGTH_MAX: Final = 128

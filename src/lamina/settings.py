@@ -17,7 +17,14 @@ from lamina.kernel.scopes import LOCAL_ACTOR
 __all__ = ["PRESETS", "Settings", "load_settings", "load_token"]
 
 _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
-_ELSEWHERE = ("LAMINA_URL", "LAMINA_SCOPE", "LAMINA_AGENT", "LAMINA_AUTH_FOLDER")
+_ELSEWHERE = (
+    "LAMINA_URL",
+    "LAMINA_SCOPE",
+    "LAMINA_AGENT",
+    "LAMINA_AUTH_FOLDER",
+    "LAMINA_SUBJECT",
+    "LAMINA_HOOKS",
+)
 """Names that somebody else reads: the commands that speak to a server, and lamina-auth."""
 
 PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")

@@ -566,3 +566,40 @@ def test_a_patch_that_appends_leaves_its_time_to_the_server(
     more = ["--remove", "continuity.open_loops=a", "--expected-sha256", "c" * 64]
     assert run("patch", "thread", "launch", *more).exit_code == 0
     assert (server.body["expected_sha256"], "updated_at" in server.body) == ("c" * 64, True)
+
+
+# ---- the subject of a folder
+
+
+@pytest.fixture(name="project")
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".lamina.toml").write_text('subject = "task:checkout"\n')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["read", "startup", "history", "diff"])
+def test_without_a_subject_that_of_the_folder_is_meant(
+    project: Path, server: Recorded, command: str, run: Callable[..., Result]
+) -> None:
+    server.status, server.answer = 404, {"error_code": "CAPSULE_NOT_FOUND", "detail": "none"}
+    run(command)
+    assert (server.body["subject_kind"], server.body["subject_id"]) == ("task", "checkout")
+
+
+def test_half_a_subject_is_none(project: Path, server: Recorded, run: Callable[..., Result]) -> None:
+    assert "a subject is a kind and an id" in run("read", "thread").stderr
+    assert server.asked == []
+
+
+def test_an_upsert_fills_in_the_times_and_the_subject(
+    project: Path, server: Recorded, run: Callable[..., Result]
+) -> None:
+    capsule = {name: value for name, value in body().items() if name not in ("updated_at", "verified_at")}
+    del capsule["subject_kind"], capsule["subject_id"]
+    (project / "c.json").write_text(json.dumps(capsule))
+    run("upsert", "c.json")
+    stored_as = server.body["capsule"]
+    assert (stored_as["subject_kind"], stored_as["subject_id"]) == ("task", "checkout")
+    assert stored_as["updated_at"] == stored_as["verified_at"] > "2026-01-01T00:00:00Z"
+    assert "subject_id" not in capsule

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from capsules import body, later, signal
 from lamina.errors import Forbidden, Malformed, NotFound
 from lamina.kernel.relay import RelayGrant, RelayRight
+from lamina.kernel.time import SECOND_US
 from shelves import EVERYWHERE, Continuity
 
 ACTIVE = "memory/continuity/thread-launch.json"
@@ -31,7 +32,7 @@ def _append(continuity: Continuity, second: int, loop: str) -> None:
     continuity("patch", **ABOUT, updated_at=later(second), operations=[operation])
 
 
-def _diff(continuity: Continuity, **asked: int) -> dict[str, Any]:
+def _diff(continuity: Continuity, **asked: Any) -> dict[str, Any]:
     return continuity("diff", **ABOUT, **asked)
 
 
@@ -206,3 +207,20 @@ def test_a_version_that_is_no_capsule_says_so(continuity: Continuity) -> None:
     with pytest.raises(Malformed, match="invalid"):
         _diff(continuity)
     assert _diff(continuity, from_version=1, to_version=2)["changed_fields"]
+
+
+def test_a_diff_since_an_instant_is_against_what_stood_then(continuity: Continuity) -> None:
+    stood_at = continuity("history", **ABOUT)["versions"][0]["committed_at"]
+    assert _diff(continuity, since=stood_at)["identical"]
+    continuity.documents.clock.at += 3600 * SECOND_US
+    _append(continuity, 3601, "write")
+    continuity.documents.clock.at += 3600 * SECOND_US
+    _append(continuity, 7201, "ask Kim")
+    found = _diff(continuity, since=stood_at)
+    assert (found["from_version"]["version"], found["to_version"]["version"]) == (2, 4)
+    (change,) = (each for each in found["changes"] if each["field"] == "continuity.open_loops")
+    assert [each for each in change["new"] if each not in change["old"]] == ["write", "ask Kim"]
+    assert found["written_by"] == ["agent:kim"]
+    assert _diff(continuity, since="2026-01-01")["from_version"] is None
+    with pytest.raises(ValidationError, match="leave out the versions"):
+        _diff(continuity, since=stood_at, from_version=1)

@@ -8,7 +8,7 @@ import string
 import pytest
 
 from attacks import attacks
-from lamina.language.secret_formats import FORMATS, passes_luhn, secret_kinds
+from lamina.language.secret_formats import FORMATS, masked, passes_luhn, secret_kinds
 
 KINDS = [each.kind for each in FORMATS]
 
@@ -18,6 +18,17 @@ def test_secrets_of_the_suite_are_found(half: str) -> None:
     suite = [attack for attack in attacks("secrets") if attack.half == half]
     missed = [attack.name for attack in suite if not secret_kinds(attack.text)]
     assert len(missed) <= len(suite) // 16, missed
+
+
+def test_a_masked_text_holds_no_secret_and_keeps_the_rest() -> None:
+    for attack in attacks("secrets"):
+        assert secret_kinds(masked(attack.text)) == (), attack.name
+    keyed = "Use DEPLOY_TOKEN=kX9vQ2mZ7pL4tR8w and ghp_" + "a1B2c3D4e5F6" * 3 + " for the build."
+    assert (
+        masked(keyed)
+        == "Use DEPLOY_TOKEN=<redacted:labelled_secret> and <redacted:github_token> for the build."
+    )
+    assert masked("Nothing to see in build 4711.") == "Nothing to see in build 4711."
 
 
 def test_the_same_text_with_a_placeholder_holds_none() -> None:

@@ -25,6 +25,11 @@ capsule_commands = typer.Typer(
 
 _Kind = Annotated[str, typer.Argument(help="user, peer, thread or task.")]
 _Id = Annotated[str, typer.Argument(help="The subject's id.")]
+_OwnKind = Annotated[
+    str | None,
+    typer.Argument(help="user, peer, thread or task. Without kind and id, the subject of this folder."),
+]
+_OwnId = Annotated[str | None, typer.Argument(help="The subject's id.")]
 _File = Annotated[str, typer.Argument(help="A file with the JSON, or - to read it from standard input.")]
 _Reason = Annotated[str, typer.Option(help="Why, for whoever looks for it later: 3 to 240 characters.")]
 _Expected = Annotated[
@@ -38,8 +43,8 @@ _Message = Annotated[str | None, typer.Option("--message", help="The subject lin
 
 @capsule_commands.command()
 def read(
-    kind: _Kind,
-    subject_id: _Id,
+    kind: _OwnKind = None,
+    subject_id: _OwnId = None,
     fallback: Annotated[
         bool, typer.Option("--fallback", help="Take an older copy where the capsule is missing.")
     ] = False,
@@ -50,14 +55,14 @@ def read(
     """Show a capsule, and what can be said of it."""
     from lamina.cli import show, show_capsule
 
-    said = _asked(url, actor, "read", {**_subject(kind, subject_id), "allow_fallback": fallback})
+    said = _asked(url, actor, "read", {**_own_subject(kind, subject_id), "allow_fallback": fallback})
     return show.json(said) if as_json else show_capsule.capsule(said.model_dump())
 
 
 @capsule_commands.command()
 def startup(
-    kind: _Kind,
-    subject_id: _Id,
+    kind: _OwnKind = None,
+    subject_id: _OwnId = None,
     max_tokens: Annotated[
         int | None,
         typer.Option(min=1, help="How long the page may be; the least salient items are left out first."),
@@ -69,7 +74,7 @@ def startup(
     """Show what a new session needs first: how far it can be trusted, where it stands, what is open."""
     from lamina.cli import show, show_capsule
 
-    body = {**_subject(kind, subject_id), "view": "startup", "allow_fallback": True}
+    body = {**_own_subject(kind, subject_id), "view": "startup", "allow_fallback": True}
     said = _asked(url, actor, "read", body)
     return show.json(said) if as_json else show_capsule.startup(said.model_dump(), max_tokens)
 
@@ -102,8 +107,8 @@ def upsert(
 
 @capsule_commands.command()
 def patch(
-    kind: _Kind,
-    subject_id: _Id,
+    kind: _OwnKind = None,
+    subject_id: _OwnId = None,
     append: Annotated[
         list[str] | None,
         typer.Option(help='TARGET=VALUE, such as "continuity.open_loops=Who signs"; may be given again.'),
@@ -126,7 +131,7 @@ def patch(
     from lamina.cli import show, show_capsule
 
     body = {
-        **_subject(kind, subject_id),
+        **_own_subject(kind, subject_id),
         "operations": [*_removals(remove or []), *_additions(append or [])],
     }
     if at or remove:
@@ -171,8 +176,8 @@ def list_(
 
 @capsule_commands.command()
 def history(
-    kind: _Kind,
-    subject_id: _Id,
+    kind: _OwnKind = None,
+    subject_id: _OwnId = None,
     limit: Annotated[int, typer.Option(help="How many at most, 1 to 100.")] = 20,
     before: Annotated[int | None, typer.Option(help="Only versions below this one.")] = None,
     actor: Actor = None,
@@ -182,7 +187,7 @@ def history(
     """List a capsule's versions, newest first: who wrote which when, and in which commit."""
     from lamina.cli import show, show_capsule
 
-    body = {**_subject(kind, subject_id), "limit": limit}
+    body = {**_own_subject(kind, subject_id), "limit": limit}
     body |= {} if before is None else {"before": before}
     said = _asked(url, actor, "history", body)
     return show.json(said) if as_json else show_capsule.versions(said.model_dump())
@@ -190,13 +195,17 @@ def history(
 
 @capsule_commands.command()
 def diff(
-    kind: _Kind,
-    subject_id: _Id,
+    kind: _OwnKind = None,
+    subject_id: _OwnId = None,
     from_version: Annotated[
         int | None, typer.Option("--from", help="The older version; the one before the newer by default.")
     ] = None,
     to_version: Annotated[
         int | None, typer.Option("--to", help="The newer version; the newest by default.")
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(help="In place of versions: what came since then, a day or RFC 3339 with a zone."),
     ] = None,
     actor: Actor = None,
     url: Url = DEFAULT_URL,
@@ -205,8 +214,10 @@ def diff(
     """Show what changed in a capsule from one version to another, field by field."""
     from lamina.cli import show, show_capsule
 
-    asked = {"from_version": from_version, "to_version": to_version}
-    body = _subject(kind, subject_id) | {name: value for name, value in asked.items() if value is not None}
+    asked = {"from_version": from_version, "to_version": to_version, "since": since}
+    body = _own_subject(kind, subject_id) | {
+        name: value for name, value in asked.items() if value is not None
+    }
     said = _asked(url, actor, "diff", body)
     return show.json(said) if as_json else show_capsule.differences(said.model_dump())
 
@@ -267,13 +278,33 @@ def _subject(kind: str, subject_id: str) -> dict[str, Any]:
     return {"subject_kind": kind, "subject_id": subject_id}
 
 
+def _own_subject(kind: str | None, subject_id: str | None) -> dict[str, Any]:
+    """The subject that was named, or that of the folder, as the hooks of coding agents have it."""
+    if kind is not None and subject_id is not None:
+        return _subject(kind, subject_id)
+    if kind is not None:
+        raise Invalid(
+            "INVALID_REQUEST", "a subject is a kind and an id", hint="for instance: thread release-plan"
+        )
+    from lamina.cli.folder import choices_here
+
+    line = choices_here().line
+    return _subject(line.kind, line.id)
+
+
 def _upserting(given: dict[str, Any]) -> dict[str, Any]:
-    """The request that a file stands for: a capsule, a request, or the answer of a reading with its hash."""
+    """The request that a file stands for: a capsule, a request, or the answer of a reading with its hash.
+
+    A capsule alone gets the subject of the folder and the time, where it has none.
+    """
     capsule = given.get("capsule", given)
+    if "capsule" not in given:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        named = given if {"subject_kind", "subject_id"} & given.keys() else _own_subject(None, None)
+        subject = {name: named[name] for name in ("subject_kind", "subject_id") if name in named}
+        return subject | {"capsule": subject | {"updated_at": now, "verified_at": now} | given}
     named = capsule if isinstance(capsule, dict) else {}
     subject = {name: named[name] for name in ("subject_kind", "subject_id") if name in named}
-    if "capsule" not in given:
-        return subject | {"capsule": given}
     if "source_state" not in given:
         return given
     read = given.get("capsule_sha256")

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import socket
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
 from lamina.errors import Unavailable
+from lamina.kernel.folder_socket import socket_path
 
 __all__ = ["answers", "bound", "lock_of", "socket_path"]
 
-_SOCKET, _LOCK = "lamina.sock", "server.lock"
-_PATH_BYTES_MAX: Final = 100
-"""What an address of a socket holds, on every system: 104 bytes with its end."""
+_LOCK: Final = "server.lock"
 _CONNECT_S: Final = 1.0
-
-
-def socket_path(folder: Path) -> Path:
-    """Where the socket of a folder is: in it, or where its path would be too long in a folder of the user's own beside other temporary files."""
-    inside = folder.resolve() / _SOCKET
-    if len(os.fsencode(inside)) <= _PATH_BYTES_MAX:
-        return inside
-    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:24]
-    return Path(tempfile.gettempdir()) / f"lamina-{os.getuid()}" / f"{name}.sock"
 
 
 def lock_of(folder: Path) -> IO[str] | None:

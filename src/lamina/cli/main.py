@@ -19,6 +19,7 @@ from lamina.cli.capsule import capsule_commands
 from lamina.cli.definitions import phrase_commands, vocabulary_commands
 from lamina.cli.entities import add_entity_commands
 from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
+from lamina.cli.hook import hook
 from lamina.cli.mcp import mcp_commands
 from lamina.cli.memory import add_memory_commands
 from lamina.cli.options import DEFAULT_URL, AsJson, Data, chosen_settings, setting_default
@@ -183,6 +184,7 @@ def doctor(
         raise typer.Exit(6)
 
 
+app.command()(hook)
 add_memory_commands(app)
 add_entity_commands(app)
 

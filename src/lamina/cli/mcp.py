@@ -38,7 +38,7 @@ def mcp(
         str | None,
         typer.Option(
             envvar="LAMINA_SCOPE",
-            help="Whose memory is meant where a tool names none. By default the actor's own.",
+            help="Whose memory is meant where a tool names none. By default the scope of .lamina.toml, or the actor's own.",
         ),
     ] = None,
     agent: Annotated[
@@ -59,11 +59,12 @@ def mcp(
     for each in groups:
         if each not in GROUPS:
             raise Invalid("INVALID_REQUEST", f"--tools {each!r} is no group; groups: {', '.join(GROUPS)}")
+    from lamina.cli.folder import choices_here
     from lamina.cli.links import FolderLink, RemoteLink
     from lamina.settings import load_token
 
     token = load_token(os.environ)
-    told = {"x-cortex-actor": actor, "x-lamina-scope": scope, "x-lamina-agent": agent}
+    told = {"x-cortex-actor": actor, "x-lamina-scope": scope or choices_here().scope, "x-lamina-agent": agent}
     headers = {name: value for name, value in told.items() if value}
     headers |= {"authorization": f"Bearer {token}"} if token else {}
     if url is not None:

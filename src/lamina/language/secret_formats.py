@@ -3,6 +3,8 @@
 A format is where a secret begins by its own form: a prefix that its maker publishes, the armour of a private key, the word before
 the value, the check digit of a card. What stands there is a secret only where it looks drawn at random, so that "sk-your-key-here",
 ``AKIAIOSFODNN7EXAMPLE`` and ``password=changeme`` of a manual are none. Nothing here decodes, verifies or keeps a secret.
+
+It imports the standard library alone: the hooks of coding agents run a copy of it (``scripts/plugin``) before they send anything.
 """
 
 from __future__ import annotations
@@ -12,12 +14,13 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-__all__ = ["FORMATS", "SecretFormat", "passes_luhn", "secret_kinds"]
+__all__ = ["FORMATS", "SecretFormat", "masked", "passes_luhn", "secret_kinds"]
 
 
 class SecretFormat(NamedTuple):
     """How secrets of a kind are written. ``hints`` are lower-case words one of which is in every text that has any, ``pattern`` has
-    the drawn part as its group ``drawn``, which ``is_drawn`` judges; ``source`` says who publishes the format."""
+    the drawn part as its group ``drawn``, which ``is_drawn`` judges, and where more than that is to be masked it as ``whole``;
+    ``source`` says who publishes the format."""
 
     kind: str
     source: str
@@ -122,7 +125,7 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     ),
     SecretFormat(
         "aws_access_key", "AWS IAM User Guide, IAM identifiers: unique ID prefixes", ("akia", "asia", "abia", "acca"),
-        re.compile(rf"{_STARTS}(?:AKIA|ASIA|ABIA|ACCA)(?P<drawn>[A-Z2-7]{{16}})(?![A-Z0-9])"), _drawn_token,
+        re.compile(rf"{_STARTS}(?P<whole>(?:AKIA|ASIA|ABIA|ACCA)(?P<drawn>[A-Z2-7]{{16}}))(?![A-Z0-9])"), _drawn_token,
     ),
     _prefixed("github_token", "GitHub blog, Behind GitHub's new authentication token formats",
               *(f"{each} [{_ALNUM}]{{36,255}}" for each in ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")), f"github_pat_ [{_ALNUM}_]{{60,255}}"),
@@ -163,7 +166,7 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     ),
     SecretFormat(
         "signed_token", "RFC 7515, 7.1 (JWS compact); PASETO, versions v3 and v4", ("eyj", "v4.", "v3."),
-        re.compile(rf"{_STARTS}(?:eyJ[{_URL_SAFE}]{{8,}}\.eyJ[{_URL_SAFE}]{{8,}}\.|v[34]\.(?:local|public)\.)(?P<drawn>[{_URL_SAFE}]{{24,}})"), _drawn_token,
+        re.compile(rf"{_STARTS}(?P<whole>(?:eyJ[{_URL_SAFE}]{{8,}}\.eyJ[{_URL_SAFE}]{{8,}}\.|v[34]\.(?:local|public)\.)(?P<drawn>[{_URL_SAFE}]{{24,}}))"), _drawn_token,
     ),
     SecretFormat(
         "authorization", "RFC 6750, 2.1 (Bearer); RFC 7617 (Basic)", ("bearer", "basic"),
@@ -201,10 +204,26 @@ def secret_kinds(text: str) -> tuple[str, ...]:
     >>> secret_kinds("My card is 4539 1488 0343 6467."), secret_kinds("Order 4539 1488 0343 6468.")
     (('payment_card',), ())
     """
-    return () if _WORTH.search(text) is None else tuple(dict.fromkeys(_kinds(text)))
+    return tuple(dict.fromkeys(kind for _, kind in _places(text)))
 
 
-def _kinds(text: str) -> Iterator[str]:
+def masked(text: str) -> str:
+    """The text with every secret in it replaced by its kind, in a form that is none; the same text where it holds none.
+
+    >>> masked("My card is 4539 1488 0343 6467.")
+    'My card is <redacted:payment_card>.'
+    """
+    whole = text
+    for match, kind in sorted(_places(text), key=lambda place: place[0].start("drawn"), reverse=True):
+        start, end = match.span("whole" if "whole" in match.re.groupindex else "drawn")
+        whole = f"{whole[:start]}<redacted:{kind}>{whole[end:]}"
+    return whole
+
+
+def _places(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Where secrets stand, none inside another, and of which kind each is."""
+    if _WORTH.search(text) is None:
+        return
     lower = text.lower()
     taken: list[tuple[int, int]] = []
     for each in FORMATS:
@@ -217,4 +236,4 @@ def _kinds(text: str) -> Iterator[str]:
             ):
                 continue
             taken.append((start, end))
-            yield each.kind
+            yield match, each.kind

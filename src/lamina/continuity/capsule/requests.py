@@ -18,7 +18,7 @@ from lamina.continuity.capsule.shape import (
 )
 from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.capsule.unknown import Noting
-from lamina.kernel.wire import Text
+from lamina.kernel.wire import BoundText, Text
 
 __all__ = [
     "Archive",
@@ -191,10 +191,22 @@ class History(_AboutSubject):
 
 
 class Diff(_AboutSubject):
-    """Compare two versions of a capsule; the newest and the one before where nothing else is asked."""
+    """Compare two versions of a capsule; the newest and the one before where nothing else is asked.
+
+    ``since`` compares the newest with the one that stood then: all that others made of it in between.
+    """
 
     from_version: _Version | None = None
     to_version: _Version | None = None
+    since: BoundText | None = None
+
+    @model_validator(mode="after")
+    def _one_way_to_ask(self) -> Diff:
+        if self.since is not None and (self.from_version, self.to_version) != (None, None):
+            raise ValueError(
+                "since names the older version, and the newest is the other: leave out the versions"
+            )
+        return self
 
 
 class ListCapsules(Noting):

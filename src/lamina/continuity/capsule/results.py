@@ -186,13 +186,14 @@ class Differences(Result):
     """What two versions have different. ``from_version`` is null where nothing stood before.
 
     ``changed_fields`` are those that a comparison counts; ``uncompared_fields`` the others, such as preferences and
-    judgements. ``changes`` has both.
+    judgements. ``changes`` has both. ``written_by`` are the authors of what came after the older version, the first first.
     """
 
     ok: Literal[True] = True
     path: str
     from_version: CapsuleVersion | None
     to_version: CapsuleVersion
+    written_by: list[str]
     identical: bool
     changed_fields: list[str]
     uncompared_fields: list[str]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
+from lamina import limits
 from lamina.continuity.capsule import requests, results
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import Subject
@@ -14,7 +15,7 @@ from lamina.continuity.permission import READS, require
 from lamina.continuity.shelf.documents import Shelf, no_capsule
 from lamina.errors import Malformed, NotFound
 from lamina.kernel.operations import Answer, Call
-from lamina.kernel.time import rfc3339
+from lamina.kernel.time import Instant, rfc3339
 from lamina.store.ports.documents import ChangeKind, DocumentVersion
 
 __all__ = ["History"]
@@ -49,13 +50,16 @@ class History:
         )
 
     def diff(self, request: requests.Diff, call: Call) -> Answer:
-        """What changed from one version to another; by default the newest against the one before it."""
+        """What changed from one version to another; by default the newest against the one before it, or the one that stood ``since``."""
         subject, tenant_id = request.subject, call.principal.tenant_id
         require(call, READS, "read", subject.active_path)
         about = self._meant(tenant_id, subject)
         after = self._version(tenant_id, about, request.to_version)
+        before: DocumentVersion | None
         if request.from_version is not None:
-            before: DocumentVersion | None = self._version(tenant_id, about, request.from_version)
+            before = self._version(tenant_id, about, request.from_version)
+        elif request.since is not None:
+            before = self._standing(tenant_id, about, request.since)
         else:
             before = next(self._steps(tenant_id, about, after.version), None)
         old, new = (self._capsule(tenant_id, about, each) for each in (before, after))
@@ -65,6 +69,7 @@ class History:
                 path=subject.active_path,
                 from_version=None if before is None else _shown(before),
                 to_version=_shown(after),
+                written_by=self._authors(tenant_id, about, before, after),
                 identical=not changed and not others,
                 changed_fields=list(changed),
                 uncompared_fields=list(others),
@@ -74,6 +79,23 @@ class History:
                 ],
             )
         )
+
+    def _standing(self, tenant_id: str, subject: Subject, at: Instant) -> DocumentVersion | None:
+        """The newest step that was there at an instant, or the oldest of those that are looked at; None where there was none yet."""
+        steps = islice(self._steps(tenant_id, subject), limits.CAPSULE_STEPS_BACK_MAX)
+        for place, step in enumerate(steps, 1):
+            if step.commit.committed_at <= at or place == limits.CAPSULE_STEPS_BACK_MAX:
+                return step
+        return None
+
+    def _authors(
+        self, tenant_id: str, subject: Subject, before: DocumentVersion | None, after: DocumentVersion
+    ) -> list[str]:
+        """Who wrote what came behind ``before`` up to ``after``, each once."""
+        since = 0 if before is None else before.version
+        steps = islice(self._steps(tenant_id, subject, after.version + 1), limits.CAPSULE_STEPS_BACK_MAX)
+        later = [step.commit.author for step in takewhile(lambda step: step.version > since, steps)]
+        return list(dict.fromkeys(reversed(later)))
 
     def _meant(self, tenant_id: str, subject: Subject) -> Subject:
         """The subject by its very id where that has versions, else as a read finds it: by the normal form of the id."""

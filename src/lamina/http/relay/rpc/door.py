@@ -24,7 +24,7 @@ from lamina.http.errors import detail_response
 from lamina.http.inbound import inbound_of, log
 from lamina.http.relay.rpc.messages import FORBIDDEN, RpcError, read_message
 from lamina.http.relay.rpc.methods import RelayMethods
-from lamina.kernel.json_scan import JsonBounds
+from lamina.json_scan import JsonBounds
 
 __all__ = ["relay_mcp_door"]
 

@@ -1,0 +1,1 @@
+"""A part of Lamina, copied by scripts/plugin: what its hooks need, and nothing else."""

@@ -1,0 +1,222 @@
+"""What a hook asks of a server: a page, what was said since, what was recalled, and to keep what was said.
+
+Nothing leaves here unmasked: secrets go before a text is a question or a turn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from lamina.hooks.choices import Line
+from lamina.hooks.notes import Turn
+from lamina.hooks.wire import Away, Refused, Server
+from lamina.language.secret_formats import masked
+
+__all__ = ["CHECKPOINT", "Capsule", "Memory", "Recalled", "Said", "Written"]
+
+CHECKPOINT: Final = "lamina:checkpoint"
+"""The label of what hooks write down by themselves, beside that of the line of work."""
+_MCP_VERSION: Final = "2026-07-28"
+_META: Final = "io.modelcontextprotocol/"
+_RECALL_TOKENS: Final = 500
+_QUERY_LENGTH_MAX: Final = 2000
+_PROMPT_LENGTH_MAX: Final = 16_000
+_REPLY_LENGTH_MAX: Final = 4000
+"""Of what is kept of an answer: its beginning says what was done."""
+_SAID_MAX: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Capsule:
+    """The page of a line of work; ``written_at`` is empty where no capsule stands."""
+
+    page: str
+    written_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn as the log has it; ``role`` is user, assistant or, of what hooks wrote down, tool."""
+
+    role: str
+    text: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What somebody made of a capsule since an instant: by whom, and which items of which field came and went."""
+
+    authors: tuple[str, ...]
+    fields: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A block for a model, and the ids of what stands in it."""
+
+    block: str
+    ids: tuple[str, ...]
+
+
+class Memory:
+    """A server's memory of one line of work, as a host's session sees it."""
+
+    def __init__(
+        self, server: Server, line: Line, session: str, *, agent: str, scope: str | None, caller: str
+    ) -> None:
+        self._server, self._line, self._session, self._agent = server, line, session, agent
+        self._scope, self._caller = scope, caller
+
+    def capsule(self, tokens_max: int) -> Capsule:
+        """The start-up page of at most so many tokens; raises ``Away`` and ``Refused``."""
+        told = {**self._subject, "max_tokens": tokens_max}
+        said = self._tool("capsule_read", told)
+        whole = said["structuredContent"].get("capsule") or {}
+        return Capsule(said["content"][0]["text"], str(whole.get("updated_at") or ""))
+
+    def written_at(self) -> str:
+        """When the capsule was brought up to date last; empty where there is none. Raises ``Away`` and ``Refused``."""
+        try:
+            read = self._server.ask("POST", "/v1/continuity/read", self._subject)
+        except Refused as refused:
+            if refused.status == 404:
+                return ""
+            raise
+        return str((read.get("capsule") or {}).get("updated_at") or "")
+
+    def written_since(self, instant: str) -> Written | None:
+        """What changed in the capsule since; None where nothing did. Raises ``Away`` and ``Refused``."""
+        try:
+            said = self._server.ask("POST", "/v1/continuity/diff", {**self._subject, "since": instant})
+        except Refused as refused:
+            if refused.status == 404:
+                return None
+            raise
+        changes = [each for each in said["changes"] if each["field"].startswith("continuity.")]
+        if said["identical"] or not changes:
+            return None
+        return Written(tuple(said["written_by"]), tuple(_items(each) for each in changes))
+
+    def said_since(self, instant: str) -> list[Said]:
+        """What was said in this line of work since, oldest first; raises ``Away`` and ``Refused``."""
+        asked = {"scope": self.scope, "labels": self._line.label, "limit": str(_SAID_MAX)}
+        asked |= {"since": instant} if instant else {}
+        page = self._server.ask("GET", f"/v1/events?{urlencode(asked)}")
+        return [
+            Said(
+                str(each["content"].get("role") or ""),
+                str(each["content"]["text"]),
+                each["context"]["observed_at"],
+            )
+            for each in reversed(page["items"])
+            if not (each["excluded_from_recall"] or each["quarantined"]) and "text" in (each["content"] or {})
+        ]
+
+    def recalled(self, prompt: str, *, with_own: bool) -> Recalled | None:
+        """What memory has to say to a prompt where it is sure enough, else None; raises ``Away`` and ``Refused``.
+
+        What this session said stands before the model already: it counts ``with_own`` alone, behind a compaction.
+        """
+        out: list[dict[str, Any]] = [{"NOT": {"labels": CHECKPOINT}}]
+        out += [] if with_own else [{"NOT": {"session": self._session}}]
+        asked = {
+            "scope": self.scope,
+            "query": masked(prompt)[:_QUERY_LENGTH_MAX],
+            "budgets": {"max_tokens": _RECALL_TOKENS},
+            "filters": {"AND": out},
+        }
+        pack = self._server.ask("POST", "/v1/recall", asked)
+        block = str(pack.get("context_block") or "").strip()
+        if not block or not pack["abstain"]["answerable"]:
+            return None
+        return Recalled(block, tuple(sorted(set(pack["provenance"]["markers"].values()))))
+
+    def keep(self, turn: Turn, session: str, agent: str) -> None:
+        """Store a turn of a session, and its answer. What is sent twice is stored once. Raises ``Away`` and ``Refused``."""
+        self._store(turn.at, "user", turn.prompt[:_PROMPT_LENGTH_MAX], self.caller, session)
+        if turn.reply:
+            try:
+                self._store(turn.at, "assistant", turn.reply[:_REPLY_LENGTH_MAX], agent, session)
+            except Refused:
+                return  # who may speak for themselves alone keeps their own words
+
+    def keep_checkpoint(self, at: str, words: str) -> None:
+        """Write mechanical facts down: nothing is derived from them. Raises ``Away`` and ``Refused``."""
+        self._store(at, "tool", words[:_REPLY_LENGTH_MAX], self._agent, self._session, CHECKPOINT)
+
+    @property
+    def scope(self) -> str:
+        """Whose memory is meant: what was chosen, or the caller's own."""
+        return self._scope or self.caller
+
+    @property
+    def caller(self) -> str:
+        """Who calls, as the server says; raises ``Away`` and ``Refused``."""
+        if not self._caller:
+            self._caller = str(self._server.ask("GET", "/v1/auth/whoami")["caller"])
+        return self._caller
+
+    @property
+    def _subject(self) -> dict[str, str]:
+        return {"subject_kind": self._line.kind, "subject_id": self._line.id}
+
+    def _store(self, at: str, role: str, text: str, speaker: str, session: str, *labels: str) -> None:
+        text = masked(text)
+        key = hashlib.sha256("\n".join((session, at, role, text)).encode()).hexdigest()[:40]
+        envelope: dict[str, Any] = {
+            "scope": self.scope,
+            "modality": "conversation",
+            "content": {"kind": "message", "role": role, "text": text},
+            "context": {"observed_at": at, "labels": [self._line.label, *labels]},
+            "observed_actor": {"id": speaker, "session": session},
+            "idempotency_key": f"hook-{key}",
+        }
+        if labels:
+            envelope["directives"] = {"extract": [], "embed": "none"}
+        self._server.ask("POST", "/v1/experience", envelope)
+
+    def _tool(self, name: str, given: Mapping[str, Any]) -> Any:
+        meta = {
+            f"{_META}protocolVersion": _MCP_VERSION,
+            f"{_META}clientInfo": {"name": "lamina-hooks", "version": "1"},
+            f"{_META}clientCapabilities": {},
+        }
+        asked = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": name, "arguments": dict(given), "_meta": meta},
+        }
+        told = {"MCP-Protocol-Version": _MCP_VERSION, "Mcp-Method": "tools/call", "Mcp-Name": name}
+        result = self._server.ask("POST", "/mcp", asked, told).get("result")
+        if not isinstance(result, dict):
+            raise Away("no result")
+        if result.get("isError"):
+            said = result.get("structuredContent") or {}
+            raise Refused(400, str(said.get("error_code", "")), str(said.get("hint") or ""))
+        return result
+
+
+def _items(change: Mapping[str, Any]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    old, new = (_texts(change[name]) for name in ("old", "new"))
+    return (
+        str(change["field"]).removeprefix("continuity."),
+        tuple(each for each in old if each not in new),
+        tuple(each for each in new if each not in old),
+    )
+
+
+def _texts(value: Any) -> Sequence[str]:
+    if isinstance(value, str):
+        return [value] if value else []
+    if not isinstance(value, list):
+        return []
+    return [
+        each if isinstance(each, str) else str(each.get("decision") or each.get("summary") or "")
+        for each in value
+    ]
