@@ -21,7 +21,7 @@ environment() {
   directory=$1
   lock=requirements${2:+-$2}.txt
   # The path is part of the stamp because commands and editable installs do not survive a move.
-  stamp="$root $lock $(cat "$root/pyproject.toml" "$root/clients/python/pyproject.toml" "$root"/scripts/requirements*.txt | cksum)"
+  stamp="$root $lock $(cat "$root/pyproject.toml" "$root"/scripts/requirements*.txt | cksum)"
   if [ -x "$directory/bin/python" ] && [ "$(cat "$directory/stamp" 2>/dev/null)" = "$stamp" ]; then
     return
   fi
@@ -40,7 +40,7 @@ environment() {
     cd "$root"
     set -- "$@" install --quiet --disable-pip-version-check --no-input
     "$@" --require-hashes --requirement "scripts/$lock" &&
-      "$@" --no-deps --no-build-isolation --editable clients/python --editable .
+      "$@" --no-deps --no-build-isolation --editable .
   ) ||
     fail "Installing failed; the lines above say why. Lamina needs PyPI for this one step."
   echo "$stamp" >"$directory/stamp"
