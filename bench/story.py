@@ -131,7 +131,16 @@ def main() -> None:
         publish("story", headline, figures, {"machine": about, "sizes": {"tokens": TOKENS}})
 
 
-def _told_and_asked(folder: Path) -> Iterator[Verdict]:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The story until a question: where to ask, the store behind it, and the idempotency key of each event."""
+
+    web: TestClient
+    store: SqliteStore
+    key_of: dict[str, str]
+
+
+def told(folder: Path) -> Iterator[tuple[dict[str, Any], Told]]:
     """Every question at its day, when the turns until then are derived."""
     turns, questions = _lines("turns.jsonl"), _lines("questions.jsonl")
     clock = StoryClock()
@@ -154,15 +163,20 @@ def _told_and_asked(folder: Path) -> Iterator[Verdict]:
                 ]
                 clock.at = asked
             worker.drain()
-            body = {
-                "scope": SCOPE,
-                "query": question["question"],
-                "temporal": {"reference_date": question["asked_at"]},
-                "budgets": {"max_tokens": TOKENS},
-            }
-            yield _judged(question, _post(web, "/v1/recall", body), key_of)
+            yield question, Told(web, store, key_of)
     finally:
         server.close()
+
+
+def _told_and_asked(folder: Path) -> Iterator[Verdict]:
+    for question, at in told(folder):
+        body = {
+            "scope": SCOPE,
+            "query": question["question"],
+            "temporal": {"reference_date": question["asked_at"]},
+            "budgets": {"max_tokens": TOKENS},
+        }
+        yield _judged(question, _post(at.web, "/v1/recall", body), at.key_of)
 
 
 def _judged(question: dict[str, Any], pack: dict[str, Any], key_of: dict[str, str]) -> Verdict:

@@ -130,3 +130,13 @@ def test_an_event_that_may_have_changed_points_at_the_later_line() -> None:
     assert "- older (may have changed: [2]) [1]\n- later [2]" in block
     alone = compose({Layer.EVENTS: [marked]}, SHAPE, 100)
     assert "- older [1]" in render_block(alone, "inline_with_markers").text
+
+
+def test_the_turn_by_which_a_better_one_may_have_changed_comes_with_it() -> None:
+    """It would not have fitted by its own score; the older is not shown without it."""
+    best, second, last = said(40, 40, 40)
+    marked = replace(best, changed=MayHaveChanged(last.id, 1))
+    lines = compose({Layer.EVENTS: [marked, second, last]}, SHAPE, 90)
+    assert {item.id for item in lines[Layer.EVENTS]} == {best.id, last.id}
+    (older,) = (item for item in lines[Layer.EVENTS] if item.id == best.id)
+    assert older.changed is not None

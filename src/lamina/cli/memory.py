@@ -31,6 +31,7 @@ def add_memory_commands(app: typer.Typer) -> None:
     app.command()(cancel)
     app.command()(correct)
     app.command()(retract)
+    app.command()(feedback)
     app.command()(demo)
 
 
@@ -348,6 +349,28 @@ def _show_correction(found: CorrectionCaptured, done: str, *, as_json: bool) -> 
         return show.json(found)
     typer.echo(f"{found.fact_id} is {done} by {found.event_id}")
     return typer.echo(found.note)
+
+
+def feedback(
+    target_id: Annotated[str, typer.Argument(help="The fact or belief, fact_… or belief_….")],
+    verdict: Annotated[str, typer.Argument(help="confirm, deny, outdated or irrelevant.")],
+    note: Annotated[str | None, typer.Option(help="Why, in words.")] = None,
+    wait: Annotated[str | None, typer.Option(help="Wait until it is indexed or consolidated.")] = None,
+    scope: Scope = None,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Judge a fact or a belief of a scope. The verdict is an event: cancelling it takes it back."""
+    from lamina.cli import show
+    from lamina.cli.remote import connected
+    from lamina.kernel.feedback import VERDICTS, Verdict
+
+    if verdict not in VERDICTS:
+        raise Invalid("INVALID_REQUEST", f"VERDICT {verdict!r} is not one of {', '.join(VERDICTS)}")
+    with connected(url, actor, scope) as client:
+        stored = client.feedback(target_id, cast("Verdict", verdict), note, wait=show.stage(wait))
+    return show.json(stored) if as_json else typer.echo(f"{target_id} is judged by {stored.event_id}")
 
 
 def demo(

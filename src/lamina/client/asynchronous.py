@@ -31,6 +31,7 @@ from lamina.client.options import (
     BulkOptions,
     Conversation,
     ExperienceOptions,
+    FeedbackOptions,
     LifecycleFilters,
     RecallOptions,
     Stage,
@@ -41,6 +42,7 @@ from lamina.client.results import Chunk, LifecycleEvent, Said, Stored, StoredBat
 from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, new_key
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.client.synchronous import DEFAULT_URL
+from lamina.kernel.feedback import Verdict
 from lamina.types.health import HealthReport, Version
 from lamina.types.layers import WhyRecord
 from lamina.types.lifecycle import Cancelled, LifecyclePage, MemoryEventState
@@ -141,6 +143,28 @@ class AsyncClient:
                 return come
             await asyncio.sleep(writes.LOOK_S)
         return stored
+
+    async def feedback(
+        self,
+        target_id: str,
+        verdict: Verdict,
+        note: str | None = None,
+        *,
+        wait: Stage | None = None,
+        **options: Unpack[FeedbackOptions],
+    ) -> Stored:
+        """Mirrors ``Client.feedback``."""
+        asked = writes.feedback_ask(
+            self._session.identity,
+            target_id,
+            verdict,
+            note,
+            options,
+            wait,
+            now=datetime.now(UTC),
+            new_key=new_key,
+        )
+        return await self._send(asked)
 
     async def by_idempotency_key(self, key: str) -> StoredByKey:
         """Mirrors ``Client.by_idempotency_key``."""

@@ -85,6 +85,17 @@ class BulkOptions(TypedDict, total=False):
     idempotency_key: str
 
 
+class FeedbackOptions(TypedDict, total=False):
+    """Keywords of a verdict; ``scope`` is that of the record, the client's own by default, ``observed_actor`` who gives it, where that
+    is not the caller."""
+
+    scope: str
+    observed_at: Time
+    observed_actor: Party
+    session: str
+    idempotency_key: str
+
+
 class CorrectionOptions(TypedDict, total=False):
     """Keywords of correcting and retracting a fact; ``observed_actor`` is who says so, where that is not the caller."""
 

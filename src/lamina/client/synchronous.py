@@ -23,6 +23,7 @@ from lamina.client.options import (
     BulkOptions,
     Conversation,
     ExperienceOptions,
+    FeedbackOptions,
     LifecycleFilters,
     RecallOptions,
     Stage,
@@ -33,6 +34,7 @@ from lamina.client.results import Chunk, LifecycleEvent, Said, Stored, StoredBat
 from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, new_key
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.errors import Invalid
+from lamina.kernel.feedback import Verdict
 from lamina.types.health import HealthReport, Version
 from lamina.types.layers import WhyRecord
 from lamina.types.lifecycle import Cancelled, LifecyclePage, MemoryEventState
@@ -151,6 +153,34 @@ class Client:
                 return come
             time.sleep(writes.LOOK_S)
         return stored
+
+    def feedback(
+        self,
+        target_id: str,
+        verdict: Verdict,
+        note: str | None = None,
+        *,
+        wait: Stage | None = None,
+        **options: Unpack[FeedbackOptions],
+    ) -> Stored:
+        """Judge a fact or a belief: ``confirm``, ``deny``, ``outdated`` or ``irrelevant``. The verdict is an event of the record's scope.
+
+        It counts as the word of who gives it: denying a claim makes it less sure, ``outdated`` ends it. Cancelling the event takes it back.
+        Raises ``NotFound`` for a record that is not there and ``Gone`` for one that is held no more.
+
+            client.feedback(belief.id, "outdated", note="she moved in May")
+        """
+        asked = writes.feedback_ask(
+            self._session.identity,
+            target_id,
+            verdict,
+            note,
+            options,
+            wait,
+            now=datetime.now(UTC),
+            new_key=new_key,
+        )
+        return self._send(asked)
 
     def by_idempotency_key(self, key: str) -> StoredByKey:
         """The event that one of your keys of the last 24 hours led to; raises ``NotFound``."""

@@ -11,9 +11,10 @@ from pydantic_core import to_jsonable_python
 from lamina import limits
 from lamina.client.asks import Ask, ask
 from lamina.client.identity import Identity
-from lamina.client.options import BulkOptions, ExperienceOptions, Stage, time_text
+from lamina.client.options import BulkOptions, ExperienceOptions, FeedbackOptions, Stage, time_text
 from lamina.client.results import Stored, StoredBatch
 from lamina.errors import Invalid
+from lamina.kernel.feedback import Verdict
 from lamina.kernel.time import instant
 from lamina.types.lifecycle import Cancelled, MemoryEventState
 from lamina.types.writes import StoredByKey
@@ -24,6 +25,7 @@ __all__ = [
     "by_key_ask",
     "cancel_ask",
     "experience_ask",
+    "feedback_ask",
     "item_of",
     "last_key",
     "reached",
@@ -52,6 +54,23 @@ def experience_ask(
     }
     held_s = limits.WAIT_S_MAX if wait in ("indexed", "consolidated") else 0.0
     return ask("POST", "/v1/experience", Stored, query={"wait": wait}, body=body, held_s=held_s)
+
+
+def feedback_ask(
+    identity: Identity,
+    target_id: str,
+    verdict: Verdict,
+    note: str | None,
+    options: FeedbackOptions,
+    wait: Stage | None,
+    *,
+    now: datetime,
+    new_key: Callable[[], str],
+) -> Ask[Stored]:
+    """Judge a fact or a belief: an experience of its own."""
+    content = {"target_id": target_id, "verdict": verdict, **({} if note is None else {"note": note})}
+    whole: ExperienceOptions = {**options, "modality": "feedback", "content": content}
+    return experience_ask(identity, None, whole, wait, now=now, new_key=new_key)
 
 
 def item_of(

@@ -25,7 +25,7 @@ def compose(
     candidates: Mapping[Layer, Sequence[Item]], shape: BlockShape, max_tokens: int
 ) -> dict[Layer, list[Item]]:
     """The items of a block under a token budget. Each layer's candidates come best first."""
-    said = sorted(candidates.get(Layer.EVENTS, ()), key=lambda item: -item.score)
+    said = _with_what_came_later(candidates.get(Layer.EVENTS, ()))
     events = _fitting(said, max_tokens, ())
     told_by = {event.id for event in events}
     beside: list[Item] = []
@@ -42,6 +42,16 @@ def compose(
         *(item for item in beside if not item.needs or item.needs & there),
     ]
     return {layer: [item for item in shown if item.layer is layer] for layer in candidates}
+
+
+def _with_what_came_later(events: Sequence[Item]) -> list[Item]:
+    """The events, best first; one by which a better one may have changed directly before it: it goes with the older, or before."""
+    best = sorted(events, key=lambda item: -item.score)
+    worth = {item.id: item.score for item in best}
+    for item in best:
+        if item.changed is not None and item.changed.event_id in worth:
+            worth[item.changed.event_id] = max(worth[item.changed.event_id], worth[item.id])
+    return sorted(best, key=lambda item: (-worth[item.id], item.changed is not None))
 
 
 def disputed(facts: Sequence[Fact]) -> dict[str, str]:

@@ -1,13 +1,11 @@
 """Later turns of the same matter: which of the best turns may no longer hold, by a later one that speaks to the same question.
 
 No sentence is understood. Of two turns the older may have changed where the later is likely another answer to the same
-question: both speak to it, they are near each other, and days lie between them. It is a mark for readers of a block and nothing besides;
-what facts say of a turn counts before it (``superseded.py``).
+question: both speak to it, the later is nearer to the older than the other turns found are, and time lies between them. It is a mark for
+readers of a block and nothing besides; what facts say of a turn counts before it (``superseded.py``). A turn that marks one is shown
+with it, however far behind the question's own words left it (``compose.py``): it is what asking again with the older turn would find.
 
-Weights are a logistic fit over pairs of turns: first and later answers of LongMemEval's questions of updates, half of the questions of
-``examples/year``, and as pairs without a change evidence that held of both development sets.
-It marks all 21 older answers of LongMemEval. Of turns of evidence in a block of 1,000 tokens, most of which still hold, it marks 16 of 69
-on LoCoMo and 9 of 53 on LongMemEval: where one matter is spoken of again and again, as in chats, it says "may" too often.
+``bench/fit_newer.py`` fits the weights over pairs of turns and prints what they mark, cross-validated.
 """
 
 from __future__ import annotations
@@ -26,44 +24,110 @@ from lamina.recall.retrieve import EventPool
 from lamina.recall.score import ScoredEvent
 from lamina.recall.signals import idf
 
-__all__ = ["newer_answers"]
+__all__ = ["ALIKE", "ALIKE_FROM", "NEWER_MAX", "OLDER_MAX", "PAIR_FIGURES", "newer_answers", "pair_figures"]
 
-OLDER_MAX: Final = 8
+OLDER_MAX: Final = 12
 """So many of the best turns may be marked: a mark costs room, and these are what a reader takes for the answer."""
-NEWER_MAX: Final = 30
+NEWER_MAX: Final = 60
 """Among so many of the best the later turns are looked for; the weights were fitted on as many."""
-LIKELY_FROM: Final = -0.85
-"""Log odds of three in ten: an old value told as current is worse than a doubt too many."""
-_CONSTANT: Final = -2.867
-_NEARNESS: Final = 3.59
-_NEARNESS_OF_OLDER: Final = -3.80
-_ALIKE: Final = 2.27
-_TERMS_OF_BOTH: Final = 4.04
-_SCORE: Final = 1.71
-_SAME_DAY: Final = -4.20
+ALIKE_FROM: Final = 1.0
+"""The later must be nearer to the older than others are, by so many standard deviations: what answers a question well would mark whatever
+was found for it otherwise."""
+LIKELY_FROM: Final = -1.5
+"""Log odds, where turns that hold and turns that do not are as many: an old value told as current is worse than a doubt too many."""
+PAIR_FIGURES: Final = (
+    "nearness",
+    "nearness_of_older",
+    "alike",
+    "terms_of_both",
+    "nearest_of_both",
+    "own_word_of_both",
+    "log_days",
+)
+"""What ``pair_figures`` says of two turns, in its order."""
+ALIKE: Final = PAIR_FIGURES.index("alike")
+_CONSTANT: Final = -4.638
+_WEIGHTS: Final = np.array([9.172, 1.986, 0.636, 1.081, -11.609, 1.703, 0.405])
 _DAY_US: Final = 86_400 * SECOND_US
+_SPREAD_MIN: Final = 0.02
+_ANY_COUNT: Final = 4
+_ANY_ALIKE: Final = 0.3
+_ANY_SPREAD: Final = 0.11
+"""Cosines of turns that were found for one question: means of LoCoMo .43 and .11, of LongMemEval .21 and .12, of the story .29 and .10."""
 
 
 def newer_answers(pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan) -> dict[str, MayHaveChanged]:
     """By event id, the later turn by which each of the best turns may have changed. None where the question is of the past."""
-    if plan.window is not None or plan.observed is not None or asks_past(plan.question):
+    if plan.observed is not None or _is_over(plan) or asks_past(plan.question):
         return {}
-    newer = ranked[:NEWER_MAX]
-    if len(newer) < 2:
+    turns = ranked[:NEWER_MAX]
+    if len(turns) < 2:
         return {}
-    at = np.array([one.at for one in newer])
+    at = np.array([one.at for one in turns])
     said_at = pool.turns.observed_at[at]
-    odds = _odds(pool, plan, newer, at)
+    figures = pair_figures(pool, plan, turns)
     later = (said_at[None, :] > said_at[:, None]) & ~pool.turns.by_assistant[at][None, :]
-    odds = np.where(later, odds, -np.inf)
+    odds = np.where(later & (figures[:, :, ALIKE] >= ALIKE_FROM), _CONSTANT + figures @ _WEIGHTS, -np.inf)
     best = odds.argmax(axis=1)
     marks = {
-        newer[old].at: MayHaveChanged(newer[new].record_id, int(said_at[new]))
+        turns[old].at: MayHaveChanged(turns[new].record_id, int(said_at[new]))
         for old, new in enumerate(best[:OLDER_MAX].tolist())
         if odds[old, new] >= LIKELY_FROM
     }
     marks |= _of_replies(pool, ranked, marks)
     return {pool.record_ids[place]: mark for place, mark in marks.items()}
+
+
+def _is_over(plan: Plan) -> bool:
+    """Whether the question names a time that is past where its reader stands."""
+    return plan.window is not None and plan.window[1] is not None and plan.window[1] <= plan.axes.seen_at
+
+
+def pair_figures(pool: EventPool, plan: Plan, turns: Sequence[ScoredEvent]) -> NDArray[np.float64]:
+    """(n, n, len(PAIR_FIGURES)): what speaks for a turn, the column, being another answer than an older one, the row.
+
+    How near each is to the question's words; by how many standard deviations they are nearer to each other than the older one is to all n;
+    the share of the question's words, weighed by rarity, that both hold; the nearest that both come to one word of it, as it is and in
+    standard deviations above what all n come to it; and the days between, as a logarithm.
+    """
+    at = np.array([one.at for one in turns])
+    nearness = np.array([one.ranked.nearness for one in turns])
+    cosines = np.array([one.ranked.cosines for one in turns], np.float64)
+    rows = pool.pooled[at]
+    weights = np.array([idf(term, pool.statistics) for term in plan.terms])
+    held = (pool.turns.counts[at] > 0).astype(np.float64)
+    days = pool.turns.observed_at[at] / _DAY_US
+    square = (len(turns), len(turns))
+    return np.stack(
+        [
+            np.broadcast_to(nearness[None, :], square),
+            np.broadcast_to(nearness[:, None], square),
+            _above_others((rows @ rows.T).astype(np.float64)),
+            ((held * weights) @ held.T) / max(float(weights.sum()), 1e-9),
+            _of_both(cosines),
+            _of_both((cosines - cosines.mean(axis=0)) / (cosines.std(axis=0) + _SPREAD_MIN)),
+            np.log1p(np.abs(days[None, :] - days[:, None])),
+        ],
+        axis=2,
+    )
+
+
+def _above_others(alike: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, n) in standard deviations of each row, which its own turn is left out of and a few turns like any join: of two turns alone
+    nobody could tell whether they are near each other."""
+    others = ~np.eye(len(alike), dtype=np.bool_)
+    count = len(alike) - 1 + _ANY_COUNT
+    mean = (alike.sum(axis=1, where=others, keepdims=True) + _ANY_COUNT * _ANY_ALIKE) / count
+    squares = np.square(alike - mean).sum(axis=1, where=others, keepdims=True)
+    of_any = _ANY_COUNT * (np.square(_ANY_ALIKE - mean) + _ANY_SPREAD**2)
+    above: NDArray[np.float64] = (alike - mean) / (np.sqrt((squares + of_any) / count) + _SPREAD_MIN)
+    return above
+
+
+def _of_both(cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, n) from (n, t): the word to which both of two turns come nearest, and how near the farther comes."""
+    both: NDArray[np.float64] = np.minimum(cosines[None, :, :], cosines[:, None, :]).max(axis=2)
+    return both
 
 
 def _of_replies(
@@ -76,25 +140,3 @@ def _of_replies(
         for at, turn in before.items()
         if turn in marks and at not in marks and pool.record_ids[at] != marks[turn].event_id
     }
-
-
-def _odds(
-    pool: EventPool, plan: Plan, turns: Sequence[ScoredEvent], at: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """(n, n) log odds that a turn, the column, is another answer than an older one, the row."""
-    nearness = np.array([one.ranked.nearness for one in turns])
-    scores = np.array([one.score for one in turns])
-    rows = pool.pooled[at]
-    weights = np.array([idf(term, pool.statistics) for term in plan.terms])
-    held = (pool.turns.counts[at] > 0).astype(np.float64)
-    said_at = pool.turns.observed_at[at]
-    odds: NDArray[np.float64] = (
-        _CONSTANT
-        + _NEARNESS * nearness[None, :]
-        + _NEARNESS_OF_OLDER * nearness[:, None]
-        + _ALIKE * (rows @ rows.T)
-        + _TERMS_OF_BOTH * ((held * weights) @ held.T) / max(float(weights.sum()), 1e-9)
-        + _SCORE * scores[None, :]
-        + _SAME_DAY * (np.abs(said_at[None, :] - said_at[:, None]) < _DAY_US)
-    )
-    return odds

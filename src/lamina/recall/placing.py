@@ -8,9 +8,10 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from lamina.kernel.changes import MayHaveChanged
-from lamina.kernel.events import Event
-from lamina.kernel.records import Fact, Layer, Record
+from lamina.kernel.events import Event, text_of
+from lamina.kernel.records import Episode, Fact, Layer, Record
 from lamina.kernel.time import Instant
+from lamina.language.sentences import split_sentences
 from lamina.recall.changed import Changes
 from lamina.recall.compose import disputed
 from lamina.recall.evidence import DerivedLayers, Displayed
@@ -33,6 +34,8 @@ __all__ = ["Answers", "Candidates", "Held", "candidates", "place", "ranked_max"]
 
 _DIVERSIFIED: Final = 3
 """MMR chooses among this many times the events that the layer's limit allows."""
+_SENTENCES_MAX: Final = 8
+"""An episode quotes none behind the first so many of a turn."""
 
 
 class Held(NamedTuple):
@@ -74,8 +77,11 @@ def ranked_max(plan: Plan) -> int:
     return max(plan.breadth.sources, _DIVERSIFIED * plan.limits.get(Layer.EVENTS, 0), plan.block_events)
 
 
-def candidates(pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan) -> Candidates:
-    """The best events, without those that a better one repeats almost word for word, and the next best."""
+def candidates(
+    pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan, answered_anew: Mapping[str, MayHaveChanged]
+) -> Candidates:
+    """The best events, without those that a better one repeats almost word for word, and the next best; with those by which one of
+    them may have changed, also where these are faint."""
     limit = plan.limits.get(Layer.EVENTS, 0)
     best: list[ScoredEvent] = []
     near = ranked[: limit * _DIVERSIFIED]
@@ -84,7 +90,10 @@ def candidates(pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan) -> Ca
         best = [near[at] for at in sorted(order)]
     taken = {one.record_id for one in best}
     rest = (one for one in ranked if one.record_id not in taken and one.score >= plan.faintest)
-    return Candidates(best, list(islice(rest, max(0, plan.block_events - len(best)))))
+    more = list(islice(rest, max(0, plan.block_events - len(best))))
+    shown = taken | {one.record_id for one in more}
+    anew = {mark.event_id for i, mark in answered_anew.items() if i in shown} - shown
+    return Candidates(best, [*more, *(one for one in ranked if one.record_id in anew)])
 
 
 def place(
@@ -107,7 +116,8 @@ def place(
     if not plan.include_quarantined:
         placed = [each for each in placed if not quarantined(each.event.id)]
     least = plan.faintest * max((each.score for each in placed), default=0.0)
-    placed = [each for each in placed if each.score >= least]
+    anew = {mark.event_id for mark in answered_anew.values()}
+    placed = [each for each in placed if each.score >= least or each.event.id in anew]
     first = _shown_first(of_events.best, supersession, newer)
     held: Mapping[bool, list[Held]] = {True: [], False: []}
     for each in placed:
@@ -124,7 +134,7 @@ def place(
     values: dict[Layer, Sequence[Held]] = {layer: [] for layer in plan.layers}
     if Layer.EVENTS in values:
         values[Layer.EVENTS] = held[True][:limit]
-    values |= _records(plan, placed, displayed)
+    values |= _records(plan, placed, displayed, answered_anew)
     return Answers(values, [*held[True][limit:], *held[False]])
 
 
@@ -137,8 +147,11 @@ def _shown_first(
     return first | {each.event for each in corrected if each is not None}
 
 
-def _records(plan: Plan, placed: Sequence[Placed], displayed: Displayed) -> dict[Layer, Sequence[Held]]:
+def _records(
+    plan: Plan, placed: Sequence[Placed], displayed: Displayed, answered_anew: Mapping[str, MayHaveChanged]
+) -> dict[Layer, Sequence[Held]]:
     events, links = displayed.events, displayed.links
+    changes = dict(displayed.changes.marks) | _quoted_anew(placed, displayed, answered_anew)
     bound, marks = bound_by(placed, links), marked_episodes(placed, links)
     values: dict[Layer, Sequence[Held]] = {}
     for layer, scored in displayed.derived.by_layer.items():
@@ -152,11 +165,31 @@ def _records(plan: Plan, placed: Sequence[Placed], displayed: Displayed) -> dict
                 needs=bound.get(one.record.id, frozenset()),
                 said_at=_said_at(one.record, events),
                 mark=marks.get(one.record.id, ""),
-                changed=displayed.changes.marks.get(one.record.id),
+                changed=changes.get(one.record.id),
             )
             for one in best
         ]
     return values
+
+
+def _quoted_anew(
+    placed: Sequence[Placed], displayed: Displayed, answered_anew: Mapping[str, MayHaveChanged]
+) -> dict[str, MayHaveChanged]:
+    """By the ids of episodes that quote a turn that may have changed, by what it may."""
+    turns = [each.event for each in placed if each.event.id in answered_anew and each.superseded is None]
+    resting = displayed.links.resting_on([turn.id for turn in turns]) if turns else {}
+    chosen = {one.record.id: one.record for one in displayed.derived.by_layer.get(Layer.EPISODES, ())}
+    return {
+        i: answered_anew[turn.id]
+        for turn in turns
+        for i in resting.get(turn.id, ())
+        if isinstance(episode := chosen.get(i), Episode) and _quotes(episode.summary, turn)
+    }
+
+
+def _quotes(summary: str, turn: Event) -> bool:
+    sentences = split_sentences(text_of(turn.content), count_max=_SENTENCES_MAX)
+    return any(sentence.text.strip() in summary for sentence in sentences)
 
 
 def _said_at(record: Record, events: Mapping[str, Event]) -> Instant | None:

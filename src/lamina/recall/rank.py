@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.models.maxsim import best_cosines
+from lamina.models.ports import Float32Array
 from lamina.recall.signals import SIGNALS, QuestionFeatures, ScopeStatistics, Turns, signals_of
 from lamina.recall.weights import DEFAULT
 
@@ -16,12 +17,13 @@ from lamina.recall.weights import DEFAULT
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """A turn's place in the pool, its score (higher is better, comparable inside one pool only), its MaxSim with the question,
-    comparable across pools, and what each of ``SIGNALS`` added to the score, (s,)."""
+    comparable across pools, what each of ``SIGNALS`` added to the score, (s,), and its best cosine with each token of the question, (t,)."""
 
     index: int
     score: float
     nearness: float
     parts: NDArray[np.float64] = field(compare=False)
+    cosines: Float32Array = field(compare=False)
 
     @property
     def contributions(self) -> dict[str, float]:
@@ -52,5 +54,6 @@ def rank(
     best = np.argsort(-scores, kind="stable")[:limit]
     nearness = cosines[best].mean(axis=1).tolist()
     return [
-        Ranked(int(at), float(scores[at]), near, parts[at]) for at, near in zip(best, nearness, strict=True)
+        Ranked(int(at), float(scores[at]), near, parts[at], cosines[at])
+        for at, near in zip(best, nearness, strict=True)
     ]

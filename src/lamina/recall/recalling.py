@@ -188,7 +188,9 @@ class Recalling:
         ranked = score_events(pool, plan, ranked_max(plan))
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
-        turns = candidates(pool, ranked, plan)
+        newer = newer_answers(pool, ranked, plan) if plan.block is not None else {}
+        turns = candidates(pool, ranked, plan, newer)
+        trail.note("newer", marked=len(newer))
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
         behind = gathering.behind(ranked, turns.ids)
         derived = rank_derived(plan, behind, pool.words)
@@ -202,8 +204,6 @@ class Recalling:
         trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
         displayed = gathering.displayed(turns.ids, supersession, derived)
         trail.note("read_displayed", events=len(displayed.events))
-        newer = newer_answers(pool, ranked, plan) if plan.block is not None else {}
-        trail.note("newer", marked=len(newer))
         answers = place(plan, turns, supersession, displayed, newer, pool.quarantined, explained=explained)
         kept_out = {each: pool.quarantined(each) for each in pool.kept_out} | dict(derived.kept_out)
         trail.note("quarantine", included=plan.include_quarantined, left_out=len(kept_out))
