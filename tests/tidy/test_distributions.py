@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
 import sys
+import sysconfig
 import tomllib
+from pathlib import Path
 from typing import Any
 
+import pytest
 from house import MODULES, PACKAGE, ROOT, Module
 
 import lamina
@@ -16,6 +21,8 @@ SERVER, CLIENT = (
     tomllib.loads((ROOT / at / "pyproject.toml").read_text(encoding="utf-8"))
     for at in (".", "clients/python")
 )
+_SITE = f"import sys; sys.path.append({sysconfig.get_path('purelib')!r}); "
+"""Others' packages without the interpreter's start, which would add an editable install of this clone."""
 PARTS: list[str] = CLIENT["tool"]["hatch"]["build"]["hooks"]["custom"]["parts"]
 
 
@@ -40,6 +47,21 @@ def test_the_client_needs_httpx_and_pydantic_only():
     needs = {re.split(r"[<>=]", text)[0] for text in CLIENT["project"]["dependencies"]}
     assert needs == {"httpx", "pydantic"}
     assert theirs - {"pydantic_core"} == needs, "pydantic brings its core"
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["client first", "server first"])
+def test_installed_into_two_folders_they_are_one_package(tmp_path: Path, order: int):
+    folders = [tmp_path / "client", tmp_path / "server"]
+    for folder in folders:
+        (folder / "lamina").mkdir(parents=True)
+    for path in PACKAGE.iterdir():
+        (folders[path.name not in PARTS] / "lamina" / path.name).symlink_to(path)
+    program = "import lamina, lamina.client, lamina.catalogue; print(lamina.Client.__name__)"
+    told = {"PYTHONPATH": os.pathsep.join(map(str, folders[::order])), "PYTHONDONTWRITEBYTECODE": "1"}
+    said = subprocess.run(
+        [sys.executable, "-S", "-c", _SITE + program], env=told, capture_output=True, text=True, check=False
+    )
+    assert said.stdout == "Client\n", said.stderr
 
 
 def test_both_have_the_version_of_the_package():
