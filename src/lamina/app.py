@@ -39,6 +39,7 @@ from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.doors import made_on_demand
 from lamina.http.errors import from_validation
+from lamina.http.mem0.door import mem0_doors
 from lamina.http.relay.bridge import Bridge, bridge_operations
 from lamina.http.relay.help import LimitTable
 from lamina.http.relay.routes import relay_routes
@@ -246,12 +247,18 @@ def build_server(
         operations = (*cortex, *relay, *session)
         return McpDoor(gateway, operations, groups, pool=pool, clock=clock, refusal=from_validation)
 
+    others = (
+        mem0_doors(gateway, cortex, pool=pool, clock=clock, believes=unsigned)
+        if "mem0" in settings.further_doors
+        else {}
+    )
     application = create_application(
         gateway,
         routes,
         pool=pool,
         hosts=_LOOPBACK if unsigned else None,
         doors={"/mcp": made_on_demand(mcp_door, pool)},
+        others=others,
     )
     return Server(
         settings,

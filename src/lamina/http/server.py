@@ -55,12 +55,14 @@ def create_application(
     pool: ThreadPoolExecutor,
     hosts: frozenset[str] | None = None,
     doors: Mapping[str, ASGIApp] | None = None,
+    others: Mapping[str, ASGIApp] | None = None,
 ) -> ASGIApp:
     """The application over a gateway and the rows of its doors.
 
     ``hosts`` names the Host headers that are served, None serves any: on loopback it keeps out pages of other
     sites that resolve their own name to this machine. Where it names some, operations take no requests of other
-    sites' pages either. ``doors`` are applications of other protocols by their path, behind the same checks.
+    sites' pages either. ``doors`` are applications of other protocols by their path, behind the same checks; ``others`` make these
+    themselves, since their callers show who they are in another way.
     """
     document, listing, bodies = openapi_document(routes), docs_page(routes), Bodies()
     endpoints: dict[str, dict[str, Route]] = {}
@@ -84,6 +86,7 @@ def create_application(
     table += [
         StarletteRoute(path, guarded_door(gateway, door, path, pool)) for path, door in (doors or {}).items()
     ]
+    table += [StarletteRoute(path, other) for path, other in (others or {}).items()]
     application = Starlette(
         routes=[_FixedPaths(table), *(row for row in table if PARAMETER.search(row.path))],
         exception_handlers={
