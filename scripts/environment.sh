@@ -46,6 +46,24 @@ environment() {
   echo "$stamp" >"$directory/stamp"
 }
 
+# apart DIRECTORY PACKAGE...: leaves these packages in DIRECTORY, and nothing of Lamina: what speaks to a server from outside. They are not locked, and not
+# part of the gate.
+apart() {
+  directory=$1
+  shift
+  stamp="$root $*"
+  if [ -x "$directory/bin/python" ] && [ "$(cat "$directory/stamp" 2>/dev/null)" = "$stamp" ]; then
+    return
+  fi
+  python=$(find_python)
+  say "Installing $* into $directory; this takes a minute, and only now."
+  rm -rf "$directory"
+  "$python" -m venv "$directory" || fail "Cannot make an environment in $directory."
+  "$directory/bin/python" -m pip install --quiet --disable-pip-version-check --no-input "$@" ||
+    fail "Installing failed; the lines above say why. The package index is needed for this one step."
+  echo "$stamp" >"$directory/stamp"
+}
+
 # developing: PATH and PYTHONPATH for work on this clone, in the active environment or else in one of our own.
 developing() {
   if [ -z "${VIRTUAL_ENV:-}" ]; then

@@ -39,6 +39,7 @@ from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.doors import guarded_door, made_on_demand
 from lamina.http.errors import from_validation
+from lamina.http.mem0.door import mem0_doors
 from lamina.http.relay.bridge import Bridge, bridge_operations
 from lamina.http.relay.contract import MCP_LINES
 from lamina.http.relay.help import LimitTable
@@ -250,15 +251,18 @@ def build_server(
         return McpDoor(gateway, operations, groups, pool=pool, clock=clock, refusal=from_validation)
 
     methods = RelayMethods(described, gateway, kept.idempotency, clock)
+    doors = {
+        "/mcp": guarded_door(gateway, made_on_demand(mcp_door, pool), "/mcp", pool),
+        "/v1/mcp": relay_mcp_door(gateway, methods, pool),
+    }
+    if "mem0" in settings.further_doors:
+        doors |= mem0_doors(gateway, cortex, pool=pool, clock=clock, believes=unsigned)
     application = create_application(
         gateway,
         routes,
         pool=pool,
         hosts=_LOOPBACK if unsigned else None,
-        doors={
-            "/mcp": guarded_door(gateway, made_on_demand(mcp_door, pool), "/mcp", pool),
-            "/v1/mcp": relay_mcp_door(gateway, methods, pool),
-        },
+        doors=doors,
     )
     return Server(
         settings,

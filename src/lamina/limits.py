@@ -331,3 +331,10 @@ LOOP_TOKENS_MAX: Final = 600
 PARTICIPANT_ID_BYTES_MAX: Final = (
     93  # whatever its characters, it fits the id of a scope's segment once encoded
 )
+# Calls of Mem0's clients, each of which becomes several operations.
+MEM0_SCOPES_MAX: Final = 32  # users, agents, apps and runs that one list or question reads
+MEM0_SCAN_MAX: Final = (
+    10_000  # facts, and as many turns, of a scope that one list reads; past that the newest count
+)
+MEM0_CHAIN_MAX: Final = 64  # values of one memory that are followed
+MEM0_BATCH_MAX: Final = 100  # memories that one call updates or deletes

@@ -14,7 +14,7 @@ from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.scopes import LOCAL_ACTOR
 
-__all__ = ["PRESETS", "Settings", "load_settings", "load_token"]
+__all__ = ["DOORS", "PRESETS", "Settings", "load_settings", "load_token"]
 
 _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
 _ELSEWHERE = (
@@ -27,6 +27,7 @@ _ELSEWHERE = (
 )
 """Names that somebody else reads: the commands that speak to a server, and lamina-auth."""
 
+DOORS = ("mem0",)
 PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")
 
 
@@ -54,6 +55,7 @@ class Settings:
     )
     tenant: str = _setting("local", "the tenant of unsigned callers in dev_local")
     actor: str = _setting(LOCAL_ACTOR, "the actor of calls without X-Cortex-Actor in dev_local")
+    doors: str = _setting("", "further APIs to answer, with commas between: mem0 is that of Mem0's clients")
     issuers: Path | None = _setting(
         None, "the YAML or JSON file of token issuers; every preset but dev_local needs it"
     )
@@ -172,6 +174,7 @@ class Settings:
         graphs = ("kuzu:", "falkordb://", "neo4j://", "neo4j+s://", "bolt://")
         fits = not self.graphiti or self.graphiti.startswith(graphs)
         _require(fits, "graphiti", "another kind of database", "one that begins with " + ", ".join(graphs))
+        _require(self.further_doors <= set(DOORS), "doors", self.doors, "mem0, or nothing")
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
         for name, least, greatest in (
@@ -186,6 +189,11 @@ class Settings:
         ):
             value = getattr(self, name)
             _require(least <= value <= greatest, name, value, f"{least} to {greatest}")
+
+    @property
+    def further_doors(self) -> frozenset[str]:
+        """The names in ``doors``."""
+        return frozenset(name.strip() for name in self.doors.split(",") if name.strip())
 
 
 def _is_network(text: str) -> bool:

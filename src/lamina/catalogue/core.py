@@ -22,6 +22,12 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "It was refused before it was read.",
         hint="send less in one request",
     ),
+    "CALL_NOT_OFFERED": ErrorCode(
+        "Unsupported",
+        REQUESTS,
+        "A call of another memory's API, or a part of one, that this server does not answer. "
+        "The guide to moving from that memory says what stands in its place.",
+    ),
     "ERASURE_NOT_OFFERED": ErrorCode(
         "Unsupported",
         REQUESTS,

@@ -167,11 +167,11 @@ def detailed(
     request_id: str,
     headers: Mapping[str, str],
     *,
-    detail: Mapping[str, Any] | None = None,
+    detail: Mapping[str, Any] | str | None = None,
     status: int | None = None,
 ) -> Response:
     """An error in the style of Relay and Synapse: 422 with a list of problems for a request that is not of its
-    type, else the message as ``detail``. Contracts with an object of their own there give it, and its status."""
+    type, else the message as ``detail``. Contracts with words or an object of their own there give them, and its status."""
     problems = error.details.get("problems")
     body: dict[str, Any] = {"detail": error.message}
     if problems is not None:

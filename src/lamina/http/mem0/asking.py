@@ -1,0 +1,51 @@
+"""How a call of Mem0's becomes operations: each is counted, allowed and audited by itself, as at every door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import to_json
+
+from lamina.errors import Malformed
+from lamina.gateway import Gateway, Inbound
+from lamina.http.errors import from_validation
+from lamina.kernel.operations import Operation
+from lamina.kernel.time import Instant
+
+__all__ = ["Asker"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """One caller, for the length of one call. ``out`` gathers the headers that the operations answer with."""
+
+    gateway: Gateway
+    operations: Mapping[str, Operation[Any]]
+    inbound: Inbound
+    actor: str
+    tenant_id: str
+    key: str
+    now: Instant
+    out: dict[str, str] = field(default_factory=dict)
+
+    def ask(self, name: str, request: Mapping[str, Any]) -> Any:
+        """The result of an operation, a model as its row says; raises ``LaminaError``."""
+        operation = self.operations[name]
+        try:
+            body = to_json(request)
+        except ValueError as error:
+            raise Malformed("INVALID_BODY", "the body nests too deep") from error
+        try:
+            parsed = operation.request.model_validate(dict(request))
+        except ValidationError as error:
+            raise from_validation(error, "INVALID_REQUEST") from error
+        asked = replace(self.inbound.asked, endpoint=f"mem0 {name}")
+        inbound = replace(self.inbound, body=body, key=None, asked=asked, out={})
+        try:
+            principal = self.gateway.identify(inbound, operation)
+            return self.gateway.execute(operation, parsed, inbound, principal).answer.result
+        finally:
+            self.out.update(inbound.out)
