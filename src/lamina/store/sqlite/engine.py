@@ -14,6 +14,8 @@ from lamina.kernel.time import Clock, SystemClock
 from lamina.observe.rounds import Failures
 from lamina.store.documents.projector import Projector
 from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
+from lamina.store.sqlite.bells import Bells
+from lamina.store.sqlite.changes import SqliteChanges
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
 from lamina.store.sqlite.definitions import SqliteDefinitions
 from lamina.store.sqlite.documents import DocumentRows, SqliteDocuments
@@ -38,6 +40,7 @@ __all__ = ["SqliteStore", "make_folder", "require_store"]
 
 FILE_NAME = "lamina.db"
 LOCKS = "locks"
+BELLS = "bells"
 _DERIVED = {
     "record": "SELECT * FROM record ORDER BY tenant_id, id, version",
     "support": "SELECT * FROM support ORDER BY tenant_id, record_id, source_id, relation",
@@ -107,8 +110,10 @@ class SqliteStore:
         connection = _opened(path, durable=durable)
         riders = AuditRiders()
         failures = Failures()
-        self._writer = Writer(connection, riders, failures)
+        self._bells = Bells(folder / BELLS)
+        self._writer = Writer(connection, riders, failures, committed=self._bells.ring)
         self._readers = Readers(path)
+        self.changes = SqliteChanges(self._bells, self._readers)
         lifecycle = LifecycleWriter(clock, ids)
         self.log = SqliteLog(self._writer, self._readers, clock, ids, lifecycle)
         self.idempotency = SqliteIdempotency(self._writer, self._readers, SharedLocks(folder / LOCKS))
@@ -143,12 +148,6 @@ class SqliteStore:
             lambda aside: SqliteStore(aside, clock=clock, durable=False),
         )
 
-    def change_mark(self) -> int:
-        """Mirrors ``Store.change_mark``."""
-        row = self._readers.row("PRAGMA data_version")
-        assert row is not None, "a pragma is always a row"
-        return int(row[0])
-
     def snapshot(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """Mirrors ``Store.snapshot``. Vectors count by presence: their last bits depend on the processor."""
         for table, sql in _DERIVED.items():
@@ -162,3 +161,4 @@ class SqliteStore:
         # SQLite moves the write-ahead file into the database as the last connection closes, unless that only reads.
         self._readers.close()
         self._writer.close()
+        self._bells.close()
