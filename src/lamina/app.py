@@ -88,8 +88,8 @@ from lamina.session.inquirer import Inquirer
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings
+from lamina.store.opening import open_store
 from lamina.store.ports.store import Store
-from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
 
 __all__ = ["Server", "build_drain", "build_inquirer", "build_server", "build_upgrader", "build_worker"]
@@ -162,7 +162,7 @@ def build_server(
     preset = overruled(load_preset(settings.preset), settings_defaults(settings))
     issuers = {} if unsigned or principals is not None else read_issuers(settings.issuers, _sources())
     relay_peers = configured(settings.relay_tokens, settings.tenant) if settings.relay_tokens else {}
-    kept: Store = store if store is not None else SqliteStore(settings.data)
+    kept: Store = store if store is not None else open_store(settings)
     clock, ids = clock or SystemClock(), RandomIds()
     if principals is None:
         signed = SignedPrincipals(issuers, kept.revocations, clock)

@@ -25,7 +25,7 @@ from lamina.http.connections import ConnectionBounds, Connections, bounded_proto
 from lamina.kernel.time import SystemClock
 from lamina.observe.logs import set_up_logging
 from lamina.settings import Settings
-from lamina.store.sqlite import require_no_worker, usable
+from lamina.store.opening import require_no_worker, usable
 
 __all__ = ["run_server", "uvicorn_config"]
 
