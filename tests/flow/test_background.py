@@ -306,6 +306,8 @@ BY_CALL = {
     "lamina-jwks": "a thread for each reading, whose failure is logged; the next token starts another",
     "lamina-graph": "runs what a row waits for, which gets its error",
     "lamina-bell": "hears that other processes commit; without it the look comes a little later",
+    "lamina-commits": "takes connections of processes that ask for commits; its end ends them, and they ask again",
+    "lamina-commit": "answers one of them, which gets its error",
     "lamina-input": "waits for the end of who started the server, and ends it",
 }
 

@@ -42,10 +42,12 @@ __all__ = [
 ]
 
 
-def open_store(settings: Settings, *, clock: Clock | None = None, durable: bool = True) -> Store:
+def open_store(
+    settings: Settings, *, clock: Clock | None = None, durable: bool = True, shared: bool = False
+) -> Store:
     """The store that the settings name, made where it is missing; close it.
 
-    ``durable=False`` is for workers: what a crash takes of theirs is derived again. Raises ``Unavailable``
-    (CANNOT_OPEN_STORE).
+    ``durable=False`` is for workers: what a crash takes of theirs is derived again. ``shared`` is for one of several
+    processes that serve the same store. Raises ``Unavailable`` (CANNOT_OPEN_STORE).
     """
-    return SqliteStore(settings.data, clock=clock, durable=durable)
+    return SqliteStore(settings.data, clock=clock, durable=durable, shared=shared)

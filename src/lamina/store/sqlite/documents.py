@@ -82,6 +82,11 @@ class DocumentRows:
             sha = self._unnoted.get((tenant_id, number), "")
         return Commit(number, sha, author, message, committed_at)
 
+    def sha_of(self, tenant_id: str, number: int) -> str:
+        """The hash of a commit, empty while none is known."""
+        rows = self._readers.rows(_SQL["commits_after"], (tenant_id, number - 1, 1))
+        return next((self.commit(tenant_id, row).sha for row in rows if row[0] == number), "")
+
     def unnoted(self, tenant_id: str, prefix: str) -> list[int]:
         """The numbers of commits whose hash begins so and is not in their rows yet."""
         with self._lock:

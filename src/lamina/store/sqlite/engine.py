@@ -13,6 +13,8 @@ from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.observe.rounds import Failures
 from lamina.store.documents.projector import Projector
+from lamina.store.documents.shared import SharedProjector
+from lamina.store.ports.projecting import Projecting
 from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.bells import Bells
 from lamina.store.sqlite.changes import SqliteChanges
@@ -102,8 +104,15 @@ class SqliteStore:
     """``Store`` in a folder. ``durable=False`` is for workers: what a crash takes is derived again."""
 
     def __init__(
-        self, folder: Path, *, clock: Clock | None = None, ids: IdSource | None = None, durable: bool = True
+        self,
+        folder: Path,
+        *,
+        clock: Clock | None = None,
+        ids: IdSource | None = None,
+        durable: bool = True,
+        shared: bool = False,
     ) -> None:
+        """``shared`` is for one of several processes that all write documents: one of them makes the commits of all."""
         make_folder(folder)
         path = folder / FILE_NAME
         clock, ids = clock or SystemClock(), ids or RandomIds()
@@ -126,7 +135,12 @@ class SqliteStore:
         self.audit = SqliteAudit(self._writer, self._readers, riders)
         self.peppers = SqlitePeppers(self._writer, self._readers)
         document_rows = DocumentRows(self._writer, self._readers)
-        self._projector = Projector(folder / REPOSITORIES, document_rows, failures, durable=durable)
+        projector = Projector(
+            folder / REPOSITORIES, document_rows, failures, durable=durable, notes_first=shared
+        )
+        self._projector: Projecting = (
+            SharedProjector(folder / REPOSITORIES, document_rows, projector) if shared else projector
+        )
         self.upkeep = SqliteUpkeep(
             path, self._writer, self._readers, failures, self._projector.behind, self._projector.rebuild
         )
