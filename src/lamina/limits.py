@@ -74,6 +74,7 @@ CONNECTIONS_OF_ADDRESS_MAX: Final = (
     512  # more than the streams of a tenant; proxies and this machine are not counted
 )
 CONNECTIONS_REFUSED_MAX: Final = 128  # that are still told so; past it they are cut off without a word
+CONNECTIONS_WAITING_MAX: Final = 2048  # that no process has taken yet; past it the system refuses them
 CONNECTIONS_RETRY_S: Final = 5.0
 REFUSED_S_MAX: Final = 2.0  # that a refused one has to send its request, so that it reads the answer
 HEADERS_S_MAX: Final = 10.0
@@ -85,6 +86,8 @@ PAGE_LIMIT_DEFAULT: Final = 50  # of the Cortex contract
 PAGE_LIMIT_MAX: Final = 1000
 CURSOR_LENGTH_MAX: Final = 2048
 REQUEST_ID_LENGTH_MAX: Final = 128
+
+PROCESSES_MAX: Final = 64  # that serve one folder: SQLite has one writer at a time, whatever their number
 
 # Rate limits: an actor that was not heard of for long has a full bucket, so the oldest buckets can be forgotten.
 RATE_BUCKETS_MAX: Final = 10_000

@@ -308,10 +308,11 @@ BY_CALL = {
     "lamina-bell": "hears that other processes commit; without it the look comes a little later",
     "lamina-commits": "takes connections of processes that ask for commits; its end ends them, and they ask again",
     "lamina-commit": "answers one of them, which gets its error",
+    "lamina-line": "hears a serving process out, and ends with it",
     "lamina-input": "waits for the end of who started the server, and ends it",
 }
 
-NO_THREADS = {"lamina-data", "lamina-mcp"}
+NO_THREADS = {"lamina-data", "lamina-mcp", "lamina-tallies"}
 
 
 def wait_until(holds: Callable[[], bool], between: Callable[[], None]) -> None:

@@ -19,6 +19,7 @@ from lamina.observe.rounds import Failures
 from lamina.store.ports.changes import Follower
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.store import Store
+from lamina.store.tallies import PlacesTaken
 
 __all__ = ["Feed", "Listener"]
 
@@ -56,11 +57,17 @@ class Feed:
     """Wakes listeners. Its thread runs only while there are any, and looks for all of them together."""
 
     def __init__(
-        self, store: Store, failures: Failures | None = None, *, places_max: PlacesMax | None = None
+        self,
+        store: Store,
+        failures: Failures | None = None,
+        *,
+        places_max: PlacesMax | None = None,
+        taken: PlacesTaken | None = None,
     ) -> None:
+        """``taken`` counts the places of callers: this process's own unless given."""
         self._store = store
         self._failures = failures or Failures()
-        self.places = Places(places_max or PlacesMax())
+        self.places = Places(places_max or PlacesMax(), taken)
         # Re-entrant: a stream that is collected leaves on whatever thread is just allocating.
         self._lock = threading.RLock()
         self._listeners: set[Listener] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lamina.kernel.time import Clock
+from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import (
@@ -43,11 +44,16 @@ __all__ = [
 
 
 def open_store(
-    settings: Settings, *, clock: Clock | None = None, durable: bool = True, shared: bool = False
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    durable: bool = True,
+    shared: bool = False,
+    failures: Failures | None = None,
 ) -> Store:
     """The store that the settings name, made where it is missing; close it.
 
     ``durable=False`` is for workers: what a crash takes of theirs is derived again. ``shared`` is for one of several
-    processes that serve the same store. Raises ``Unavailable`` (CANNOT_OPEN_STORE).
+    processes that serve the same store, ``failures`` what of the engine fails just now. Raises ``Unavailable`` (CANNOT_OPEN_STORE).
     """
-    return SqliteStore(settings.data, clock=clock, durable=durable, shared=shared)
+    return SqliteStore(settings.data, clock=clock, durable=durable, shared=shared, failures=failures)

@@ -111,6 +111,7 @@ class SqliteStore:
         ids: IdSource | None = None,
         durable: bool = True,
         shared: bool = False,
+        failures: Failures | None = None,
     ) -> None:
         """``shared`` is for one of several processes that all write documents: one of them makes the commits of all."""
         make_folder(folder)
@@ -118,7 +119,7 @@ class SqliteStore:
         clock, ids = clock or SystemClock(), ids or RandomIds()
         connection = _opened(path, durable=durable)
         riders = AuditRiders()
-        failures = Failures()
+        failures = failures or Failures()
         self._bells = Bells(folder / BELLS)
         self._writer = Writer(connection, riders, failures, committed=self._bells.ring)
         self._readers = Readers(path)
