@@ -1,4 +1,5 @@
-"""The gate gives one verdict for one tree; ``HYPOTHESIS_PROFILE=explore`` and ``SIMULATION_SEED`` look further."""
+"""The gate gives one verdict for one tree; ``HYPOTHESIS_PROFILE=explore`` and ``SIMULATION_SEED`` look further, and
+``LAMINA_TEST_PROCESSES=3`` has the servers that tests start serve from so many processes."""
 
 from __future__ import annotations
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 # Before anything loads numpy, as the command line does: its threads would spin on cores that the other worker needs.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Servers that tests start are one process each, whatever the machine has, unless somebody asks for more.
+os.environ["LAMINA_PROCESSES"] = os.environ.pop("LAMINA_TEST_PROCESSES", "1")
 
 settings.register_profile("gate", derandomize=True)
 settings.register_profile("explore")

@@ -92,15 +92,34 @@ from lamina.session.inquirer import Inquirer
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings
+from lamina.store.opening import open_store
 from lamina.store.ports.store import Store
-from lamina.store.sqlite import SqliteStore
+from lamina.store.tallies import SharedTallies
 from lamina.store.watch import Watch
 
-__all__ = ["Server", "build_drain", "build_inquirer", "build_server", "build_upgrader", "build_worker"]
+__all__ = [
+    "Beside",
+    "Server",
+    "build_drain",
+    "build_inquirer",
+    "build_server",
+    "build_upgrader",
+    "build_worker",
+]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EXPERIMENTAL = frozenset({"on_prem_enterprise", "dev_local"})  # seed 002, 2.4.3
 _THREADS = 96  # a wait or a stream holds one; captures pass through quickly
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a server shares with the processes that serve beside it: what fails, what is counted together (None where it
+    is alone), and how many they are."""
+
+    failures: Failures
+    tallies: SharedTallies | None = None
+    processes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +176,7 @@ def build_server(
     clock: Clock | None = None,
     policy: Policy | None = None,
     principals: Principals | None = None,
+    beside: Beside | None = None,
 ) -> Server:
     """A server over a store, the embedded one in ``settings.data`` unless another is given.
 
@@ -166,7 +186,12 @@ def build_server(
     preset = overruled(load_preset(settings.preset), settings_defaults(settings))
     issuers = {} if unsigned or principals is not None else read_issuers(settings.issuers, _sources())
     relay_peers = configured(settings.relay_tokens, settings.tenant) if settings.relay_tokens else {}
-    kept: Store = store if store is not None else SqliteStore(settings.data)
+    beside = beside or Beside(Failures())
+    kept: Store = (
+        store
+        if store is not None
+        else open_store(settings, shared=beside.processes > 1, failures=beside.failures)
+    )
     clock, ids = clock or SystemClock(), RandomIds()
     if principals is None:
         signed = SignedPrincipals(issuers, kept.revocations, clock)
@@ -174,9 +199,9 @@ def build_server(
             UnsignedPrincipals(settings) if unsigned else signed,
             RelayPrincipals(kept.relay_tokens, clock, relay_peers),
         )
-    failures = Failures()
+    failures = beside.failures
     watch = Watch(kept, failures)
-    feed = Feed(kept, failures)
+    feed = Feed(kept, failures, taken=beside.tallies)
     tiers = TieredPolicy(
         preset,
         kept.registry,
@@ -239,6 +264,7 @@ def build_server(
         relay_rates=RelayRates(
             Rate(settings.relay_token_rate_per_min, 60), Rate(settings.relay_ip_rate_per_min, 60)
         ),
+        buckets=beside.tallies,
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")

@@ -28,6 +28,7 @@ from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.store import Store
+from lamina.store.tallies import Buckets
 
 __all__ = ["Gateway", "Inbound", "Reply"]
 
@@ -78,6 +79,7 @@ class Gateway:
         store: Store,
         rules: Rules,
         relay_rates: RelayRates | None = None,
+        buckets: Buckets | None = None,
         experimental: bool = True,
     ) -> None:
         self._principals = principals
@@ -85,7 +87,7 @@ class Gateway:
         self._clock = clock
         self._ids = ids
         self._audit = AuditLog(store, ids, rules.audit_rules)
-        self._rates = RateLimiter(rules.rate_rules)
+        self._rates = RateLimiter(rules.rate_rules, buckets=buckets)
         self._relay_rates = relay_rates
         self._replays = Replays(store.idempotency)
         self._experimental = experimental

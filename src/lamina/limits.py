@@ -74,6 +74,7 @@ CONNECTIONS_OF_ADDRESS_MAX: Final = (
     512  # more than the streams of a tenant; proxies and this machine are not counted
 )
 CONNECTIONS_REFUSED_MAX: Final = 128  # that are still told so; past it they are cut off without a word
+CONNECTIONS_WAITING_MAX: Final = 2048  # that no process has taken yet; past it the system refuses them
 CONNECTIONS_RETRY_S: Final = 5.0
 REFUSED_S_MAX: Final = 2.0  # that a refused one has to send its request, so that it reads the answer
 HEADERS_S_MAX: Final = 10.0
@@ -86,6 +87,8 @@ PAGE_LIMIT_DEFAULT: Final = 50  # of the Cortex contract
 PAGE_LIMIT_MAX: Final = 1000
 CURSOR_LENGTH_MAX: Final = 2048
 REQUEST_ID_LENGTH_MAX: Final = 128
+
+PROCESSES_MAX: Final = 64  # that serve one folder: SQLite has one writer at a time, whatever their number
 
 # Rate limits: an actor that was not heard of for long has a full bucket, so the oldest buckets can be forgotten.
 RATE_BUCKETS_MAX: Final = 10_000
@@ -257,7 +260,8 @@ LIFECYCLE_STREAMS_MAX: Final = 512  # of one process, each some 100 kB with its 
 LIFECYCLE_STREAMS_OF_TENANT_MAX: Final = 256  # so that no tenant keeps others out
 LIFECYCLE_STREAMS_OF_ACTOR_MAX: Final = 64
 LIFECYCLE_HEARTBEAT_S: Final = 15.0  # also how old a stream's permits grow
-LIFECYCLE_LOOK_S: Final = 0.02  # how often all streams together look for commits
+LIFECYCLE_LOOK_S: Final = 0.02  # how often at most all streams together read what was committed
+CHANGES_LOOK_S: Final = 0.25  # how long a commit goes unseen at most whose process ended before it told of it
 LIFECYCLE_PAUSE_S: Final = 0.0005  # for each stream that is woken: writes keep most of the processor
 LIFECYCLE_BATCH_MAX: Final = 200
 LIFECYCLE_TAIL_ROWS_MAX: Final = 8192  # in memory for all streams together, some 1.5 kB each

@@ -63,6 +63,9 @@ class Settings:
     workers: int = _setting(
         1, "derivation processes under lamina serve, 0 or 1; 0 leaves it to lamina worker"
     )
+    processes: int = _setting(
+        0, "processes that serve the port of lamina serve; 0 is one below the cores, and at least one"
+    )
     log_level: str = _setting("warning", "debug, info, warning or error; info logs a line for every request")
     enable_experimental: bool = _setting(
         False,
@@ -178,6 +181,7 @@ class Settings:
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
         for name, least, greatest in (
+            ("processes", 0, limits.PROCESSES_MAX),
             ("llm_timeout_s", 1, limits.LLM_TIMEOUT_S_MAX),
             ("llm_concurrency", 1, limits.LLM_CONCURRENCY_MAX),
             ("relay_token_rate_per_min", 1, limits.RATE_UNLIMITED),

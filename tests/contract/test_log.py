@@ -561,14 +561,6 @@ def test_scopes_below_a_path_stop_at_the_segment(store: Store) -> None:
 # ---- the store itself
 
 
-def test_the_change_mark_moves_with_each_commit_and_only_then(store: Store) -> None:
-    before = store.change_mark()
-    store.log.walk(TENANT, 0, 10)
-    assert store.change_mark() == before
-    append(store, "a")
-    assert store.change_mark() != before
-
-
 @pytest.mark.parametrize("ascending", [False, True])
 def test_a_session_is_listed_page_by_page_in_either_order(store: Store, ascending: bool) -> None:
     wanted = []

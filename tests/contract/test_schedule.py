@@ -209,9 +209,3 @@ def about(store: Store, kind: str, **more: Any) -> list[str]:
     tenant_id = values.pop("tenant_id")
     found = store.schedule.pending_about(tenant_id, ItemSubject(kind, "x"), **values)
     return [each.title for each in found]
-
-
-def test_a_creation_moves_the_change_mark(store: Store) -> None:
-    before = store.change_mark()
-    store.schedule.create(item())
-    assert store.change_mark() != before

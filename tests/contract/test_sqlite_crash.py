@@ -94,7 +94,7 @@ READS: dict[str, Callable[[SqliteStore], object]] = {
     "documents.read": lambda store: store.documents.read(TENANT, "a"),
     "upkeep.compact": lambda store: store.upkeep.compact(),
     "upkeep.backlog": lambda store: store.upkeep.backlog(TENANT),
-    "change_mark": lambda store: store.change_mark(),
+    "changes.wait": lambda store: store.changes.follow().wait(0),
 }
 
 

@@ -147,7 +147,7 @@ def look_out(world: World) -> Part:
     feed, loop = Feed(world.store, world.failures), asyncio.new_event_loop()
     world.stack.callback(loop.close)
     world.stack.callback(feed.close)
-    world.breaks(world.store, "change_mark")
+    world.breaks(world.store.changes, "follow")
     listening: list[Listener] = []
 
     def listen() -> None:
@@ -162,7 +162,7 @@ def look_out(world: World) -> Part:
 def waiting(world: World) -> Part:
     watch, (event,) = Watch(world.store, world.failures), append(world.store, "tea")
     pool = world.stack.enter_context(ThreadPoolExecutor(1))
-    world.breaks(world.store, "change_mark")
+    world.breaks(world.store.changes, "follow")
     future = pool.submit(watch.wait_for, TENANT, event.id, Stage.EXTRACTED, timeout_s=20)
 
     def derive() -> None:
@@ -305,10 +305,14 @@ PARTS: dict[str, list[Callable[[World], Part]]] = {
 BY_CALL = {
     "lamina-jwks": "a thread for each reading, whose failure is logged; the next token starts another",
     "lamina-graph": "runs what a row waits for, which gets its error",
+    "lamina-bell": "hears that other processes commit; without it the look comes a little later",
+    "lamina-commits": "takes connections of processes that ask for commits; its end ends them, and they ask again",
+    "lamina-commit": "answers one of them, which gets its error",
+    "lamina-line": "hears a serving process out, and ends with it",
     "lamina-input": "waits for the end of who started the server, and ends it",
 }
 
-NO_THREADS = {"lamina-data", "lamina-mcp"}
+NO_THREADS = {"lamina-data", "lamina-mcp", "lamina-tallies"}
 
 
 def wait_until(holds: Callable[[], bool], between: Callable[[], None]) -> None:

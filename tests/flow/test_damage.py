@@ -123,8 +123,8 @@ def test_a_check_behind_the_calls_builds_a_damaged_repository_anew(folder: Path)
 def test_doctor_repairs_from_rows_with_the_same_hashes(folder: Path) -> None:
     head = heads_of(folder / "lamina.db")[TENANT]
     flip_pack(folder)
-    assert damage.repair_documents(folder) == [folder_name(TENANT)]
-    assert damage.repair_documents(folder) == []
+    assert damage.repair_documents(Settings(data=folder)) == [folder_name(TENANT)]
+    assert damage.repair_documents(Settings(data=folder)) == []
     assert fault_of(repository(folder), head) is None
 
 
@@ -147,7 +147,7 @@ def test_beside_a_server_nothing_is_repaired(folder: Path) -> None:
     store = opened(folder)
     store.documents.recover()
     with pytest.raises(Unavailable, match="another process writes"):
-        damage.repair_documents(folder)
+        damage.repair_documents(Settings(data=folder))
     store.close()
 
 

@@ -255,7 +255,7 @@ def test_a_failed_look_out_ends_its_streams_and_comes_back(
 
     async def story() -> None:
         with monkeypatch.context() as patch:
-            patch.setattr(world.store, "change_mark", broken)
+            patch.setattr(world.store.changes, "follow", broken)
             async with world.stream() as blocks:
                 assert await blocks.get() == ""
         async with world.stream() as blocks:

@@ -41,6 +41,8 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "find_relay_token": "the hash of a token is how its tenant is found",
     "document_tenants": "the list of tenants, whose repositories are opened",
     "tenants": "the list of tenants, for replay and export",
+    "newest_change": "the store's own row number; a number, no content",
+    "tenants_changed": "the list of tenants that are looked at by those who follow them",
     "newest_recorded": "a time for operators; no content is read",
     "last_seq": "the store's own row number; a number, no content",
     "old_keys": "keys expire alike for every tenant; each row names its own",

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 WIRING = {"__init__", "__main__", "app", "cli"}
 CLIENTS = {"client", "types", "kernel", "errors", "limits"}
 CONTRACTS = {
-    "Only the wiring and the command line name an engine": ("source_modules", WIRING | {"store"}),
+    "Nothing behind the wiring names an engine": ("source_modules", WIRING | {"store"}),
     "No web framework behind the doors": ("source_modules", WIRING | {"http", "mcp", "client"}),
     "The issuer needs nothing of the server but its bounds, ids and errors": (
         "forbidden_modules",

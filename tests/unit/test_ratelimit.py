@@ -16,13 +16,14 @@ from lamina.kernel.operations import Effect
 from lamina.kernel.time import SECOND_US, duration_us
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
+from lamina.store.tallies import Buckets, LocalBuckets
 
 NOW = 1_000 * SECOND_US
 
 
-def limiter(read: str = "2/s", write: str = "1/m", **more: int) -> RateLimiter:
+def limiter(read: str = "2/s", write: str = "1/m", buckets: Buckets | None = None) -> RateLimiter:
     rules = RateRules(Rate.parse(read), Rate.parse(write), Rate(10, 60))
-    return RateLimiter(lambda tenant_id, actor: rules, **more)
+    return RateLimiter(lambda tenant_id, actor: rules, buckets=buckets)
 
 
 def policy(settings: Settings) -> TieredPolicy:
@@ -60,7 +61,7 @@ def test_importers_of_a_tenant_share_a_bucket_of_their_own() -> None:
 
 
 def test_the_longest_unused_bucket_is_forgotten_first() -> None:
-    buckets = limiter("1/s", buckets_max=2)
+    buckets = limiter("1/s", buckets=LocalBuckets(2))
     for actor in ("a", "b", "a", "c"):
         buckets.take("acme", actor, Effect.READ, NOW)
     assert buckets.take("acme", "a", Effect.READ, NOW).retry_after_s is not None

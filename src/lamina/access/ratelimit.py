@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -13,10 +11,9 @@ from lamina.access.rules import Rate, RateRules
 from lamina.errors import Busy
 from lamina.kernel.operations import Effect
 from lamina.kernel.time import SECOND_US, Instant
+from lamina.store.tallies import Bucket, Buckets, LocalBuckets
 
 __all__ = ["RateLimiter", "RelayRates", "Taken", "importer_actor"]
-
-_Bucket = tuple[float, Instant]  # tokens, and when there were so many
 
 
 def importer_actor(tenant_id: str) -> str:
@@ -62,16 +59,12 @@ class RelayRates:
 
 
 class RateLimiter:
-    """Counts calls. A bucket starts full; the longest unused are forgotten first."""
+    """Counts calls. A bucket starts full, and is full again when it is forgotten."""
 
-    def __init__(
-        self, rules: Callable[[str, str], RateRules], *, buckets_max: int = limits.RATE_BUCKETS_MAX
-    ) -> None:
-        """``rules`` are those of a tenant's actor, asked for at every call."""
+    def __init__(self, rules: Callable[[str, str], RateRules], *, buckets: Buckets | None = None) -> None:
+        """``rules`` are those of a tenant's actor, asked for at every call; ``buckets`` are this process's own unless given."""
         self._rules = rules
-        self._buckets_max = buckets_max
-        self._buckets: OrderedDict[tuple[str, str, str], _Bucket] = OrderedDict()
-        self._lock = threading.Lock()
+        self._buckets = buckets or LocalBuckets()
 
     def take(self, tenant_id: str, actor: str, effect: Effect, now: Instant) -> Taken:
         """Take one token for a call: reads from one bucket of the actor, everything else from another."""
@@ -88,8 +81,8 @@ class RateLimiter:
         Raises ``Busy`` (RATE_LIMITED) that names the bucket, for the first share that is used up.
         """
         names = {("", who, bucket): rate for who, rate in shares.items()}
-        with self._lock:
-            left = {name: self._left(name, rate, now) for name, rate in names.items()}
+        with self._buckets.held() as table:
+            left = {name: _left(table.get(name), rate, now) for name, rate in names.items()}
             for name, rate in names.items():
                 if left[name] < 1:
                     raise Busy(
@@ -103,28 +96,25 @@ class RateLimiter:
                         },
                     )
             for name, tokens in left.items():
-                self._put(name, tokens - 1, now)
-
-    def _left(self, name: tuple[str, str, str], rate: Rate, now: Instant) -> float:
-        tokens, at = self._buckets.get(name, (float(rate.count), now))
-        # A clock that went back gives nothing and takes nothing.
-        return min(float(rate.count), tokens + max(0, now - at) * rate.count / (rate.period_s * SECOND_US))
-
-    def _put(self, name: tuple[str, str, str], tokens: float, now: Instant) -> None:
-        self._buckets[name] = (tokens, now)
-        self._buckets.move_to_end(name)
-        if len(self._buckets) > self._buckets_max:
-            self._buckets.popitem(last=False)
+                table.put(name, Bucket(tokens - 1, now))
 
     def _take(self, name: tuple[str, str, str], rate: Rate | None, now: Instant) -> Taken:
         if rate is None:
             return Taken(limits.RATE_UNLIMITED, limits.RATE_UNLIMITED, now)
         per_us = rate.count / (rate.period_s * SECOND_US)
-        with self._lock:
-            tokens = self._left(name, rate, now)
+        with self._buckets.held() as table:
+            tokens = _left(table.get(name), rate, now)
             allowed = tokens >= 1
             tokens -= allowed
-            self._put(name, tokens, now)
+            table.put(name, Bucket(tokens, now))
         full_at = now + int((rate.count - tokens) / per_us)
         wait_s = None if allowed else (1 - tokens) / per_us / SECOND_US
         return Taken(rate.count, int(tokens), full_at, wait_s)
+
+
+def _left(bucket: Bucket | None, rate: Rate, now: Instant) -> float:
+    if bucket is None:
+        return float(rate.count)
+    # A clock that went back gives nothing and takes nothing.
+    gained = max(0, now - bucket.at) * rate.count / (rate.period_s * SECOND_US)
+    return min(float(rate.count), bucket.tokens + gained)

@@ -17,7 +17,7 @@ from lamina.settings import Settings
 
 if TYPE_CHECKING:
     from lamina.kernel.audit import Head
-    from lamina.store.sqlite import SqliteStore
+    from lamina.store.ports.store import Store
 
 __all__ = ["audit_commands"]
 
@@ -87,12 +87,12 @@ def prune(data: Data = None) -> None:
     typer.echo(f"deleted {deleted} rows")
 
 
-def _store(settings: Settings) -> closing[SqliteStore]:
+def _store(settings: Settings) -> closing[Store]:
     """The store of a folder that has one; closed at the end of the block."""
-    from lamina.store.sqlite import SqliteStore, require_store
+    from lamina.store.opening import open_store, require_store
 
     require_store(settings.data)
-    return closing(SqliteStore(settings.data))
+    return closing(open_store(settings))
 
 
 def _read_heads(path: Path) -> dict[str, Head]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from lamina import limits
 from lamina.kernel.time import SECOND_US, Instant, duration_text, rfc3339
+from lamina.settings import Settings
 
 __all__ = [
     "Check",
@@ -34,7 +35,7 @@ class Check:
 
 def database_check(folder: Path) -> Check:
     """Whether SQLite can read every page, and every reference leads somewhere."""
-    from lamina.store.sqlite import database_faults
+    from lamina.store.opening import database_faults
 
     if not (folder / _FILE).is_file():
         return Check("database", "ok", f"nothing stored in {folder}")
@@ -52,7 +53,7 @@ def database_check(folder: Path) -> Check:
 
 def documents_check(folder: Path, *, repaired: list[str]) -> Check:
     """Whether every object of every repository is what its name says, and the newest commit the one of the database."""
-    from lamina.store.sqlite.upkeep import REPOSITORIES
+    from lamina.store.opening import REPOSITORIES
 
     faults = _faults_of(folder)
     told = f"; built anew: {', '.join(repaired)}" if repaired else ""
@@ -72,8 +73,7 @@ def _faults_of(folder: Path) -> dict[str, str]:
     """Names of damaged repositories, each with what is wrong with it; looked at twice, since a server may write."""
     from lamina.store.documents.checking import fault_of
     from lamina.store.documents.repository import folder_name
-    from lamina.store.sqlite import heads_of
-    from lamina.store.sqlite.upkeep import REPOSITORIES
+    from lamina.store.opening import REPOSITORIES, heads_of
 
     place = folder / REPOSITORIES
     heads: dict[str, str | None] = {path.name: None for path in sorted(place.glob("*.git"))}
@@ -86,17 +86,18 @@ def _faults_of(folder: Path) -> dict[str, str]:
     return found
 
 
-def repair_documents(folder: Path) -> list[str]:
+def repair_documents(settings: Settings) -> list[str]:
     """Build damaged repositories anew from the rows; their names. Raises ``Unavailable`` (DOCUMENTS_IN_USE)."""
     from lamina.store.documents.repository import folder_name
-    from lamina.store.sqlite import SqliteStore, heads_of, require_store
+    from lamina.store.opening import heads_of, open_store, require_store
 
+    folder = settings.data
     require_store(folder)
     faults = _faults_of(folder)
     if not faults:
         return []
     damaged = [tenant_id for tenant_id in heads_of(folder / _FILE) if folder_name(tenant_id) in faults]
-    store = SqliteStore(folder)
+    store = open_store(settings)
     try:
         store.documents.rebuild(damaged)
     finally:
@@ -106,7 +107,7 @@ def repair_documents(folder: Path) -> list[str]:
 
 def clock_check(folder: Path, now: Instant) -> Check:
     """Whether the newest event lies ahead of the clock."""
-    from lamina.store.sqlite import last_recorded_of
+    from lamina.store.opening import last_recorded_of
 
     if not (folder / _FILE).is_file():
         return Check("clock", "ok", rfc3339(now))
@@ -124,8 +125,8 @@ def clock_check(folder: Path, now: Instant) -> Check:
 def derivation_check(folder: Path) -> Check:
     """Whether everything is derived as this release derives it."""
     from lamina.pipeline.derived_by import DERIVED_BY
+    from lamina.store.opening import last_recorded_of, rederivation_of
     from lamina.store.rules.rederivation import differences
-    from lamina.store.sqlite import last_recorded_of, rederivation_of
 
     if not (folder / _FILE).is_file() or last_recorded_of(folder / _FILE) is None:
         return Check("derivation", "ok", "nothing is derived yet")

@@ -55,7 +55,7 @@ def run_doctor(settings: Settings, url: str | None, *, as_json: bool, repair: bo
     """Look at everything and print it; whether nothing failed. ``url`` is a server that has to answer. With ``repair``
     damaged repositories are built anew from the database before; raises ``Unavailable`` (DOCUMENTS_IN_USE) beside a server."""
     checks: list[Check] = []
-    repaired = repair_documents(settings.data) if repair else []
+    repaired = repair_documents(settings) if repair else []
     for name, look in _looks(settings, url, repaired):
         try:
             checks.append(look())
@@ -219,7 +219,7 @@ def _taken(host: str, port: int) -> bool:
 
 
 def _worker(folder: Path, *, served: Callable[[], bool]) -> Check:
-    from lamina.store.sqlite import failing_of, worker_lives
+    from lamina.store.opening import failing_of, worker_lives
 
     if worker_lives(folder):
         failing = sorted(failing_of(folder).items())
@@ -233,7 +233,7 @@ def _worker(folder: Path, *, served: Callable[[], bool]) -> Check:
 
 
 def _backlog(folder: Path, *, served: Callable[[], bool]) -> Check:
-    from lamina.store.sqlite import backlog_of, failed_behind_of, worker_lives
+    from lamina.store.opening import backlog_of, failed_behind_of, worker_lives
 
     if not _has_memory(folder):
         return Check("backlog", "ok", f"nothing stored in {folder}, nothing to derive")

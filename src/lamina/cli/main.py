@@ -89,14 +89,32 @@ def serve(
             show_default=setting_default("workers"),
         ),
     ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            help="How many processes serve the port; 0 is one below the cores, and at least one.",
+            show_default=setting_default("processes"),
+        ),
+    ] = None,
     local: Annotated[int | None, typer.Option(hidden=True)] = None,
+    share: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Start the server and its worker. Everything is kept in one folder."""
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and share is None:
         typer.echo("starting ...", err=True)  # loading takes seconds, and a person wonders
+    from lamina.cli.share import Share, processes_of
+
+    settings = chosen_settings(
+        port=port, data=data, preset=preset, host=host, workers=workers, processes=processes
+    )
+    wanted = processes_of(settings.processes)
+    if local is None and share is None and wanted > 1:
+        from lamina.cli.supervisor import run_supervisor
+
+        raise typer.Exit(run_supervisor(settings, wanted))
     from lamina.cli.serve import run_server
 
-    run_server(chosen_settings(port=port, data=data, preset=preset, host=host, workers=workers), local)
+    run_server(settings, local, None if share is None else Share.parse(share))
 
 
 @app.command()

@@ -10,8 +10,8 @@ from lamina.app import build_worker
 from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.worker import Worker
 from lamina.settings import Settings
+from lamina.store.opening import alone, make_folder, open_store, require_store
 from lamina.store.ports.jobs import Jobs
-from lamina.store.sqlite import SqliteStore, alone, make_folder, require_store
 
 __all__ = ["Replayed", "derive_all", "run_replay"]
 
@@ -35,7 +35,7 @@ def run_replay(settings: Settings, tell: Callable[[str], None]) -> Replayed:
     require_store(settings.data)
     make_folder(settings.data)
     with alone(settings.data):
-        store = SqliteStore(settings.data, durable=False)
+        store = open_store(settings, durable=False)
         try:
             events = store.jobs.reset()
             store.rederivation.note_all(DERIVED_BY)

@@ -10,7 +10,7 @@ from lamina.continuity.restoring import Unreadable, telling, unreadable
 from lamina.kernel.time import SystemClock
 from lamina.settings import Settings
 from lamina.store.documents.restore import clone_head, past_writes
-from lamina.store.sqlite import SqliteStore
+from lamina.store.opening import open_store
 
 __all__ = ["Restored", "run_restore"]
 
@@ -28,7 +28,7 @@ def run_restore(settings: Settings, clone: Path, tenant_id: str) -> Restored:
     """Restore a tenant's documents."""
     head = clone_head(clone)
     clock = SystemClock()
-    store = SqliteStore(settings.data, clock=clock)
+    store = open_store(settings, clock=clock)
     try:
         past = past_writes(clone, tenant_id, clock.now())
         commit = store.documents.restore(tenant_id, past, telling(tenant_id))

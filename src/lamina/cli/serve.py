@@ -9,31 +9,35 @@ import signal
 import socket
 import sys
 import threading
+from types import FrameType
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from lamina import limits
-from lamina.app import Server, build_server
+from lamina.app import Beside, Server, build_server
 from lamina.cli.check import RegularCheck
+from lamina.cli.listening import listen
 from lamina.cli.local_socket import bound, lock_of
 from lamina.cli.process import allow_connections, collect_seldom, share_heaps, use_one_core_a_product
 from lamina.cli.retain import DailyRetention
+from lamina.cli.share import Line, Share, say_token, say_where
 from lamina.cli.supervise import Workers
-from lamina.errors import Invalid
 from lamina.http.connections import ConnectionBounds, Connections, bounded_protocol
 from lamina.kernel.time import SystemClock
 from lamina.observe.logs import set_up_logging
+from lamina.observe.rounds import Failures
 from lamina.settings import Settings
-from lamina.store.sqlite import require_no_worker, usable
+from lamina.store.opening import require_no_worker, usable
+from lamina.store.tallies import SharedTallies
 
 __all__ = ["run_server", "uvicorn_config"]
 
 _KEEP_ALIVE_S = 75  # longer than the pause between two turns of a chat, so that clients need not connect anew
 
 
-def run_server(settings: Settings, local: int | None = None) -> None:
-    """Serve until interrupted.
+def run_server(settings: Settings, local: int | None = None, share: Share | None = None) -> None:
+    """Serve until interrupted; with ``share`` as one of several processes, until their supervisor is gone.
 
     Beside the port the folder's own socket is served, for ``lamina mcp``. With ``local`` that alone is, until standard input ends;
     it is the file descriptor that holds the folder's lock, given by the process that started this one.
@@ -41,12 +45,15 @@ def run_server(settings: Settings, local: int | None = None) -> None:
     share_heaps()
     use_one_core_a_product()
     set_up_logging(settings.log_level)
+    if share is not None:
+        _serve(settings, [socket.socket(fileno=each) for each in share.listeners], share)
+        return
     if local is not None:
         _end_with_input()
         with bound(settings.data) as beside:
             _serve(settings, [beside])
         return
-    with _listen(settings) as listener, contextlib.ExitStack() as held:
+    with listen(settings) as listener, contextlib.ExitStack() as held:
         lock = lock_of(settings.data)
         if lock is None:
             _serve(settings, [listener])  # another server of the folder has the socket
@@ -66,42 +73,52 @@ def _end_with_input() -> None:
     threading.Thread(target=wait, name="lamina-input", daemon=True).start()
 
 
-def _serve(settings: Settings, listeners: list[socket.socket]) -> None:
+def _serve(settings: Settings, listeners: list[socket.socket], share: Share | None = None) -> None:
+    line = None if share is None else Line(socket.socket(fileno=share.line))
+    failures = Failures(None if line is None else lambda parts: line.tell({"failing": dict(parts)}))
+    tallies = None if share is None else SharedTallies(share.tallies, share.number)
     with usable(settings.data):
-        if settings.workers > 0:
+        if settings.workers > 0 and (share is None or share.begins):
             require_no_worker(settings.data)
-        server = build_server(settings)
-    only_local = listeners[0].family == socket.AF_UNIX
-    where = "a local socket"
-    if not only_local:
-        host, port = listeners[0].getsockname()[:2]
-        where = f"http://{host}:{port}"
-    print(f"lamina serves {where} from {settings.data}", file=sys.stderr, flush=True)
+        server = build_server(settings, beside=Beside(failures, tallies, 1 if share is None else share.of))
+    if share is None:
+        say_where(settings, listeners[0])
     server.store.documents.recover()
-    # What a process beside an agent prints lies in that agent's log.
-    token = None if only_local else server.first_token()
-    if token is not None:
-        print(f"the owner's token, shown this once: {token}", file=sys.stderr, flush=True)
+    token = server.first_token() if share is None or share.leads else None
+    if token is not None and line is None:
+        say_token(token)
     config = uvicorn_config(settings, server.application)
     # Uvicorn raises a signal again once it is done with it; the default action would end the process there and then,
     # before the worker is told.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    workers = Workers(settings, server.failures)
-    workers.start()
-    retention = DailyRetention(server.retention(), server.failures)
-    retention.start()
-    check = RegularCheck(server.store.upkeep, SystemClock(), server.failures)
-    check.start()
+    beside = _beside(settings, server, share)
+    if line is not None:
+        line.end_with_it(lambda message: failures.note_elsewhere(message.get("failing")))
     collect_seldom()
     try:
         with contextlib.suppress(KeyboardInterrupt):
-            _Uvicorn(config, server).run(sockets=listeners)
+            _Uvicorn(config, server, line, token).run(sockets=listeners)
     finally:
-        check.stop()
-        retention.stop()
-        workers.stop()
+        for each in reversed(beside):
+            each.stop()
         server.close()
-        print("lamina stopped", file=sys.stderr, flush=True)
+        if share is None:
+            print("lamina stopped", file=sys.stderr, flush=True)
+
+
+def _beside(
+    settings: Settings, server: Server, share: Share | None
+) -> list[Workers | DailyRetention | RegularCheck]:
+    """What runs beside the calls, begun: of several processes the first does what is done once for the folder."""
+    begun: list[Workers | DailyRetention | RegularCheck] = []
+    if share is None:
+        begun.append(Workers(settings, server.failures))
+    if share is None or share.leads:
+        begun.append(DailyRetention(server.retention(), server.failures))
+        begun.append(RegularCheck(server.store.upkeep, SystemClock(), server.failures))
+    for each in begun:
+        each.start()
+    return begun
 
 
 def uvicorn_config(settings: Settings, application: ASGIApp) -> uvicorn.Config:
@@ -126,9 +143,24 @@ def uvicorn_config(settings: Settings, application: ASGIApp) -> uvicorn.Config:
 class _Uvicorn(uvicorn.Server):
     """Uvicorn waits at its end for every connection: the streams among them have to be told."""
 
-    def __init__(self, config: uvicorn.Config, server: Server) -> None:
+    def __init__(
+        self, config: uvicorn.Config, server: Server, line: Line | None = None, token: str | None = None
+    ) -> None:
         super().__init__(config)
         self._lamina = server
+        self._line = line
+        self._token = token
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to take connections, and tell the supervisor."""
+        await super().startup(sockets)
+        if self._line is not None:
+            self._line.tell({"ready": True, "token": self._token})
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """An interrupt from the terminal reaches every process: the supervisor decides for all of them."""
+        if self._line is None or sig != signal.SIGINT:
+            super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams, then the server; a client that takes nothing does not keep it."""
@@ -140,16 +172,3 @@ class _Uvicorn(uvicorn.Server):
         for connection in list(self.server_state.connections):
             if connection.transport.get_write_buffer_size() > 0:
                 connection.transport.abort()
-
-
-def _listen(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((settings.host, settings.port))
-    except OSError as error:
-        raise Invalid(
-            "CANNOT_LISTEN", f"{settings.host}:{settings.port} cannot be used: {error.strerror}"
-        ) from error
-    return listener

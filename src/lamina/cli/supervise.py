@@ -1,4 +1,4 @@
-"""The worker processes that ``lamina serve`` keeps running."""
+"""Processes that are kept running: the worker under ``lamina serve``, and those that serve beside each other."""
 
 from __future__ import annotations
 
@@ -8,43 +8,57 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Sequence
 
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 
-__all__ = ["Workers"]
+__all__ = ["Kept", "Workers"]
 
 _LOG = logging.getLogger("lamina.serve")
 _RESTART_S = 0.5
 _RESTART_S_MAX = 30.0
 _STEADY_S = 60.0
 _STOP_S = 10.0
-_PART = "the worker process"
-_WAITING = "waiting for the worker process"
 
 
-class Workers:
-    """Starts the derivation process, and starts it again when it dies, waiting longer each time it dies soon."""
+class Kept:
+    """Starts a process, and starts it again when it dies, waiting longer each time it dies soon."""
 
-    def __init__(self, settings: Settings, failures: Failures) -> None:
-        self._settings = settings
+    def __init__(
+        self,
+        part: str,
+        begin: Callable[[], subprocess.Popen[bytes]],
+        failures: Failures,
+        *,
+        gives_up: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """``part`` names it in logs and among the failures; where the keeper ``gives_up``, a death is the last."""
+        self._gives_up = gives_up
+        self._part = part
+        self._waiting = f"waiting for {part}"
+        self._begin = begin
         self._failures = failures
         self._stopping = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._keep, name="lamina-workers", daemon=True)
 
     def start(self) -> None:
-        """Begin; nothing happens when the settings leave derivation to others."""
-        if self._settings.workers > 0:
-            self._thread.start()
+        """Begin."""
+        self._thread.start()
 
-    def stop(self) -> None:
-        """Let the worker finish its batch, then end it."""
+    def tell_to_stop(self) -> None:
+        """Let the process end in good order, and start it no more; does not wait."""
         self._stopping.set()
         if self._process is not None:
             self._process.terminate()
+
+    def stop(self, wait_s: float = _STOP_S) -> None:
+        """Let the process finish what it is at, then end it."""
+        self.tell_to_stop()
+        if self._process is not None:
             try:
-                self._process.wait(_STOP_S)
+                self._process.wait(wait_s)
             except subprocess.TimeoutExpired:
                 self._process.kill()
         if self._thread.is_alive():
@@ -59,29 +73,50 @@ class Workers:
                 reason = f"ended with code {self._run()}"
             except Exception as error:  # no room for another process, say
                 reason = error
-            if self._stopping.is_set():
+            if self._stopping.is_set() or self._gives_up():
                 return
-            self._failures.note(_PART, reason)
+            self._failures.note(self._part, reason)
             steady = time.monotonic() - started > _STEADY_S
             wait_s = _RESTART_S if steady else min(2 * wait_s, _RESTART_S_MAX)
-            _LOG.error("the worker is started again in %.1f s", wait_s)
+            _LOG.error("%s is started again in %.1f s", self._part, wait_s)
             self._stopping.wait(wait_s)
 
     def _run(self) -> int:
-        """Start the worker and wait for its end; its exit code."""
-        command = [sys.executable, "-m", "lamina", "worker", "--data", str(self._settings.data)]
-        command += ["--parent", str(os.getpid())]
-        self._process = process = subprocess.Popen(command)  # noqa: S603 - our own module
+        """Start the process and wait for its end; its exit code."""
+        self._process = process = self._begin()
         if self._stopping.is_set():
             process.terminate()  # it was told to stop before there was anything to stop
         while True:
-            # A wait that fails says nothing of the worker: one that lives is never given up for another.
+            # A wait that fails says nothing of the process: one that lives is never given up for another.
             try:
                 return process.wait(_STEADY_S)
             except subprocess.TimeoutExpired:
-                self._failures.over(_PART)
-                self._failures.over(_WAITING)
+                self._failures.over(self._part)
+                self._failures.over(self._waiting)
             except Exception as error:
                 if (code := process.poll()) is not None:
                     return code
-                self._stopping.wait(self._failures.note(_WAITING, error))
+                self._stopping.wait(self._failures.note(self._waiting, error))
+
+
+class Workers(Kept):
+    """The derivation process."""
+
+    def __init__(self, settings: Settings, failures: Failures) -> None:
+        super().__init__("the worker process", lambda: _begin(_worker_of(settings)), failures)
+        self._count = settings.workers
+
+    def start(self) -> None:
+        """Begin; nothing happens when the settings leave derivation to others."""
+        if self._count > 0:
+            super().start()
+
+
+def _begin(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command)  # noqa: S603 - our own module
+
+
+def _worker_of(settings: Settings) -> Sequence[str]:
+    """Ends with this process, however that ends."""
+    command = [sys.executable, "-m", "lamina", "worker", "--data", str(settings.data)]
+    return [*command, "--parent", str(os.getpid())]

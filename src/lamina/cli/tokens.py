@@ -110,11 +110,11 @@ def revoke(
 
 @contextmanager
 def _tokens(tenant: str | None, data: Any) -> Iterator[tuple[RelayTokens, str]]:
-    from lamina.store.sqlite import SqliteStore, require_store
+    from lamina.store.opening import open_store, require_store
 
     settings = chosen_settings(data=data)
     require_store(settings.data)
-    store = SqliteStore(settings.data)
+    store = open_store(settings)
     try:
         yield store.relay_tokens, tenant or settings.tenant
     finally:

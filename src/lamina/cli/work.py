@@ -18,7 +18,7 @@ from lamina.models.minilm import MiniLmEmbedder
 from lamina.observe.rounds import Failures
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.settings import Settings
-from lamina.store.sqlite import SqliteStore, alone, make_folder, require_store
+from lamina.store.opening import alone, make_folder, open_store, require_store
 
 __all__ = ["run_retry", "run_worker", "work_beside"]
 
@@ -43,7 +43,7 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
     require_store(settings.data)
     make_folder(settings.data)
     with alone(settings.data), contextlib.ExitStack() as held:
-        store = SqliteStore(settings.data, durable=False)
+        store = open_store(settings, durable=False)
         store.jobs.take_over(SystemClock().now())
         store.sessions.take_over()
         store.inquiries.take_over()
@@ -105,7 +105,7 @@ def work_beside(front: _Run, behind: Sequence[tuple[str, _Run]], told: Callable[
 def run_retry(settings: Settings) -> int:
     """Have the stages that failed for good tried again, by the worker that runs or comes next; returns how many."""
     require_store(settings.data)
-    store = SqliteStore(settings.data)
+    store = open_store(settings)
     try:
         return store.jobs.retry_failed()
     finally:

@@ -16,8 +16,10 @@ from lamina.kernel.events import LifecycleRow
 from lamina.lifecycle.places import Places, PlacesMax
 from lamina.lifecycle.tail import Tail, Told
 from lamina.observe.rounds import Failures
+from lamina.store.ports.changes import Follower
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.store import Store
+from lamina.store.tallies import PlacesTaken
 
 __all__ = ["Feed", "Listener"]
 
@@ -55,17 +57,24 @@ class Feed:
     """Wakes listeners. Its thread runs only while there are any, and looks for all of them together."""
 
     def __init__(
-        self, store: Store, failures: Failures | None = None, *, places_max: PlacesMax | None = None
+        self,
+        store: Store,
+        failures: Failures | None = None,
+        *,
+        places_max: PlacesMax | None = None,
+        taken: PlacesTaken | None = None,
     ) -> None:
+        """``taken`` counts the places of callers: this process's own unless given."""
         self._store = store
         self._failures = failures or Failures()
-        self.places = Places(places_max or PlacesMax())
+        self.places = Places(places_max or PlacesMax(), taken)
         # Re-entrant: a stream that is collected leaves on whatever thread is just allocating.
         self._lock = threading.RLock()
         self._listeners: set[Listener] = set()
         self._tails: dict[str, Tail] = {}
         self._access: int | None = None
         self._thread: threading.Thread | None = None
+        self._follower: Follower | None = None
         self._stopping = threading.Event()
 
     def check_open(self) -> None:
@@ -114,8 +123,10 @@ class Feed:
         """End every stream, now and for good."""
         with self._lock:
             self._stopping.set()
-            thread = self._thread
+            thread, follower = self._thread, self._follower
         self._end_all()
+        if follower is not None:
+            follower.close()
         if thread is not None and thread is not threading.current_thread():
             thread.join()
 
@@ -130,33 +141,52 @@ class Feed:
         _wake(listeners)
 
     def _run(self) -> None:
-        mark: int | None = None
         wait_s = limits.LIFECYCLE_LOOK_S
         while not self._stopping.wait(wait_s):
             with self._lock:
                 if not self._listeners:
+                    self._rest()
                     self._thread = None
                     self._tails.clear()
                     break
             try:
-                now = self._store.change_mark()
-                if now != mark:
-                    self._look()
-                mark, wait_s = now, limits.LIFECYCLE_LOOK_S
+                if self._follower is None:
+                    self._begin()
+                else:
+                    self._look(self._follower.wait(limits.CHANGES_LOOK_S))
+                wait_s = limits.LIFECYCLE_LOOK_S
             except Exception as error:
                 # Streams that nobody wakes would be silent for ever: end them, so that their clients come back.
-                mark, wait_s = None, min(self._failures.note(_PART, error), _FAILED_S_MAX)
+                wait_s = min(self._failures.note(_PART, error), _FAILED_S_MAX)
+                self._rest()
                 self._end_all()
             else:
                 self._failures.over(_PART)
+        else:
+            self._rest()
         self._failures.drop(_PART)
 
-    def _look(self) -> None:
-        """Read on for every tenant that somebody follows, and wake those who want what was read."""
+    def _begin(self) -> None:
+        """Follow from here on; what came before, since the first of those who listen did, is looked for at once."""
+        follower = self._store.changes.follow()
+        with self._lock:
+            self._follower = follower
+            followed = frozenset(self._tails)
+        self._look(followed)
+
+    def _rest(self) -> None:
+        with self._lock:
+            follower, self._follower = self._follower, None
+        if follower is not None:
+            follower.close()
+
+    def _look(self, changed: frozenset[str]) -> None:
+        """Read on for the tenants that changed, of those that somebody follows, and wake those who want what was read."""
         with self._lock:
             followed = {listener.query.tenant_id for listener in self._listeners}
             self._tails = {tenant_id: self._tails[tenant_id] for tenant_id in followed}
-            tails = dict(self._tails)
+            tails = {tenant_id: tail for tenant_id, tail in self._tails.items() if tenant_id in changed}
+        self._wake_in_turn(self._moved_by_policy())
         for tenant_id, tail in tails.items():
             more = True
             while more:

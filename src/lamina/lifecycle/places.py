@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from dataclasses import dataclass
 
 from lamina import limits
 from lamina.errors import Busy
+from lamina.store.tallies import LocalPlaces, PlacesTaken
 
 __all__ = ["Places", "PlacesMax"]
 
 
 @dataclass(frozen=True, slots=True)
 class PlacesMax:
-    """How many streams there may be at once, of one process: in all, of a tenant, of an actor."""
+    """How many streams there may be at once: in one process, and in all of a server of a tenant and of an actor."""
 
     in_all: int = limits.LIFECYCLE_STREAMS_MAX
     of_tenant: int = limits.LIFECYCLE_STREAMS_OF_TENANT_MAX
@@ -24,35 +23,27 @@ class PlacesMax:
 class Places:
     """The places of streams."""
 
-    def __init__(self, most: PlacesMax) -> None:
+    def __init__(self, most: PlacesMax, taken: PlacesTaken | None = None) -> None:
+        """``taken`` counts those of callers: this process's own unless given."""
         self._most = most
-        # Re-entrant: a stream that is collected gives its place back on whatever thread is just allocating.
-        self._lock = threading.RLock()
-        self._taken: Counter[tuple[str, ...]] = Counter()
+        self._taken = taken or LocalPlaces()
+        self._open = LocalPlaces()
 
     def take(self, tenant_id: str, actor: str) -> None:
         """Count a stream in; raises ``Busy`` (TOO_MANY_STREAMS) by the first bound that is reached."""
-        with self._lock:
-            counted = _counted(tenant_id, actor)
-            most = self._most.of_actor, self._most.of_tenant, self._most.in_all
-            whose = f"of {actor}", f"of the tenant {tenant_id}", "of this server"
-            for held, bound, owner in zip(counted, most, whose, strict=True):
-                if self._taken[held] >= bound:
-                    raise _too_many(bound, owner)
-            for held in counted:
-                self._taken[held] += 1
+        here = [((), self._most.in_all)]
+        theirs = [((tenant_id, actor), self._most.of_actor), ((tenant_id,), self._most.of_tenant)]
+        full = self._taken.take(theirs)
+        if full is not None:
+            raise _too_many(theirs[full][1], (f"of {actor}", f"of the tenant {tenant_id}")[full])
+        if self._open.take(here) is not None:
+            self._taken.give([name for name, _ in theirs])
+            raise _too_many(self._most.in_all, "of this server")
 
     def give(self, tenant_id: str, actor: str) -> None:
         """Count a stream out."""
-        with self._lock:
-            for held in _counted(tenant_id, actor):
-                self._taken[held] -= 1
-                if not self._taken[held]:
-                    del self._taken[held]
-
-
-def _counted(tenant_id: str, actor: str) -> tuple[tuple[str, ...], ...]:
-    return (tenant_id, actor), (tenant_id,), ()
+        self._open.give([()])
+        self._taken.give([(tenant_id, actor), (tenant_id,)])
 
 
 def _too_many(most: int, whose: str) -> Busy:

@@ -101,7 +101,7 @@ class Operating:
             problems.append("no worker runs: events are stored and not derived")
         if jobs["failed"]:
             problems.append("events could not be derived and are found by their words alone: lamina retry")
-        failing = {**state.failing, **self._failures.standing()}
+        failing = {**state.failing, **self._failures.everywhere()}
         problems += [
             f"{part} fails and is tried again: {error}{_HELP.get(error, '')}"
             for part, error in sorted(failing.items())

@@ -47,6 +47,7 @@ class Failures:
         self._lock = threading.Lock()
         self._standing: dict[str, str] = {}
         self._times: dict[str, int] = {}
+        self._elsewhere: dict[str, str] = {}
 
     def note(self, part: str, error: BaseException | str) -> float:
         """A round of a part failed, with an error or for a reason: log it; returns how many seconds to wait before the
@@ -85,6 +86,17 @@ class Failures:
         """The parts that fail, each with the class or code of its last error."""
         with self._lock:
             return dict(self._standing)
+
+    def note_elsewhere(self, parts: object) -> None:
+        """What fails in the processes beside this one, as they told it, instead of what they told before."""
+        if isinstance(parts, dict):
+            with self._lock:
+                self._elsewhere = {str(part): str(error) for part, error in parts.items()}
+
+    def everywhere(self) -> dict[str, str]:
+        """The parts that fail here, and in the processes beside this one."""
+        with self._lock:
+            return {**self._elsewhere, **self._standing}
 
     def _tell(self) -> None:
         if self._changed is None:

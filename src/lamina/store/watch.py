@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lamina import limits
 from lamina.kernel.events import LifecycleRow, Stage
 from lamina.observe.rounds import Failures
+from lamina.store.ports.changes import Follower
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.store import Store
 
 __all__ = ["Watch"]
 
-_POLL_S = 0.002
+_PAUSE_S = 0.002
+"""Between two looks: where many commits come at once, those who wait look once for all of them."""
 _FAILED_S_MAX = 1.0  # somebody waits
 _GONE_S = 0.5  # after which a place is given back that nobody needs
 _PART = "waiting for stages"
@@ -31,7 +34,8 @@ class Watch:
         self._condition = threading.Condition()
         self._room = threading.BoundedSemaphore(limits.WAITS_MAX)
         self._waiters = 0
-        self._commits = 0
+        self._commits: Counter[str] = Counter()
+        self._others = 0
         self._thread: threading.Thread | None = None
 
     @contextmanager
@@ -69,17 +73,22 @@ class Watch:
             self._start()
         try:
             while True:
-                commits = self._commits
+                seen = self._seen(tenant_id)
                 rows = self.rows(tenant_id, event_id)
                 left_s = until - time.monotonic()
                 if left_s <= 0 or any(row.name == stage for row in rows) or self._stuck(tenant_id, event_id):
                     return rows
-                with self._condition:
-                    if self._commits == commits:
-                        self._condition.wait(left_s)
+                self._wait_past(seen, tenant_id, left_s)
         finally:
             with self._condition:
                 self._waiters -= 1
+
+    def _wait_past(self, seen: tuple[int, int], tenant_id: str, timeout_s: float) -> None:
+        with self._condition:
+            self._condition.wait_for(lambda: self._seen(tenant_id) != seen, timeout_s)
+
+    def _seen(self, tenant_id: str) -> tuple[int, int]:
+        return self._commits[tenant_id], self._others
 
     def rows(self, tenant_id: str, event_id: str) -> list[LifecycleRow]:
         """What happened to an event so far, in order."""
@@ -97,8 +106,8 @@ class Watch:
             self._thread.start()
 
     def _look(self) -> None:
-        mark: int | None = None
-        wait_s = _POLL_S
+        follower: Follower | None = None
+        wait_s = _PAUSE_S
         while True:
             time.sleep(wait_s)
             with self._condition:
@@ -106,20 +115,28 @@ class Watch:
                     self._thread = None
                     break
             try:
-                now = self._store.change_mark()
+                if follower is None:
+                    follower = self._store.changes.follow()
+                    changed: frozenset[str] = frozenset()
+                else:
+                    changed = follower.wait(limits.CHANGES_LOOK_S)
             except Exception as error:
                 # Those who wait look for themselves meanwhile, and are told what the store says.
                 wait_s = min(self._failures.note(_PART, error), _FAILED_S_MAX)
-                self._woken()
-                continue
-            self._failures.over(_PART)
-            wait_s = _POLL_S
-            if now != mark:
-                mark = now
-                self._woken()
+                changed = frozenset()
+            else:
+                self._failures.over(_PART)
+                wait_s = _PAUSE_S
+            self._woken(changed)
+        if follower is not None:
+            follower.close()
         self._failures.drop(_PART)
 
-    def _woken(self) -> None:
+    def _woken(self, tenants: frozenset[str]) -> None:
+        """Wake those who wait for something of these tenants; everybody where none is named."""
         with self._condition:
-            self._commits += 1
+            self._commits.update(tenants)
+            self._others += not tenants
+            if self._waiters == 0:
+                self._commits.clear()
             self._condition.notify_all()

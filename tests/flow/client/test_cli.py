@@ -274,7 +274,7 @@ def test_the_doctor_fails_when_a_server_takes_what_nobody_derives(live, client, 
 
 
 def test_the_doctor_tells_what_the_worker_says_that_fails(tmp_path, monkeypatch):
-    monkeypatch.setattr("lamina.store.sqlite.worker_lives", lambda folder: True)
+    monkeypatch.setattr("lamina.store.opening.worker_lives", lambda folder: True)
     store = SqliteStore(tmp_path, durable=False)
     assert _worker(tmp_path, served=lambda: False).state == "ok"
     store.upkeep.note_failing({"the language model": "MODEL_MISCONFIGURED"})

@@ -33,10 +33,10 @@ from lamina.store.documents.repository import (
 )
 from lamina.store.ports.documents import Commit, CommitChanges, Landed
 
-__all__ = ["CommitRows", "Projector"]
+__all__ = ["LOCK", "CommitRows", "Projector"]
 
 _LOG = logging.getLogger("lamina.store")
-_LOCK = "projector.lock"
+LOCK = "projector.lock"
 _PART = "the repository of documents"
 _GATHERING = "gathering the packs of documents"
 
@@ -73,7 +73,17 @@ class _Followed:
 class Projector:
     """The repositories below ``folder``, made on first need."""
 
-    def __init__(self, folder: Path, rows: CommitRows, failures: Failures, *, durable: bool) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        rows: CommitRows,
+        failures: Failures,
+        *,
+        durable: bool,
+        notes_first: bool = False,
+    ) -> None:
+        """With ``notes_first`` a hash is in its row before whoever waits for it has it: other processes read it there."""
+        self._notes_first = notes_first
         self._folder = folder
         self._rows = rows
         self._failures = failures
@@ -108,7 +118,7 @@ class Projector:
             if self._held is not None:
                 return
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = (self._folder / _LOCK).open("ab")
+            lock = (self._folder / LOCK).open("ab")
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
@@ -313,7 +323,7 @@ class Projector:
         self._heads[tenant_id] = replace(batch[-1].commit, sha=shas[-1][1])
         if followed.worktree.folders > limits.FOLDERS_KEPT_MAX:
             followed.worktree.forget()
-        self._rows.note(tenant_id, shas, wait=wait)
+        self._rows.note(tenant_id, shas, wait=wait or self._notes_first)
         self._answer(tenant_id, shas)
 
     def _written(self, followed: _Followed, batch: Sequence[CommitChanges]) -> list[tuple[int, str]]:

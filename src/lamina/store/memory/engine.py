@@ -8,6 +8,7 @@ from typing import Any
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.store.memory.audit import MemoryAudit, MemoryPeppers
+from lamina.store.memory.changes import MemoryChanges
 from lamina.store.memory.definitions import MemoryDefinitions
 from lamina.store.memory.documents import MemoryDocuments
 from lamina.store.memory.index import MemoryIndexRows
@@ -38,6 +39,7 @@ class MemoryStore:
     ) -> None:
         clock, ids = clock or SystemClock(), ids or RandomIds()
         self._memory = memory or Memory()
+        self.changes = MemoryChanges(self._memory)
         self.log = MemoryLog(self._memory, clock, ids)
         self.idempotency = MemoryIdempotency(self._memory)
         self.jobs = MemoryJobs(self._memory, clock, ids)
@@ -60,10 +62,6 @@ class MemoryStore:
         self.rederivation = MemoryRederivation(
             self._memory, clock, ids, lambda aside: MemoryStore(clock=clock, memory=aside)
         )
-
-    def change_mark(self) -> int:
-        """Mirrors ``Store.change_mark``."""
-        return self._memory.tables.commits
 
     def snapshot(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """Mirrors ``Store.snapshot``, in the tables and columns of the SQLite engine."""

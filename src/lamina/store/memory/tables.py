@@ -135,6 +135,8 @@ class Memory:
     def __init__(self) -> None:
         self.tables = Tables()
         self.local = threading.local()
+        self.changed = threading.Condition()
+        """Told of each change that stands."""
         self._lock = threading.Lock()
 
     @contextmanager
@@ -148,6 +150,8 @@ class Memory:
             landed = board(tables) if board else None
             tables.commits += 1
             self.tables = tables
+        with self.changed:
+            self.changed.notify_all()
         if landed:
             self.local.rider = None
             landed()

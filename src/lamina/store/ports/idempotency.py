@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from lamina.kernel.time import Instant
 
-__all__ = ["Idempotency", "IdempotencyKey", "Remembered"]
+__all__ = ["Idempotency", "IdempotencyKey", "KeyLocks", "Remembered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,14 @@ class Remembered:
     created_at: Instant
     event_id: str | None = None
     response: Mapping[str, Any] | None = None
+
+
+class KeyLocks(Protocol):
+    """What keeps two calls with one key from running at once, in whichever processes."""
+
+    def held(self, tenant_id: str, name: str) -> AbstractContextManager[None]:
+        """A tenant's name for the length of a block; raises ``Unavailable`` (WAL_UNAVAILABLE) when it does not come free."""
+        ...
 
 
 class Idempotency(Protocol):

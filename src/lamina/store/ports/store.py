@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from lamina.store.ports.audit import Audit, Peppers
+from lamina.store.ports.changes import Changes
 from lamina.store.ports.definitions import Definitions
 from lamina.store.ports.documents import Documents
 from lamina.store.ports.idempotency import Idempotency
@@ -131,8 +132,9 @@ class Store(Protocol):
         """What earlier versions derived, and is derived anew."""
         ...
 
-    def change_mark(self) -> int:
-        """A number that differs once anybody, in any process, has committed since; comparable inside one thread."""
+    @property
+    def changes(self) -> Changes:
+        """What is committed, for those who follow it."""
         ...
 
     def snapshot(self) -> Iterator[tuple[str, tuple[Any, ...]]]:

@@ -128,8 +128,11 @@ class Writer:
         connection: apsw.Connection,
         riders: Riders | None = None,
         failures: Failures | None = None,
+        committed: Callable[[], None] = lambda: None,
     ) -> None:
+        """``committed`` is told of each commit, in the writer's thread, once its writers have their answers."""
         self._connection = connection
+        self._committed = committed
         self._failures = failures or Failures()
         self._riders: Riders = riders or _NoRiders()
         self._waiting: deque[_Write] = deque()
@@ -297,6 +300,7 @@ class Writer:
         finally:
             for future, result, failed in outcomes:
                 _settle(future, result, failed)
+            self._committed()
         return True
 
     def _note_refusals(self, failures: Sequence[BaseException | None]) -> None:

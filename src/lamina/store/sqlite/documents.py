@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Protocol
 
 import apsw
 
@@ -30,6 +29,7 @@ from lamina.store.ports.documents import (
     Written,
 )
 from lamina.store.ports.log import Appended
+from lamina.store.ports.projecting import Projecting
 from lamina.store.rows import Row
 from lamina.store.rules.documents import (
     Standing,
@@ -48,35 +48,11 @@ from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.log import SqliteLog, find_key, put_key
 
-__all__ = ["DocumentRows", "Projecting", "SqliteDocuments"]
+__all__ = ["DocumentRows", "SqliteDocuments"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _LAST = "\U0010ffff"  # sorts after every path
 _NEWEST = 2**62
-
-
-class Projecting(Protocol):
-    """What turns rows into commits of a repository."""
-
-    def claim(self) -> None:
-        """Nothing when this process may write documents; raises ``Unavailable`` (DOCUMENTS_IN_USE)."""
-        ...
-
-    def rebuild(self, tenant_ids: Collection[str]) -> None:
-        """Build repositories anew from their rows, behind the writes; raises ``Unavailable`` (DOCUMENTS_IN_USE)."""
-        ...
-
-    def recover(self) -> None:
-        """Finish what a crash left; nothing where another process may write."""
-        ...
-
-    def stand(self, commits: Sequence[Landed]) -> list[str]:
-        """The hashes of commits, once they stand in their repositories."""
-        ...
-
-    def head(self, tenant_id: str) -> Commit | None:
-        """The newest commit that was made here, where its row may not say so yet."""
-        ...
 
 
 class DocumentRows:
@@ -105,6 +81,11 @@ class DocumentRows:
         if sha is None:
             sha = self._unnoted.get((tenant_id, number), "")
         return Commit(number, sha, author, message, committed_at)
+
+    def sha_of(self, tenant_id: str, number: int) -> str:
+        """The hash of a commit, empty while none is known."""
+        rows = self._readers.rows(_SQL["commits_after"], (tenant_id, number - 1, 1))
+        return next((self.commit(tenant_id, row).sha for row in rows if row[0] == number), "")
 
     def unnoted(self, tenant_id: str, prefix: str) -> list[int]:
         """The numbers of commits whose hash begins so and is not in their rows yet."""

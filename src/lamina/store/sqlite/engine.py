@@ -13,7 +13,11 @@ from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.observe.rounds import Failures
 from lamina.store.documents.projector import Projector
+from lamina.store.documents.shared import SharedProjector
+from lamina.store.ports.projecting import Projecting
 from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
+from lamina.store.sqlite.bells import Bells
+from lamina.store.sqlite.changes import SqliteChanges
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
 from lamina.store.sqlite.definitions import SqliteDefinitions
 from lamina.store.sqlite.documents import DocumentRows, SqliteDocuments
@@ -38,6 +42,7 @@ __all__ = ["SqliteStore", "make_folder", "require_store"]
 
 FILE_NAME = "lamina.db"
 LOCKS = "locks"
+BELLS = "bells"
 _DERIVED = {
     "record": "SELECT * FROM record ORDER BY tenant_id, id, version",
     "support": "SELECT * FROM support ORDER BY tenant_id, record_id, source_id, relation",
@@ -99,16 +104,26 @@ class SqliteStore:
     """``Store`` in a folder. ``durable=False`` is for workers: what a crash takes is derived again."""
 
     def __init__(
-        self, folder: Path, *, clock: Clock | None = None, ids: IdSource | None = None, durable: bool = True
+        self,
+        folder: Path,
+        *,
+        clock: Clock | None = None,
+        ids: IdSource | None = None,
+        durable: bool = True,
+        shared: bool = False,
+        failures: Failures | None = None,
     ) -> None:
+        """``shared`` is for one of several processes that all write documents: one of them makes the commits of all."""
         make_folder(folder)
         path = folder / FILE_NAME
         clock, ids = clock or SystemClock(), ids or RandomIds()
         connection = _opened(path, durable=durable)
         riders = AuditRiders()
-        failures = Failures()
-        self._writer = Writer(connection, riders, failures)
+        failures = failures or Failures()
+        self._bells = Bells(folder / BELLS)
+        self._writer = Writer(connection, riders, failures, committed=self._bells.ring)
         self._readers = Readers(path)
+        self.changes = SqliteChanges(self._bells, self._readers)
         lifecycle = LifecycleWriter(clock, ids)
         self.log = SqliteLog(self._writer, self._readers, clock, ids, lifecycle)
         self.idempotency = SqliteIdempotency(self._writer, self._readers, SharedLocks(folder / LOCKS))
@@ -121,7 +136,12 @@ class SqliteStore:
         self.audit = SqliteAudit(self._writer, self._readers, riders)
         self.peppers = SqlitePeppers(self._writer, self._readers)
         document_rows = DocumentRows(self._writer, self._readers)
-        self._projector = Projector(folder / REPOSITORIES, document_rows, failures, durable=durable)
+        projector = Projector(
+            folder / REPOSITORIES, document_rows, failures, durable=durable, notes_first=shared
+        )
+        self._projector: Projecting = (
+            SharedProjector(folder / REPOSITORIES, document_rows, projector) if shared else projector
+        )
         self.upkeep = SqliteUpkeep(
             path, self._writer, self._readers, failures, self._projector.behind, self._projector.rebuild
         )
@@ -143,12 +163,6 @@ class SqliteStore:
             lambda aside: SqliteStore(aside, clock=clock, durable=False),
         )
 
-    def change_mark(self) -> int:
-        """Mirrors ``Store.change_mark``."""
-        row = self._readers.row("PRAGMA data_version")
-        assert row is not None, "a pragma is always a row"
-        return int(row[0])
-
     def snapshot(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """Mirrors ``Store.snapshot``. Vectors count by presence: their last bits depend on the processor."""
         for table, sql in _DERIVED.items():
@@ -162,3 +176,4 @@ class SqliteStore:
         # SQLite moves the write-ahead file into the database as the last connection closes, unless that only reads.
         self._readers.close()
         self._writer.close()
+        self._bells.close()

@@ -19,7 +19,7 @@ from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import IdempotencyKey, KeyLocks, Remembered
 from lamina.store.ports.log import Appended, AppendedOnce, Capture, EventQuery
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.rows import Row
@@ -29,7 +29,6 @@ from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
-from lamina.store.sqlite.locks import SharedLocks
 from lamina.store.sqlite.unfolding import unfold
 
 __all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
@@ -371,7 +370,7 @@ def put_key(connection: apsw.Connection, entry: Remembered) -> None:
 class SqliteIdempotency:
     """``Idempotency`` over its table."""
 
-    def __init__(self, writer: Writer, readers: Readers, locks: SharedLocks) -> None:
+    def __init__(self, writer: Writer, readers: Readers, locks: KeyLocks) -> None:
         self._writer = writer
         self._readers = readers
         self._locks = locks

@@ -45,3 +45,11 @@ WHERE tenant_id = :tenant_id AND event_id = :event_id AND sequence > :after
   AND (:names IS NULL OR name IN (SELECT value FROM json_each(:names)))
   AND (:arrived_from IS NULL OR arrived_at >= :arrived_from)
 ORDER BY number LIMIT :limit;
+
+-- name: newest_change
+-- The number of the newest row of any tenant; rows are numbered as they are committed, and none is ever deleted.
+SELECT max(rowid) FROM lifecycle;
+
+-- name: tenants_changed
+-- The tenants of the rows past a number, up to another.
+SELECT DISTINCT tenant_id FROM lifecycle WHERE rowid > ?1 AND rowid <= ?2;

@@ -1,0 +1,83 @@
+"""One port that several processes serve, and what is left when one of them is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lamina.cli.share import Share, processes_of
+from lamina.errors import Invalid
+from processes import answers, wait_until
+
+
+@dataclass(frozen=True)
+class Running:
+    supervisor: subprocess.Popen[str]
+    port: int
+
+    def get(self, path: str) -> dict[str, object]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=60) as response:
+            answer: dict[str, object] = json.load(response)
+            return answer
+
+    def serving(self) -> list[int]:
+        """The serving processes, the oldest first."""
+        tasks = Path(f"/proc/{self.supervisor.pid}/task").iterdir()
+        return sorted({int(pid) for task in tasks for pid in (task / "children").read_text().split()})
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    command = [sys.executable, "-m", "lamina", "serve", "--port", "0", "--data", str(tmp_path)]
+    supervisor = subprocess.Popen(
+        [*command, "--processes", "2", "--workers", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert supervisor.stderr is not None
+    try:
+        where = supervisor.stderr.readline()
+        yield Running(supervisor, int(where.split("127.0.0.1:")[1].split()[0]))
+    finally:
+        if supervisor.poll() is None:
+            os.killpg(supervisor.pid, signal.SIGKILL)
+        supervisor.wait()
+        supervisor.stderr.close()
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="it looks for the processes in /proc")
+def test_the_port_is_answered_while_one_is_left_and_by_nobody_without_a_supervisor(running: Running) -> None:
+    wait_until(lambda: len(running.serving()) == 2)
+    killed, left = running.serving()
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: killed not in running.serving())
+    assert running.get("/v1/admin/health")["problems"] != []  # who is left tells of it
+    os.kill(running.supervisor.pid, signal.SIGKILL)
+    running.supervisor.wait()
+    wait_until(lambda: not Path(f"/proc/{left}").exists() or "Z" in Path(f"/proc/{left}/stat").read_text())
+    wait_until(lambda: not answers(running.port))
+
+
+def test_a_share_is_what_its_words_say() -> None:
+    share = Share(2, 3, (4, 5), 6, 7, begins=True)
+    assert Share.parse(str(share)) == share
+    for text in ("", "2/3/4/5", "2/3/x/6/7/0"):
+        with pytest.raises(Invalid):
+            Share.parse(text)
+
+
+def test_one_core_is_left_to_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    for cores, processes in ((1, 1), (2, 1), (8, 7)):
+        monkeypatch.setattr("lamina.cli.share.cores", lambda cores=cores: cores)
+        assert processes_of(0) == processes
+        assert processes_of(3) == 3
