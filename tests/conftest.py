@@ -23,8 +23,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Servers that tests start are one process each, whatever the machine has, unless somebody asks for more.
 os.environ["LAMINA_PROCESSES"] = os.environ.pop("LAMINA_TEST_PROCESSES", "1")
 
-settings.register_profile("gate", derandomize=True)
-settings.register_profile("explore")
+settings.register_profile("gate", derandomize=True, deadline=None)  # how long a machine takes is no property
+settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 WORKER_MIB_MAX: Final = 1536

@@ -481,7 +481,8 @@ def test_a_recall_asks_the_store_a_bounded_number_of_times(
     monkeypatch.setattr(Readers, "rows", noted)
     pack = memory.ask("Where does Maya live?")
     assert pack["layers"]["events"]
-    assert len(statements) <= STATEMENTS_MAX
+    # The version of policies is read whenever a tenth of a second has passed.
+    assert len([sql for sql in statements if "access_version" not in sql]) <= STATEMENTS_MAX
     assert not any("vector_row AS v" in sql for sql in statements), "token vectors were at hand"
 
 
