@@ -21,7 +21,6 @@ from typing import Any
 
 from corpus import Corpus, Said
 from harness import SEED, machine, median, publish, serving, temporary_folder
-from lamina.app import build_worker
 from lamina.cli.process import use_one_core_a_product
 from lamina.kernel.events import Stage
 from lamina.kernel.operations import Principal
@@ -35,6 +34,7 @@ from lamina.store.ports.jobs import Job
 from lamina.store.ports.log import Capture
 from lamina.store.sqlite import SqliteStore
 from lamina.types.envelope import Envelope
+from lamina.worker_app import build_worker
 
 TURNS, ROUNDS = 600, 3
 _SCOPE = "org:bench/user:derive"

@@ -25,10 +25,11 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from harness import ROOT, machine, publish, temporary_folder
-from lamina.app import build_server, build_worker
+from lamina.app import build_server
 from lamina.kernel.time import Instant, from_datetime
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore
+from lamina.worker_app import build_worker
 
 STORY = ROOT / "examples" / "year"
 SCOPE = "org:bench/project:year"

@@ -1,13 +1,9 @@
-"""The wiring: this module alone knows everybody, and only wires."""
+"""The wiring of a server: this module alone knows everybody, and only wires. What works behind the log is wired beside it (``worker_app``)."""
 
 from __future__ import annotations
 
-import os
-import socket
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -55,11 +51,9 @@ from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.time import Clock, SystemClock
-from lamina.language.temporal import find_times
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
 from lamina.models.counter import WordPieceCounter
-from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.observe.health import operator_operations
 from lamina.observe.operations import observe_operations
@@ -68,13 +62,8 @@ from lamina.observe.rounds import Failures
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.correcting import Correcting
 from lamina.pipeline.deciding import deciding_operations
-from lamina.pipeline.derived_by import DERIVED_BY
-from lamina.pipeline.deriver import Deriver
-from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.operations import capture_operations, correction_operations
-from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.vocabularies.operations import vocabulary_operations
-from lamina.pipeline.worker import Worker
 from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
 from lamina.recall.phrases import phrase_operations
@@ -85,10 +74,7 @@ from lamina.session.asking import Asking
 from lamina.session.associations import Associator
 from lamina.session.brief import Briefing
 from lamina.session.closing import Closing
-from lamina.session.drain import Drain
-from lamina.session.graph import GraphitiTarget, GraphModel
 from lamina.session.ingest import Ingesting
-from lamina.session.inquirer import Inquirer
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings
@@ -100,11 +86,7 @@ from lamina.store.watch import Watch
 __all__ = [
     "Beside",
     "Server",
-    "build_drain",
-    "build_inquirer",
     "build_server",
-    "build_upgrader",
-    "build_worker",
 ]
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -318,96 +300,3 @@ def _sources() -> Sources:
 
 def _recalling(store: Store, ids: RandomIds, embedder: MiniLmEmbedder, indexes: ResidentIndexes) -> Recalling:
     return Recalling(store, Retriever(store, indexes, embedder), WordPieceCounter(), ids)
-
-
-def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None) -> Drain:
-    """What empties the outbox of a store, with the graph that the settings name, until ``held`` closes."""
-    target = None
-    if settings.graphiti:
-        model = GraphModel(settings.llm_url, settings.llm_model, settings.llm_api_key)
-        target = GraphitiTarget(settings.graphiti, model if settings.llm_url else None, MiniLmEmbedder())
-        held.callback(target.close)
-    return Drain(
-        store,
-        SystemClock(),
-        words_by_model=settings.llm_url != "",
-        target=target,
-        failures=failures,
-        owner=_owner(),
-    )
-
-
-def build_inquirer(
-    settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None
-) -> Inquirer | None:
-    """What asks the model that the settings name, until ``held`` closes; None where there is none."""
-    if not settings.llm_url:
-        return None
-    generator = OpenAiGenerator(
-        settings.llm_url, settings.llm_model, settings.llm_api_key, timeout_s=settings.llm_timeout_s
-    )
-    held.callback(generator.close)
-    return Inquirer(
-        store,
-        SystemClock(),
-        generator,
-        failures=failures,
-        owner=_owner(),
-        asks_loops=settings.llm_loops,
-        timeout_s=settings.llm_timeout_s,
-        at_once=settings.llm_concurrency,
-    )
-
-
-def build_worker(
-    settings: Settings,
-    store: Store,
-    failures: Failures | None = None,
-    *,
-    replays: bool = False,
-    behind: Callable[[], bool] | None = None,
-    extractor: RulesExtractor | None = None,
-) -> Worker:
-    """A derivation loop over a store, with the parser and the embedding model loaded on first need. One that
-    ``replays`` puts nothing down to be asked of a model; ``behind`` is what it does when it has time, ``extractor`` one that
-    somebody else in this process loads, too."""
-    embedder = MiniLmEmbedder()
-    deriver = Deriver(
-        store,
-        extractor or RulesExtractor(find_times),
-        embedder,
-        embed_eagerly=settings.embed == "eager",
-        asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
-    )
-    return Worker(
-        store,
-        deriver,
-        embedder,
-        SystemClock(),
-        _owner(),
-        failures=failures,
-        behind=behind,
-        calibrates=not replays,
-    )
-
-
-def build_upgrader(store: Store, extractor: RulesExtractor, failures: Failures | None = None) -> Upgrader:
-    """What derives anew what an earlier release derived. Vectors are kept or put off, never made by it."""
-
-    def worker_of(aside: Store) -> Worker:
-        return Worker(
-            aside,
-            Deriver(aside, extractor, None),
-            None,
-            SystemClock(),
-            _owner(),
-            failures=failures,
-            calibrates=False,
-        )
-
-    return Upgrader(store, DERIVED_BY, worker_of, SystemClock(), failures)
-
-
-def _owner() -> str:
-    """Who holds the leases that this process takes."""
-    return f"{socket.gethostname()}:{os.getpid()}"

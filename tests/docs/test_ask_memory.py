@@ -11,11 +11,12 @@ from typing import Any, get_args
 import pytest
 from starlette.testclient import TestClient
 
-from lamina.app import build_server, build_worker
+from lamina.app import build_server
 from lamina.errors import Invalid
 from lamina.recall.filters import parse_filter
 from lamina.settings import Settings
 from lamina.types.recall import CitationMode, Recall, Temporal, View
+from lamina.worker_app import build_worker
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "ask-memory.md").read_text(encoding="utf-8")

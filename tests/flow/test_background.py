@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from given import ALICE, NOON, TENANT, ManualClock, append
-from lamina.app import build_drain, build_inquirer
 from lamina.cli import supervise
 from lamina.cli.check import RegularCheck
 from lamina.cli.retain import DailyRetention
@@ -46,6 +45,7 @@ from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.upkeep import Integrity
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
+from lamina.worker_app import build_drain, build_inquirer
 from libraries import Meanings
 
 SECRET = "Maya is ill"  # as an error may quote it

@@ -9,8 +9,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from capsules import body
-from lamina.app import build_server, build_worker
+from lamina.app import build_server
 from lamina.settings import Settings
+from lamina.worker_app import build_worker
 
 ABOUT = {"subject_kind": "thread", "subject_id": "launch"}
 HEADERS = {"X-Cortex-Actor": "agent:kim"}

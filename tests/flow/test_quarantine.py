@@ -9,8 +9,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from attacks import Attack, attacks, envelope
-from lamina.app import build_server, build_worker
+from lamina.app import build_server
 from lamina.settings import Settings
+from lamina.worker_app import build_worker
 
 pytestmark = pytest.mark.model
 

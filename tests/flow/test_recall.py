@@ -12,10 +12,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from lamina import limits
-from lamina.app import build_server, build_worker
+from lamina.app import build_server
 from lamina.settings import Settings
 from lamina.store.rows import Row
 from lamina.store.sqlite.connection import Readers
+from lamina.worker_app import build_worker
 
 pytestmark = pytest.mark.model
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from lamina.app import build_server, build_worker
+from lamina.app import build_server
 from lamina.settings import Settings
+from lamina.worker_app import build_worker
 
 pytestmark = pytest.mark.model
 

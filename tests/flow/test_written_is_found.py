@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from lamina.app import build_server, build_worker
+from lamina.app import build_server
 from lamina.settings import Settings
+from lamina.worker_app import build_worker
 from processes import answers, free_port, kill, start, wait_until
 
 pytestmark = pytest.mark.model

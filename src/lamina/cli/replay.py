@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lamina.app import build_worker
 from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.worker import Worker
 from lamina.settings import Settings
 from lamina.store.opening import alone, make_folder, open_store, require_store
 from lamina.store.ports.jobs import Jobs
+from lamina.worker_app import build_worker
 
 __all__ = ["Replayed", "derive_all", "run_replay"]
 

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from lamina.app import build_drain, build_inquirer, build_upgrader, build_worker
 from lamina.cli.process import collect_seldom, use_one_core_a_product
 from lamina.errors import Fault
 from lamina.kernel.time import SystemClock
@@ -19,6 +18,7 @@ from lamina.observe.rounds import Failures
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.settings import Settings
 from lamina.store.opening import alone, make_folder, open_store, require_store
+from lamina.worker_app import build_drain, build_inquirer, build_upgrader, build_worker
 
 __all__ = ["run_retry", "run_worker", "work_beside"]
 

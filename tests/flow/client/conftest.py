@@ -17,9 +17,10 @@ import uvicorn
 
 from given import ManualClock
 from issuing import issuers_file
-from lamina.app import Server, build_server, build_worker
+from lamina.app import Server, build_server
 from lamina.client import Client
 from lamina.settings import Settings
+from lamina.worker_app import build_worker
 
 
 @dataclass

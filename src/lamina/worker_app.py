@@ -1,0 +1,119 @@
+"""The wiring of what works behind the log: derivation, the outbox, questions to a model, upgrades. It needs nothing of the doors."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from lamina.kernel.time import SystemClock
+from lamina.language.temporal import find_times
+from lamina.models.generator import OpenAiGenerator
+from lamina.models.minilm import MiniLmEmbedder
+from lamina.observe.rounds import Failures
+from lamina.pipeline.derived_by import DERIVED_BY
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.upgrading import Upgrader
+from lamina.pipeline.worker import Worker
+from lamina.session.drain import Drain
+from lamina.session.graph import GraphitiTarget, GraphModel
+from lamina.session.inquirer import Inquirer
+from lamina.settings import Settings
+from lamina.store.ports.store import Store
+
+__all__ = ["build_drain", "build_inquirer", "build_upgrader", "build_worker"]
+
+
+def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None) -> Drain:
+    """What empties the outbox of a store, with the graph that the settings name, until ``held`` closes."""
+    target = None
+    if settings.graphiti:
+        model = GraphModel(settings.llm_url, settings.llm_model, settings.llm_api_key)
+        target = GraphitiTarget(settings.graphiti, model if settings.llm_url else None, MiniLmEmbedder())
+        held.callback(target.close)
+    return Drain(
+        store,
+        SystemClock(),
+        words_by_model=settings.llm_url != "",
+        target=target,
+        failures=failures,
+        owner=_owner(),
+    )
+
+
+def build_inquirer(
+    settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None
+) -> Inquirer | None:
+    """What asks the model that the settings name, until ``held`` closes; None where there is none."""
+    if not settings.llm_url:
+        return None
+    generator = OpenAiGenerator(
+        settings.llm_url, settings.llm_model, settings.llm_api_key, timeout_s=settings.llm_timeout_s
+    )
+    held.callback(generator.close)
+    return Inquirer(
+        store,
+        SystemClock(),
+        generator,
+        failures=failures,
+        owner=_owner(),
+        asks_loops=settings.llm_loops,
+        timeout_s=settings.llm_timeout_s,
+        at_once=settings.llm_concurrency,
+    )
+
+
+def build_worker(
+    settings: Settings,
+    store: Store,
+    failures: Failures | None = None,
+    *,
+    replays: bool = False,
+    behind: Callable[[], bool] | None = None,
+    extractor: RulesExtractor | None = None,
+) -> Worker:
+    """A derivation loop over a store, with the parser and the embedding model loaded on first need. One that
+    ``replays`` puts nothing down to be asked of a model; ``behind`` is what it does when it has time, ``extractor`` one that
+    somebody else in this process loads, too."""
+    embedder = MiniLmEmbedder()
+    deriver = Deriver(
+        store,
+        extractor or RulesExtractor(find_times),
+        embedder,
+        embed_eagerly=settings.embed == "eager",
+        asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
+    )
+    return Worker(
+        store,
+        deriver,
+        embedder,
+        SystemClock(),
+        _owner(),
+        failures=failures,
+        behind=behind,
+        calibrates=not replays,
+    )
+
+
+def build_upgrader(store: Store, extractor: RulesExtractor, failures: Failures | None = None) -> Upgrader:
+    """What derives anew what an earlier release derived. Vectors are kept or put off, never made by it."""
+
+    def worker_of(aside: Store) -> Worker:
+        return Worker(
+            aside,
+            Deriver(aside, extractor, None),
+            None,
+            SystemClock(),
+            _owner(),
+            failures=failures,
+            calibrates=False,
+        )
+
+    return Upgrader(store, DERIVED_BY, worker_of, SystemClock(), failures)
+
+
+def _owner() -> str:
+    """Who holds the leases that this process takes."""
+    return f"{socket.gethostname()}:{os.getpid()}"
