@@ -29,11 +29,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, before numpy loads
 
 import Stemmer
 
-from lamina.pipeline.extract import EntityRef, Extraction, Previous, RulesExtractor, Triple, Utterance
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.gate import worth_parsing
 from lamina.pipeline.extract.plain import open_triples
 from lamina.pipeline.extract.restating import object_text
-from lamina.pipeline.extract.values import FindTimes, no_times
+from lamina.pipeline.extract.values import (
+    EntityRef,
+    Extraction,
+    FindTimes,
+    Previous,
+    Triple,
+    Utterance,
+    no_times,
+)
 
 Tuple3 = tuple[str, str, str]
 _STEMMER = Stemmer.Stemmer("english")

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from lamina.models import minilm
-from lamina.pipeline.extract import RulesExtractor, Utterance, extractor
+from lamina.pipeline.extract import extractor
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parse, Parser
+from lamina.pipeline.extract.values import Utterance
 
 __all__ = ["ReadingAhead", "share", "shared_parser"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from lamina.pipeline.extract import EntityRef, RulesExtractor, Triple, Utterance
-from lamina.pipeline.extract.values import TimeWindow
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.extract.values import EntityRef, TimeWindow, Triple, Utterance
 
 NOW = datetime(2024, 5, 7, 12, tzinfo=UTC)
 TODAY = datetime(2024, 5, 7, tzinfo=UTC)

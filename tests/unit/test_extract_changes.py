@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from extraction_cases import NOW, TODAY, find_times, say, short
 
-from lamina.pipeline.extract import Previous, RulesExtractor, Triple
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
+from lamina.pipeline.extract.values import Previous, Triple
 
 pytestmark = pytest.mark.model
 

@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from extraction_cases import NOW, TODAY, find_times, say, short
 
-from lamina.pipeline.extract import EntityRef, LiteralValue, Previous, RulesExtractor, Triple, Utterance
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, Previous, Triple, Utterance
 
 pytestmark = pytest.mark.model
 

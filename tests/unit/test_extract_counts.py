@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from extraction_cases import find_times, say, short
 
-from lamina.pipeline.extract import RulesExtractor
 from lamina.pipeline.extract.amounts import number_of_words
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
 
 

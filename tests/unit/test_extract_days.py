@@ -7,7 +7,7 @@ from extraction_cases import say, short
 
 from lamina.kernel.time import instant, rfc3339, to_datetime
 from lamina.language.temporal import find_times
-from lamina.pipeline.extract import RulesExtractor
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
 from lamina.pipeline.loops.reading import read_loops
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from extraction_cases import TODAY, find_times, say, short
 
-from lamina.pipeline.extract import RulesExtractor
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
 
 pytestmark = pytest.mark.model

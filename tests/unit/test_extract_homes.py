@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 from extraction_cases import NOW, TODAY, find_times, say, short
 
-from lamina.pipeline.extract import RulesExtractor, Triple
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.places import is_place_name, is_tool_name
 from lamina.pipeline.extract.syntax import Parser
+from lamina.pipeline.extract.values import Triple
 
 pytestmark = pytest.mark.model
 

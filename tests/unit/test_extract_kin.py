@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from extraction_cases import find_times, say, short
 
-from lamina.pipeline.extract import Extraction, Previous, RulesExtractor
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.kin import folded
 from lamina.pipeline.extract.syntax import Parser
+from lamina.pipeline.extract.values import Extraction, Previous
 
 pytestmark = pytest.mark.model
 

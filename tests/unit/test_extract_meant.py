@@ -9,9 +9,10 @@ import pytest
 from extraction_cases import say, short
 
 from lamina.language.temporal import find_times
-from lamina.pipeline.extract import Previous, RulesExtractor, Triple
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.meant import meant
 from lamina.pipeline.extract.syntax import Parser
+from lamina.pipeline.extract.values import Previous, Triple
 
 pytestmark = pytest.mark.model
 

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 import pytest
 from extraction_cases import TODAY, find_times, say, short
 
-from lamina.pipeline.extract import RulesExtractor, Triple
 from lamina.pipeline.extract.consumed import is_medicine
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
+from lamina.pipeline.extract.values import Triple
 
 pytestmark = pytest.mark.model
 

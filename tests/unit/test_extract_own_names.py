@@ -7,7 +7,7 @@ import time
 import pytest
 from extraction_cases import find_times, say
 
-from lamina.pipeline.extract import RulesExtractor
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.own_names import names_speaker
 from lamina.pipeline.extract.syntax import Parser
 

@@ -6,7 +6,7 @@ import pytest
 from extraction_cases import find_times, read
 
 from lamina.language.attributed import denial, is_attributed
-from lamina.pipeline.extract import RulesExtractor
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
 
 pytestmark = pytest.mark.model

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lamina.language.temporal import find_times as real_find_times
-from lamina.pipeline.extract import EntityRef, RulesExtractor, Span, Triple
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.keys import keys_of
-from lamina.pipeline.extract.values import LiteralValue
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple
 from lamina.pipeline.extract.vocabulary import CANON, PREDICATES, describe
 
 plain = RulesExtractor(find_times, use_parser=False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from extraction_cases import find_times, say, short
 
-from lamina.pipeline.extract import Previous, RulesExtractor
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
+from lamina.pipeline.extract.values import Previous
 
 pytestmark = pytest.mark.model
 

@@ -7,7 +7,7 @@ from extraction_cases import find_times, say, short
 
 from given import ManualClock, append
 from lamina.kernel.events import Party
-from lamina.pipeline.extract import RulesExtractor
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
 from lamina.pipeline.reading import utterance_of
 from lamina.store.memory import MemoryStore

@@ -8,7 +8,7 @@ import pytest
 from extraction_cases import find_times, say, short
 
 from lamina.language.sentences import split_sentences
-from lamina.pipeline.extract import RulesExtractor
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
 from lamina.pipeline.extract.told import told_apart
 

@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from extraction_cases import TODAY, find_times, say, short
 
-from lamina.pipeline.extract import RulesExtractor, Triple
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
+from lamina.pipeline.extract.values import Triple
 
 pytestmark = pytest.mark.model
 

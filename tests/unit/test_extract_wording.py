@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from extraction_cases import NOW, find_times, say
 
-from lamina.pipeline.extract import EntityRef, LiteralValue, RulesExtractor, Span, Triple
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.inflect import (
     base_form,
     gerund,
@@ -20,6 +20,7 @@ from lamina.pipeline.extract.inflect import (
 )
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.syntax import Parser
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_CANON, CANON, GERUND_OBJECT, PREDICATES, describe
 
 SENTENCES = [
