@@ -17,9 +17,8 @@ __all__ = ["AsyncClient", "Client", "__version__"]
 
 __version__ = "0.1.0"
 
-__path__ = extend_path(
-    __path__, __name__
-)  # the two may be installed into different folders: one from a clone, say
+# The two may lie in different folders: one from a clone, say.
+__path__ = extend_path(__path__, __name__)
 
 
 def __getattr__(name: str) -> Any:

@@ -13,8 +13,12 @@ __all__ = ["next_steps"]
 
 _LOOK_S: Final = 1.0
 
+_AGENT: Final = (
+    "lamina mcp install --client claude-code",
+    "give an agent a memory; or codex, cursor, vscode, opencode, claude-desktop; others start: lamina mcp",
+)
 _UNSERVED: Final = (
-    ("lamina mcp", "an agent starts it: Claude Code, Codex, Cursor, VS Code and others; no server needed"),
+    _AGENT,
     (
         "lamina serve",
         "start a server, with everything in one folder; then, in a second terminal: lamina demo",
@@ -24,7 +28,7 @@ _SERVED: Final = (
     ("lamina demo", "store a conversation of 67 turns and ask it four questions"),
     ('lamina remember "I moved to Lisbon."', "tell it something"),
     ('lamina recall "Where do I live?"', "and ask"),
-    ("lamina mcp", "an agent starts it: Claude Code, Codex, Cursor, VS Code and others"),
+    _AGENT,
 )
 _ALWAYS: Final = (
     ("lamina doctor", "look whether all is well"),

@@ -54,7 +54,7 @@ def lines(tmp_path):
 def test_alone_it_says_what_comes_next(live):
     for url, state, first in (
         (live.url, "A server answers at", "lamina demo"),
-        ("http://127.0.0.1:1", "No server answers at", "lamina mcp"),
+        ("http://127.0.0.1:1", "No server answers at", "lamina mcp install --client claude-code"),
     ):
         said = CliRunner().invoke(app, [], env={"LAMINA_URL": url})
         assert said.exit_code == 0, said.output
