@@ -126,6 +126,15 @@ def test_what_no_server_took_is_sent_by_the_next_start_of_the_folder(host: Host)
     assert '"And no earlier."' in block
 
 
+def test_two_sessions_in_a_folder_lose_nothing_of_each_other(host: Host) -> None:
+    host.says("We ship on Friday.", session="one")
+    host.starts(session="two")
+    assert kept(host) == [("user", "We ship on Friday.")]
+    host.stops("Noted: Friday.", session="one")
+    host.starts(session="three")
+    assert kept(host) == [("user", "We ship on Friday."), ("assistant", "Noted: Friday.")]
+
+
 @pytest.mark.model
 def test_a_prompt_brings_in_what_memory_is_sure_of_once(host: Host) -> None:
     for text in ("The staging database listens on port 6543.", "Maya prefers tabs.", "Lunch is at noon."):

@@ -34,7 +34,8 @@ class Turn:
 
 @dataclass
 class SessionNotes:
-    """Of one session of one host. ``open`` is a turn that was not answered yet, ``unsent`` are those that no server took yet."""
+    """Of one session of one host. ``open`` is a turn that was not answered yet (with ``sent`` where another session sent it),
+    ``unsent`` are those that no server took yet."""
 
     folder: str = ""
     host: str = ""
@@ -92,7 +93,7 @@ class Notes:
             with contextlib.suppress(OSError):
                 stale.unlink()
         read = ((path, _read(path, SessionNotes)) for path in files[:_KEPT_SESSIONS_MAX] if path != own)
-        return [(path, each) for path, each in read if each.folder == folder and (each.open or each.unsent)]
+        return [(path, each) for path, each in read if each.folder == folder and _has_something(each)]
 
     def keep_left_over(self, path: Path, notes: SessionNotes) -> None:
         """Keep the notes that ``left_over`` gave."""
@@ -118,6 +119,10 @@ class Notes:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(value, file)
         os.replace(beside, path)
+
+
+def _has_something(notes: SessionNotes) -> bool:
+    return bool(notes.unsent) or (notes.open is not None and not notes.open.get("sent"))
 
 
 def _age(path: Path) -> float:

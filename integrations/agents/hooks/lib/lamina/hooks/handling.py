@@ -195,18 +195,19 @@ class Handling:
             return
         here = self.notes.left_over(self.moment.host, self.moment.session, self._folder)
         for path, notes in here:
-            if notes.open is not None:
-                notes.unsent, notes.open = [*notes.unsent, notes.open], None
             self._send(notes)
+            if notes.open is not None:
+                # Its session may go on beside this one: the turn stays open there, and with its answer is sent again.
+                self._keep_turn(notes, notes.open)
+                notes.open["sent"] = True
             self.notes.keep_left_over(path, notes)
 
     def _keep_checkpoint(self, own: SessionNotes, when: str) -> None:
-        if not self.choices.records:
+        if not self.choices.records or not own.prompts:
             return
         facts = checkout_of(self.choices.folder, self.environment).words
-        asked = f"asked last: {' | '.join(own.prompts)}" if own.prompts else ""
-        if facts or asked:
-            self.memory.keep_checkpoint(self._at, f"{when}: {facts or 'no repository'}\n{asked}".strip())
+        asked = " | ".join(own.prompts)
+        self.memory.keep_checkpoint(self._at, f"{when}: {facts or 'no repository'}\nasked last: {asked}")
 
     def _is_time_to_ask(self) -> bool:
         """Whether so many turns are over since the capsule was asked for, and nobody wrote it meanwhile."""

@@ -22,7 +22,7 @@ CHECKPOINT: Final = "lamina:checkpoint"
 """The label of what hooks write down by themselves, beside that of the line of work."""
 _MCP_VERSION: Final = "2026-07-28"
 _META: Final = "io.modelcontextprotocol/"
-_RECALL_TOKENS: Final = 500
+_RECALL_TOKENS: Final = 300
 _QUERY_LENGTH_MAX: Final = 2000
 _PROMPT_LENGTH_MAX: Final = 16_000
 _REPLY_LENGTH_MAX: Final = 4000
