@@ -460,6 +460,19 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "awaitables.",
         hint="a token provider is a function without arguments that returns the token",
     ),
+    "HOST_FILE_NOT_WRITTEN": ErrorCode(
+        "Unavailable",
+        CLIENTS,
+        "`lamina mcp install` or `uninstall` could not write the file of a host of agents: it may not be written, it was changed meanwhile, or it "
+        "is written in a way that cannot be changed without touching other entries. The file stands as it did.",
+        hint="--print shows what belongs there, to be added by hand",
+    ),
+    "HOST_FILE_UNREADABLE": ErrorCode(
+        "Invalid",
+        CLIENTS,
+        "The file in which a host of agents keeps its servers does not parse, so nothing was written there. The message has the place.",
+        hint="mend the file, then run the command again",
+    ),
     "NO_EXAMPLE": ErrorCode(
         "NotFound",
         CLIENTS,

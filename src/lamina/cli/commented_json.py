@@ -207,15 +207,16 @@ def _inserted(text: str, node: _Node, name: str, value: Json) -> str:
     between = text[after:close]
     kept = between.rstrip(" \t\r\n")
     comma = "," if members and members[-1].comma is None else ""
+    behind = "," if members and not comma else ""  # where one stood behind the last, one does
     one_line = "\n" not in text[node.start : node.end] and bool(members)
     if one_line:
         shown = f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(value, ensure_ascii=False)}"
-        return f"{text[:after]}{comma}{kept} {shown}{between[len(kept) :]}{text[close:]}"
+        return f"{text[:after]}{comma}{kept} {shown}{behind}{between[len(kept) :]}{text[close:]}"
     newline, unit = _newline(text), _unit(text)
     outer = _indent_at(text, close if "\n" in between else node.start)
     inner = _indent_at(text, members[0].start) if members and _leads(text, members[0].start) else outer + unit
     shown = f"{json.dumps(name, ensure_ascii=False)}: {_rendered(value, unit, inner, newline)}"
-    return f"{text[:after]}{comma}{kept}{newline}{inner}{shown}{newline}{outer}{text[close:]}"
+    return f"{text[:after]}{comma}{kept}{newline}{inner}{shown}{behind}{newline}{outer}{text[close:]}"
 
 
 def _removed(text: str, node: _Node, member: _Member) -> str:

@@ -28,6 +28,8 @@ from lamina.cli.damage import (
     documents_check,
     repair_documents,
 )
+from lamina.cli.mcp_hosts import HOSTS, this_machine
+from lamina.cli.mcp_install import is_known
 from lamina.cli.show import console, table
 from lamina.client import Client
 from lamina.errors import LaminaError
@@ -90,6 +92,7 @@ def _looks(
     yield "documents", lambda: documents_check(data, repaired=repaired)
     yield "clock", lambda: clock_check(data, SystemClock().now())
     yield "derivation", lambda: derivation_check(data)
+    yield "agents", _agents
 
 
 def _python() -> Check:
@@ -208,6 +211,27 @@ def _answers(url: str) -> bool:
     except LaminaError:
         return False
     return True
+
+
+def _agents() -> Check:
+    """Which hosts of agents on this machine have Lamina among their servers."""
+    machine = this_machine()
+    told: dict[str, list[str]] = {"know it": [], "do not know it": [], "cannot be read": []}
+    for host in HOSTS.values():
+        if not host.is_here(machine):
+            continue
+        try:
+            known = is_known(host, host.user_file(machine))
+            told["know it" if known else "do not know it"].append(host.name)
+        except LaminaError:
+            told["cannot be read"].append(host.name)
+    found = "; ".join(f"{', '.join(names)} {what}" for what, names in told.items() if names)
+    if told["cannot be read"]:
+        file = HOSTS[told["cannot be read"][0]].user_file(machine)
+        return Check("agents", "note", found, f"mend {file}")
+    if told["know it"] or not found:
+        return Check("agents", "ok", found or "no host of agents that is known stands here")
+    return Check("agents", "note", found, f"lamina mcp install --client {told['do not know it'][0]}")
 
 
 def _taken(host: str, port: int) -> bool:

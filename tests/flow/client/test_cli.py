@@ -253,6 +253,7 @@ def test_the_doctor_looks_at_everything(live, worker_lives):
         "documents",
         "clock",
         "derivation",
+        "agents",
     }
     assert {name for name, check in checks.items() if check["state"] == "fail"} == set()
     assert checks["server"]["state"] == "ok"
