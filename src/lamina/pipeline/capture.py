@@ -28,13 +28,13 @@ from lamina.pipeline.requests import (
     StoredByKey,
     Waited,
 )
-from lamina.pipeline.vocabularies.active import active_terms
 from lamina.pipeline.vocabularies.stated import require_in_vocabulary
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 from lamina.store.rules.refusals import check_same
+from lamina.store.vocabularies import active_terms
 from lamina.store.watch import Watch
 
 __all__ = ["BULK_FAMILY", "SINGLE_FAMILY", "Capturing", "write_grants"]
