@@ -145,6 +145,23 @@ def test_related_concepts_are_bounded_and_stay_where_the_caller_may_read(world: 
     assert world.refused(path, relation="zork") == (422, "INVALID_REQUEST")
 
 
+def test_related_concepts_may_be_asked_by_a_relation_of_an_active_vocabulary(world: Any) -> None:
+    ids = {name: world.id(Prefix.CONCEPT, name) for name in ("maker", "seller")}
+    world.land(
+        world.concept("maker", edges=(Edge(ids["seller"], "supplies", 0.8, "trade"),)),
+        world.concept("seller"),
+    )
+    path = f"/v1/understanding/{ids['maker']}/related"
+    assert world.refused(path, relation="supplies") == (422, "INVALID_REQUEST")
+    trade = {"name": "trade", "kind": "relation", "relations": [{"id": "supplies"}]}
+    assert world.call("POST", "/v1/vocabularies", body=trade).status_code == 201
+    active = world.call("PUT", "/v1/policy/tenant/acme", body={"vocabularies": ["trade"]})
+    assert active.status_code == 200
+    page = world.get(path, relation="supplies")
+    assert [item["concept"]["name"] for item in page["items"]] == ["seller"]
+    assert world.get(path, relation="is_a")["items"] == []
+
+
 @pytest.mark.parametrize(
     ("params", "found", "related"),
     [

@@ -21,12 +21,12 @@ from lamina.kernel.ids import RandomIds
 from lamina.kernel.records import Fact, Layer, Stance
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Axes
-from lamina.pipeline.vocabularies.active import active_terms
 from lamina.pipeline.vocabularies.stated import require_in_vocabulary
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
+from lamina.store.vocabularies import active_terms
 from told import START, Memory
 from vocabularies import activate, put
 

@@ -122,6 +122,11 @@ class ActiveTerms:
         """The term that a predicate means; None for one that stays free text."""
         return self._terms["predicate"].get(predicate_key(predicate))
 
+    @property
+    def relations(self) -> list[str]:
+        """The relations of their own names, in order."""
+        return sorted({match.term.id for match in self._terms["relation"].values()})
+
     def of_relation(self, predicate: str) -> TermMatch | None:
         """The relation between concepts that a predicate of facts stands for."""
         return self._terms["relation"].get(predicate_key(predicate))

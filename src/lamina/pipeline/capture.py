@@ -19,13 +19,13 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.drafting import draft_of
 from lamina.pipeline.judging import Judging
-from lamina.pipeline.vocabularies.active import active_terms
 from lamina.pipeline.vocabularies.stated import require_in_vocabulary
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 from lamina.store.rules.refusals import check_same
+from lamina.store.vocabularies import active_terms
 from lamina.store.watch import Watch
 from lamina.types.envelope import EnvelopeDirectives, Item, PartyIn
 from lamina.types.writes import (

@@ -20,7 +20,6 @@ from lamina.kernel.time import Instant, rfc3339
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.corrected import object_of, sentence_of
 from lamina.pipeline.direct import stated_value
-from lamina.pipeline.vocabularies.active import active_terms
 from lamina.pipeline.vocabularies.stated import require_fit
 from lamina.store.entities import standing_entity
 from lamina.store.ports.idempotency import IdempotencyKey
@@ -28,6 +27,7 @@ from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 from lamina.store.rules.refusals import check_same
+from lamina.store.vocabularies import active_terms
 from lamina.store.watch import Watch
 from lamina.types.writes import CorrectFact, CorrectionCaptured, RetractFact
 

@@ -22,12 +22,12 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.vocabularies import ActiveTerms
 from lamina.language.entities import entity_id, normalise_name
-from lamina.pipeline.vocabularies.active import active_terms
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, EventOffset, Writes
 from lamina.store.rules.records import wanted
+from lamina.store.vocabularies import active_terms
 
 __all__ = [
     "CANCELLED_BY",

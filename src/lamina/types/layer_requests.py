@@ -11,7 +11,6 @@ from lamina.errors import Invalid
 from lamina.kernel.ids import Prefix, parse_id, prefix_of
 from lamina.kernel.records import Stance, layer_of
 from lamina.kernel.time import Axes, Instant, Interval
-from lamina.kernel.understanding import Relation
 from lamina.kernel.wire import BoundText, Limit, LocalBoundText, Request, ScopePath, Text
 from lamina.types.times import Natural, Range, bad_range, by_the_reference, refuse_two_validities
 
@@ -254,10 +253,11 @@ class WhyRecordRequest(_OneRecord):
 
 
 class RelatedRequest(Request):
-    """The concepts that a concept leads to, over at most ``depth`` edges, of one relation or of any."""
+    """The concepts that a concept leads to, over at most ``depth`` edges, of one relation or of any: one of the contract or of the
+    vocabularies that are active for the concept's scope."""
 
     concept_id: Annotated[str, _id_of(Prefix.CONCEPT)]
-    relation: Relation | None = None
+    relation: Name | None = None
     depth: Annotated[int, Field(ge=1, le=limits.CONCEPT_DEPTH_MAX)] = 1
     limit: Limit = limits.PAGE_LIMIT_DEFAULT
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
+from lamina.errors import Invalid
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Concept, Layer, Stance
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.kernel.understanding import INVALIDATION_THRESHOLD, words_of_topic
+from lamina.kernel.understanding import INVALIDATION_THRESHOLD, Relation, words_of_topic
 from lamina.kernel.views import ConceptView, concept_view
 from lamina.recall.layers.pages import place_of
 from lamina.recall.layers.reach import Reach, reach_of, traversed
@@ -21,6 +23,7 @@ from lamina.recall.wording import without_cancelled
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
+from lamina.store.vocabularies import active_terms
 from lamina.types.layer_requests import ConceptId, ConceptsRequest, RelatedRequest
 from lamina.types.layers import ConceptPage, RelatedConcept, RelatedPage
 
@@ -102,6 +105,7 @@ class ConceptReads:
             request.concept_id,
             capabilities=[Capability.UNDERSTANDING_READ],
         )
+        self._require_relation(request.relation, concept)
         steps = self._steps(
             [concept], request.relation, request.depth, request.limit, call, Reach([concept.scope]), None
         )
@@ -114,6 +118,19 @@ class ConceptReads:
             for step, view in zip(shown, views, strict=True)
         ]
         return Answer(RelatedPage(items=items, has_more=len(steps) > len(shown)))
+
+    def _require_relation(self, relation: str | None, concept: Concept) -> None:
+        """Raises ``Invalid`` for a relation that no edge of the scope could have."""
+        if relation is None or relation in get_args(Relation):
+            return
+        own = active_terms(self._store.definitions, concept.tenant_id, concept.scope).relations
+        if relation not in own:
+            raise Invalid(
+                "INVALID_REQUEST",
+                "relation: is none of the contract or of an active vocabulary",
+                hint=f"one of {', '.join((*get_args(Relation), *own))}",
+                details={"field": "relation"},
+            )
 
     def _steps(
         self,
