@@ -119,6 +119,10 @@ JWKS_WAIT_S: Final = 5.0
 IDEMPOTENCY_TTL_S: Final = 24 * 3600
 KEYS_PRUNED_MAX: Final = 2000  # in one transaction
 PACK_TTL_S: Final = 60
+PACK_REMEMBERED_S: Final = 3600  # that an expired pack is known to have been there
+PACK_LANDS_S_MAX: Final = (
+    0.5  # until another process sees a pack: it joins the next commit, see WRITE_LATER_S
+)
 CHECK_FIRST_S: Final = 20.0  # after the start: what a crash or a disk damaged is built anew before long
 CHECK_AGAIN_S: Final = 300.0
 CHECK_EVERY_S: Final = 6 * 3600.0  # every byte is read: a gigabyte in a few seconds
@@ -129,6 +133,7 @@ AS_OF_NOW_S: Final = (
     5  # a caller's now, when it comes here; counts only while the log lies further ahead than that
 )
 PACKS_KEPT_MAX: Final = 512
+PACKS_STORED_MAX: Final = 4096  # of a tenant, some kilobytes each: an answer is asked for of the newest
 
 # Stopping: who is still being answered may have the answer, unless they do not take it.
 STOP_S_MAX: Final = 35  # longer than a wait

@@ -268,6 +268,7 @@ class Worker:
         if now - self._pruned_at > _PRUNE_EVERY_S * SECOND_US:
             self._pruned_at = now
             self._store.idempotency.prune(now - limits.IDEMPOTENCY_TTL_S * SECOND_US)
+            self._store.packs.prune(now)
 
 
 def _one_by_one(events: Sequence[Event], embedder: Embedder) -> tuple[list[VectorRow], list[Event]]:

@@ -17,6 +17,7 @@ from lamina.store.memory.jobs import MemoryJobs
 from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
 from lamina.store.memory.model_outputs import MemoryModelOutputs
+from lamina.store.memory.packs import MemoryPacks
 from lamina.store.memory.records import MemoryRecords
 from lamina.store.memory.rederivation import MemoryRederivation
 from lamina.store.memory.registry import MemoryRegistry
@@ -58,6 +59,7 @@ class MemoryStore:
         self.schedule = MemorySchedule(self._memory)
         self.sessions = MemorySessions(self._memory, self.log)
         self.model_outputs = MemoryModelOutputs(self._memory)
+        self.packs = MemoryPacks(self._memory)
         self.inquiries = MemoryInquiries(self._memory)
         self.rederivation = MemoryRederivation(
             self._memory, clock, ids, lambda aside: MemoryStore(clock=clock, memory=aside)

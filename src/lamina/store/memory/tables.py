@@ -18,6 +18,7 @@ from lamina.store.ports.documents import ChangeKind, Commit
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.index import TextRow, VectorRow
 from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.ports.packs import PackKind, StoredPack
 from lamina.store.ports.registry import PolicyRow, ScopeState
 from lamina.store.ports.relay_tokens import RelayToken
 from lamina.store.ports.revocations import Revocation
@@ -102,6 +103,7 @@ class Tables:
     last_outbox: int = 0
     outputs: dict[tuple[str, str], ModelOutput] = field(default_factory=dict)
     output_sources: set[tuple[str, str, str]] = field(default_factory=set)
+    packs: dict[tuple[str, PackKind, str, str], StoredPack] = field(default_factory=dict)
     inquiries: dict[int, Inquiry] = field(default_factory=dict)
     last_inquiry: int = 0
     last_row: int = 0

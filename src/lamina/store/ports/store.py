@@ -16,6 +16,7 @@ from lamina.store.ports.jobs import Jobs
 from lamina.store.ports.lifecycle import Lifecycle
 from lamina.store.ports.log import EventLog
 from lamina.store.ports.model_outputs import ModelOutputs
+from lamina.store.ports.packs import Packs
 from lamina.store.ports.records import Records
 from lamina.store.ports.rederivation import Rederivation
 from lamina.store.ports.registry import Registry
@@ -120,6 +121,11 @@ class Store(Protocol):
     @property
     def model_outputs(self) -> ModelOutputs:
         """What language models answered."""
+        ...
+
+    @property
+    def packs(self) -> Packs:
+        """What was made for callers within the last minute."""
         ...
 
     @property

@@ -29,6 +29,7 @@ from lamina.store.sqlite.locks import SharedLocks
 from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.model_outputs import SqliteModelOutputs
+from lamina.store.sqlite.packs import SqlitePacks
 from lamina.store.sqlite.records import SqliteRecords
 from lamina.store.sqlite.rederivation import SqliteRederivation
 from lamina.store.sqlite.registry import SqliteRegistry
@@ -154,6 +155,7 @@ class SqliteStore:
         self.schedule = SqliteSchedule(self._writer, self._readers)
         self.sessions = SqliteSessions(self._writer, self._readers, self.log)
         self.model_outputs = SqliteModelOutputs(self._writer, self._readers)
+        self.packs = SqlitePacks(self._writer, self._readers)
         self.inquiries = SqliteInquiries(self._writer, self._readers)
         self.rederivation = SqliteRederivation(
             path,

@@ -1,0 +1,55 @@
+"""What was made for a caller and may be asked for again within a minute: packs of a recall, and answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from lamina.kernel.time import Instant
+
+__all__ = ["PackKind", "Packs", "StoredPack"]
+
+
+class PackKind(StrEnum):
+    """``PACK`` is known by its id, ``ANSWER`` by the idempotency key that it was asked under."""
+
+    PACK = "pack"
+    ANSWER = "answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPack:
+    """What was made, for whom, of which request and when. ``content`` is for its maker to read; empty once its time is over."""
+
+    tenant_id: str
+    kind: PackKind
+    caller: str
+    id: str
+    body_hash: str
+    made_at: Instant
+    content: bytes
+
+
+class Packs(Protocol):
+    """The newest packs of each tenant, at most ``limits.PACKS_STORED_MAX``; their content for ``limits.PACK_TTL_S``.
+
+    What a crash takes has to be made again: nobody waits for the disk here.
+    """
+
+    def keep(self, pack: StoredPack) -> None:
+        """Keep a pack, in place of the caller's one of its kind and id; lets go of what is too old or too much by then.
+
+        In this process it is there at once, in others over the same place within ``limits.PACK_LANDS_S_MAX``. Where the disk
+        refuses it is not kept, and nobody is told.
+        """
+        ...
+
+    def find(self, tenant_id: str, kind: PackKind, caller: str, id_: str) -> StoredPack | None:
+        """The caller's pack, or None; waits for one that another process may be about to land."""
+        ...
+
+    def prune(self, now: Instant) -> None:
+        """Let go of every tenant's content that is older than ``limits.PACK_TTL_S``, and of rows older than
+        ``limits.PACK_REMEMBERED_S``."""
+        ...
