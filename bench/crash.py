@@ -1,12 +1,14 @@
-"""kill -9 of a server, its worker or both, again and again, under sixteen writers: is anything lost or doubled?
+"""kill -9 of any process of a server, again and again, under sixteen writers: is anything lost or doubled?
 
-    python bench/crash.py --rounds 40 --seed 20260513
+    python bench/crash.py --rounds 40 --seed 20260513 --processes 2
 
 Promise: whatever was acknowledged is there, whatever was sent under one key is there once, however the processes died.
 Sixteen writers capture, send batches, ingest turns, append to journals, write capsules and make reminders, each request
 under a key of its own. What a kill leaves unanswered is sent again under the same key. After every tenth round and at the
 end all is read back over HTTP and counted, the commits of the repository are, and ``lamina doctor`` and ``lamina audit
-verify`` look at the folder of the stopped server. The server is the supervisor too: it starts its worker anew.
+verify`` look at the folder of the stopped server. What keeps the others starts them anew; with several processes it serves nobody itself, and the serving ones are killed, too.
+Four followers of the lifecycle resume their streams wherever they are answered: nothing may be missing between what they saw
+first and last.
 Ends with 1 where anything is lost, doubled, torn or damaged. Loopback alone; nothing is published.
 """
 
@@ -36,7 +38,9 @@ from harness import ROOT, SEED, Server, commit, temporary_folder
 
 WRITERS, ROUNDS, CHECKED_EVERY = 16, 40, 10
 DOORS = ("capture", "bulk", "ingest", "append", "upsert", "schedule")
+FOLLOWERS = 4
 VICTIMS = ("server", "worker", "both")
+"""The process that was started, the worker, or all of them."""
 BULK_ITEMS = 5
 _TENANT = "crash"
 _ROUND_S = (0.5, 3.0)
@@ -193,8 +197,9 @@ _REQUESTS: dict[str, Callable[[int, str, tuple[str, ...]], tuple[str, dict[str, 
 class Folder:
     """A data folder, and the server that runs over it on one port whenever it is started."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, processes: int = 1) -> None:
         self.data = data
+        self.processes = processes
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
@@ -220,6 +225,8 @@ class Folder:
             str(self.port),
             "--data",
             str(self.data),
+            "--processes",
+            str(self.processes),
         ]
         with (self.data.parent / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -240,11 +247,11 @@ class Folder:
     def kill(self, victim: str) -> str:
         """kill -9; a server that died is started again. What was killed: there may be no worker at the moment."""
         assert self.process is not None, "it was started"
-        workers = _children(self.process.pid)
-        if victim == "worker" and not workers:
+        victims = {"worker": [], "serving": []} | _kinds(_children(self.process.pid))
+        if victim in victims and not victims[victim]:
             victim = "server"
-        if victim == "worker":
-            os.kill(workers[0], signal.SIGKILL)
+        if victim in victims:
+            os.kill(victims[victim][0], signal.SIGKILL)
             return victim
         if victim == "both":
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -280,6 +287,66 @@ def _children(pid: int) -> list[int]:
         with contextlib.suppress(OSError):
             found += map(int, (task / "children").read_text().split())
     return sorted(set(found))
+
+
+def _kinds(pids: list[int]) -> dict[str, list[int]]:
+    """Which processes are the worker, and which serve."""
+    found: dict[str, list[int]] = {"worker": [], "serving": []}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            found["serving" if b"--share" in command else "worker"].append(pid)
+    return found
+
+
+# ---- who follows
+
+
+@dataclass(slots=True)
+class Follower:
+    """Follows the lifecycle of the tenant, and goes on from the last row that it saw."""
+
+    port: int
+    seen: list[str] = field(default_factory=list)
+    began_again: int = 0
+
+    def follow(self, over: threading.Event) -> None:
+        """Until ``over``."""
+        while not over.is_set():
+            headers = {"Last-Event-ID": self.seen[-1]} if self.seen else {}
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2.0)
+            try:
+                with contextlib.closing(connection):
+                    connection.request("GET", f"/v1/lifecycle/stream?scope=org:{_TENANT}", headers=headers)
+                    response = connection.getresponse()
+                    while response.status == 200 and not over.is_set() and (line := response.readline()):
+                        if line.startswith(b"id: "):
+                            self.seen.append(line[4:].strip().decode())
+            except (OSError, http.client.HTTPException):
+                pass
+            self.began_again += 1
+            time.sleep(0.05)
+
+
+def _gaps(server: Server, followers: list[Follower]) -> list[str]:
+    """What followers missed between the first and the last row that they saw, or saw in another order."""
+    rows, query = [], f"/v1/lifecycle?scope=org:{_TENANT}&limit=1000"
+    cursor: str | None = ""
+    while cursor is not None:
+        page = server.call("GET", query + (f"&cursor={cursor}" if cursor else ""))
+        rows += [item["lifecycle_id"] for item in page["items"]]
+        cursor = page.get("next_cursor")
+    wrong = []
+    for number, each in enumerate(followers):
+        if not each.seen:
+            wrong.append(f"follower {number} saw nothing")
+            continue
+        first = rows.index(each.seen[0])
+        if rows[first : first + len(each.seen)] != each.seen:
+            wrong.append(f"follower {number} has a gap among {len(each.seen)} rows")
+    rows_seen, again = sum(len(each.seen) for each in followers), sum(each.began_again for each in followers)
+    print(f"followers: {rows_seen} rows seen, {again} times begun again, {len(wrong)} with a gap")
+    return wrong
 
 
 # ---- what is there
@@ -331,13 +398,14 @@ def _latest_capsules(server: Server, writers: list[Writer]) -> list[str]:
     return wrong
 
 
-def check(folder: Folder, writers: list[Writer]) -> list[str]:
+def check(folder: Folder, writers: list[Writer], followers: list[Follower]) -> list[str]:
     """Print a row for each door; what is wrong, in words."""
     server = folder.server()
     derived_s = server.wait_derived(_DERIVED_S_MAX)
     present, stale = _present(server), _latest_capsules(server, writers)
     failed = server.failed()
     wrong = [f"{failed} jobs failed for good"] if failed else []
+    wrong += _gaps(server, followers)
     wrong += [f"the capsule of {key} is not the last that was acknowledged" for key in stale]
     print(f"{'door':10}{'acknowledged':>14}{'there':>8}{'lost':>6}{'doubled':>9}{'torn':>6}")
     for door in DOORS:
@@ -371,25 +439,28 @@ def crash(folder: Folder, rounds: int, seed: int) -> list[str]:
     """The rounds and their checks; everything that was wrong at the last."""
     chance = random.Random(seed)
     writers = [Writer(number, seed, folder.port) for number in range(WRITERS)]
+    followers = [Follower(folder.port) for _ in range(FOLLOWERS)]
+    victims = (*VICTIMS, "serving", "serving") if folder.processes > 1 else VICTIMS
     wrong: list[str] = []
     killed: Counter[str] = Counter()
     for first in range(0, rounds, CHECKED_EVERY):
         folder.start()
         over = threading.Event()
         threads = [threading.Thread(target=writer.write, args=(over,)) for writer in writers]
+        threads += [threading.Thread(target=each.follow, args=(over,)) for each in followers]
         for thread in threads:
             thread.start()
         try:
             for _ in range(first, min(first + CHECKED_EVERY, rounds)):
                 time.sleep(chance.uniform(*_ROUND_S))
-                killed[folder.kill(chance.choice(VICTIMS))] += 1
+                killed[folder.kill(chance.choice(victims))] += 1
         finally:
             over.set()
             for thread in threads:
                 thread.join()
         done = min(first + CHECKED_EVERY, rounds)
         print(f"\nafter {done} rounds ({', '.join(f'{n} x {name}' for name, n in sorted(killed.items()))})")
-        wrong = check(folder, writers)
+        wrong = check(folder, writers, followers)
         for each in wrong:
             print(f"  {each}", flush=True)
     return wrong
@@ -402,13 +473,17 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often something is killed")
     parser.add_argument("--seed", type=int, default=SEED, help="of what is killed, when, and of the pauses")
+    parser.add_argument("--processes", type=int, default=1, help="that serve")
     parser.add_argument("--data", type=Path, help="keep the folder here, to look at afterwards")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # whoever stops it finds no server left behind
-    print(f"{options.rounds} rounds, seed {options.seed}, {WRITERS} writers, commit {commit()}", flush=True)
+    print(
+        f"{options.rounds} rounds, seed {options.seed}, {options.processes} processes, {WRITERS} writers, commit {commit()}",
+        flush=True,
+    )
     with temporary_folder(options.data) as outer:
         (outer / "data").mkdir()
-        folder = Folder(outer / "data")
+        folder = Folder(outer / "data", options.processes)
         try:
             wrong = crash(folder, options.rounds, options.seed)
         finally:

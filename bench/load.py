@@ -1,17 +1,28 @@
-"""Many callers in one cheap process: raw keep-alive sockets over one selector, requests encoded beforehand.
+"""Recalls by 1 and 32 callers and captures by 64, for one serving process and for two.
 
-The callers share the machine with the server, so that each request costs the client one send, one receive and a
-look at the status line.
+    python bench/load.py --processes 1 2
+
+Promise: 32 callers get no fewer recalls than one, with p99 at most 3 x p50, and two processes on two cores at least 1.7 times as
+many as one; 1,800 single captures a second at 64 callers with two processes, each on disk when it is answered.
+
+The callers are one cheap process, which other workloads use too: raw keep-alive sockets over one selector, requests encoded
+beforehand. They share the machine with the server, so that each request costs the client one send, one receive and a look at
+the status line; what the client takes of a core is printed.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import multiprocessing
 import selectors
+import shutil
 import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 __all__ = ["Load", "encode", "run_apart"]
 
@@ -89,3 +100,107 @@ def run_apart(port: int, requests: Sequence[bytes], callers: int) -> Load:
     """``run`` in a process of its own, so that the caller's interpreter does not stand in the way."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(run, (port, list(requests), callers))
+
+
+# ---- the workload
+
+EVENTS, ASKED, CAPTURED = 10_000, 400, 4000
+_SCOPE = "org:bench/user:load"
+
+
+def main() -> None:
+    """Seed once, measure each number of processes, print, publish."""
+    from harness import SEED, machine, publish, temporary_folder
+    from seeding import Seeder
+
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--processes", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--events", type=int, default=EVENTS, help="in the scope that is asked")
+    parser.add_argument("--asked", type=int, default=ASKED, help="recalls by 32 callers; a quarter by one")
+    parser.add_argument("--captured", type=int, default=CAPTURED)
+    parser.add_argument("--no-publish", action="store_true")
+    options = parser.parse_args()
+    figures: dict[str, dict[str, Any]] = {}
+    with temporary_folder() as outer:
+        about = machine(outer)
+        seeder = Seeder(outer / "seeded", _SCOPE, SEED)
+        seeder.grow(options.events)
+        seeder.close()
+        for processes in options.processes:
+            data = outer / f"data-{processes}"
+            shutil.copytree(outer / "seeded", data)
+            figures[f"{processes} processes"] = _measured(data, processes, options.asked, options.captured)
+            print(f"{processes} processes: {json.dumps(figures[f'{processes} processes'])}", flush=True)
+    headline = "; ".join(
+        f"{name}: {one['recalls, 1 caller']['per_second']} recalls/s by 1 caller, "
+        f"{one['recalls, 32 callers']['per_second']} by 32, {one['captures, 64 callers']['per_second']} captures/s by 64"
+        for name, one in figures.items()
+    )
+    if options.no_publish:
+        print(headline)
+        return
+    sizes = {"events": options.events, "asked": options.asked, "captured": options.captured}
+    publish("load", headline, figures, {"machine": about, "sizes": sizes})
+
+
+def _measured(data: Path, processes: int, asked: int, captured: int) -> dict[str, Any]:
+    from corpus import Corpus, questions
+    from harness import SEED, serving
+
+    recalls = [
+        encode("/v1/recall", json.dumps({"scope": _SCOPE, "query": each}).encode())
+        for each in questions(SEED + 5, asked + asked // 4 + 64 * processes)
+    ]
+    captures = [
+        encode(
+            "/v1/experience", json.dumps({"scope": "org:bench/user:new", **said.item(f"load-{at}")}).encode()
+        )
+        for at, said in enumerate(Corpus(SEED).turns(captured))
+    ]
+    with serving(data, workers=0, processes=str(processes)) as server:
+        warm, one, many = recalls[: 64 * processes], recalls[-(asked // 4) :], recalls[-asked - asked // 4 :]
+        _wait_serving(server.process.pid, processes)
+        run_apart(server.port, warm, 16 * processes)  # each loads the model and the scope with its first
+        found = {
+            "recalls, 1 caller": _figures(run_apart(server.port, one, 1)),
+            "recalls, 32 callers": _figures(run_apart(server.port, many[:asked], 32)),
+            "captures, 64 callers": _figures(run_apart(server.port, captures, 64)),
+        }
+        return {**found, "memory_mb": _memory_mb(server.process.pid)}
+
+
+def _wait_serving(pid: int, processes: int) -> None:
+    """Until each of several processes takes connections: they begin one after the other."""
+    if processes > 1:
+        while len(_serving(pid)) < processes:
+            time.sleep(0.05)
+        time.sleep(3.0)
+
+
+def _serving(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return sorted({int(child) for task in tasks for child in (task / "children").read_text().split()})
+
+
+def _memory_mb(pid: int) -> list[float]:
+    """Proportional megabytes of the server and of the processes that it keeps: what is shared counts once."""
+    lines = [Path(f"/proc/{each}/smaps_rollup").read_text().splitlines() for each in (pid, *_serving(pid))]
+    return [
+        round(int(line.split()[1]) / 1024, 1) for each in lines for line in each if line.startswith("Pss:")
+    ]
+
+
+def _figures(load: Load) -> dict[str, float]:
+    from harness import milliseconds
+
+    return {
+        "per_second": round(load.per_second, 1),
+        **milliseconds(load.taken_s),
+        "client_cpu_share": round(load.client_cpu_s / load.elapsed_s, 2),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -69,6 +69,7 @@ from lamina.recall.operations import recall_operations
 from lamina.recall.phrases import phrase_operations
 from lamina.recall.recalling import Recalling
 from lamina.recall.retrieve import Retriever
+from lamina.recall.room import RecallRoom
 from lamina.remote.documents import fetch_document
 from lamina.session.asking import Asking
 from lamina.session.associations import Associator
@@ -77,9 +78,10 @@ from lamina.session.closing import Closing
 from lamina.session.ingest import Ingesting
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
-from lamina.settings import Settings
+from lamina.settings import Settings, cores
 from lamina.store.opening import open_store
 from lamina.store.ports.store import Store
+from lamina.store.shelf import SharedShelf
 from lamina.store.tallies import SharedTallies
 from lamina.store.watch import Watch
 
@@ -91,16 +93,17 @@ __all__ = [
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EXPERIMENTAL = frozenset({"on_prem_enterprise", "dev_local"})  # seed 002, 2.4.3
-_THREADS = 96  # a wait or a stream holds one; captures pass through quickly
+_THREADS = 144  # a wait and a recall that waits hold one each, 112 at most; all else passes through quickly
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a server shares with the processes that serve beside it: what fails, what is counted together (None where it
-    is alone), and how many they are."""
+    """What a server shares with the processes that serve beside it: what fails, what is counted together and what was
+    answered to a key (None where it is alone), and how many they are."""
 
     failures: Failures
     tallies: SharedTallies | None = None
+    shelf: SharedShelf | None = None
     processes: int = 1
 
 
@@ -192,7 +195,8 @@ def build_server(
     )
     embedder = MiniLmEmbedder()
     indexes = ResidentIndexes(kept.index, embedder.name, embedder.dim_pooled)
-    recalling = _recalling(kept, ids, embedder, indexes)
+    room = RecallRoom(max(1, cores() // beside.processes))
+    recalling = _recalling(kept, ids, embedder, indexes, room, beside.shelf)
     reminding = Reminding(kept.schedule, _windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
@@ -298,5 +302,12 @@ def _sources() -> Sources:
     return Sources(fetch, time.monotonic)
 
 
-def _recalling(store: Store, ids: RandomIds, embedder: MiniLmEmbedder, indexes: ResidentIndexes) -> Recalling:
-    return Recalling(store, Retriever(store, indexes, embedder), WordPieceCounter(), ids)
+def _recalling(
+    store: Store,
+    ids: RandomIds,
+    embedder: MiniLmEmbedder,
+    indexes: ResidentIndexes,
+    room: RecallRoom,
+    shelf: SharedShelf | None,
+) -> Recalling:
+    return Recalling(store, Retriever(store, indexes, embedder), WordPieceCounter(), ids, room, shelf)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -14,7 +15,7 @@ from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.scopes import LOCAL_ACTOR
 
-__all__ = ["DOORS", "PRESETS", "Settings", "load_settings", "load_token"]
+__all__ = ["DOORS", "PRESETS", "Settings", "cores", "load_settings", "load_token"]
 
 _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
 _ELSEWHERE = (
@@ -221,6 +222,13 @@ def _names_of(name: str) -> str:
     """Every name of a setting: whoever set a seed's finds it in the message."""
     (other,) = [item.metadata["names"] for item in fields(Settings) if item.name == name]
     return " or ".join((f"LAMINA_{name.upper()}", *other))
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def load_settings(environment: Mapping[str, str], **given: Any) -> Settings:

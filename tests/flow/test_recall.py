@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +13,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from lamina import limits
-from lamina.app import build_server
+from lamina.app import Beside, build_server
+from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 from lamina.store.rows import Row
+from lamina.store.shelf import SharedShelf
 from lamina.store.sqlite.connection import Readers
 from lamina.worker_app import build_worker
 
@@ -387,6 +390,22 @@ def test_a_key_brings_back_the_same_pack(memory: Memory) -> None:
     assert again.headers["X-Cortex-Replay"] == "true"
     assert again.json()["request_id"] == again.headers["X-Cortex-Request-ID"] != first.json()["request_id"]
     assert "X-Cortex-Replay" not in first.headers
+
+
+def test_a_key_brings_back_the_pack_of_another_process(memory: Memory) -> None:
+    body = {"scope": SCOPE, "query": "Who is Noor?", "idempotency_key": "noor-2"}
+    descriptor = SharedShelf.make()
+    answers = []
+    for _ in range(2):
+        beside = Beside(Failures(), shelf=SharedShelf(descriptor), processes=2)
+        server = build_server(memory.server.settings, beside=beside)
+        http = TestClient(server.application, base_url="http://127.0.0.1")
+        answers.append(http.post("/v1/recall", json=body, headers=HEADERS))
+        server.close()
+    os.close(descriptor)
+    first, again = answers
+    assert again.headers["X-Cortex-Replay"] == "true"
+    assert {**again.json(), "request_id": ""} == {**first.json(), "request_id": ""}
 
 
 def test_a_key_belongs_to_one_question_and_one_caller(memory: Memory) -> None:

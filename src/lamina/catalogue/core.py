@@ -411,7 +411,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "SERVER_FULL": ErrorCode(
         "Unavailable",
         SERVER,
-        "As many connections are open, or as many bytes of bodies held, as the server takes at once. "
+        "As many connections are open, as many bytes of bodies held, or as many recalls waiting, as the server takes at once. "
         "`Retry-After` says when to come again.",
     ),
     "TOO_MANY_STREAMS": ErrorCode(
@@ -423,7 +423,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "TOO_MUCH_AT_ONCE": ErrorCode(
         "Busy",
         SERVER,
-        "This caller's requests hold as many bytes, or this address as many connections, as one may. "
+        "This caller's requests hold as many bytes, this address as many connections, or this tenant as many recalls that wait, as one may. "
         "`Retry-After` says when to come again; send one large request after another.",
     ),
     "UNKNOWN_SETTING": ErrorCode(

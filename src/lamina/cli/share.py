@@ -14,18 +14,11 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from lamina.errors import Invalid
-from lamina.settings import Settings
+from lamina.settings import Settings, cores
 
-__all__ = ["Line", "Share", "cores", "processes_of", "say_token", "say_where"]
+__all__ = ["Line", "Share", "processes_of", "say_token", "say_where"]
 
-_PARTS: Final = 6
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+_PARTS: Final = 7
 
 
 def processes_of(wanted: int) -> int:
@@ -50,13 +43,14 @@ def say_token(token: str) -> None:
 @dataclass(frozen=True, slots=True)
 class Share:
     """One serving process among several: its number, from 1, of how many; the sockets that all of them take connections
-    from, its line to the supervisor, and the memory that all of them count in, as file descriptors."""
+    from, its line to the supervisor, and the memory that all of them count in and keep answers in, as file descriptors."""
 
     number: int
     of: int
     listeners: tuple[int, ...]
     line: int
     tallies: int
+    shelf: int
     begins: bool = False
     """Whether nothing of this server ran before it: then whoever derives is another's worker."""
 
@@ -67,7 +61,7 @@ class Share:
 
     def __str__(self) -> str:
         listeners = "+".join(map(str, self.listeners))
-        return f"{self.number}/{self.of}/{listeners}/{self.line}/{self.tallies}/{self.begins:d}"
+        return f"{self.number}/{self.of}/{listeners}/{self.line}/{self.tallies}/{self.shelf}/{self.begins:d}"
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -75,15 +69,17 @@ class Share:
         parts = text.split("/")
         with contextlib.suppress(ValueError):
             if len(parts) == _PARTS:
-                number, of, listeners, line, tallies, begins = parts
+                number, of, listeners, line, tallies, shelf, begins = parts
                 descriptors = tuple(int(each) for each in listeners.split("+"))
-                return cls(int(number), int(of), descriptors, int(line), int(tallies), begins == "1")
+                return cls(
+                    int(number), int(of), descriptors, int(line), int(tallies), int(shelf), begins == "1"
+                )
         raise Invalid("INVALID_SETTING", f"--share is {text!r}; lamina serve gives it to its own processes")
 
     @property
     def descriptors(self) -> tuple[int, ...]:
         """All that the process inherits."""
-        return (*self.listeners, self.line, self.tallies)
+        return (*self.listeners, self.line, self.tallies, self.shelf)
 
 
 class Line:

@@ -25,6 +25,7 @@ from lamina.cli.supervise import Kept, Workers
 from lamina.observe.logs import set_up_logging
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
+from lamina.store.shelf import SharedShelf
 from lamina.store.tallies import SharedTallies
 
 __all__ = ["run_supervisor"]
@@ -64,6 +65,7 @@ class _Serving:
         self._of = processes
         self._listeners = listeners
         self._tallies = SharedTallies.make()
+        self._shelf = SharedShelf.make()
         self._failures = Failures(lambda _: self._spread())
         self._lock = threading.Lock()
         self._lines: dict[int, Line] = {}
@@ -122,7 +124,15 @@ class _Serving:
         line = Line(ours)
         with theirs:
             listeners = tuple(each.fileno() for each in self._listeners)
-            share = Share(number, self._of, listeners, theirs.fileno(), self._tallies, begins=self._is_over())
+            share = Share(
+                number,
+                self._of,
+                listeners,
+                theirs.fileno(),
+                self._tallies,
+                self._shelf,
+                begins=self._is_over(),
+            )
             process = subprocess.Popen(  # noqa: S603 - our own module
                 [*self._command(), "--share", str(share)],
                 pass_fds=share.descriptors,

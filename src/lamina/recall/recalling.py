@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
@@ -36,12 +38,14 @@ from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
 from lamina.recall.render import render_block
 from lamina.recall.retrieve import Retriever
+from lamina.recall.room import RecallRoom
 from lamina.recall.score import RECORD_WEIGHTS, evidence_strength, score_events
 from lamina.recall.stream import as_stream
 from lamina.recall.superseded import superseded_among
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports.store import Store
 from lamina.store.queries import Links
+from lamina.store.shelf import Shelf
 from lamina.types.layer_requests import View
 from lamina.types.layers import TraversedScope
 from lamina.types.recall import Answerable, Pack, Provenance, Recall
@@ -81,12 +85,16 @@ class Recalling:
         retriever: Retriever,
         counter: TokenCounter,
         ids: IdSource,
+        room: RecallRoom | None = None,
+        shelf: Shelf | None = None,
     ) -> None:
+        """``room`` bounds how many recalls run at once: one for each core unless given. ``shelf`` has what other processes answered."""
+        self._room = room or RecallRoom(os.cpu_count() or 1)
         self._store = store
         self._retriever = retriever
         self._counter = counter
         self._ids = ids
-        self._packs = RecentPacks()
+        self._packs = RecentPacks(shelf)
 
     def grants(self, request: Recall) -> list[Grant]:
         """What a recall takes: the traversal that its view walks, and diagnostics where asked for."""
@@ -119,8 +127,9 @@ class Recalling:
                 return Answer(
                     as_stream(known, request.last_event_id) if request.stream else known, replayed=True
                 )
-        plan = self._plan(request, call, reach, WIDE)
-        pack_ = self._pack(request, plan, call, reach)
+        with self._room.place(call.principal.tenant_id):
+            plan = self._plan(request, call, reach, WIDE)
+            pack_ = self._pack(request, plan, call, reach)
         if key is not None:
             self._packs.keep(key, _hash_of(call), removals, call.now, pack_)
         return Answer(
@@ -143,9 +152,12 @@ class Recalling:
 
         Raises ``TooLate`` before the next phase once the answer is not wanted any more.
         """
-        reach = self._reach(request, call)
-        plan = replace(self._plan(request, call, reach, breadth, naming), deadline=deadline)
-        chosen = self._chosen(plan, call, Trail.begin())
+        # Who has a deadline does not wait: a brief has threads of its own, and goes without what comes late.
+        waits = deadline is NEVER
+        with self._room.place(call.principal.tenant_id) if waits else nullcontext():
+            reach = self._reach(request, call)
+            plan = replace(self._plan(request, call, reach, breadth, naming), deadline=deadline)
+            chosen = self._chosen(plan, call, Trail.begin())
         return Remembrance(chosen.answers.values, chosen.strength, plan.called)
 
     def _reach(self, request: Recall, call: Call) -> Reach:

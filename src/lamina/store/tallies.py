@@ -26,7 +26,16 @@ from typing import Final, Protocol
 from lamina import limits
 from lamina.kernel.time import Instant
 
-__all__ = ["Bucket", "BucketTable", "Buckets", "LocalBuckets", "LocalPlaces", "PlacesTaken", "SharedTallies"]
+__all__ = [
+    "Bucket",
+    "BucketTable",
+    "Buckets",
+    "LocalBuckets",
+    "LocalPlaces",
+    "PlacesTaken",
+    "SharedTallies",
+    "shared_memory",
+]
 
 Name = tuple[str, ...]
 
@@ -75,6 +84,17 @@ class PlacesTaken(Protocol):
     def give(self, names: Sequence[Name]) -> None:
         """One place less for each name."""
         ...
+
+
+def shared_memory(name: str, size: int) -> int:
+    """The descriptor of so many fresh bytes, which end with the last process that has it."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create(name)
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    os.ftruncate(descriptor, size)
+    return descriptor
 
 
 # ---- of one process
@@ -162,13 +182,7 @@ class SharedTallies:
     @staticmethod
     def make() -> int:
         """The descriptor of fresh memory, to be inherited."""
-        if hasattr(os, "memfd_create"):
-            descriptor = os.memfd_create("lamina-tallies")
-        else:
-            with tempfile.TemporaryFile() as file:
-                descriptor = os.dup(file.fileno())
-        os.ftruncate(descriptor, _SIZE)
-        return descriptor
+        return shared_memory("lamina-tallies", _SIZE)
 
     @contextmanager
     def _alone(self, start: int) -> Iterator[None]:

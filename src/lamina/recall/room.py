@@ -1,0 +1,105 @@
+"""Room for recalls: as many at once as there are cores, a bounded queue behind them, and a clear no beyond it.
+
+A recall is a core's work for some ten milliseconds. More of them at once than there are cores make each slower and none
+sooner, and take the interpreter from calls that need it for less: whoever cannot begin waits for a place without work. Tenants
+are served in turn, so that one that asks much waits behind itself.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lamina import limits
+from lamina.errors import Busy, Unavailable
+
+__all__ = ["RecallRoom"]
+
+_NEWEST_SHARE = 0.1
+"""Of the time that a recall takes on average: the newest one's."""
+
+
+class RecallRoom:
+    """Places for recalls of one process."""
+
+    def __init__(
+        self,
+        at_once: int,
+        *,
+        waiting_max: int = limits.RECALLS_WAITING_MAX,
+        of_tenant_max: int = limits.RECALLS_WAITING_OF_TENANT_MAX,
+    ) -> None:
+        self._at_once = max(1, at_once)
+        self._waiting_max = waiting_max
+        self._of_tenant_max = of_tenant_max
+        self._lock = threading.Lock()
+        self._running = 0
+        self._waiting: OrderedDict[str, deque[threading.Event]] = OrderedDict()
+        self._takes_s = 0.0
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a place."""
+        with self._lock:
+            return self._count()
+
+    @contextmanager
+    def place(self, tenant_id: str) -> Iterator[None]:
+        """A place for the length of a block; whoever finds none free waits in the tenant's queue.
+
+        Raises ``Busy`` (TOO_MUCH_AT_ONCE) where the tenant's queue is full, and ``Unavailable`` (SERVER_FULL) where all
+        places to wait are taken, or where waiting would take longer than ``limits.RECALL_WAIT_S_MAX``.
+        """
+        turn = self._enter(tenant_id)
+        if turn is not None:
+            turn.wait()
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._leave(time.monotonic() - started)
+
+    def _enter(self, tenant_id: str) -> threading.Event | None:
+        with self._lock:
+            if self._running < self._at_once:
+                self._running += 1
+                return None
+            count, theirs = self._count(), len(self._waiting.get(tenant_id, ()))
+            wait_s = (count + 1) * self._takes_s / self._at_once
+            retry = {"retry_after_s": max(1.0, wait_s)}
+            if theirs >= self._of_tenant_max:
+                raise Busy(
+                    "TOO_MUCH_AT_ONCE",
+                    f"{theirs} recalls of your tenant wait already",
+                    hint="wait as Retry-After says, then ask again",
+                    details=retry,
+                )
+            if count >= self._waiting_max or wait_s > limits.RECALL_WAIT_S_MAX:
+                raise Unavailable(
+                    "SERVER_FULL",
+                    f"{count} recalls wait already",
+                    hint="wait as Retry-After says, then ask again",
+                    details=retry,
+                )
+            turn = threading.Event()
+            self._waiting.setdefault(tenant_id, deque()).append(turn)
+            return turn
+
+    def _leave(self, took_s: float) -> None:
+        """Give the place to who waits longest in the queue of the tenant whose turn it is."""
+        with self._lock:
+            self._takes_s += _NEWEST_SHARE * (took_s - self._takes_s)
+            if not self._waiting:
+                self._running -= 1
+                return
+            tenant_id, queue = self._waiting.popitem(last=False)
+            turn = queue.popleft()
+            if queue:
+                self._waiting[tenant_id] = queue  # behind the others
+        turn.set()
+
+    def _count(self) -> int:
+        return sum(map(len, self._waiting.values()))

@@ -1,0 +1,90 @@
+"""Who may recall when all cores are at work."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+
+import pytest
+
+from lamina import limits
+from lamina.errors import Busy, Unavailable
+from lamina.recall.room import RecallRoom
+
+
+class Callers:
+    """Callers on threads of their own; ``served`` has them in the order in which they had a place."""
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self._pool = pool
+        self.served: list[str] = []
+
+    def ask(self, room: RecallRoom, tenant_id: str) -> Future[None]:
+        """One more waits once this returns."""
+        before = room.waiting
+
+        def recall() -> None:
+            with room.place(tenant_id):
+                self.served.append(tenant_id)
+
+        asked = self._pool.submit(recall)
+        while room.waiting == before and not asked.done():
+            threading.Event().wait(0.001)
+        return asked
+
+
+@pytest.fixture
+def callers() -> Iterator[Callers]:
+    with ThreadPoolExecutor(8) as pool:
+        yield Callers(pool)
+
+
+def test_as_many_as_there_are_cores_run_at_once_and_the_next_waits(callers: Callers) -> None:
+    room = RecallRoom(2)
+    with ExitStack() as at_work:
+        at_work.enter_context(room.place("acme"))
+        with room.place("acme"):
+            waits = callers.ask(room, "acme")
+            assert (room.waiting, waits.done()) == (1, False)
+        waits.result(60)
+
+
+def test_tenants_are_served_in_turn(callers: Callers) -> None:
+    room = RecallRoom(1)
+    with room.place("acme"):
+        asked = [callers.ask(room, tenant_id) for tenant_id in ("acme", "acme", "acme", "zeta")]
+    for each in asked:
+        each.result(60)
+    assert callers.served == ["acme", "zeta", "acme", "acme"]
+
+
+def test_no_tenant_takes_the_whole_queue(callers: Callers) -> None:
+    room = RecallRoom(1, waiting_max=3, of_tenant_max=2)
+    with room.place("acme"):
+        for tenant_id in ("acme", "acme", "zeta"):
+            callers.ask(room, tenant_id)
+        with pytest.raises(Busy) as theirs, room.place("acme"):
+            pass
+        with pytest.raises(Unavailable) as anybodys, room.place("zeta"):
+            pass
+    assert (theirs.value.code, anybodys.value.code) == ("TOO_MUCH_AT_ONCE", "SERVER_FULL")
+    assert theirs.value.details["retry_after_s"] >= 1
+
+
+def test_who_would_wait_too_long_is_told_at_once(callers: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = RecallRoom(1)
+    with room.place("acme"):
+        pass  # from now on it knows how long one takes
+    monkeypatch.setattr(limits, "RECALL_WAIT_S_MAX", 0.0)
+    with room.place("acme"), pytest.raises(Unavailable) as caught, room.place("acme"):
+        pass
+    assert caught.value.code == "SERVER_FULL"
+
+
+def test_a_recall_that_fails_gives_its_place_back() -> None:
+    room = RecallRoom(1)
+    for _ in range(2):
+        with pytest.raises(KeyError), room.place("acme"):
+            raise KeyError
