@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import stat
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
 
 from lamina.cli.local_socket import answers, lock_of, socket_path
 from processes import answers as serves
@@ -41,9 +43,10 @@ def _is_free(folder: Path) -> bool:
 
 
 @asynccontextmanager
-async def agent(folder: Path, mode: str = MODERN, **more: str) -> Any:
+async def agent(folder: Path, mode: str = MODERN, name: str = "agent:one", **more: str) -> Any:
     told = {**os.environ, "LAMINA_DATA": str(folder), **more}
-    command = StdioServerParameters(command=sys.executable, args=["-m", "lamina", "mcp"], env=told)
+    arguments = ["-m", "lamina", "mcp", "--agent", name]
+    command = StdioServerParameters(command=sys.executable, args=arguments, env=told)
     with Path(os.devnull).open("w") as nowhere:
         async with Client(stdio_client(command, errlog=nowhere), mode=mode) as client:
             yield client
@@ -58,42 +61,58 @@ async def said(client: Client, name: str, **given: Any) -> tuple[str, Any]:
 
 @pytest.mark.slow
 def test_two_agents_share_a_folder_and_one_killed_loses_nothing(folder: Path) -> None:
+    """Both write at once while the first, and the server that it had started, are killed with -9; the second goes on by itself."""
+    kept: list[str] = []
+    name = f"agent:{folder.parent.name}"
+
+    async def write(client: Client, who: str, count: int) -> None:
+        for number in range(count):
+            kept.append((await said(client, "remember", text=f"{who} says {number}."))[1]["event_id"])
+
+    async def first(ready: asyncio.Event) -> None:
+        with contextlib.suppress(BaseExceptionGroup, MCPError, OSError):
+            async with agent(folder, name=name) as client:
+                await write(client, "The first", 3)
+                ready.set()
+                await write(client, "The first", 10_000)
+
     async def run() -> None:
-        async with agent(folder) as first:
-            _, kept = await said(first, "remember", text="The first agent was here.")
-            assert stat.S_IMODE(socket_path(folder).stat().st_mode) == 0o600
-            async with agent(folder, "legacy") as second:
-                _, also = await said(second, "remember", text="So was the second.")
-                assert _serving(folder) == 1
-                _kill_serving(folder)
-                # Whoever is asked next takes over; both go on.
-                _, again = await said(second, "remember", text="And it still is.")
-                _, last = await said(first, "remember", text="So is the first.")
-                _, found = await said(first, "why", id=kept["event_id"])
-                assert "The first agent was here." in found["words"]
-                for each in (also, again, last):
-                    words = (await said(first, "why", id=each["event_id"]))[0]
-                    assert each["event_id"] in words
-                assert _serving(folder) == 1
+        ready = asyncio.Event()
+        doomed = asyncio.create_task(first(ready))
+        await ready.wait()
+        assert stat.S_IMODE(socket_path(folder).stat().st_mode) == 0o600
+        async with agent(folder, "legacy") as second:
+            await write(second, "The second", 5)
+            assert len(_servers(folder)) == 1
+            begun = len(kept)
+            writing = asyncio.create_task(write(second, "The second", 20))
+            while len(kept) < begun + 6:
+                await asyncio.sleep(0.01)
+            _kill(_servers(folder) + _processes(f"mcp --agent {name}"))
+            await writing
+            await asyncio.wait([doomed])
+            assert len(_servers(folder)) == 1
+            for event_id in kept:
+                assert event_id in (await said(second, "why", id=event_id))[0]
 
     asyncio.run(run())
+    assert len(kept) >= 28
 
 
-def _serving(folder: Path) -> int:
-    return len(_processes(folder))
+def _servers(folder: Path) -> list[int]:
+    return _processes(f"serve --data {folder}")
 
 
-def _processes(folder: Path) -> list[int]:
-    """The servers of a folder, as the system lists them."""
+def _processes(words: str) -> list[int]:
+    """The processes whose command has these words, as the system lists them."""
     listed = subprocess.run(
         ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
     ).stdout
-    lines = [line for line in listed.splitlines() if f"serve --data {folder}" in line]
-    return [int(line.split()[0]) for line in lines]
+    return [int(line.split()[0]) for line in listed.splitlines() if words in line]
 
 
-def _kill_serving(folder: Path) -> None:
-    for pid in _processes(folder):
+def _kill(pids: list[int]) -> None:
+    for pid in pids:
         os.kill(pid, signal.SIGKILL)
 
 
@@ -117,6 +136,9 @@ def test_a_server_with_an_address_is_asked_in_place_of_a_folder(tmp_path: Path) 
         wait_until(lambda: serves(port))
 
         async def run() -> None:
+            for mode in (MODERN, "legacy"):
+                async with agent(tmp_path / "unused", mode, LAMINA_URL=f"http://127.0.0.1:{port}") as client:
+                    await _story(client, mode)
             async with agent(tmp_path / "unused", LAMINA_URL=f"http://127.0.0.1:{port}") as client:
                 _, stored = await said(client, "remember", text="tea")
                 assert '"tea"' in (await said(client, "why", id=stored["event_id"]))[0]
@@ -128,6 +150,30 @@ def test_a_server_with_an_address_is_asked_in_place_of_a_folder(tmp_path: Path) 
         assert not (tmp_path / "unused").exists()
     finally:
         kill(server)
+
+
+async def _story(client: Client, mode: str) -> None:
+    """All that an agent does with a memory, but for what is derived behind it: nobody derives here."""
+    about = {"subject_kind": "thread", "subject_id": f"launch-{mode}"}
+    _, stored = await said(client, "remember", text="My favourite tea is Darjeeling.")
+    _, wrong = await said(client, "remember", text="Something said by mistake about Rotterdam.")
+    assert (await said(client, "cancel_last"))[1]["event_id"] == wrong["event_id"]
+    text, found = await said(client, "recall", query="Which tea is my favourite?")
+    assert "Darjeeling" in text
+    assert "Rotterdam" not in text
+    assert stored["event_id"] in found["markers"].values()
+    await said(client, "correct", text="My favourite tea is Assam.", event_id=stored["event_id"])
+    text, _ = await said(client, "recall", query="Which tea is my favourite?")
+    assert "Assam" in text
+    await said(
+        client, "capsule_write", **about, stance_summary="The door is built.", top_priorities=["ship it"]
+    )
+    await said(client, "capsule_patch", **about, list="open_loops", action="append", item="who signs")
+    await said(client, "remind", title="call the notary", due_at="2099-01-01T00:00:00Z", **about)
+    assert f"launch-{mode}" in (await said(client, "capsule_list"))[0]
+    page, read = await said(client, "capsule_read", **about)
+    assert all(words in page for words in ("The door is built.", "ship it", "who signs"))
+    assert read["capsule"]["source"]["producer"] == "agent:one"
 
 
 def test_a_folder_with_a_long_path_has_its_socket_elsewhere(tmp_path: Path) -> None:

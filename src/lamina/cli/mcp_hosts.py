@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -111,7 +111,7 @@ def _opencode(machine: Machine) -> Path:
     return _existing(Path(base) / "opencode/opencode.json")
 
 
-_USER_FILES: Final = {
+_USER_FILES: Final[Mapping[str, Callable[[Machine], Path]]] = {
     "claude-code": _claude_code,
     "claude-desktop": lambda machine: machine.settings_folder() / "Claude/claude_desktop_config.json",
     "codex": lambda machine: machine.plain_folder("CODEX_HOME", ".codex") / "config.toml",

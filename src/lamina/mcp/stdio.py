@@ -7,6 +7,7 @@ key, so that it takes effect once.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ _VERSION: Final = "2026-07-28"
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.3
 _TELL_S: Final = 1.0
+_LISTED_S: Final = 2.0
+"""How long the start of a server waits for the client to list the tools: both at once would share a small machine's cores."""
 _ANSWER_S: Final = 120.0
 """How long a call may take at most: longer than a wait for derivation."""
 
@@ -82,9 +85,12 @@ class _Passing:
     _client: httpx.AsyncClient | None = None
     _warm: bool = False
     _readying: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _listed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def warm(self) -> None:
-        """Have the server loaded before the first call; whoever calls hears what is wrong."""
+        """Have the server loaded before the first call, behind the list of tools; whoever calls hears what is wrong."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._listed.wait(), _LISTED_S)
         try:
             await self._ready()
         except LaminaError:
@@ -97,6 +103,7 @@ class _Passing:
 
     async def tools(self, context: Context) -> Sequence[types.Tool]:
         """Mirrors ``Backend.tools``: without groups nobody has to be asked."""
+        self._listed.set()
         if not self.groups:
             return DEFAULT_TOOLS
         said = await self._asked(context, "tools/list", {})

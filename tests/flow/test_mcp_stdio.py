@@ -1,0 +1,86 @@
+"""What ``lamina mcp`` passes on: progress comes through, and a call that its client took back is taken back from the server, too."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+
+from lamina.cli.links import RemoteLink
+from lamina.mcp.service import build_service
+from lamina.mcp.stdio import _Passing
+from rpc import MODERN
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("mode", [MODERN, "legacy"])
+def test_progress_comes_through_and_a_cancelled_call_leaves_the_server(mode: str) -> None:
+    gone: list[bytes] = []
+    bodies: list[Any] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        (length,) = [
+            int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")
+        ]
+        bodies.append(json.loads(await reader.readexactly(length)))
+        token = bodies[-1]["params"]["_meta"]["progressToken"]
+        told = {"progressToken": token, "progress": 1.0, "message": "remember goes on"}
+        notice = {"jsonrpc": "2.0", "method": "notifications/progress", "params": told}
+        event = b"data: " + json.dumps(notice).encode() + b"\n\n"
+        writer.write(HEAD + f"{len(event):x}\r\n".encode() + event + b"\r\n")
+        await writer.drain()
+        gone.append(await reader.read())  # nothing, once the other side has closed
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        heard = asyncio.Event()
+        messages: list[str | None] = []
+
+        async def progress(done: float, total: float | None, message: str | None) -> None:
+            messages.append(message)
+            heard.set()
+
+        passing = _Passing(RemoteLink(f"http://127.0.0.1:{port}/mcp", {}), ())
+        async with Client(build_service(passing), mode=mode) as client:
+            arguments = {"text": "tea", "wait": "consolidated"}
+            call = asyncio.create_task(client.call_tool("remember", arguments, progress_callback=progress))
+            await asyncio.wait_for(heard.wait(), 60)
+            call.cancel()
+            await asyncio.wait([call])
+            assert call.cancelled()
+            while not gone:
+                await asyncio.sleep(0.01)
+            assert len((await client.list_tools()).tools) == 10
+        await passing.close()
+        server.close()
+        assert (gone, messages) == ([b""], ["remember goes on"])
+        assert bodies[0]["params"]["arguments"] == arguments
+
+    asyncio.run(asyncio.wait_for(run(), 120))
+
+
+def test_tools_are_listed_without_what_a_memory_needs() -> None:
+    """The SDK is most of what a start imports; store, models and the application are the server's."""
+    heavy = [
+        "numpy",
+        "onnxruntime",
+        "tokenizers",
+        "spacy",
+        "apsw",
+        "pygit2",
+        "lamina.app",
+        "lamina.store",
+        "lamina.client",
+    ]
+    code = f"import sys, lamina.cli.mcp, lamina.mcp.stdio, lamina.cli.links; print([n for n in {heavy} if n in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
