@@ -239,7 +239,8 @@ def test_a_start_says_what_others_made_of_the_capsule_since(host: Host) -> None:
     assert "Changed since" not in host.starts(session="s-2")
     host.use("capsule_patch", {**SUBJECT, "list": "open_loops", "action": "append", "item": "Ask Ines"})
     block = host.starts(session="s-3")
-    assert "Changed since you were here last" in block
+    assert "Changed since 2026-05-13T" in block
+    assert ", by user:local:" in block
     assert '- open_loops: new "Ask Ines"' in block
 
 

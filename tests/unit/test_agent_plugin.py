@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.main import get_command
 
 from hosting import is_of
 from lamina import __version__
+from lamina.cli.main import app
+from lamina.hooks.choices import choices_in
 from lamina.hooks.hosts import EVENTS, HOSTS, moment_of
 from lamina.mcp.tools import TOOLS
 
@@ -62,6 +65,26 @@ def test_every_event_runs_the_script_in_the_words_of_its_host(host: str) -> None
             events.add(moment_of(host, event, {}).event)
     left_out = {"claude-code": {"AgentResponse"}, "codex": {"AgentResponse", "SessionEnd"}, "cursor": set()}
     assert events == set(EVENTS) - left_out[host]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_tools_of_a_host_are_started_by_options_that_there_are(host: str) -> None:
+    server = read(PLUGIN / SERVERS[host])["mcpServers"]["lamina"]
+    command, *options = server["args"]
+    known = {each for item in get_command(app).commands[command].params for each in item.opts}
+    assert set(options) <= known
+    assert server["env"] == {"LAMINA_AGENT": f"agent:{host}"}
+
+
+def test_a_memory_of_ones_own_is_looked_for_behind_that_of_the_project(tmp_path: Path) -> None:
+    project, home = tmp_path / "app", {"HOME": str(tmp_path)}
+    below = project / "src"
+    below.mkdir(parents=True)
+    (project / ".git").mkdir()
+    found = choices_in(below, home).data
+    own = tmp_path / ".local/share/lamina"
+    assert found == (below / "lamina-data", project / "lamina-data", own)
+    assert choices_in(below, {**home, "LAMINA_DATA": "/m"}).data == (Path("/m"),)
 
 
 def test_skills_have_the_front_matter_that_hosts_read_and_name_real_tools() -> None:

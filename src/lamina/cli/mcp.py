@@ -30,6 +30,13 @@ def mcp(
         str, typer.Option(help="Further groups of tools: cortex, relay, session or all, with commas between.")
     ] = "",
     data: Data = None,
+    own: Annotated[
+        bool,
+        typer.Option(
+            "--own",
+            help="Where neither --data nor LAMINA_DATA names a folder, one of your own for all projects.",
+        ),
+    ] = False,
     url: Annotated[
         str | None,
         typer.Option(
@@ -60,6 +67,7 @@ def mcp(
     groups = _groups(tools)
     from lamina.cli.folder import choices_here
     from lamina.cli.links import FolderLink, RemoteLink
+    from lamina.hooks.choices import own_folder
     from lamina.settings import load_token
 
     token = load_token(os.environ)
@@ -69,6 +77,8 @@ def mcp(
     if url is not None:
         serve_stdio(RemoteLink(f"{url.rstrip('/')}/mcp", headers), groups)
         return
+    if own and data is None and "LAMINA_DATA" not in os.environ:
+        data = own_folder(os.environ)
     link = FolderLink(chosen_settings(data=data).data, headers)
     try:
         serve_stdio(link, groups)

@@ -7,6 +7,7 @@ remembered, and never where things are sent, as whom, or with which token: that 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["FILE", "Choices", "Line", "WrongChoice", "choices_in"]
+__all__ = ["FILE", "Choices", "Line", "WrongChoice", "choices_in", "own_folder"]
 
 FILE: Final = ".lamina.toml"
 _KINDS: Final = ("user", "peer", "thread", "task")
@@ -46,14 +47,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """``folder`` is the project's, ``data`` the folder of a memory whose socket is tried where no ``url`` is given.
+    """``folder`` is the project's, ``data`` the folders of memories whose sockets are tried where no ``url`` is given.
 
     ``ask_every`` is a number of turns, 0 for never. ``is_on`` false means that nothing is read, sent or shown.
     """
 
     folder: Path
     line: Line
-    data: Path
+    data: tuple[Path, ...]
     url: str | None = None
     token: str = ""
     actor: str | None = None
@@ -80,7 +81,7 @@ def choices_in(cwd: Path, environment: Mapping[str, str]) -> Choices:
     return Choices(
         folder=root,
         line=_line_of(root) if subject is None else _line(subject),
-        data=Path(data) if data else _data(cwd, root),
+        data=(Path(data),) if data else (*_folders(cwd, root), own_folder(environment)),
         url=environment.get("LAMINA_URL") or None,
         token=environment.get("LAMINA_TOKEN", ""),
         actor=environment.get("LAMINA_ACTOR") or None,
@@ -97,10 +98,15 @@ def _repository(cwd: Path) -> Path | None:
     return next((each for each in (cwd, *cwd.parents) if (each / ".git").exists()), None)
 
 
-def _data(cwd: Path, root: Path) -> Path:
-    """The nearest folder of a memory, as ``lamina mcp`` makes it where a host starts it; a shell may have gone further down since."""
-    below = [each for each in (cwd, *cwd.parents) if each.is_relative_to(root)]
-    return next((each / _DATA for each in below if (each / _DATA).is_dir()), cwd / _DATA)
+def own_folder(environment: Mapping[str, str]) -> Path:
+    """The folder of a person's own memory for all projects (XDG Base Directory), where nothing else is chosen."""
+    home = environment.get("XDG_DATA_HOME") or os.path.join(environment.get("HOME") or "~", ".local", "share")
+    return Path(home).expanduser() / "lamina"
+
+
+def _folders(cwd: Path, root: Path) -> list[Path]:
+    """Where ``lamina serve`` or ``lamina mcp`` of a project keeps its memory; a shell may have gone further down since."""
+    return [each / _DATA for each in (cwd, *cwd.parents) if each.is_relative_to(root)]
 
 
 def _file(cwd: Path, root: Path) -> dict[str, Any]:  # Any: checked by `_CHECKS`

@@ -135,16 +135,13 @@ class Handling:
 
     def _start(self, *, fresh: bool) -> str:
         """The block of a start; ``fresh`` where the session was not here a moment ago."""
-        line, own_line = self.choices.line, self._line
         written_at = self.memory.written_at()
-        here_at = own_line.here_at.get(self.moment.host, "")
-        written = self.memory.written_since(here_at) if written_at and here_at and fresh else None
-        said = self.memory.said_since(written_at)
-        start = Start(line, bool(written_at), said, written, here_at)
+        start = Start(self.choices.line, bool(written_at), self.memory.said_since(written_at))
         if not written_at:
             return start_block(start, "", self.moment.session)
         left = TOKENS_MAX - tokens(start_block(start, "", self.moment.session)) - 1
-        page = self.memory.capsule(max(PAGE_TOKENS_MIN, left)).page
+        here_at = self._line.here_at.get(self.moment.host, "") if fresh else ""
+        page = self.memory.page(max(PAGE_TOKENS_MIN, left), _changed_after(written_at, here_at))
         return start_block(start, page, self.moment.session)
 
     def _recalled(self, own: SessionNotes) -> str:
@@ -250,6 +247,11 @@ def _is_said(prompt: str) -> bool:
     """Whether a prompt is something that a person says: not a command of the host's, nor our own wish as Cursor repeats it."""
     told = prompt.strip()
     return bool(told) and not told.startswith(_WISH_BEGINS) and _COMMAND.match(told) is None
+
+
+def _changed_after(written_at: str, here_at: str) -> str:
+    """When somebody was here last, where the capsule was written after that; else nothing is to be told."""
+    return here_at if here_at and _later(written_at, here_at) else ""
 
 
 def _turn(given: Mapping[str, Any]) -> Turn:

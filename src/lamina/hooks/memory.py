@@ -6,7 +6,7 @@ Nothing leaves here unmasked: secrets go before a text is a question or a turn.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -16,7 +16,7 @@ from lamina.hooks.notes import Turn
 from lamina.hooks.wire import Away, Refused, Server
 from lamina.language.secret_formats import masked
 
-__all__ = ["CHECKPOINT", "Capsule", "Memory", "Recalled", "Said", "Written"]
+__all__ = ["CHECKPOINT", "Memory", "Recalled", "Said"]
 
 CHECKPOINT: Final = "lamina:checkpoint"
 """The label of what hooks write down by themselves, beside that of the line of work."""
@@ -31,28 +31,12 @@ _SAID_MAX: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Capsule:
-    """The page of a line of work; ``written_at`` is empty where no capsule stands."""
-
-    page: str
-    written_at: str
-
-
-@dataclass(frozen=True, slots=True)
 class Said:
     """A turn as the log has it; ``role`` is user, assistant or, of what hooks wrote down, tool."""
 
     role: str
     text: str
     at: str
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What somebody made of a capsule since an instant: by whom, and which items of which field came and went."""
-
-    authors: tuple[str, ...]
-    fields: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +56,14 @@ class Memory:
         self._server, self._line, self._session, self._agent = server, line, session, agent
         self._scope, self._caller = scope, caller
 
-    def capsule(self, tokens_max: int) -> Capsule:
-        """The start-up page of at most so many tokens; raises ``Away`` and ``Refused``."""
-        told = {**self._subject, "max_tokens": tokens_max}
-        said = self._tool("capsule_read", told)
-        whole = said["structuredContent"].get("capsule") or {}
-        return Capsule(said["content"][0]["text"], str(whole.get("updated_at") or ""))
+    def page(self, tokens_max: int, since: str) -> str:
+        """The start-up page of at most so many tokens, with what changed ``since`` where that says when somebody was here last.
+
+        Raises ``Away`` and ``Refused``.
+        """
+        told: dict[str, Any] = {**self._subject, "max_tokens": tokens_max}
+        told |= {"since": since} if since else {}
+        return str(self._tool("capsule_read", told)["content"][0]["text"])
 
     def written_at(self) -> str:
         """When the capsule was brought up to date last; empty where there is none. Raises ``Away`` and ``Refused``."""
@@ -88,19 +74,6 @@ class Memory:
                 return ""
             raise
         return str((read.get("capsule") or {}).get("updated_at") or "")
-
-    def written_since(self, instant: str) -> Written | None:
-        """What changed in the capsule since; None where nothing did. Raises ``Away`` and ``Refused``."""
-        try:
-            said = self._server.ask("POST", "/v1/continuity/diff", {**self._subject, "since": instant})
-        except Refused as refused:
-            if refused.status == 404:
-                return None
-            raise
-        changes = [each for each in said["changes"] if each["field"].startswith("continuity.")]
-        if said["identical"] or not changes:
-            return None
-        return Written(tuple(said["written_by"]), tuple(_items(each) for each in changes))
 
     def said_since(self, instant: str) -> list[Said]:
         """What was said in this line of work since, oldest first; raises ``Away`` and ``Refused``."""
@@ -200,23 +173,3 @@ class Memory:
             said = result.get("structuredContent") or {}
             raise Refused(400, str(said.get("error_code", "")), str(said.get("hint") or ""))
         return result
-
-
-def _items(change: Mapping[str, Any]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    old, new = (_texts(change[name]) for name in ("old", "new"))
-    return (
-        str(change["field"]).removeprefix("continuity."),
-        tuple(each for each in old if each not in new),
-        tuple(each for each in new if each not in old),
-    )
-
-
-def _texts(value: Any) -> Sequence[str]:
-    if isinstance(value, str):
-        return [value] if value else []
-    if not isinstance(value, list):
-        return []
-    return [
-        each if isinstance(each, str) else str(each.get("decision") or each.get("summary") or "")
-        for each in value
-    ]

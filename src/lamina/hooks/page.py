@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.hooks.choices import Line
-from lamina.hooks.memory import Recalled, Said, Written
+from lamina.hooks.memory import Recalled, Said
 from lamina.kernel.shown import on_one_line, quoted
 
 __all__ = [
@@ -29,8 +29,6 @@ PAGE_TOKENS_MIN: Final = 400
 _SINCE_TOKENS_MAX: Final = 420
 _SAID_CHARS_MAX: Final = 280
 _REPLY_CHARS_MAX: Final = 200
-_CHANGE_CHARS_MAX: Final = 110
-_CHANGES_MAX: Final = 6
 _TAG: Final = "lamina-memory"
 _RECALL_TAG: Final = "lamina-recall"
 
@@ -42,18 +40,15 @@ def tokens(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a start has to tell. ``written`` is what others made of the capsule since ``here_at``."""
+    """What a start has to tell beside the page."""
 
     line: Line
     has_capsule: bool
     said: Sequence[Said] = ()
-    written: Written | None = None
-    here_at: str = ""
 
     def below(self) -> str:
         """What stands below the page; the page gets the tokens that it leaves."""
-        parts = [*_changed(self.written, self.here_at), *_since(self.said, self.has_capsule)]
-        return "\n".join([*parts, _how(self.line, self.has_capsule)])
+        return "\n".join([*_since(self.said, self.has_capsule), _how(self.line, self.has_capsule)])
 
 
 def start_block(start: Start, page: str, session: str) -> str:
@@ -98,20 +93,6 @@ def _how(line: Line, has_capsule: bool) -> str:
         f"No capsule is stored of this work yet. Where it is more than a short question, write one with capsule_write ({named}): "
         "goal, constraints, decisions, open ends."
     )
-
-
-def _changed(written: Written | None, here_at: str) -> list[str]:
-    if written is None:
-        return []
-    lines = []
-    for name, gone, new in written.fields:
-        told = [f"gone {_cut(each, _CHANGE_CHARS_MAX)}" for each in gone[:2]]
-        told += [f"new {_cut(each, _CHANGE_CHARS_MAX)}" for each in new[:2]]
-        more = max(0, len(gone) - 2) + max(0, len(new) - 2)
-        told += [f"{more} more"] if more else []
-        lines.append(f"- {name}: {'; '.join(told) or 'another order'}")
-    authors = ", ".join(on_one_line(each) for each in written.authors[:4])
-    return [f"Changed since you were here last ({here_at[:16]}), by {authors}:", *lines[:_CHANGES_MAX], ""]
 
 
 def _since(said: Sequence[Said], has_capsule: bool) -> list[str]:

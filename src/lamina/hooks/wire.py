@@ -72,7 +72,7 @@ def _only_event(stream: bytes) -> bytes:
 
 
 def sender(choices: Choices, until: float) -> Send:
-    """Sends to the chosen server until ``until`` (of ``time.monotonic``): the address that was given, else whoever serves the data folder, else
+    """Sends to the chosen server until ``until`` (of ``time.monotonic``): the address that was given, else whoever serves a data folder, else
     the default address."""
 
     def send(verb: str, path: str, headers: Mapping[str, str], body: bytes | None) -> tuple[int, str, bytes]:
@@ -95,8 +95,8 @@ def sender(choices: Choices, until: float) -> Send:
 
 def _connection(choices: Choices, left_s: float) -> tuple[http.client.HTTPConnection, str]:
     if choices.url is None:
-        path = socket_path(choices.data)
-        if path.exists():
+        path = next((each for each in map(socket_path, choices.data) if each.exists()), None)
+        if path is not None:
             return _SocketConnection(path, left_s), ""
     address = urlsplit(choices.url or _DEFAULT_URL)
     host, base = address.hostname or "", address.path.rstrip("/")

@@ -220,6 +220,12 @@ class CapsuleRead(Request):
     max_tokens: Annotated[
         int | None, Field(ge=1, le=limits.RECALL_TOKENS_MAX, description="How long the page may be.")
     ] = None
+    since: Annotated[
+        str | None,
+        Field(
+            max_length=64, description="When you were here last, RFC 3339: the page tells what changed since."
+        ),
+    ] = None
 
 
 class CapsuleReadResult(Result):

@@ -10,7 +10,9 @@ from typing import Any, Final, Protocol
 from pydantic import BaseModel
 
 from lamina import limits
+from lamina.continuity.judgements.changed_page import changed_lines
 from lamina.continuity.judgements.startup_page import startup_page
+from lamina.continuity.judgements.trimming import tokens
 from lamina.errors import Invalid, NotFound
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.shown import on_one_line, quoted
@@ -276,7 +278,9 @@ def _capsule_read(given: arguments.CapsuleRead, caller: Caller) -> Outcome:
     asked = _subject(given) | {"view": "startup", "allow_fallback": True}
     read = caller.ask("continuity_read", asked)
     said = read.model_dump(mode="json")
-    page = "\n".join(line.text for line in startup_page(said, given.max_tokens))
+    changed = _changed_since(given, caller) if given.since and read.capsule is not None else ""
+    left = given.max_tokens and max(1, given.max_tokens - tokens(changed))
+    page = "\n".join(line.text for line in startup_page(said, left)) + changed
     result = arguments.CapsuleReadResult(
         state=read.source_state,
         capsule=read.capsule,
@@ -284,6 +288,15 @@ def _capsule_read(given: arguments.CapsuleRead, caller: Caller) -> Outcome:
         recovery_warnings=list(read.recovery_warnings),
     )
     return Outcome(page, result)
+
+
+def _changed_since(given: arguments.CapsuleRead, caller: Caller) -> str:
+    """What others made of a capsule meanwhile; of one that can only be read as an older copy nothing is told."""
+    asked = _subject(given) | {"since": given.since}
+    with contextlib.suppress(NotFound):
+        said = caller.ask("continuity_diff", asked).model_dump(mode="json")
+        return "\n\n" + "\n".join(line.text for line in changed_lines(said, str(given.since)))
+    return ""
 
 
 def _capsule_write(given: arguments.CapsuleWrite, caller: Caller) -> Outcome:
