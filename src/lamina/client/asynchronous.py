@@ -27,6 +27,7 @@ from lamina.client.async_layers import (
 from lamina.client.capsules import capsule_ask
 from lamina.client.identity import Identity
 from lamina.client.options import (
+    AnswerOptions,
     BriefOptions,
     BulkOptions,
     Conversation,
@@ -43,6 +44,7 @@ from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, n
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.client.synchronous import DEFAULT_URL
 from lamina.kernel.feedback import Verdict
+from lamina.types.answers import AnswerResponse
 from lamina.types.health import HealthReport, Version
 from lamina.types.layers import WhyRecord
 from lamina.types.lifecycle import Cancelled, LifecyclePage, MemoryEventState
@@ -200,6 +202,15 @@ class AsyncClient:
     def recall_stream(self, query: str, **options: Unpack[RecallOptions]) -> AsyncGenerator[Chunk, None]:
         """Mirrors ``Client.recall_stream``."""
         asked = reads.recall_ask(self._session.identity, query, options, stream=True)
+        return self._events(recall_parts(self._session, asked))
+
+    async def answer(self, question: str, **options: Unpack[AnswerOptions]) -> AnswerResponse:
+        """Mirrors ``Client.answer``."""
+        return await self._send(reads.answer_ask(self._session.identity, question, options))
+
+    def answer_stream(self, question: str, **options: Unpack[AnswerOptions]) -> AsyncGenerator[Chunk, None]:
+        """Mirrors ``Client.answer_stream``."""
+        asked = reads.answer_ask(self._session.identity, question, options, stream=True)
         return self._events(recall_parts(self._session, asked))
 
     async def why(self, record_id: str, *, as_of: Time | None = None) -> WhyRecord:

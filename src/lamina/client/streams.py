@@ -16,6 +16,7 @@ from lamina.client.results import Chunk, LifecycleEvent, chunk_of
 from lamina.client.session import Session, Wait
 from lamina.client.sse import EventReader, Received
 from lamina.errors import Forbidden, Unavailable, Unsupported
+from lamina.types.answers import AnswerResponse
 from lamina.types.recall import Pack
 
 __all__ = ["Emit", "Open", "Read", "Stream", "follow", "recall_parts"]
@@ -50,8 +51,8 @@ Stream = Generator[
 ]
 
 
-def recall_parts(session: Session, asked: Ask[Pack]) -> Stream[Chunk]:
-    """The parts of a recall as they come. What breaks before the first is tried again, later it is raised."""
+def recall_parts(session: Session, asked: Ask[Pack] | Ask[AnswerResponse]) -> Stream[Chunk]:
+    """The parts of a recall or of an answer as they come. What breaks before the first is tried again, later it is raised."""
     yield from _opened(session, asked)
     reader = EventReader()
     while True:

@@ -19,6 +19,7 @@ from lamina.client.definitions import Phrases, Vocabularies
 from lamina.client.identity import Identity
 from lamina.client.layers import Beliefs, Entities, Episodes, Events, Facts, Understanding
 from lamina.client.options import (
+    AnswerOptions,
     BriefOptions,
     BulkOptions,
     Conversation,
@@ -35,6 +36,7 @@ from lamina.client.session import Retries, Send, Session, TokenProvider, Wait, n
 from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.errors import Invalid
 from lamina.kernel.feedback import Verdict
+from lamina.types.answers import AnswerResponse
 from lamina.types.health import HealthReport, Version
 from lamina.types.layers import WhyRecord
 from lamina.types.lifecycle import Cancelled, LifecyclePage, MemoryEventState
@@ -223,6 +225,19 @@ class Client:
     def recall_stream(self, query: str, **options: Unpack[RecallOptions]) -> Generator[Chunk, None, None]:
         """The parts of a recall as they are ready, ``DoneChunk`` last."""
         asked = reads.recall_ask(self._session.identity, query, options, stream=True)
+        return self._events(recall_parts(self._session, asked))
+
+    def answer(self, question: str, **options: Unpack[AnswerOptions]) -> AnswerResponse:
+        """An answer from memory with the source of each sentence; ``answered`` is false where memory holds none.
+
+        told = client.answer("Where do I live?")
+        print(told.answer, [each.id for each in told.citations])
+        """
+        return self._send(reads.answer_ask(self._session.identity, question, options))
+
+    def answer_stream(self, question: str, **options: Unpack[AnswerOptions]) -> Generator[Chunk, None, None]:
+        """An answer word by word, then its sources, ``DoneChunk`` last."""
+        asked = reads.answer_ask(self._session.identity, question, options, stream=True)
         return self._events(recall_parts(self._session, asked))
 
     def why(self, record_id: str, *, as_of: Time | None = None) -> WhyRecord:
