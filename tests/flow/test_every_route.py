@@ -60,6 +60,7 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "POST /v1/experience": ({"body": {"scope": CLOSED, **ITEM}}, NOT, 202),
     "POST /v1/experience/bulk": ({"body": {"scope": CLOSED, "items": [ITEM]}}, NOT, 202),
     "GET /v1/experience/by-idempotency-key/{key}": ({"in_path": "never"}, "NOT_FOUND", "NOT_FOUND"),
+    "POST /v1/answer": ({"body": {"scope": CLOSED, "question": "tea?"}}, NOT, 200),
     "POST /v1/recall": ({"body": {"scope": CLOSED, "query": "tea", "view": "raw"}}, NOT, 200),
     "GET /v1/events": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/events/{event_id}": ({"in_path": "event"}, "NOT_FOUND", 200),
@@ -218,6 +219,7 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /capabilities": ({"kind": "open"}, 200, 200),
     "GET /v1/capabilities": ({"kind": "open"}, 200, 200),
     "GET /v1/manifest": ({"kind": "open"}, 200, 200),
+    "GET /.well-known/mcp.json": ({"kind": "open"}, 200, 200),
     "GET /v1/discovery": ({"kind": "open"}, 200, 200),
     "GET /v1/discovery/tools": ({"kind": "open"}, 200, 200),
     "GET /v1/discovery/workflows": ({"kind": "open"}, 200, 200),
@@ -241,7 +243,7 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
 OPEN = {
     "version", "relay_health", "relay_features", "relay_capabilities", "relay_manifest", "relay_discovery", "relay_tools", "relay_workflows",
     "relay_help", "relay_help_tool", "relay_help_topic", "relay_help_hooks", "relay_help_error", "relay_onboarding",
-    "relay_onboarding_bootstrap", "relay_onboarding_section", "relay_limits", "relay_limit",
+    "relay_onboarding_bootstrap", "relay_onboarding_section", "relay_limits", "relay_limit", "relay_mcp_descriptor",
 }  # fmt: skip
 """Takes no caller."""
 PERSONAL = {"auth_whoami", "auth_revoke", "policy_effective", "policy_deployment"}

@@ -129,7 +129,9 @@ def test_a_jwt_of_another_tenant_writes_and_reads_there_only(signed: Signed) -> 
     assert tenant == "beta"
 
 
-OPEN = re.compile(r"/v1/admin/version|/health|/capabilities|/v1/(capabilities|manifest|discovery|help)(/.*)?")
+OPEN = re.compile(
+    r"/v1/admin/version|/\.well-known/mcp\.json|/health|/capabilities|/v1/(capabilities|manifest|discovery|help)(/.*)?"
+)
 REFUSED = {
     "no token": (None, "user:alice", "MISSING_TOKEN"),
     "garbage": ("garbage", "user:alice", "INVALID_TOKEN_SIGNATURE"),

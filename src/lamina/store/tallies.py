@@ -134,6 +134,10 @@ class LocalPlaces:
         self._lock = threading.RLock()
         self._taken: Counter[Name] = Counter()
 
+    def __len__(self) -> int:
+        """How many names hold a place."""
+        return len(self._taken)
+
     def take(self, most: Sequence[tuple[Name, int]]) -> int | None:
         """Mirrors ``PlacesTaken.take``."""
         with self._lock:

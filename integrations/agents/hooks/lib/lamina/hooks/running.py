@@ -87,7 +87,7 @@ def _within(seconds: float, work: Callable[[], str], err: TextIO) -> str:
         except Exception as error:  # the work of a person goes on whatever is wrong here
             err.write(f"lamina: the hook failed: {type(error).__name__}\n")
 
-    thread = threading.Thread(target=run, daemon=True)
+    thread = threading.Thread(target=run, name="hook", daemon=True)
     thread.start()
     thread.join(seconds)
     return given[0] if given else ""
