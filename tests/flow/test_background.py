@@ -312,7 +312,7 @@ BY_CALL = {
     "lamina-input": "waits for the end of who started the server, and ends it",
 }
 
-NO_THREADS = {"lamina-data", "lamina-mcp", "lamina-tallies"}
+NO_THREADS = {"lamina-data", "lamina-mcp", "lamina-tallies", "lamina-shelf"}
 
 
 def wait_until(holds: Callable[[], bool], between: Callable[[], None]) -> None:
