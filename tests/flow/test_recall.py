@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -532,3 +535,21 @@ def test_little_is_shown_of_whom_a_question_names_that_says_nothing_of_what_is_a
 def test_what_says_something_of_what_is_asked_stands_first(memory: Memory) -> None:
     facts = memory.ask("Where does Maya live now?")["layers"]["facts"]
     assert "live" in facts[0]["predicate"]
+
+
+def test_cheap_calls_do_not_wait_behind_recalls(memory: Memory) -> None:
+    (recall,) = [each for each in memory.server.operations if each.name == "recall"]
+    room = recall.handler.__self__._room
+    turn = {"modality": "conversation", "content": {"kind": "message", "role": "user", "text": "Tea."}}
+    with ThreadPoolExecutor(1) as pool:
+        with ExitStack() as at_work:
+            for _ in range(room._at_once):
+                at_work.enter_context(room.place("other"))
+            waits = pool.submit(memory.ask, "Who is Noor?")
+            while not room.waiting:
+                time.sleep(0.001)
+            memory.post("/v1/experience", {"scope": "org:beside", **turn, "context": TOOL_OUTPUT["context"]})
+            memory.post("/brief", {"tenantId": "t", "userId": "u", "personaId": "p", "sessionId": "s"})
+            assert memory.http.get("/v1/admin/health", headers=HEADERS).status_code == 200
+            assert not waits.done()
+        assert waits.result(60)["layers"]["events"]

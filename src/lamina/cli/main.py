@@ -102,8 +102,12 @@ def serve(
     """Start the server and its worker. Everything is kept in one folder."""
     if sys.stderr.isatty() and share is None:
         typer.echo("starting ...", err=True)  # loading takes seconds, and a person wonders
-    from lamina.cli.share import Share, processes_of
+    from lamina.cli.share import Line, Share, processes_of
 
+    line = None
+    if (shared := None if share is None else Share.parse(share)) is not None:
+        line = Line.of(shared)  # before anything is loaded: a process that begins has the port, too
+        line.end_with_it()
     settings = chosen_settings(
         port=port, data=data, preset=preset, host=host, workers=workers, processes=processes
     )
@@ -114,7 +118,7 @@ def serve(
         raise typer.Exit(run_supervisor(settings, wanted))
     from lamina.cli.serve import run_server
 
-    run_server(settings, local, None if share is None else Share.parse(share))
+    run_server(settings, local, shared, line)
 
 
 @app.command()

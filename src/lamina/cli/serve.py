@@ -37,8 +37,10 @@ __all__ = ["run_server", "uvicorn_config"]
 _KEEP_ALIVE_S = 75  # longer than the pause between two turns of a chat, so that clients need not connect anew
 
 
-def run_server(settings: Settings, local: int | None = None, share: Share | None = None) -> None:
-    """Serve until interrupted; with ``share`` as one of several processes, until their supervisor is gone.
+def run_server(
+    settings: Settings, local: int | None = None, share: Share | None = None, line: Line | None = None
+) -> None:
+    """Serve until interrupted; with ``share`` as one of several processes, until their supervisor at the other end of the ``line`` is gone.
 
     Beside the port the folder's own socket is served, for ``lamina mcp``. With ``local`` that alone is, until standard input ends;
     it is the file descriptor that holds the folder's lock, given by the process that started this one.
@@ -47,7 +49,7 @@ def run_server(settings: Settings, local: int | None = None, share: Share | None
     use_one_core_a_product()
     set_up_logging(settings.log_level)
     if share is not None:
-        _serve(settings, [socket.socket(fileno=each) for each in share.listeners], share)
+        _serve(settings, [socket.socket(fileno=each) for each in share.listeners], share, line)
         return
     if local is not None:
         _end_with_input()
@@ -74,8 +76,9 @@ def _end_with_input() -> None:
     threading.Thread(target=wait, name="lamina-input", daemon=True).start()
 
 
-def _serve(settings: Settings, listeners: list[socket.socket], share: Share | None = None) -> None:
-    line = None if share is None else Line(socket.socket(fileno=share.line))
+def _serve(
+    settings: Settings, listeners: list[socket.socket], share: Share | None = None, line: Line | None = None
+) -> None:
     failures = Failures(None if line is None else lambda parts: line.tell({"failing": dict(parts)}))
     tallies = None if share is None else SharedTallies(share.tallies, share.number)
     shelf = None if share is None else SharedShelf(share.shelf)
@@ -97,7 +100,7 @@ def _serve(settings: Settings, listeners: list[socket.socket], share: Share | No
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     beside = _beside(settings, server, share)
     if line is not None:
-        line.end_with_it(lambda message: failures.note_elsewhere(message.get("failing")))
+        line.pass_to(lambda message: failures.note_elsewhere(message.get("failing")))
     collect_seldom()
     try:
         with contextlib.suppress(KeyboardInterrupt):

@@ -88,6 +88,13 @@ class Line:
     def __init__(self, end: socket.socket) -> None:
         self._end = end
         self._lock = threading.Lock()
+        self._told: Callable[[Mapping[str, object]], None] | None = None
+        self._unheard: Mapping[str, object] | None = None
+
+    @classmethod
+    def of(cls, share: Share) -> Self:
+        """The line of a serving process."""
+        return cls(socket.socket(fileno=share.line))
 
     def tell(self, message: Mapping[str, object]) -> None:
         """Send a message; nothing where the other end is gone."""
@@ -101,14 +108,28 @@ class Line:
             for line in lines:
                 told(json.loads(line))
 
-    def end_with_it(self, told: Callable[[Mapping[str, object]], None]) -> None:
-        """Listen on a thread; once the other end is gone, end this process in good order."""
+    def end_with_it(self) -> None:
+        """Listen on a thread; once the other end is gone, end this process: in good order where it serves, and at once while it
+        is still beginning, for it has the port."""
 
         def wait() -> None:
-            self.listen(told)
+            self.listen(self._pass_on)
             os.kill(os.getpid(), signal.SIGTERM)
 
         threading.Thread(target=wait, name="lamina-input", daemon=True).start()
+
+    def pass_to(self, told: Callable[[Mapping[str, object]], None]) -> None:
+        """Who hears what comes, and the newest of what came before."""
+        with self._lock:
+            self._told, unheard = told, self._unheard
+        if unheard is not None:
+            told(unheard)
+
+    def _pass_on(self, message: Mapping[str, object]) -> None:
+        with self._lock:
+            told, self._unheard = self._told, message
+        if told is not None:
+            told(message)
 
     def close(self) -> None:
         """Let go of this end."""

@@ -30,7 +30,8 @@ from lamina.store.tallies import SharedTallies
 
 __all__ = ["run_supervisor"]
 
-_PATIENCE_S: Final = 5.0
+_PATIENCE_S: Final = 15.0
+"""For an address that processes whose supervisor was killed are still letting go of."""
 _SPARE_S: Final = 5.0
 """That a process has to end beyond what it may take for the answers that it owes."""
 

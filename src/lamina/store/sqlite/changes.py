@@ -57,10 +57,10 @@ class _Follower:
                 self._rings = rings
                 return tenants
             version = self._data_version()
-            changed = rings != self._rings or version != self._version
-            first, self._rings, self._version = self._version is None, rings, version
+            changed = rings != self._rings or self._version not in (None, version)
+            self._rings, self._version = rings, version
             left_s = until - time.monotonic()
-            if left_s <= 0 or (changed and not first):
+            if left_s <= 0 or changed:
                 break
             # The whole wait is never left to a bell: a process may end between its commit and the ring.
             look_s = limits.CHANGES_LOOK_S if self._bells.hang else _DEAF_LOOK_S
