@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from lamina.errors import LaminaError, Malformed, Unsupported
 from lamina.http.errors import from_validation
-from lamina.http.mem0 import reading, writing
+from lamina.http.mem0 import reading, standing, writing
 from lamina.http.mem0.asking import Asker
 from lamina.http.mem0.requests import IGNORED, AddAsked, BatchAsked, ListAsked, SearchAsked, UpdateAsked
 
@@ -69,20 +69,20 @@ def _add(asker: Asker, given: Given) -> Json:
 
 def _list(asker: Asker, given: Given) -> Json:
     asked, ignored = given.read(ListAsked)
-    return _named(reading.listed(asker, asked, given.address), ignored)
+    return _named(reading.list_page(asker, asked, given.address), ignored)
 
 
 def _search(asker: Asker, given: Given) -> Json:
     asked, ignored = given.read(SearchAsked)
-    return _named(reading.searched(asker, asked), ignored)
+    return _named(reading.search_page(asker, asked), ignored)
 
 
 def _get(asker: Asker, given: Given) -> Json:
-    return reading.one(asker, given.path["memory_id"])
+    return standing.one(asker, given.path["memory_id"])
 
 
 def _history(asker: Asker, given: Given) -> list[Json]:
-    return reading.history(asker, given.path["memory_id"])
+    return standing.history(asker, given.path["memory_id"])
 
 
 def _update(asker: Asker, given: Given) -> Json:

@@ -19,9 +19,9 @@ __all__ = [
     "Memory",
     "MemoryShown",
     "Origin",
+    "as_json",
     "memory_of_fact",
     "memory_of_turn",
-    "shown",
     "text_of_fact",
     "text_of_turn",
 ]
@@ -148,7 +148,7 @@ def text_of_turn(event: EventView) -> str:
     return said if isinstance(said, str) else ""
 
 
-def shown(
+def as_json(
     memory: Memory, score: float | None = None, fields: Collection[str] = ()
 ) -> dict[str, Any]:  # Any: JSON
     """A memory on the wire, or those ``fields`` of it that a client asks for."""

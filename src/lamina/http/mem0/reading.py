@@ -1,9 +1,8 @@
-"""What Mem0's clients read: memories by id, in lists and by a question, their history, and of whom there are some."""
+"""What Mem0's clients read: memories in lists and by a question, of whom there are some, and how far they are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lamina import limits
@@ -11,26 +10,13 @@ from lamina.errors import Invalid, Malformed, NotFound
 from lamina.http.mem0.asking import Asker
 from lamina.http.mem0.entities import FIELDS, Entities, entities_of, prefix_of_all
 from lamina.http.mem0.filters import ANY, MemoryFilter, parse_memory_filter
-from lamina.http.mem0.memories import MEMORY, Memory, memory_of_turn, shown, text_of_fact, text_of_turn
+from lamina.http.mem0.memories import Memory, as_json
 from lamina.http.mem0.requests import ListAsked, SearchAsked
 from lamina.http.mem0.shelf import Moment, Shelf
-from lamina.http.mem0.tags import replaces_label, tags_of
-from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import rfc3339, to_datetime
-from lamina.kernel.views import EventView, FactView
 
-__all__ = [
-    "Standing",
-    "entities",
-    "event_state",
-    "history",
-    "listed",
-    "one",
-    "searched",
-    "standing",
-    "whoami",
-]
+__all__ = ["entities", "event_state", "list_page", "search_page", "whoami"]
 
 Json = dict[str, Any]  # Any: JSON, in the shapes that Mem0's clients know
 
@@ -50,7 +36,7 @@ def whoami(asker: Asker) -> Json:
 # ---- lists and questions
 
 
-def listed(asker: Asker, asked: ListAsked, address: str) -> Json:
+def list_page(asker: Asker, asked: ListAsked, address: str) -> Json:
     """A page of memories, the newest first; ``count`` is how many there are in all."""
     shelf, matched, moment = Shelf(asker.ask), _filter_of(asked), _moment(asked, asker)
     found: list[Memory] = []
@@ -68,12 +54,12 @@ def listed(asker: Asker, asked: ListAsked, address: str) -> Json:
         "count": len(found),
         "next": f"{address}?page={asked.page + 1}&page_size={size}" if more else None,
         "previous": f"{address}?page={asked.page - 1}&page_size={size}" if before else None,
-        "results": [shown(memory, fields=asked.fields or ()) for memory in page],
+        "results": [as_json(memory, fields=asked.fields or ()) for memory in page],
         **({"truncated": True} if shelf.truncated else {}),
     }
 
 
-def searched(asker: Asker, asked: SearchAsked) -> Json:
+def search_page(asker: Asker, asked: SearchAsked) -> Json:
     """The memories that fit a question, best first."""
     shelf, matched, moment = Shelf(asker.ask), _filter_of(asked), _moment(asked, asker)
     ranked: list[tuple[float, Memory]] = []
@@ -95,7 +81,7 @@ def searched(asker: Asker, asked: SearchAsked) -> Json:
     ranked.sort(key=lambda item: (-item[0], item[1].id))
     best = [item for item in ranked if asked.threshold is None or item[0] >= asked.threshold]
     return {
-        "results": [shown(memory, round(score, 4), asked.fields or ()) for score, memory in best[:wanted]]
+        "results": [as_json(memory, round(score, 4), asked.fields or ()) for score, memory in best[:wanted]]
     }
 
 
@@ -207,169 +193,16 @@ def _fits(known: Entities, home: Mapping[str, str]) -> bool:
 
 
 def _paths(asker: Asker, prefix: str) -> list[str]:
-    page = asker.ask("scopes", {"prefix": prefix, "limit": limits.PAGE_LIMIT_MAX})
-    return [each.path for each in page.root.items]
-
-
-# ---- one memory
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What stands behind an id: the facts of a memory or the turn that it is, the newest of which is ``memory``; None once it has
-    ended. ``event`` is the turn that it is now."""
-
-    memory_id: str
-    scope: str
-    chain: tuple[FactView, ...] = ()
-    event: EventView | None = None
-    memory: Memory | None = None
-
-    @property
-    def entities(self) -> Entities:
-        """Whose it is, by where it is kept."""
-        return entities_of(self.scope) or Entities()
-
-    @property
-    def fact(self) -> FactView | None:
-        """The fact that holds last, where the memory is one."""
-        return self.chain[-1] if self.chain and self.event is None else None
-
-
-def standing(asker: Asker, shelf: Shelf, memory_id: str) -> Standing:
-    """What an id names, as it stands now; raises ``NotFound`` where the caller may read nothing behind it."""
-    kind, _, rest = memory_id.partition("_")
-    if kind == "evt" and prefix_of(memory_id) is Prefix.EVENT:
-        first = shelf.event(memory_id)
-        if first is None or not text_of_turn(first):
-            raise _missing(memory_id)
-        now = _in_place_of(asker, first.scope, memory_id) if first.excluded_from_recall else first
-        return Standing(
-            memory_id, first.scope, (), now, None if now is None else memory_of_turn(now, memory_id)
-        )
-    fact = shelf.fact(f"fact_{rest}") if f"{kind}_" == MEMORY or kind == "fact" else None
-    if fact is None or fact.kind == "loop":
-        raise _missing(memory_id)
-    chain = tuple(shelf.chain(fact))
-    if kind == "fact" and chain[-1].id != fact.id:
-        chain = chain[: chain.index(fact) + 1]
-        former = shelf.memories_of_fact(fact, Moment(asker.now, latest_only=False))
-        return Standing(
-            memory_id, fact.scope, chain, None, replace(former[0], id=memory_id) if former else None
-        )
-    offered = shelf.memories_of_fact(chain[-1], Moment(asker.now))
-    if offered:
-        return Standing(memory_id, fact.scope, chain, None, replace(offered[0], id=memory_id))
-    event = _in_place_of(asker, fact.scope, memory_id)
-    return Standing(
-        memory_id, fact.scope, chain, event, None if event is None else memory_of_turn(event, memory_id)
-    )
-
-
-def _in_place_of(asker: Asker, scope: str, memory_id: str) -> EventView | None:
-    """The turn that took a memory's place, the newest where several did."""
-    page = asker.ask("events", {"scope": scope, "labels": [replaces_label(memory_id)]})
-    return next((event for event in page.items if not event.excluded_from_recall), None)
-
-
-def _missing(memory_id: str) -> NotFound:
-    return NotFound(
-        "NOT_FOUND",
-        "there is no memory of this id",
-        hint="get_all lists memories with their ids",
-        details={"id": memory_id[:128]},
-    )
-
-
-def _ended(memory_id: str) -> NotFound:
-    return NotFound(
-        "NOT_FOUND",
-        "this memory was retracted, or has ended",
-        hint="its history says how; get_all lists those that hold",
-        details={"id": memory_id[:128]},
-    )
-
-
-def one(asker: Asker, memory_id: str) -> Json:
-    """A memory as it stands now; raises ``NotFound`` once it has ended."""
-    found = standing(asker, Shelf(asker.ask), memory_id)
-    if found.memory is None:
-        raise _ended(memory_id)
-    return shown(found.memory)
-
-
-# ---- history
-
-
-def history(asker: Asker, memory_id: str) -> list[Json]:
-    """What became of a memory, oldest first: how it began, each value that took its place, and its end."""
-    shelf = Shelf(asker.ask)
-    found = standing(asker, shelf, memory_id)
-    rows: list[Json] = []
-    said: str | None = None
-    for fact in found.chain:
-        turns = sorted(
-            (each for each in map(shelf.event, fact.supports) if each), key=lambda each: each.wal_offset
-        )
-        told = [turn for turn in turns if fact.id in turn.derives and not _retracts(turn, fact)]
-        source = told[0] if told else None
-        began = rfc3339(source.context.recorded_at if source else fact.recorded_from)
-        rows.append(_row(found, said, text_of_fact(fact), source, began))
-        said = text_of_fact(fact)
-    return rows + _turn_rows(shelf, found, said)
-
-
-def _turn_rows(shelf: Shelf, found: Standing, said: str | None) -> list[Json]:
-    """What turns made of a memory: the words that took one another's place, and its end."""
-    first = shelf.event(found.memory_id) if not found.chain else None
-    turns = _back_from(shelf, found.event)
-    if first is not None and first not in turns:
-        turns.insert(0, first)  # it was cancelled, and so was what took its place
-    rows = []
-    for turn in turns:
-        text = text_of_turn(turn)
-        rows.append(_row(found, said, text, turn, rfc3339(turn.context.recorded_at)))
-        said = text
-    if found.memory is None:
-        ended = found.chain[-1] if found.chain else None
-        end = None if ended is None or ended.valid_to is None else rfc3339(ended.valid_to)
-        rows.append(_row(found, said, None, None, end))
-    return rows
-
-
-def _back_from(shelf: Shelf, last: EventView | None) -> list[EventView]:
-    """The turns that were a memory one after another, up to the one that is it now."""
-    turns = [] if last is None else [last]
-    while turns and len(turns) < limits.MEM0_CHAIN_MAX and tags_of(turns[0]).replaces is not None:
-        before = next((shelf.event(each) for each in turns[0].context.preceded_by), None)
-        if before is None:
+    """The scopes that begin so and that the caller may know of."""
+    found: list[str] = []
+    cursor = None
+    while len(found) < limits.MEM0_SCAN_MAX:
+        page = asker.ask("scopes", {"prefix": prefix, "limit": limits.PAGE_LIMIT_MAX, "cursor": cursor}).root
+        found += [each.path for each in page.items]
+        cursor = page.next_cursor
+        if cursor is None:
             break
-        turns.insert(0, before)
-    return turns
-
-
-def _retracts(turn: EventView, fact: FactView) -> bool:
-    content = turn.content or {}
-    return content.get("kind") == "correction" and content.get("fact_id") == fact.id
-
-
-def _row(found: Standing, old: str | None, new: str | None, source: EventView | None, at: str | None) -> Json:
-    event = "ADD" if old is None else "DELETE" if new is None else "UPDATE"
-    role = "user" if source is None else (source.content or {}).get("role", "user")
-    said = [] if source is None else [{"role": role, "content": text_of_turn(source)}]
-    return {
-        "id": f"{found.memory_id}:{event.lower()}" if source is None else source.id,
-        "memory_id": found.memory_id,
-        "input": said,
-        "old_memory": old,
-        "new_memory": new,
-        "user_id": found.entities.user_id,
-        "event": event,
-        "metadata": tags_of(source).metadata,
-        "created_at": at,
-        "updated_at": at,
-        "is_deleted": event == "DELETE",
-    }
+    return found
 
 
 # ---- of whom there is something, and how far a call of add has come

@@ -8,10 +8,10 @@ from typing import Any, Final
 from lamina.errors import Forbidden, Invalid, NotFound, Unsupported
 from lamina.http.mem0.asking import Asker
 from lamina.http.mem0.entities import Entities, actor_of, entities_of
-from lamina.http.mem0.memories import Memory, shown, text_of_fact
-from lamina.http.mem0.reading import Standing, standing
+from lamina.http.mem0.memories import Memory, as_json, text_of_fact
 from lamina.http.mem0.requests import AddAsked, BatchAsked, MessageIn, UpdateAsked
 from lamina.http.mem0.shelf import Shelf
+from lamina.http.mem0.standing import Standing, not_held, standing
 from lamina.http.mem0.tags import TAGS, Tags, entities_behind, replaces_label, tags_of
 from lamina.kernel.time import Instant, rfc3339
 from lamina.kernel.views import FactView
@@ -124,7 +124,7 @@ def update(asker: Asker, memory_id: str, asked: UpdateAsked, *, waits: bool = Tr
     found = standing(asker, shelf, memory_id)
     memory = _standing_memory(found)
     if _plain(memory.text) == _plain(text):
-        return {**shown(memory), "message": "The memory says this already.", "status": "unchanged"}
+        return {**as_json(memory), "message": "The memory says this already.", "status": "unchanged"}
     fact = found.fact
     value = None if fact is None else value_in(fact, text)
     if fact is not None and value is not None:
@@ -137,8 +137,8 @@ def update(asker: Asker, memory_id: str, asked: UpdateAsked, *, waits: bool = Tr
     after = standing(asker, Shelf(asker.ask), memory_id).memory if waits else None
     if after is None or after.text == memory.text:
         # Derivation is behind: what was asked is on disk, and on its way.
-        return {**shown(memory), "memory": text, **answer, "stage": "captured"}
-    return {**shown(after), **answer}
+        return {**as_json(memory), "memory": text, **answer, "stage": "captured"}
+    return {**as_json(after), **answer}
 
 
 def _text_of(asked: UpdateAsked) -> str:
@@ -154,12 +154,7 @@ def _text_of(asked: UpdateAsked) -> str:
 
 def _standing_memory(found: Standing) -> Memory:
     if found.memory is None or found.memory.superseded_by is not None:
-        raise NotFound(
-            "NOT_FOUND",
-            "this memory was retracted, or has ended",
-            hint="its history says how; get_all lists those that hold",
-            details={"id": found.memory_id[:128]},
-        )
+        raise not_held(found.memory_id)
     return found.memory
 
 
@@ -267,7 +262,7 @@ def update_many(asker: Asker, asked: BatchAsked) -> Json:
 def delete(asker: Asker, memory_id: str, *, waits: bool = True) -> Json:
     """Retract a memory: nobody reads it as held any more, and nothing of it is erased."""
     found = standing(asker, Shelf(asker.ask), memory_id)
-    _retract(asker, found, _standing_memory(found), "Retracted by its owner.", waits=waits)
+    _retract(asker, found, _standing_memory(found), "It was deleted.", waits=waits)
     return {
         "message": f"The memory is retracted. {_NOT_ERASED}",
         "id": memory_id,
