@@ -296,6 +296,13 @@ def test_a_refusal_is_said_at_a_start_and_silent_elsewhere(host: Host) -> None:
     assert host("UserPromptSubmit", {"session_id": "s", "prompt": "Where is the build?"}) == {}
 
 
+def test_a_prompt_is_asked_about_where_capsules_are_closed(host: Host) -> None:
+    host.world.policy.deny("scope.read.local", "app:relay")
+    assert "systemMessage" in host("SessionStart", {"session_id": "s"})
+    host.says("Where is the build?", session="s")
+    assert "POST /v1/recall" in host.asked
+
+
 def test_a_folder_without_a_subject_is_a_line_of_work_of_its_own(world: Any, tmp_path: Path) -> None:
     lines = []
     for place in ("a", "b"):
