@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from given import ManualClock
 from hosting import Host
 from lamina.hooks.page import TOKENS_MAX, tokens
+from lamina.kernel.time import instant
 from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
 
+NOON = instant("2026-05-13T12:00:00Z")
 LINE = "thread:checkout"
 SUBJECT = {"subject_kind": "thread", "subject_id": "checkout"}
 KEY = "ghp_" + "a1B2c3D4e5F6" * 3
@@ -32,6 +36,12 @@ def _folder(tmp_path: Path) -> Path:
 @pytest.fixture(name="host")
 def _host(world: Any, folder: Path) -> Host:
     return Host(world, folder, LAMINA_SUBJECT=LINE)
+
+
+@pytest.fixture(name="alone")
+def _alone(folder: Path) -> Host:
+    """A host without a server: it must not come to asking one."""
+    return Host(SimpleNamespace(clock=ManualClock(NOON)), folder, LAMINA_SUBJECT=LINE)
 
 
 def kept(host: Host) -> list[tuple[str, str]]:
@@ -75,7 +85,8 @@ def test_secrets_are_masked_before_they_are_sent_or_noted(host: Host) -> None:
     assert KEY not in notes_of(host) + "\n".join(text for _, text in kept(host))
 
 
-def test_a_folder_opts_out_and_nothing_is_asked(host: Host) -> None:
+def test_a_folder_opts_out_and_nothing_is_asked(alone: Host) -> None:
+    host = alone
     for switch in ("file", "environment"):
         if switch == "file":
             (host.folder / ".lamina.toml").write_text("hooks = false\n")
@@ -267,7 +278,10 @@ def test_a_start_keeps_to_its_tokens_and_its_tag(host: Host) -> None:
         ("ask_every = -1", "ask_every is a number of turns"),
     ],
 )
-def test_a_choice_that_cannot_be_read_switches_off_and_says_so_once(host: Host, text: str, told: str) -> None:
+def test_a_choice_that_cannot_be_read_switches_off_and_says_so_once(
+    alone: Host, text: str, told: str
+) -> None:
+    host = alone
     del host.environment["LAMINA_SUBJECT"]
     (host.folder / ".lamina.toml").write_text(text)
     assert told in host("SessionStart", {"session_id": "s"})["systemMessage"]
@@ -280,6 +294,13 @@ def test_a_refusal_is_said_at_a_start_and_silent_elsewhere(host: Host) -> None:
     told = host("SessionStart", {"session_id": "s"})
     assert "FORBIDDEN" in told["systemMessage"] or "DENIED" in told["systemMessage"]
     assert host("UserPromptSubmit", {"session_id": "s", "prompt": "Where is the build?"}) == {}
+
+
+def test_a_prompt_is_asked_about_where_capsules_are_closed(host: Host) -> None:
+    host.world.policy.deny("scope.read.local", "app:relay")
+    assert "systemMessage" in host("SessionStart", {"session_id": "s"})
+    host.says("Where is the build?", session="s")
+    assert "POST /v1/recall" in host.asked
 
 
 def test_a_folder_without_a_subject_is_a_line_of_work_of_its_own(world: Any, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ start of anybody in the same folder sends what was left over.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -93,7 +94,10 @@ class Handling:
         parts = []
         if not own.page_arrived:
             if not arrived(self.moment.transcript, mark_of(self.moment.session)):
-                parts.append(self._start(fresh=not own.compacted))
+                with contextlib.suppress(
+                    Refused
+                ):  # the start said so; memory may be open where capsules are not
+                    parts.append(self._start(fresh=not own.compacted))
             own.page_arrived = True
         if self.choices.recalls and not own.private and _is_said(prompt):
             parts.append(self._recalled(own))
