@@ -233,7 +233,9 @@ def build_server(
         *audit_operations(kept),
         *token_operations(kept.revocations, ids, preset.name),
         *observe_operations(),
-        *operator_operations(kept, watch, failures, keeps_worker=settings.workers > 0),
+        *operator_operations(
+            kept, watch, failures, keeps_worker=settings.workers > 0, backs_up=settings.backup_at != ""
+        ),
     )
     bridge = Bridge(LimitTable(GROUPS, [help_row(bound) for bound in BOUNDS.values()]))
     relay = (

@@ -360,3 +360,20 @@ MEM0_SCAN_MAX: Final = (
 )
 MEM0_CHAIN_MAX: Final = 64  # values of one memory that are followed
 MEM0_BATCH_MAX: Final = 100  # memories that one call updates or deletes
+
+# Backups. A chunk is what is in memory at once, sealed by itself; a manifest has a line of 200 bytes for each tenant.
+BACKUP_CHUNK_BYTES: Final = 1024 * 1024
+BACKUP_MANIFEST_BYTES_MAX: Final = 64 * 1024 * 1024
+BACKUP_PAGES_STEP: Final = 1024  # of the database, copied without looking whether to stop
+BACKUP_KEY_BYTES_MIN: Final = 32  # a key of 256 bits, if they are random
+BACKUP_KEY_BYTES_MAX: Final = 4096
+BACKUP_SCRYPT_LOG_N: Final = 17  # 128 MB and some 0.3 s for each guess, the least that OWASP names
+BACKUP_SCRYPT_LOG_N_MIN: Final = 14
+BACKUP_SCRYPT_LOG_N_MAX: Final = (
+    18  # a file from elsewhere must not ask for more memory than a small machine has
+)
+BACKUP_FILE_BYTES_MAX: Final = 4 * 1024 * 1024  # of a preset or of issuers
+BACKUP_AGE_S_MAX: Final = 26 * 3600.0  # of the newest one where one is made every day, with room to make it
+BACKUP_LOOK_S: Final = 20.0  # how often the worker looks whether one is due
+BACKUP_AGAIN_S: Final = 600.0  # after one that failed: each try copies the database
+BACKUPS_KEPT_MAX: Final = 10_000

@@ -18,6 +18,7 @@ from lamina.kernel.scopes import LOCAL_ACTOR
 __all__ = ["DOORS", "PRESETS", "ModelAddress", "Settings", "cores", "load_settings", "load_token"]
 
 _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
+_TIME_OF_DAY = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d")
 _ELSEWHERE = (
     "LAMINA_URL",
     "LAMINA_SCOPE",
@@ -170,6 +171,21 @@ class Settings:
     graphiti: str = _setting(
         "", "the graph database to send folded turns to, as kuzu:PATH, falkordb://… or neo4j://…", secret=True
     )
+    backup_folder: Path | None = _setting(
+        None, "where backups go; beside the data folder, with -backups behind its name, where nothing is said"
+    )
+    backup_at: str = _setting("", "when the worker makes a backup every day, as 03:30", unit="HH:MM in UTC")
+    backup_keep: int = _setting(
+        7, f"how many backups the worker leaves, 1 to {limits.BACKUPS_KEPT_MAX}; older ones are deleted"
+    )
+    backup_key_file: Path | None = _setting(None, "the file whose bytes encrypt backups")
+    backup_passphrase: str = _setting("", "the passphrase that encrypts backups", secret=True)
+
+    @property
+    def backups(self) -> Path:
+        """The folder that backups go to."""
+        data = self.data.absolute()
+        return self.backup_folder or data.with_name(f"{data.name}-backups")
 
     def __post_init__(self) -> None:
         """Refuse values that would only fail later, naming the key and what is accepted."""
@@ -216,8 +232,17 @@ class Settings:
         _require(self.further_doors <= set(DOORS), "doors", self.doors, "mem0, or nothing")
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
+        fits = self.backup_at == "" or _TIME_OF_DAY.fullmatch(self.backup_at) is not None
+        _require(fits, "backup_at", self.backup_at, "a time of day from 00:00 to 23:59, in UTC")
+        _require(
+            not (self.backup_key_file and self.backup_passphrase),
+            "backup_key_file",
+            str(self.backup_key_file),
+            "one of a key file and a passphrase, not both",
+        )
         for name, least, greatest in (
             ("processes", 0, limits.PROCESSES_MAX),
+            ("backup_keep", 1, limits.BACKUPS_KEPT_MAX),
             ("llm_timeout_s", 1, limits.LLM_TIMEOUT_S_MAX),
             ("llm_concurrency", 1, limits.LLM_CONCURRENCY_MAX),
             ("answer_timeout_s", 1, limits.ANSWER_TIMEOUT_S_MAX),

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lamina.catalogue import claims, core, relay, session
+from lamina.catalogue import backups, claims, core, relay, session
 from lamina.catalogue.entries import ErrorCode
 
 __all__ = ["CATALOGUE", "ErrorCode"]
 
 CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **core.CODES,
+    **backups.CODES,
     **claims.CODES,
     **relay.CODES,
     **session.CODES,

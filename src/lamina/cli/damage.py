@@ -46,7 +46,7 @@ def database_check(folder: Path) -> Check:
         "database",
         "fail",
         f"damaged: {_shown(faults)}",
-        "stop the server, keep a copy of the folder, and put the last backup back; what came since is in the copy: "
+        "stop the server, keep a copy of the folder, and lamina restore the last backup into another; what came since is in the copy: "
         f"sqlite3 {folder / _FILE} .recover",
     )
 

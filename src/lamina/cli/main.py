@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lamina import __version__
 from lamina.cli.audit import audit_commands
+from lamina.cli.backup import add_backup_commands
 from lamina.cli.capsule import capsule_commands
 from lamina.cli.definitions import phrase_commands, vocabulary_commands
 from lamina.cli.entities import add_entity_commands
@@ -154,33 +154,7 @@ def replay(data: Data = None) -> None:
         raise typer.Exit(6)
 
 
-@app.command()
-def restore(
-    clone: Annotated[Path, typer.Option("--from-git", help="A clone of a tenant's repository of documents.")],
-    data: Data = None,
-    tenant: Annotated[
-        str | None, typer.Option(help="Whose documents they are; LAMINA_TENANT's otherwise.")
-    ] = None,
-) -> None:
-    """Restore documents, with their history, from a clone of their repository. The server must not run."""
-    from lamina.cli.restore import run_restore
-
-    settings = chosen_settings(data=data)
-    restored = run_restore(settings, clone, tenant or settings.tenant)
-    hashes = (
-        "with the hashes that they had"
-        if restored.same_hashes
-        else "with other hashes, since another program wrote them"
-    )
-    typer.echo(f"restored {restored.commits} commits {hashes}")
-    if restored.unreadable:
-        many = len(restored.unreadable)
-        named = "1 capsule" if many == 1 else f"{many} capsules"
-        typer.echo(
-            f"{named} cannot be read, and no operation over capsules shows them; as files they are there:"
-        )
-        for each in restored.unreadable:
-            typer.echo(f"  {each.path}: {each.reason}")
+add_backup_commands(app)
 
 
 @app.command()

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from lamina.cli.daily_backup import DailyBackup
 from lamina.cli.process import collect_seldom, use_one_core_a_product
 from lamina.errors import Fault
 from lamina.kernel.time import SystemClock
@@ -59,6 +60,8 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
                 (f"lamina-inquirer-{number}", inquirer.run)
                 for number in range(1, settings.llm_concurrency + 1)
             ]
+        if settings.backup_at:
+            behind.append(("lamina-backup", DailyBackup(settings, SystemClock(), failures).run))
         extractor = RulesExtractor(find_times)  # one for both: a parser is large
         upgrader = build_upgrader(store, extractor, failures)
         upgrader.begin()

@@ -24,6 +24,7 @@ from lamina.store.ports.upkeep import StoreState
 from lamina.store.rules.rederivation import differences
 from lamina.store.watch import Watch
 from lamina.types.health import (
+    BackupHealth,
     Compacted,
     DerivationHealth,
     Flushed,
@@ -69,11 +70,13 @@ class Operating:
         failures: Failures | None = None,
         *,
         keeps_worker: bool = False,
+        backs_up: bool = False,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._store = store
         self._failures = failures or Failures()
         self._keeps_worker = keeps_worker
+        self._backs_up = backs_up
         self._watch = watch
         self._sleep = sleep
 
@@ -128,6 +131,8 @@ class Operating:
                 f"{state.repositories_behind} git repositories of documents lack something that the database has"
             )
         problems += _on_disk(state)
+        backup = self._backup(state, call.now)
+        problems += _too_old(backup)
         ahead_us = max(0, (state.last_recorded_at or 0) - call.now)
         if ahead_us > limits.CLOCK_AHEAD_S_MAX * SECOND_US:
             problems.append(
@@ -156,6 +161,7 @@ class Operating:
             models=models,
             derivation=_derivation(derivation),
             integrity=_integrity(state, call.now),
+            backup=backup,
             recorded_ahead_s=ahead_us / SECOND_US,
             versions={
                 "lamina": __version__,
@@ -170,6 +176,10 @@ class Operating:
                 "WAL_UNAVAILABLE", failure.message, hint=failure.hint, details=details
             ) from failure
         return Answer(report)
+
+    def _backup(self, state: StoreState, now: Instant) -> BackupHealth:
+        at = state.backed_up_at
+        return BackupHealth(daily=self._backs_up, age_s=None if at is None else max(0, now - at) / SECOND_US)
 
     def flush(self, request: FlushRequest, call: Call) -> Answer:
         """Wait until what the tenant's log holds now is derived, as far as the time allows; not at all when too many wait."""
@@ -203,6 +213,17 @@ def _on_disk(state: StoreState) -> list[str]:
     return [f"the database is damaged: {state.checked.database[0]}; stop the server and run lamina doctor"]
 
 
+def _too_old(backup: BackupHealth) -> list[str]:
+    if not backup.daily or (backup.age_s is not None and backup.age_s <= limits.BACKUP_AGE_S_MAX):
+        return []
+    age = (
+        "none was made yet"
+        if backup.age_s is None
+        else f"the last one is {backup.age_s / 3600:.0f} hours old"
+    )
+    return [f"a backup is to be made every day, and {age}: see the worker's log, or run lamina backup"]
+
+
 def _integrity(state: StoreState, now: Instant) -> IntegrityHealth | None:
     if (checked := state.checked) is None:
         return None
@@ -230,10 +251,16 @@ def _has_parser() -> bool:
 
 
 def operator_operations(
-    store: Store, watch: Watch, failures: Failures | None = None, *, keeps_worker: bool = False
+    store: Store,
+    watch: Watch,
+    failures: Failures | None = None,
+    *,
+    keeps_worker: bool = False,
+    backs_up: bool = False,
 ) -> list[Operation[Any]]:
-    """The operations of those who run the server; ``failures`` of what works beside its calls."""
-    operating = Operating(store, watch, failures, keeps_worker=keeps_worker)
+    """The operations of those who run the server; ``failures`` of what works beside its calls, ``backs_up`` says that a worker
+    makes a backup every day."""
+    operating = Operating(store, watch, failures, keeps_worker=keeps_worker, backs_up=backs_up)
     return [
         Operation(
             name="health",

@@ -22,11 +22,18 @@ from lamina.store.sqlite import (
     usable,
     worker_lives,
 )
-from lamina.store.sqlite.upkeep import REPOSITORIES
+from lamina.store.sqlite.backup import Backup, BackupRequest, back_up
+from lamina.store.sqlite.restore import RestoredFolder, restore, verify
+from lamina.store.sqlite.upkeep import REPOSITORIES, backed_up_at_of
 
 __all__ = [
     "REPOSITORIES",
+    "Backup",
+    "BackupRequest",
+    "RestoredFolder",
     "alone",
+    "back_up",
+    "backed_up_at_of",
     "backlog_of",
     "database_faults",
     "failed_behind_of",
@@ -38,7 +45,9 @@ __all__ = [
     "rederivation_of",
     "require_no_worker",
     "require_store",
+    "restore",
     "usable",
+    "verify",
     "worker_lives",
 ]
 

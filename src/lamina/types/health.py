@@ -5,6 +5,7 @@ from __future__ import annotations
 from lamina.kernel.wire import Result
 
 __all__ = [
+    "BackupHealth",
     "Compacted",
     "DerivationHealth",
     "Flushed",
@@ -63,6 +64,13 @@ class IntegrityHealth(Result):
     repositories: list[str]
 
 
+class BackupHealth(Result):
+    """Whether the worker makes a backup every day, and how old the newest is, whoever made it; null before the first."""
+
+    daily: bool
+    age_s: float | None
+
+
 class HealthReport(Result):
     """``integrity`` is null until the first check, some minutes after the first start. ``recorded_ahead_s`` is how far the
     newest event lies ahead of the clock, which was wrong when it was recorded, or is now.
@@ -76,6 +84,7 @@ class HealthReport(Result):
     models: dict[str, bool]
     derivation: DerivationHealth | None = None
     integrity: IntegrityHealth | None = None
+    backup: BackupHealth | None = None
     recorded_ahead_s: float = 0.0
     versions: dict[str, str]
 

@@ -28,7 +28,8 @@ class StoreState:
     ``last_recorded_at`` is when the newest event of any tenant was recorded, which may lie ahead of the clock; ``checked``
     what the last check of what is on disk saw. ``repositories_behind`` is how many tenants' repositories lack something of
     their documents' rows, ``outbox_failed`` and ``inquiries_failed`` how many of these failed for good, ``summaries_waiting``
-    how many folded turns wait for a language model's words and since when, of every tenant.
+    how many folded turns wait for a language model's words and since when, of every tenant. ``backed_up_at`` is the moment of
+    the newest backup, None before the first.
     """
 
     engine: str
@@ -44,6 +45,7 @@ class StoreState:
     summaries_waiting_since: Instant | None = None
     last_recorded_at: Instant | None = None
     checked: Integrity | None = None
+    backed_up_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)

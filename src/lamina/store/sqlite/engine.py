@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ __all__ = ["SqliteStore", "make_folder", "require_store"]
 FILE_NAME = "lamina.db"
 LOCKS = "locks"
 BELLS = "bells"
+RESTORING = "restoring"
 _DERIVED = {
     "record": "SELECT * FROM record ORDER BY tenant_id, id, version",
     "support": "SELECT * FROM support ORDER BY tenant_id, record_id, source_id, relation",
@@ -77,6 +79,20 @@ def require_store(folder: Path) -> None:
             f"{folder.absolute()} holds no memory",
             hint="--data or LAMINA_DATA names the folder that lamina serve keeps; lamina serve makes a new one",
         )
+
+
+def _require_restored(folder: Path) -> None:
+    """Nothing, or ``Unavailable`` (CANNOT_OPEN_STORE) where a restore goes on or was ended: no new memory begins there."""
+    aside = folder / RESTORING
+    if not aside.exists():
+        return
+    if not (folder / FILE_NAME).exists():
+        raise Unavailable(
+            "CANNOT_OPEN_STORE",
+            f"a backup is being restored into {folder}, or was until that was interrupted",
+            hint="run lamina restore again",
+        )
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _opened(path: Path, *, durable: bool) -> apsw.Connection:
@@ -116,6 +132,7 @@ class SqliteStore:
     ) -> None:
         """``shared`` is for one of several processes that all write documents: one of them makes the commits of all."""
         make_folder(folder)
+        _require_restored(folder)
         path = folder / FILE_NAME
         clock, ids = clock or SystemClock(), ids or RandomIds()
         connection = _opened(path, durable=durable)

@@ -10,7 +10,7 @@ import apsw
 
 from lamina.errors import Fault
 
-__all__ = ["Migration", "migrate", "migrations"]
+__all__ = ["Migration", "migrate", "migrations", "schema_number_of"]
 
 _LEDGER = """
 CREATE TABLE IF NOT EXISTS migration (
@@ -42,6 +42,13 @@ def migrations() -> list[Migration]:
         if path.name.endswith(".sql")
     ]
     return sorted(steps, key=lambda step: step.number)
+
+
+def schema_number_of(connection: apsw.Connection) -> int:
+    """The newest step that a database has, which is not touched; 0 where it has none."""
+    if not connection.table_exists("main", "migration"):
+        return 0
+    return int(next(connection.execute("SELECT coalesce(max(number), 0) FROM migration"))[0])
 
 
 def migrate(connection: apsw.Connection) -> list[Migration]:

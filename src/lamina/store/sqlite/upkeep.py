@@ -27,9 +27,11 @@ from lamina.store.sqlite.connection import Readers, Writer, open_connection, tra
 from lamina.store.sqlite.worker_lock import worker_lives
 
 __all__ = [
+    "LAST_BACKUP",
     "REPOSITORIES",
     "FailedBehind",
     "SqliteUpkeep",
+    "backed_up_at_of",
     "checked_of",
     "database_faults",
     "failed_behind_of",
@@ -44,6 +46,7 @@ _WORKER_FAILING = "worker.failing"
 _CHECKED = "checked.json"
 _FAULTS_TOLD = 8
 REPOSITORIES = "relay"
+LAST_BACKUP = "backup.json"
 
 
 class SqliteUpkeep:
@@ -123,6 +126,7 @@ class SqliteUpkeep:
             disk_free_bytes=_free_bytes(self._path.parent),
             last_recorded_at=_last_recorded(self._readers),
             checked=checked_of(self._path.parent),
+            backed_up_at=backed_up_at_of(self._path.parent),
             failing={**failing_of(self._path.parent), **self._failures.standing()},
             repositories_behind=self._behind(),
             **_failed_behind(self._readers),
@@ -178,6 +182,13 @@ def checked_of(folder: Path) -> Integrity | None:
         return Integrity(
             int(told["checked_at"]), tuple(map(str, told["database"])), tuple(map(str, told["repositories"]))
         )
+    return None
+
+
+def backed_up_at_of(folder: Path) -> Instant | None:
+    """The moment of the newest backup of a folder; None before the first, or where the note of it is none of ours."""
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        return int(json.loads((folder / LAST_BACKUP).read_text())["made_at"])
     return None
 
 

@@ -1,0 +1,149 @@
+"""``lamina backup`` and ``lamina restore``: the whole data folder as one file, and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lamina import limits
+from lamina.cli.options import Data, chosen_settings
+from lamina.settings import Settings
+
+if TYPE_CHECKING:
+    from lamina.store.backups.manifest import BackupManifest
+
+__all__ = ["add_backup_commands"]
+
+_KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key-file", help="The file whose bytes encrypt it; LAMINA_BACKUP_KEY_FILE's otherwise."),
+]
+
+
+def add_backup_commands(app: typer.Typer) -> None:
+    """Put them among the commands that work on a folder."""
+    app.command()(backup)
+    app.command()(restore)
+
+
+def backup(
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to", help="The folder for it; LAMINA_BACKUP_FOLDER, or one beside the data folder otherwise."
+        ),
+    ] = None,
+    keep: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=limits.BACKUPS_KEPT_MAX,
+            help="Delete all but so many of the folder's backups; none otherwise.",
+        ),
+    ] = None,
+    key_file: _KeyFile = None,
+    passphrase: Annotated[
+        bool, typer.Option("--passphrase", help="Ask for a passphrase, and encrypt with it.")
+    ] = False,
+    data: Data = None,
+) -> None:
+    """Put everything in the data folder into one file. A server may run and be written to meanwhile."""
+    from lamina.cli.backup_settings import run_backup
+
+    if passphrase and key_file is not None:
+        raise typer.BadParameter("--passphrase and --key-file exclude each other")
+    settings = _settings(data, key_file, to)
+    made = run_backup(settings, keep=keep, asks=passphrase)
+    typer.echo(made.path)
+    typer.echo(f"{_contents(made.manifest)}, {made.bytes / 1e6:,.1f} MB", err=True)
+
+
+def restore(
+    backup: Annotated[
+        Path | None, typer.Argument(help="A file that lamina backup made.", show_default=False)
+    ] = None,
+    clone: Annotated[
+        Path | None, typer.Option("--from-git", help="A clone of a tenant's repository of documents.")
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check every byte of the backup, and restore nothing.")
+    ] = False,
+    key_file: _KeyFile = None,
+    data: Data = None,
+    tenant: Annotated[
+        str | None, typer.Option(help="Whose documents a clone has; LAMINA_TENANT's otherwise.")
+    ] = None,
+) -> None:
+    """Restore a backup into an empty folder, or documents from a clone of their repository. The server must not run."""
+    if (backup is None) == (clone is None):
+        raise typer.BadParameter("name a backup, or a clone with --from-git")
+    if clone is not None:
+        if verify or key_file is not None:
+            raise typer.BadParameter("--verify and --key-file are for backups, not for clones")
+        _restore_documents(chosen_settings(data=data), clone, tenant)
+        return
+    if tenant is not None:
+        raise typer.BadParameter("--tenant is for clones: a backup is restored whole")
+    assert backup is not None, "one of them was given"
+    _restore_backup(_settings(data, key_file), backup, verify=verify)
+
+
+def _restore_backup(settings: Settings, backup: Path, *, verify: bool) -> None:
+    from lamina.cli.backup_settings import run_restore_backup, run_verify
+
+    if verify:
+        typer.echo(f"whole: {_contents(run_verify(settings, backup))}")
+        return
+    restored = run_restore_backup(settings, backup)
+    manifest = restored.manifest
+    typer.echo(f"restored into {settings.data}: {_contents(manifest)}")
+    if not restored.same_hashes:
+        typer.echo(
+            "the commits of documents have other hashes than they had: clones are to be made anew", err=True
+        )
+    if manifest.settings or manifest.secrets:
+        typer.echo("the settings were these; set them again:", err=True)
+    for name, value in manifest.settings.items():
+        typer.echo(f"  {name}={value}", err=True)
+    for name in manifest.secrets:
+        typer.echo(f"  {name} (secret, not in the backup)", err=True)
+
+
+def _settings(data: Path | None, key_file: Path | None, to: Path | None = None) -> Settings:
+    """The settings, of which a key file that is named takes the place of a passphrase."""
+    passphrase = None if key_file is None else ""
+    return chosen_settings(
+        data=data, backup_key_file=key_file, backup_passphrase=passphrase, backup_folder=to
+    )
+
+
+def _contents(manifest: BackupManifest) -> str:
+    from lamina.kernel.time import rfc3339
+
+    tenants = len(manifest.tenants)
+    return (
+        f"{manifest.events:,} events of {tenants} {'tenant' if tenants == 1 else 'tenants'} "
+        f"as of {rfc3339(manifest.made_at)}"
+    )
+
+
+def _restore_documents(settings: Settings, clone: Path, tenant: str | None) -> None:
+    from lamina.cli.restore import run_restore
+
+    restored = run_restore(settings, clone, tenant or settings.tenant)
+    hashes = (
+        "with the hashes that they had"
+        if restored.same_hashes
+        else "with other hashes, since another program wrote them"
+    )
+    typer.echo(f"restored {restored.commits} commits {hashes}")
+    if restored.unreadable:
+        many = len(restored.unreadable)
+        named = "1 capsule" if many == 1 else f"{many} capsules"
+        typer.echo(
+            f"{named} cannot be read, and no operation over capsules shows them; as files they are there:"
+        )
+        for each in restored.unreadable:
+            typer.echo(f"  {each.path}: {each.reason}")

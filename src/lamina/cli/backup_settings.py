@@ -1,0 +1,116 @@
+"""``lamina backup`` and ``lamina restore`` of a backup: what settings and options say, as what the store is asked."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import typer
+
+from lamina.cli.local_socket import lock_of
+from lamina.errors import Invalid
+from lamina.kernel.time import SystemClock
+from lamina.settings import Settings
+from lamina.store.backups.folder import BackupFolder
+from lamina.store.backups.manifest import ISSUERS, PRESET, BackupManifest
+from lamina.store.backups.sealing import KeyFile, Passphrase, Secret
+from lamina.store.opening import Backup, BackupRequest, RestoredFolder, back_up, restore, verify
+
+__all__ = ["backup_request", "folder_of", "run_backup", "run_restore_backup", "run_verify"]
+
+_NICENESS = 5  # calls come before their backup on a busy machine
+
+
+def run_backup(settings: Settings, *, keep: int | None, asks: bool) -> Backup:
+    """Make a backup, and then delete all but ``keep``; ``asks`` for a passphrase at the terminal."""
+    os.nice(_NICENESS)
+    secret: Secret | None = None
+    if asks:
+        secret = Passphrase(_prompt(confirm=True))
+    made = back_up(settings.data, backup_request(settings, secret))
+    assert made is not None, "nobody tells it to stop"
+    if keep is not None:
+        folder_of(settings).keep(keep)
+    return made
+
+
+def run_verify(settings: Settings, path: Path) -> BackupManifest:
+    """Check a backup and write nothing."""
+    return verify(path, lambda kind: _secret_to_read(settings, kind))
+
+
+def run_restore_backup(settings: Settings, path: Path) -> RestoredFolder:
+    """Restore a backup into the data folder."""
+    log = logging.getLogger("lamina.store")
+    level = log.level
+    log.setLevel(logging.ERROR)  # that repositories are made anew is what a restore does, and no warning
+    try:
+        return restore(settings.data, path, lambda kind: _secret_to_read(settings, kind), lock_of=lock_of)
+    finally:
+        log.setLevel(level)
+
+
+def folder_of(settings: Settings) -> BackupFolder:
+    """Where the backups of the data folder are; raises ``Invalid`` (INVALID_SETTING) where that is inside of it."""
+    if settings.backups.resolve().is_relative_to(settings.data.resolve()):
+        raise Invalid(
+            "INVALID_SETTING",
+            f"backups would go to {settings.backups}, inside the data folder, and be lost with it",
+            hint="name another folder with --to or LAMINA_BACKUP_FOLDER, best on another disk",
+            details={"setting": "LAMINA_BACKUP_FOLDER"},
+        )
+    return BackupFolder(settings.backups, settings.data)
+
+
+def backup_request(settings: Settings, secret: Secret | None = None) -> BackupRequest:
+    """A backup as the settings want it, sealed with ``secret`` or else with theirs."""
+    issuers, preset = settings.issuers, Path(settings.preset)
+    named = {ISSUERS: issuers, PRESET: preset if preset.suffix in (".yaml", ".yml") else None}
+    chosen = [item for item in fields(Settings) if getattr(settings, item.name) != item.default]
+    return BackupRequest(
+        into=folder_of(settings),
+        made_at=SystemClock().now(),
+        random_bytes=os.urandom,
+        secret=secret or _configured(settings),
+        settings={_name(item.name): str(getattr(settings, item.name)) for item in chosen if item.repr},
+        secrets=tuple(_name(item.name) for item in chosen if not item.repr),
+        files={name: path for name, path in named.items() if path is not None and path.is_file()},
+    )
+
+
+def _name(setting: str) -> str:
+    return f"LAMINA_{setting.upper()}"
+
+
+def _configured(settings: Settings) -> Secret | None:
+    if settings.backup_key_file is not None:
+        return KeyFile(_key_of(settings.backup_key_file))
+    return Passphrase(settings.backup_passphrase) if settings.backup_passphrase else None
+
+
+def _key_of(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(1 << 16)
+    except OSError as error:
+        raise Invalid(
+            "INVALID_BACKUP_KEY",
+            f"the key file {path} cannot be read: {error.strerror}",
+            hint="check its path",
+        ) from error
+
+
+def _secret_to_read(settings: Settings, kind: str) -> Secret | None:
+    """What opens a backup that is sealed with ``kind``. Where it is not sealed, a key that somebody gave is told, too."""
+    configured = _configured(settings)
+    if kind == "passphrase" and configured is None and sys.stdin.isatty():
+        return Passphrase(_prompt(confirm=False))
+    return configured
+
+
+def _prompt(*, confirm: bool) -> str:
+    text: str = typer.prompt("passphrase", hide_input=True, confirmation_prompt=confirm, err=True)
+    return text

@@ -1,0 +1,1 @@
+"""Backups as files, whatever engine they are of: their format, their seal, their folder."""

@@ -1,0 +1,78 @@
+"""The commands make, check and restore backups, and refuse what makes no sense."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from backups import EVENTS, memory
+from lamina.cli.main import app
+from lamina.kernel.time import SECOND_US
+
+HOUR = 3600 * SECOND_US
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return memory(tmp_path / "data")
+
+
+def lamina(*arguments: str | Path, **environment: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, [str(each) for each in arguments], env=environment)
+    return done.exit_code, done.output
+
+
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "lamina.cli.backup_settings._NICENESS", 0
+    )  # of this process, for all the tests that follow
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_commands_make_check_and_restore(data: Path, tmp_path: Path) -> None:
+    issuers, key = tmp_path / "keys.yaml", tmp_path / "key"
+    issuers.write_text("issuers: []")
+    key.write_bytes(os.urandom(32))
+    given = {"LAMINA_ISSUERS": str(issuers), "LAMINA_TOKEN": "very secret", "LAMINA_PORT": "8123"}
+    code, said = lamina("backup", "--data", data, "--to", tmp_path / "b", "--key-file", key, **given)
+    [made] = (tmp_path / "b").iterdir()
+    assert (code, said.splitlines()[0]) == (0, str(made))
+    assert lamina("restore", "--verify", made)[0] == 2
+    code, said = lamina("restore", "--verify", made, "--key-file", key)
+    assert (code, f"whole: {EVENTS} events of 2 tenants as of" in said) == (0, True)
+    code, said = lamina("restore", made, "--key-file", key, "--data", tmp_path / "second")
+    assert (code, "LAMINA_PORT=8123" in said, "LAMINA_TOKEN (secret" in said) == (0, True, True)
+    assert "very secret" not in said
+    assert (tmp_path / "second" / "restored" / "issuers.yaml").read_text() == "issuers: []"
+    manifest = json.loads((tmp_path / "second" / "restored" / "manifest.json").read_text())
+    assert "very secret" not in str(manifest)
+    assert lamina("restore", made, "--key-file", key, "--data", tmp_path / "second")[0] == 5
+
+
+@pytest.mark.usefixtures("unhurried")
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("restore",), 2),
+        (("restore", "x", "--from-git", "y"), 2),
+        (("restore", "--from-git", "y", "--verify"), 2),
+        (("restore", "x", "--tenant", "acme"), 2),
+        (("restore", "nowhere"), 4),
+        (("backup", "--to", "data/inside"), 2),
+        (("backup", "--passphrase", "--key-file", "key"), 2),
+        (("backup", "--key-file", "nowhere"), 2),
+        (("backup", "--data", "nowhere"), 4),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(
+    data: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int
+) -> None:
+    monkeypatch.chdir(data.parent)
+    monkeypatch.setenv("LAMINA_DATA", "data")
+    assert lamina(*arguments)[0] == code
+    assert not list(data.parent.rglob("*.backup"))
