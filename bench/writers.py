@@ -21,14 +21,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lamina.pipeline.envelope import Envelope, draft_of
-
 from corpus import Corpus
 from harness import SEED, fsync_times, milliseconds, temporary_folder
 from lamina.kernel.operations import Principal
 from lamina.kernel.scopes import Scope
+from lamina.pipeline.drafting import draft_of
 from lamina.store.ports.log import Capture
 from lamina.store.sqlite import SqliteStore
+from lamina.types.envelope import Envelope
 
 WRITERS, SECONDS = (1, 8, 64), 4.0
 _LENGTH = struct.Struct("!I")

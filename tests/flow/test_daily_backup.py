@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from lamina.observe.results import HealthReport
 
 from backups import backed_up, memory, opened
 from given import NOON, ManualClock
@@ -20,6 +19,7 @@ from lamina.settings import Settings
 from lamina.store.backups.folder import BackupFolder
 from lamina.store.sqlite import SqliteStore
 from lamina.store.watch import Watch
+from lamina.types.health import HealthReport
 
 HOUR = 3600 * SECOND_US
 
