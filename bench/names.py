@@ -1,7 +1,9 @@
 """Names and summaries of episodes of the development sets, drawn by a seed, for somebody to judge by ``results/names.md``.
 
-``python -m bench.names FOLDER`` prints the first half of the sample as it is derived now, ``--kept`` the other half. LoCoMo's sessions
-are episodes of many turns; in LongMemEval's pool every turn stands alone.
+    python bench/names.py --data DATA [--seed N] [--kept] [--turns N]
+
+Prints the first half of the sample as it is derived now, ``--kept`` the other half. LoCoMo's sessions are episodes of many turns; in
+LongMemEval's pool every turn stands alone. Promise: 80 of 100 are good.
 """
 
 from __future__ import annotations
@@ -15,8 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from bench.datasets import Turn, locomo, longmemeval
-
+from datasets import Turn, locomo, longmemeval
 from lamina.kernel.events import Context, Directives, EventDraft, Origin, Party, Trust
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.records import Episode, Layer
@@ -34,7 +35,7 @@ SEED: Final = 31
 OF_LOCOMO: Final = 80
 OF_LONGMEMEVAL: Final = 20
 _TENANT: Final = "bench"
-_APART: Final = 400
+_APART: Final = 120
 
 
 class _Now:
@@ -52,7 +53,7 @@ def episodes_of(turns: list[Turn]) -> list[tuple[Episode, list[str]]]:
     store = MemoryStore(clock=clock, ids=RandomIds(partial(random.Random(SEED).getrandbits, 64)))
     drafts = [Capture(_draft(turn, scope)) for turn in turns]
     store.log.append(drafts)
-    deriver = Deriver(store, RulesExtractor(find_times, use_parser=False), None)
+    deriver = Deriver(store, RulesExtractor(find_times), None)
     Worker(store, deriver, None, clock, "bench").drain()
     query = RecordQuery(
         tenant_id=_TENANT, layer=Layer.EPISODES, scopes=[scope], axes=Axes(seen_at=1 << 62), limit=10_000
@@ -72,9 +73,9 @@ def episodes_of(turns: list[Turn]) -> list[tuple[Episode, list[str]]]:
     ]
 
 
-def sample(folder: Path) -> Iterator[tuple[Episode, list[str]]]:
+def sample(folder: Path, seed: int = SEED) -> Iterator[tuple[Episode, list[str]]]:
     """A hundred episodes in an order of the seed: every other one is kept apart."""
-    chance = random.Random(SEED)
+    chance = random.Random(seed)
     talks = [each for scope in locomo(folder / "locomo") for each in episodes_of(list(scope.turns))]
     pool = chance.sample([t for scope in longmemeval(folder / "longmemeval") for t in scope.turns], _APART)
     alone = episodes_of(sorted(pool, key=lambda turn: turn.observed_at))
@@ -86,11 +87,12 @@ def sample(folder: Path) -> Iterator[tuple[Episode, list[str]]]:
 def main() -> None:
     """Print the sample."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="where locomo/ and longmemeval/ are")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--seed", type=int, default=SEED, help="which hundred")
     parser.add_argument("--kept", action="store_true", help="the half that is kept apart")
     parser.add_argument("--turns", type=int, default=0, help="how many turns to print of each")
     given = parser.parse_args()
-    for number, (episode, turns) in enumerate(sample(given.folder)):
+    for number, (episode, turns) in enumerate(sample(given.data, given.seed)):
         if number % 2 == int(given.kept):
             sys.stdout.write(f"[{number}] {episode.name}  ({episode.size} turns)\n    {episode.summary}\n")
             sys.stdout.writelines(f"        {turn[:160]}\n" for turn in turns[: given.turns])
@@ -109,7 +111,7 @@ def _draft(turn: Turn, scope: Scope) -> EventDraft:
         modality="conversation",
         content={"kind": "message", "role": turn.role, "text": turn.text},
         context=Context(observed_at=_instant(turn.observed_at)),
-        directives=Directives(extract=("episodes",), embed="none"),
+        directives=Directives(extract=("entities", "episodes"), embed="none"),
         origin=Origin("service:bench", "http", Trust.PRINCIPAL),
     )
 

@@ -144,6 +144,7 @@ def _ask(
     counter = WordPieceCounter()
     strengths: tuple[list[float], list[float]] = ([], [])
     taken: list[float] = []
+    spent: dict[tuple[str, int], list[float]] = defaultdict(list)
     threshold = 0.0
     for scope in scopes:
         path, baseline = scope_path(name, scope), _Bm25(scope)
@@ -162,10 +163,14 @@ def _ask(
             plain = baseline.order(question.text)
             rows["BM25 alone"].append(measure(plain, question, sessions))
             for budget in BUDGETS:
+                before = time.perf_counter()
                 pack = _recall(server, path, question, budgets={"max_tokens": budget})
+                between = time.perf_counter()
                 alone = _recall(server, path, question, include=["events"], budgets={
                     "max_tokens": budget, "per_layer_limits": {"events": EVENTS_ALONE},
                 })  # fmt: skip
+                spent["default", budget].append(between - before)
+                spent["60 events", budget].append(time.perf_counter() - between)
                 blocks["default", budget].append(held(_block(pack, place), question))
                 blocks["60 events", budget].append(held(_block(alone, place), question))
                 blocks["BM25", budget].append(
@@ -189,6 +194,12 @@ def _ask(
         "abstain": _abstain(*strengths, threshold),
         "signal": (*strengths, threshold),
         "recall_ms_p50": round(1000 * float(np.median(taken)), 1),
+        "block_ms_p50": {
+            label: {
+                str(budget): round(1000 * float(np.median(spent[label, budget])), 1) for budget in BUDGETS
+            }
+            for label in _BLOCKS[:2]
+        },
     }
 
 
@@ -277,6 +288,7 @@ def _print(name: str, found: dict[str, Any]) -> None:
         )
         print(f"  {label:34}{cells}")
     print(f"abstain: {json.dumps(found['abstain'])}")
+    print(f"block, p50 in ms: {json.dumps(found['block_ms_p50'])}")
     print(
         f"derived in {found['derived_s']} s, {found['events_failed']} events failed, recall p50 {found['recall_ms_p50']} ms",
         flush=True,

@@ -284,6 +284,9 @@ AUDIT_NOTE_LENGTH_MAX: Final = 1024
 # Episodes are sealed at this size, so that no derived row grows without bound.
 EPISODE_EVENTS_MAX: Final = 50
 EPISODE_GAP_S: Final = 30 * 60
+PHRASES_KEPT_MAX: Final = (
+    2000  # events whose noun phrases a worker remembers until their episode is named; others are read again
+)
 
 # Continuity. Parsed, a capsule takes some four times its bytes in memory.
 CAPSULE_BYTES_KEPT_MAX: Final = 32 * 1024 * 1024

@@ -13,6 +13,8 @@ from lamina.kernel.events import Context, Directives, Event, Origin, Party, Stag
 from lamina.kernel.records import Belief, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
+from lamina.language.temporal import find_times
+from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.store.ports.records import RecordQuery
 from told import DAY, START, Memory
 
@@ -90,6 +92,29 @@ def test_what_was_not_sent_shows_nowhere(make_memory: MakeMemory, number: int) -
         memory.derive()
     assert told(with_it) == told(without)
     assert any(place == "Leipzig" for _, _, place, *_ in told(without))
+
+
+@pytest.fixture(name="parsing", scope="module")
+def _parsing() -> RulesExtractor:
+    return RulesExtractor(find_times)
+
+
+@pytest.mark.parametrize("later", ["Ben lives in Bath.", "My colleague Ben lives in Bath."])
+def test_a_namesake_who_was_not_sent_shows_nowhere(
+    make_memory: MakeMemory, parsing: RulesExtractor, later: str
+) -> None:
+    """Two people of one name are told apart in Ana's scope; the team knows of one of them."""
+    with_it, without = make_memory(parsing), make_memory(parsing)
+    for memory in (with_it, without):
+        if memory is with_it:
+            tell(memory, "My friend Ben lives in Leeds.", 1, into=None)
+            memory.derive()
+        tell(memory, "My colleague Ben lives in Cardiff.", 3)
+        memory.derive()
+        tell(memory, later, 20)
+        memory.derive()
+    assert told(with_it) == told(without)
+    assert any(place == "Cardiff" and until for _, _, place, _, _, until, *_ in told(without))
 
 
 def test_what_was_sent_still_ends_what_was_sent(make_memory: MakeMemory) -> None:

@@ -405,12 +405,12 @@ def feedback(
     """Judge a fact or a belief of a scope. The verdict is an event: cancelling it takes it back."""
     from lamina.cli import show
     from lamina.cli.remote import connected
-    from lamina.kernel.feedback import VERDICTS, Verdict
+    from lamina.kernel.feedback import VERDICTS
 
     if verdict not in VERDICTS:
         raise Invalid("INVALID_REQUEST", f"VERDICT {verdict!r} is not one of {', '.join(VERDICTS)}")
     with connected(url, actor, scope) as client:
-        stored = client.feedback(target_id, cast("Verdict", verdict), note, wait=show.stage(wait))
+        stored = client.feedback(target_id, verdict, note, wait=show.stage(wait))
     return show.json(stored) if as_json else typer.echo(f"{target_id} is judged by {stored.event_id}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic_core import to_jsonable_python
 
@@ -69,7 +69,7 @@ def feedback_ask(
 ) -> Ask[Stored]:
     """Judge a fact or a belief: an experience of its own."""
     content = {"target_id": target_id, "verdict": verdict, **({} if note is None else {"note": note})}
-    whole: ExperienceOptions = {**options, "modality": "feedback", "content": content}
+    whole = cast("ExperienceOptions", {**options, "modality": "feedback", "content": content})
     return experience_ask(identity, None, whole, wait, now=now, new_key=new_key)
 
 

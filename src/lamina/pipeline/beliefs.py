@@ -34,6 +34,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.deletions import deletion_of
 from lamina.pipeline.evidence import Attested, Conviction, Statement, convictions
+from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import is_hearsay
 from lamina.pipeline.matters import chain_of, family_of, is_denial, is_shared, value_of, words_of
 from lamina.pipeline.posterior import Posterior
@@ -99,12 +100,12 @@ class BeliefReviser:
         event = self._view.event
         if not event.directives.wants("beliefs"):
             return writes
-        matters: dict[tuple[str, tuple[str, ...], str | None], _Matter] = {}
-        for fact in sorted(facts, key=lambda fact: fact.id):
-            if fact.kind not in _UNBELIEVED_KINDS:
-                matter = self._matter_of(fact)
-                matters.setdefault(matter.key, matter)
         for scope in dict.fromkeys([event.scope, event.directives.consolidate_into or event.scope]):
+            matters: dict[tuple[str, tuple[str, ...], str | None], _Matter] = {}
+            for fact in sorted(facts, key=lambda fact: fact.id):
+                if fact.kind not in _UNBELIEVED_KINDS:
+                    matter = self._matter_of(fact, scope)
+                    matters.setdefault(matter.key, matter)
             for matter in matters.values():
                 self._redraw(matter, scope, writes)
         return writes
@@ -150,13 +151,16 @@ class BeliefReviser:
             ended_at = event.recorded_at
             writes.closings.append(Closing(belief.tenant_id, belief_id, belief.version, ended_at, into))
 
-    def _matter_of(self, fact: Fact) -> _Matter:
+    def _matter_of(self, fact: Fact, scope: Scope) -> _Matter:
+        """What bears on a fact where a scope believes it: of another scope's facts only what was sent may say."""
         family = family_of(fact.predicate)
         single = fact.slot is not None and not is_shared(fact)
         if fact.slot is None and fact.kind != "plan":
             # Of somebody who may be another of that name, a value stands beside those of the slot.
-            beside = self._queried(Layer.FACTS, fact.scope, fact.subject.id, family)
-            single = any(
+            registered = PREDICATES.get(fact.predicate)
+            single = registered is not None and registered.single_valued
+            beside = [] if single else self._queried(Layer.FACTS, scope, fact.subject.id, family)
+            single = single or any(
                 isinstance(each, Fact) and each.slot is not None and not is_shared(each) for each in beside
             )
         words = None if single else words_of(fact.object)

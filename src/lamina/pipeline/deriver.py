@@ -72,6 +72,7 @@ class Deriver:
         self._embed_eagerly = embed_eagerly
         self._asks_loops = asks_loops
         self._land_max = land_max
+        self._phrases: dict[str, Sequence[str]] = {}
         self._mender = Mender(store, extractor)
         self._decided = Decided(self._mender)
         self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
@@ -160,7 +161,21 @@ class Deriver:
 
     def _read(self, events: Sequence[Event]) -> list[Extraction]:
         utterances = [utterance_of(event, self._store.log.previous(event, PREVIOUS_READ)) for event in events]
-        return list(self._extractor.extract(utterances))
+        found = list(self._extractor.extract(utterances))
+        self._phrases |= {event.id: each.phrases for event, each in zip(events, found, strict=True)}
+        for event_id in list(self._phrases)[: -limits.PHRASES_KEPT_MAX]:
+            del self._phrases[event_id]
+        return found
+
+    def _phrases_of(self, events: Sequence[Event]) -> Mapping[str, Sequence[str]]:
+        """The noun phrases of events, as they were read or, where that is forgotten, are read again: they are the same."""
+        worded = [event for event in events if extracts(event)]
+        unread = [event for event in worded if event.id not in self._phrases]
+        again = dict(zip((event.id for event in unread), self._read(unread), strict=True)) if unread else {}
+        return {
+            event.id: again[event.id].phrases if event.id in again else self._phrases[event.id]
+            for event in worded
+        }
 
     def _by_known_clock(self, event: Event) -> Event:
         """An event with the clock by which it will be read, unless an earlier one of its batch tells of another."""
@@ -238,7 +253,7 @@ class Deriver:
             if view.event.is_entry:
                 return self._decided.concepts(view)
             facts = read.of(view.event)
-            writes = EpisodeBuilder(view).place(facts)
+            writes = EpisodeBuilder(view, self._phrases_of).place(facts)
             episode_id = next((s.record_id for s in writes.supports if s.relation == "contains"), None)
             synthesizer = ConceptSynthesizer(view, episode_id)
             concepts = synthesizer.synthesize([*facts, *read.taken_back(view.event)])

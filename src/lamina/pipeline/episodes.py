@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,21 +18,23 @@ from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Episode, EpisodeRole, Fact, Layer, Record, Support
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.language.quarantine import quarantine_of
-from lamina.language.sentences import split_sentences
 from lamina.language.tokens import STOP_TERMS, analyse
+from lamina.pipeline.titles import name_of, summary_of, words_of_turns
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
-__all__ = ["EpisodeBuilder", "newly_worded"]
+__all__ = ["EpisodeBuilder", "PhrasesOf", "newly_worded"]
+
+PhrasesOf = Callable[[Sequence[Event]], Mapping[str, Sequence[str]]]
+"""The noun phrases of events by their ids; those that nobody reads have none."""
 
 _OPEN: Final = "open"
 
 _GAP_US: Final = limits.EPISODE_GAP_S * SECOND_US
 _TOPIC_EVENTS: Final = 6
 _OPEN_SEEN_MAX: Final = 16
-_NAME_TERMS: Final = 4
-_SUMMARY_SENTENCES: Final = 3
-_SUMMARY_CHARS: Final = 480
+_COMPARED: Final = 8
+"""So many episodes tell what is said in every talk."""
 
 _TURNS_AWAY = re.compile(
     r"^\W*(?:by the way|btw|anyway|anyhow|on another note|changing the subject|different topic|unrelated(?:ly)?)\b",
@@ -42,13 +44,6 @@ _OUTCOME = re.compile(
     r"\b(?:finally|done|finished|signed|got the|accepted|shipped|launched|it worked|passed|completed)\b",
     re.IGNORECASE,
 )
-_CALENDAR = frozenset(
-    analyse(
-        "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-        "september october november december today tomorrow yesterday morning afternoon evening night week month year "
-        "day time thing good great thanks yes sure really"
-    )
-)
 _DECIDING_KINDS = frozenset({"plan", "commitment"})
 _DECIDES = re.compile(r"\b(?:decided|let's|we'll|i'll|agreed|going with|settled on)\b", re.IGNORECASE)
 
@@ -56,8 +51,9 @@ _DECIDES = re.compile(r"\b(?:decided|let's|we'll|i'll|agreed|going with|settled 
 class EpisodeBuilder:
     """Puts each event into an episode of its scope."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, phrases: PhrasesOf) -> None:
         self._view = view
+        self._phrases = phrases
 
     def place(self, facts: Sequence[Fact]) -> Writes:
         """The event's membership, its episode's next version, and the seals of episodes that are over."""
@@ -175,10 +171,24 @@ class EpisodeBuilder:
             if len(term) > 2 and term not in STOP_TERMS
         )
         began = rfc3339(episode.started_at)[:10]
-        name, summary = _name(own, words, began), _summary(own, words)
+        others = [] if new else self._others(episode)
+        name = name_of(own, self._phrases(own), others, began)
+        summary = summary_of(own, others)
         shared = [count for count in words.values() if count > 1]
         centrality = round(len(shared) / max(len(words), 1), 4) if len(events) > 1 else 0.0
         return replace(episode, name=name, summary=summary, centrality=centrality)
+
+    def _others(self, episode: Episode) -> list[frozenset[str]]:
+        """The words of the episodes before, by which one knows what is this one's own; looked for when it is sealed."""
+        found = self._view.query(Layer.EPISODES, limit=_COMPARED + 1)
+        before = [each.id for each in found if each.id != episode.id][:_COMPARED]
+        members = self._view.supports_of(before)
+        events = self._view.events({each.source_id for of in members.values() for each in of})
+        return [
+            words_of_turns([events[each.source_id] for each in members[i] if each.source_id in events])
+            for i in before
+            if i in members
+        ]
 
 
 def newly_worded(record: Record) -> bool:
@@ -210,43 +220,3 @@ def _membership(event: Event, episode_id: str, ordinal: int, role: EpisodeRole) 
         role=role.value,
         recorded_at=event.recorded_at,
     )
-
-
-def _name(events: Sequence[Event], words: Counter[str], began: str) -> str:
-    """What its events name and speak of most, as first written, and the day it began."""
-    speakers = {term for event in events for term in analyse(event.observed_actor.display_name)}
-    written: dict[str, str] = {}
-    proper: set[str] = set()
-    terms_of: dict[str, list[str]] = {}
-    for event in events:
-        for sentence in split_sentences(text_of(event.content), count_max=8):
-            for place, word in enumerate(re.findall(r"[^\W\d_][\w'’-]*", sentence.text)):
-                if word not in terms_of:
-                    terms_of[word] = analyse(word)[:1]
-                for term in terms_of[word]:
-                    written.setdefault(term, word)
-                    if place > 0 and word[0].isupper():
-                        proper.add(term)
-    told = [term for term in words if term in written and term not in speakers | _CALENDAR]
-    # Names tell episodes apart better than what everybody talks about; of those, longer words say more.
-    weights = {term: words[term] * (3 if term in proper else 1) * min(len(term), 8) for term in told}
-    best = sorted(told, key=lambda term: -weights[term])[:_NAME_TERMS]
-    named = ", ".join(written[term] for term in best)
-    return f"{named} ({began})" if named else f"Conversation of {began}"
-
-
-def _summary(events: Sequence[Event], words: Counter[str]) -> str:
-    """The sentences that hold most of what the episode is about, in their own order, with their speakers."""
-    scored: list[tuple[float, int, str]] = []
-    for event in events:
-        for sentence in split_sentences(text_of(event.content), count_max=8):
-            terms = [term for term in analyse(sentence.text) if term not in STOP_TERMS]
-            if len(terms) < 3 or sentence.text.rstrip().endswith("?"):
-                continue
-            weight = sum(words[term] for term in set(terms)) / (len(terms) ** 0.5)
-            scored.append(
-                (weight, len(scored), f"{event.observed_actor.display_name}: {sentence.text.strip()}")
-            )
-    best = sorted(scored, key=lambda item: (-item[0], item[1]))[:_SUMMARY_SENTENCES]
-    text = " ".join(line for _, _, line in sorted(best, key=lambda item: item[1]))
-    return text if len(text) <= _SUMMARY_CHARS else f"{text[: _SUMMARY_CHARS - 1].rstrip()}…"

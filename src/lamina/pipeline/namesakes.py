@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from lamina.kernel.records import Fact, Layer, claim_key_of
+from lamina.kernel.scopes import Scope
 from lamina.pipeline.extract.values import Triple
 from lamina.pipeline.view import View
 
-__all__ = ["introduces", "is_another"]
+__all__ = ["introduced", "introduces", "is_another"]
 
 _CIRCLES: Final[Mapping[str, str]] = {
     "friend_of": "friends",
@@ -46,3 +47,13 @@ def is_another(view: View, owner_id: str, person_id: str, predicates: Sequence[s
         if any(isinstance(fact, Fact) and fact.event_id != view.event.id for fact in held):
             return True
     return False
+
+
+def introduced(view: View, scope: Scope, owner_id: str, person_id: str) -> list[tuple[Fact, str]]:
+    """The facts of a scope that say who somebody is to an owner, each with the circle that it is of."""
+    found: list[tuple[Fact, str]] = []
+    for predicate, circle in _CIRCLES.items():
+        key = claim_key_of(owner_id, predicate, person_id, negated=False)
+        held = view.query(Layer.FACTS, scope=scope, claim_key=key, limit=_HELD_MAX)
+        found += [(fact, circle) for fact in held if isinstance(fact, Fact)]
+    return found

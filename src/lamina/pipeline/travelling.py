@@ -15,8 +15,10 @@ from lamina.kernel.records import Fact, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
+from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import is_assistants, is_hearsay
-from lamina.pipeline.matters import chain_of, words_of
+from lamina.pipeline.matters import chain_of, slot_of, words_of
+from lamina.pipeline.namesakes import introduced
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.view import (
     CORRECTED_BY,
@@ -46,8 +48,9 @@ def travelled(view: View, facts: Sequence[Fact], into: Scope) -> list[Travelled]
         return []
     chains: dict[tuple[Scope, str], list[Fact]] = {}
     found: list[Travelled] = []
-    for fact in facts:
-        said = supports.get(fact.id, [])
+    for held in facts:
+        said = supports.get(held.id, [])
+        fact = _slot_as_sent(view, held, [known[s.source_id] for s in said if s.source_id in sent], into)
         if fact.slot is not None:
             chains.setdefault((fact.scope, chain_of(fact)), []).append(fact)
         elif alone := _alone(view, fact, said, known, sent):
@@ -55,6 +58,31 @@ def travelled(view: View, facts: Sequence[Fact], into: Scope) -> list[Travelled]
     for chain in chains.values():
         found += _of_slot(view, chain, supports, known, sent)
     return sorted(found, key=lambda each: (each[0].id, each[0].valid_from))
+
+
+def _slot_as_sent(view: View, fact: Fact, sources: Sequence[Event], into: Scope) -> Fact:
+    """A value that has no slot in its scope, since that knows two people of the name, in the slot where those who were sent it know one."""
+    registered = PREDICATES.get(fact.predicate)
+    if fact.slot is not None or registered is None or not registered.single_valued:
+        return fact
+    circles: set[str] = set()
+    for owner in {view.entity_of(source.observed_actor, source) for source in sources}:
+        ties = introduced(view, fact.scope, owner, fact.subject.id)
+        supports = view.standing_supports({tie.id for tie, _ in ties})
+        events = view.events({each.source_id for of in supports.values() for each in of})
+        events |= {view.event.id: view.event}
+        circles |= {
+            circle
+            for tie, circle in ties
+            for each in supports.get(tie.id, ())
+            if each.source_id in events and events[each.source_id].directives.consolidate_into == into
+        }
+    if len(circles) > 1:
+        return fact
+    slot = slot_of(
+        fact.subject.id, fact.predicate, fact.object, kind=fact.kind, single=True, negated=fact.negated
+    )
+    return replace(fact, slot=slot)
 
 
 def _of_slot(

@@ -116,8 +116,8 @@ def place(
     if not plan.include_quarantined:
         placed = [each for each in placed if not quarantined(each.event.id)]
     least = plan.faintest * max((each.score for each in placed), default=0.0)
-    anew = {mark.event_id for mark in answered_anew.values()}
-    placed = [each for each in placed if each.score >= least or each.event.id in anew]
+    marking = {mark.event_id for mark in answered_anew.values()}
+    placed = [each for each in placed if each.score >= least or each.event.id in marking]
     first = _shown_first(of_events.best, supersession, newer)
     held: Mapping[bool, list[Held]] = {True: [], False: []}
     for each in placed:

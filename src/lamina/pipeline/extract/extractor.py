@@ -32,6 +32,7 @@ from lamina.pipeline.extract.mentions import (
     parsed_mentions,
     plain_mentions,
 )
+from lamina.pipeline.extract.noun_phrases import noun_phrases
 from lamina.pipeline.extract.parsed import Reader
 from lamina.pipeline.extract.plain import plain_triples
 from lamina.pipeline.extract.references import References
@@ -198,6 +199,7 @@ class RulesExtractor:
         return Extraction(
             distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth),
             taken_back=() if utterance.role == "assistant" else tuple(dict.fromkeys(taken_back)),
+            phrases=tuple(each for parse in work.parses if parse is not None for each in noun_phrases(parse)),
         )  # fmt: skip
 
     def _put_right(

@@ -183,7 +183,7 @@ class TakenBack:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What one utterance says. `keys` are short restatements to be indexed beside it.
+    """What one utterance says. `keys` are short restatements to be indexed beside it, `phrases` the things that its parsed sentences speak of.
 
     `gated` is true when no sentence was worth parsing.
     """
@@ -193,6 +193,7 @@ class Extraction:
     keys: tuple[str, ...] = ()
     gated: bool = False
     taken_back: tuple[TakenBack, ...] = ()
+    phrases: tuple[str, ...] = ()
 
 
 def still_taken_back(before: Sequence[TakenBack], said: Sequence[Triple]) -> list[TakenBack]:
