@@ -220,10 +220,10 @@ class Settings:
         )
         fits = not self.llm_url or (self.llm_url.startswith(("http://", "https://")) and self.llm_model != "")
         _require(fits, "llm_url", self.llm_url, "http:// or https://, together with LAMINA_LLM_MODEL")
-        own = self.answer_url or self.answer_model
+        named_one = bool(self.answer_url or self.answer_model)
         fits = not self.answer_url or self.answer_url.startswith(("http://", "https://"))
         _require(fits, "answer_url", self.answer_url, "http:// or https://")
-        fits = not own or self.answering is not None
+        fits = not named_one or self.answering is not None
         accepted = "a model, with a URL here or in LAMINA_LLM_URL"
         _require(fits, "answer_model", self.answer_model, accepted)
         graphs = ("kuzu:", "falkordb://", "neo4j://", "neo4j+s://", "bolt://")

@@ -48,9 +48,6 @@ ADDED = {
 PROTOCOLS = set(MCP_LINES)  # served, and no operations: what is called there is a row of its own
 
 EXPECTED_LATER = {
-    "C": {
-        "POST /v1/answer",
-    },
     "D": {
         "POST /v1/forget",
         "POST /v1/erasures/preview",

@@ -13,7 +13,12 @@ TALK = (
     "Thanks! Will the dance studio have classes for children?",
     "Yes, and I bought a parking permit yesterday.",
 )
-PHRASES = (["photo", "dance studio"], ["dance studio", "sister", "walls"], ["dance studio"], ["parking permit"])
+PHRASES = (
+    ["photo", "dance studio"],
+    ["dance studio", "sister", "walls"],
+    ["dance studio"],
+    ["parking permit"],
+)
 OTHERS = [frozenset({"thank", "photo", "wonder", "sister"})] * 4
 
 

@@ -34,8 +34,12 @@ __all__ = ["ANSWERED_FROM", "NOT_KNOWN", "Answering"]
 _LOG = logging.getLogger("lamina.answer")
 
 NOT_KNOWN: Final = "Not known: memory holds nothing that answers this."
-ANSWERED_FROM: Final = 0.5
-"""Below this strength of its best evidence an answer without a model is "not known"; see bench/results/answer.json for what it costs."""
+ANSWERED_FROM: Final = 0.57
+"""Below this strength of its best evidence an answer without a model is "not known": one question in ten that memory answers is below it. A recall
+says that it has no answer later, since who reads the block sees for themselves."""
+ANSWERED_EARLY_FROM: Final = 0.25
+"""The same while facts and vectors of what was just written are still to come: the figures that hang on them are missing, and who wrote a
+turn a moment ago may ask for it."""
 _OF_ANOTHER_FROM: Final = 0.5
 """A question that a pack was not made for is answered from it when a line holds this share of its words."""
 
@@ -244,7 +248,8 @@ def _diagnostics(
 def _abstain(question: str, grounds: Grounds) -> Answerable:
     """Whether the lines seem to hold an answer: as the recall of this question judged, or by the question's words for another."""
     if question == grounds.pack.query:
-        strength, threshold = grounds.pack.abstain.best_score, ANSWERED_FROM
+        strength = grounds.pack.abstain.best_score
+        threshold = ANSWERED_EARLY_FROM if grounds.pack.partial else ANSWERED_FROM
     else:
         wanted = set(content_terms(analyse(question)))
         held = (len(wanted.intersection(analyse(line.text))) for line in grounds.lines)

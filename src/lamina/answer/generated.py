@@ -16,7 +16,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 
 from lamina import limits
-from lamina.answer.support import BORNE_OUT_FROM, Sentence, support_of, terms_with_dates
+from lamina.answer.support import BORNE_OUT_FROM, Sentence, support_of
 from lamina.kernel.shown import on_one_line
 from lamina.language.injections import injection_signs
 from lamina.language.sentences import split_sentences
@@ -92,7 +92,6 @@ def worded(
     budget = min(_TOKENS_OF_JSON * tokens_max + 100, 2 * limits.ANSWER_TOKENS_MAX)
     answer = generator.complete(asked, tokens_max=budget, schema=SCHEMA)
     by_marker = {line.marker: line for line in shown}
-    known = set(terms_with_dates(question))
     sentences: list[Sentence] = []
     cut = 0
     for claimed in _claimed(answer.text):
@@ -102,7 +101,7 @@ def worded(
         )
         if not text:
             continue
-        support = support_of(text, [by_marker[marker].text for marker in markers], known)
+        support = support_of(text, [by_marker[marker].text for marker in markers])
         if support < BORNE_OUT_FROM:
             cut += 1
         else:

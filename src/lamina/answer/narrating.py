@@ -15,11 +15,11 @@ from lamina.errors import LaminaError
 from lamina.kernel.operations import Call
 from lamina.recall.grounds import GroundLine, Grounds
 from lamina.recall.narration import Narration
+from lamina.types.answers import EXTRACTIVE
 
-__all__ = ["RULES", "Narrating"]
+__all__ = ["Narrating"]
 
 _LOG = logging.getLogger("lamina.answer")
-RULES: Final = "rules"
 _TOLD_MAX: Final = 24
 """Lines that rules tell, the best of each layer: a page."""
 _BY_RULES: Final = "In the order of time, put together by rules:"
@@ -36,7 +36,7 @@ class Narrating:
         """Mirrors ``Narrator.narrate``."""
         lines = in_order_of_time(grounds.lines)
         if not lines:
-            return Narration(text=_NOTHING, citations=[], teller=RULES)
+            return Narration(text=_NOTHING, citations=[], teller=EXTRACTIVE)
         warning = "narrated_by_rules"
         if self._model is not None:
             try:
@@ -58,7 +58,9 @@ class Narrating:
                     )
         told = [Sentence(line.text, (line.marker,), 1.0) for line in in_order_of_time(_best(grounds.lines))]
         text = "\n".join([_BY_RULES, *(each.worded for each in told)])
-        return Narration(text=text, citations=citations_of(told, grounds), teller=RULES, warnings=(warning,))
+        return Narration(
+            text=text, citations=citations_of(told, grounds), teller=EXTRACTIVE, warnings=(warning,)
+        )
 
 
 def in_order_of_time(lines: Sequence[GroundLine]) -> list[GroundLine]:

@@ -14,19 +14,20 @@ from typing import Final, NamedTuple
 
 from lamina import limits
 from lamina.language.sentences import split_sentences
-from lamina.language.tokens import analyse, content_terms
+from lamina.language.tokens import STOP_TERMS, analyse
 
 __all__ = ["BORNE_OUT_FROM", "Sentence", "support_of", "terms_with_dates"]
 
 BORNE_OUT_FROM: Final = 0.5
-"""Below this share of its words a sentence is not borne out: a paraphrase keeps more of the names and nouns than that."""
+"""Below this share of its words a sentence is not borne out, its names and numbers left aside: without these "Maya has a dog" would stand on
+any line of Maya's."""
 
 _DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _NEGATION: Final = frozenset(
     analyse("not no never nor none nobody nothing neither without cannot can't don't doesn't didn't isn't wasn't "
     "aren't weren't hasn't haven't hadn't won't wouldn't shouldn't couldn't")
 )  # fmt: skip
-_NAME = re.compile(r"(?<![.!?:\"“] )(?<!^)\b[A-Z][\w'’-]+")
+_MARK = re.compile(r"\b(?:[^\W\d_a-z][\w'’-]*|\w*\d\w*)")
 _READ_MAX: Final = 40
 
 
@@ -43,18 +44,20 @@ class Sentence(NamedTuple):
         return f"{self.text} {''.join(self.markers)}"
 
 
-def support_of(sentence: str, lines: Sequence[str], known: Collection[str] = ()) -> float:
-    """The share of a sentence's content words that stand in the lines, 0..1; 0 where a number or a name of it stands neither there nor among
-    the ``known`` terms, and where it denies what the lines say or says what they deny."""
+def support_of(sentence: str, lines: Sequence[str]) -> float:
+    """The share of a sentence's content words that stand in the lines, 0..1.
+
+    0 where a number or a name of it does not, where fewer than ``BORNE_OUT_FROM`` of its other words do, and where it denies what the
+    lines say or says what they deny. A word with a capital counts as a name also at the beginning, where nobody can tell.
+    """
     said = terms_with_dates(sentence)
-    wanted = {term for term in content_terms(said) if term not in _NEGATION}
+    wanted = set(said) - _NEGATION - STOP_TERMS
     if not wanted or not lines:
         return 0.0
     there = set().union(*(terms_with_dates(line) for line in lines))
-    named = {term for match in _NAME.findall(sentence) for term in analyse(match)}
-    # A day of the month may be padded in the line and not in the sentence; terms_with_dates has both.
-    marks = {term for term in analyse(sentence) if any(char.isdigit() for char in term)} | named
-    if marks - there - set(known):
+    marks = {term for match in _MARK.findall(sentence) for term in analyse(match)} & wanted
+    rest = wanted - marks
+    if marks - there or (rest and len(rest & there) < BORNE_OUT_FROM * len(rest)):
         return 0.0
     if _denies(said) != _denies(_nearest(wanted, lines)):
         return 0.0

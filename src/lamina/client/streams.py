@@ -83,7 +83,7 @@ def _cut(session: Session, got: object) -> Exception:
 
 
 def _opened(
-    session: Session, asked: Ask[Pack]
+    session: Session, asked: Ask[Pack] | Ask[AnswerResponse]
 ) -> Generator[Open | Wait, httpx.Response | httpx.RequestError | bytes | None, None]:
     attempt = 0
     while True:

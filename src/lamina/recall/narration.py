@@ -14,7 +14,7 @@ __all__ = ["Narration", "Narrator"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narration:
-    """A text with its citations. ``teller`` is the model that worded it, or ``rules``; ``warnings`` say what was done otherwise than
+    """A text with its citations. ``teller`` is the model that worded it, or ``extractive``; ``warnings`` say what was done otherwise than
     asked; tokens are the model's own count, ``cut`` how many of its sentences no line bore out."""
 
     text: str

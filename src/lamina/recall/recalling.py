@@ -86,7 +86,7 @@ class Recalling:
         retriever: Retriever,
         counter: TokenCounter,
         ids: IdSource,
-        narrator: Narrator,
+        narrator: Narrator | None = None,
         room: RecallRoom | None = None,
         shelf: Shelf | None = None,
     ) -> None:
@@ -154,6 +154,7 @@ class Recalling:
 
     def _narrated(self, grounds: Grounds, call: Call) -> tuple[Pack, tuple[str, ...]]:
         """The pack of the narrative view: its lines told in place of its layers."""
+        assert self._narrator is not None, "whoever offers the view has somebody to tell it"
         trail = Trail.begin()
         told = self._narrator.narrate(grounds, call)
         trail.note("narrate", model=told.teller, sentences_cut=told.cut)
