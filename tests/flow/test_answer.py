@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import World
+from flow.conftest import World
 from lamina import limits
 from lamina.kernel.time import SECOND_US
 from modelled import ModelServer, Told
