@@ -474,8 +474,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "HOST_FILE_NOT_WRITTEN": ErrorCode(
         "Unavailable",
         CLIENTS,
-        "`lamina mcp install` or `uninstall` could not write the file of a host of agents: it may not be written, it was changed meanwhile, or it "
-        "is written in a way that cannot be changed without touching other entries. The file stands as it did.",
+        "The file of a host of agents could not be written: it may not be, it was changed meanwhile, or no change would leave its other entries "
+        "as they are. It stands as it did.",
         hint="--print shows what belongs there, to be added by hand",
     ),
     "HOST_FILE_UNREADABLE": ErrorCode(

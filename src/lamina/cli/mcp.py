@@ -146,7 +146,11 @@ def install(
     asked = {"LAMINA_ACTOR": actor, "LAMINA_AGENT": agent or f"agent:{client}"}
     for variable, named in asked.items():
         if named is not None and not (ACTOR.fullmatch(named) and len(named) <= limits.ACTOR_LENGTH_MAX):
-            raise Invalid("INVALID_ACTOR", f"{variable} {named[:64]!r} is not type:id, such as user:ana")
+            raise Invalid(
+                "INVALID_ACTOR",
+                f"{variable} {named[:64]!r} is not type:id",
+                hint="types are user, agent, service and system; for example user:ana",
+            )
     where = {"LAMINA_URL": url} if url else {"LAMINA_DATA": _memory_folder(data, machine, project=project)}
     environment = {name: value for name, value in (where | asked | {"LAMINA_SCOPE": scope}).items() if value}
     groups = _groups(tools)

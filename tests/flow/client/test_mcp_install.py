@@ -268,7 +268,7 @@ def test_a_link_stays_a_link_and_what_changed_meanwhile_is_not_written_over(
 
 
 def test_where_hosts_keep_their_files_on_other_systems() -> None:
-    mac = Machine("darwin", Path("/Users/ana"), {}, Path("/"))
+    mac = Machine("darwin", Path("/h/ana"), {}, Path("/"))
     assert str(HOSTS["vscode"].user_file(mac)).endswith("Library/Application Support/Code/User/mcp.json")
     windows = Machine("win32", Path("/c/ana"), {"APPDATA": "/c/roaming", "CODEX_HOME": "/c/codex"}, Path("/"))
     assert HOSTS["claude-desktop"].user_file(windows) == Path("/c/roaming/Claude/claude_desktop_config.json")
@@ -279,5 +279,5 @@ def test_the_command_is_one_that_lasts(home: Path, monkeypatch: pytest.MonkeyPat
     assert command_of(whole_path=False) == ["lamina"]
     (home / "bin/lamina").unlink()
     assert Path(command_of(whole_path=False)[0]).is_absolute()
-    monkeypatch.setattr("sys.prefix", "/home/ana/.cache/uv/archive-v0/x1y2")
+    monkeypatch.setattr("sys.prefix", "/h/ana/.cache/uv/archive-v0/x1y2")
     assert command_of(whole_path=False) == ["uvx", "lamina"]

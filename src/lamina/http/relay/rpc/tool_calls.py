@@ -115,7 +115,12 @@ class ToolCalls:
         """A number or a truth that a query says in text has a type of its own here."""
         for problem in argument_problems(self._schemas[call.name], call.arguments):
             field = f"query{problem.path.replace('/', '.')}"
-            raise Invalid("INVALID_SCHEDULE_QUERY", f"{field} {problem.message}", details={"field": field})
+            raise Invalid(
+                "INVALID_SCHEDULE_QUERY",
+                f"{field} {problem.message}",
+                hint="tools/list has the schema: over MCP numbers and truths are no texts",
+                details={"field": field},
+            )
 
     def _run(self, call: PreparedCall, inbound: Inbound) -> Any:  # Any: JSON
         operation = call.route.operation
