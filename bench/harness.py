@@ -125,9 +125,7 @@ def serving(data: Path, *, workers: int = 1, **settings: str) -> Iterator[Server
     """A server over ``data`` on a free port until the block ends. ``settings`` are ``LAMINA_*`` without the prefix."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LAMINA_")}
     environment["PYTHONPATH"] = str(ROOT / "src")
-    environment["LAMINA_PROCESSES"] = (
-        "1"  # figures are those of one process, unless the workload asks for more
-    )
+    environment["LAMINA_PROCESSES"] = "1"  # unless the workload asks for more
     environment |= {f"LAMINA_{name.upper()}": value for name, value in settings.items()}
     command = [sys.executable, "-m", "lamina", "serve", "--port", "0", "--data", str(data)]
     started = time.perf_counter()
