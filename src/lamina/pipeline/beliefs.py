@@ -158,7 +158,7 @@ class BeliefReviser:
         if fact.slot is None and fact.kind != "plan":
             # Of somebody who may be another of that name, a value stands beside those of the slot.
             registered = PREDICATES.get(fact.predicate)
-            single = registered is not None and registered.single_valued
+            single = scope != fact.scope and registered is not None and registered.single_valued
             beside = [] if single else self._queried(Layer.FACTS, scope, fact.subject.id, family)
             single = single or any(
                 isinstance(each, Fact) and each.slot is not None and not is_shared(each) for each in beside
