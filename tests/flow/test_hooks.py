@@ -167,8 +167,9 @@ def test_a_prompt_brings_in_what_memory_is_sure_of_once(host: Host) -> None:
 def test_what_this_session_said_is_brought_in_behind_a_compaction_alone(host: Host) -> None:
     asked = "Which port does the staging database listen on?"
     host.starts()
-    host.says("The staging database listens on port 6543.")
-    host.stops()
+    for text in ("The staging database listens on port 6543.", "Maya prefers tabs.", "Lunch is at noon."):
+        host.says(text)
+        host.stops()
     derive(host)
     assert host.says(asked).count("lamina-recall") == 0
     host("PreCompact", {"session_id": "s-1", "trigger": "manual"})
