@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lamina.catalogue import backups, claims, core, relay, session
+from lamina.catalogue import backups, claims, clients, core, relay, session
 from lamina.catalogue.entries import ErrorCode
 
 __all__ = ["CATALOGUE", "ErrorCode"]
@@ -18,6 +18,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **core.CODES,
     **backups.CODES,
     **claims.CODES,
+    **clients.CODES,
     **relay.CODES,
     **session.CODES,
 }
