@@ -544,8 +544,15 @@ def test_cheap_calls_do_not_wait_behind_recalls(memory: Memory) -> None:
             waits = pool.submit(memory.ask, "Who is Noor?")
             while not room.waiting:
                 time.sleep(0.001)
-            memory.post("/v1/experience", {"scope": "org:beside", **turn, "context": TOOL_OUTPUT["context"]})
-            memory.post("/brief", {"tenantId": "t", "userId": "u", "personaId": "p", "sessionId": "s"})
+            written = {
+                "scope": "org:beside",
+                "idempotency_key": "beside",
+                **turn,
+                "context": TOOL_OUTPUT["context"],
+            }
+            memory.post("/v1/experience", written)
+            asked = {"tenantId": "t", "userId": "u", "personaId": "p", "sessionId": "s"}
+            memory.post("/brief", asked | {"now": "2026-05-13T11:01:00Z"})
             assert memory.http.get("/v1/admin/health", headers=HEADERS).status_code == 200
             assert not waits.done()
         assert waits.result(60)["layers"]["events"]
