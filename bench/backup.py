@@ -10,6 +10,7 @@ same writes with no backup, and writes beside ``cp`` of the database to the same
 from __future__ import annotations
 
 import argparse
+import contextlib
 import subprocess
 import sys
 import threading
@@ -17,6 +18,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import apsw
 
 from harness import SEED, fsync_times, machine, milliseconds, publish, temporary_folder
 from lamina.kernel.events import Context, Directives, EventDraft, Origin, Party, Trust
@@ -48,13 +51,20 @@ def main() -> None:
             seeder.grow(options.events)
             seeder.close()
         about = machine(folder)
+        events = _events(data / "lamina.db")
         figures, headline = _measured(folder, data)
+        headline = f"{events} events, {headline}"
     for name, row in figures.items():
         print(f"{name:28}{row}")
     if options.no_publish:
         print(headline)
         return
-    publish("backup", headline, figures, {"machine": about, "sizes": {"events": options.events}})
+    publish("backup", headline, figures, {"machine": about, "sizes": {"events": events}})
+
+
+def _events(database: Path) -> int:
+    with contextlib.closing(apsw.Connection(str(database))) as connection:
+        return int(next(connection.execute("SELECT count(*) FROM event"))[0])
 
 
 def _measured(folder: Path, data: Path) -> tuple[dict[str, Any], str]:
