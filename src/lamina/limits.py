@@ -220,6 +220,8 @@ TERM_VALUES_MAX: Final = 256
 TERM_SYNONYMS_MAX: Final = 32
 RECALL_TOKENS_DEFAULT: Final = 4000
 RECALL_TOKENS_MAX: Final = 200_000
+ANSWER_TOKENS_DEFAULT: Final = 1500
+ANSWER_TOKENS_MAX: Final = 8192  # more than anybody reads, and what small models write at most
 LAYER_LIMIT_MAX: Final = 200
 BLOCK_EVENTS_MAX: Final = 200  # of a context block, whatever its budget: each is read and worded
 QUARANTINED_NAMED_MAX: Final = 20  # events that a recall names as kept out, best first
@@ -318,6 +320,11 @@ OUTBOX_BUDGET_S: Final = 20.0  # a batch that took so long gives back what it ha
 OUTBOX_ROW_S: Final = 8.0  # what one row may take of a graph
 LLM_LEASE_MARGIN_S: Final = 30.0  # that a question is leased for beyond the time that the model has for it
 LLM_TIMEOUT_S_MAX: Final = 3600
+LLM_RETRIES_MAX: Final = 5
+LLM_LEFT_ALONE_S: Final = (
+    10  # that answers are given without a model once it gave none: each would wait for it
+)
+ANSWER_TIMEOUT_S_MAX: Final = 300  # somebody waits, and holds a thread
 LLM_CONCURRENCY_MAX: Final = 64
 GRAPH_ROW_S: Final = 30.0  # graphiti asks its model several times for one turn
 SUMMARY_TOKENS_MAX: Final = 200

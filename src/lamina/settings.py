@@ -13,7 +13,7 @@ from typing import Any
 from lamina import limits
 from lamina.errors import Invalid
 
-__all__ = ["LOCAL_ACTOR", "PRESETS", "Settings", "load_settings", "load_token"]
+__all__ = ["LOCAL_ACTOR", "PRESETS", "ModelAddress", "Settings", "load_settings", "load_token"]
 
 _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
 _ELSEWHERE = ("LAMINA_URL", "LAMINA_SCOPE", "LAMINA_AGENT", "LAMINA_AUTH_FOLDER")
@@ -28,6 +28,15 @@ def _setting(
     default: Any, help_: str, *, unit: str = "", names: tuple[str, ...] = (), secret: bool = False
 ) -> Any:
     return field(default=default, repr=not secret, metadata={"help": help_, "unit": unit, "names": names})
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAddress:
+    """Where a language model is asked, by which name and with which key."""
+
+    url: str
+    model: str
+    api_key: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +134,26 @@ class Settings:
     llm_concurrency: int = _setting(2, "how many questions the model is asked at once, each of another user")
     llm_loops: bool = _setting(True, "whether the model is asked about open loops, a question a turn")
     llm_api_key: str = _setting("", "the key to show there", secret=True)
+    answer_url: str = _setting(
+        "", "the base URL of an OpenAI-compatible API that words answers; empty for that of LAMINA_LLM_URL"
+    )
+    answer_model: str = _setting(
+        "", "the model that words answers and narratives; empty for that of LAMINA_LLM_MODEL"
+    )
+    answer_api_key: str = _setting(
+        "",
+        "the key to show at LAMINA_ANSWER_URL; that of LAMINA_LLM_API_KEY is for LAMINA_LLM_URL",
+        secret=True,
+    )
+    answer_timeout_s: int = _setting(
+        30,
+        f"how long the model has for an answer that somebody waits for, with all that is tried again; 1 to {limits.ANSWER_TIMEOUT_S_MAX}",
+        unit="s",
+    )
+    answer_retries: int = _setting(
+        1, f"how often the model is asked again where it was busy or gone, 0 to {limits.LLM_RETRIES_MAX}"
+    )
+    answer_concurrency: int = _setting(4, "how many answers the model words at once")
     token: str = _setting("", "the bearer token that commands show to a server", secret=True)
     graphiti: str = _setting(
         "", "the graph database to send folded turns to, as kuzu:PATH, falkordb://… or neo4j://…", secret=True
@@ -163,6 +192,12 @@ class Settings:
         )
         fits = not self.llm_url or (self.llm_url.startswith(("http://", "https://")) and self.llm_model != "")
         _require(fits, "llm_url", self.llm_url, "http:// or https://, together with LAMINA_LLM_MODEL")
+        named_one = bool(self.answer_url or self.answer_model)
+        fits = not self.answer_url or self.answer_url.startswith(("http://", "https://"))
+        _require(fits, "answer_url", self.answer_url, "http:// or https://")
+        fits = not named_one or self.answering is not None
+        accepted = "a model, with a URL here or in LAMINA_LLM_URL"
+        _require(fits, "answer_model", self.answer_model, accepted)
         graphs = ("kuzu:", "falkordb://", "neo4j://", "neo4j+s://", "bolt://")
         fits = not self.graphiti or self.graphiti.startswith(graphs)
         _require(fits, "graphiti", "another kind of database", "one that begins with " + ", ".join(graphs))
@@ -171,6 +206,9 @@ class Settings:
         for name, least, greatest in (
             ("llm_timeout_s", 1, limits.LLM_TIMEOUT_S_MAX),
             ("llm_concurrency", 1, limits.LLM_CONCURRENCY_MAX),
+            ("answer_timeout_s", 1, limits.ANSWER_TIMEOUT_S_MAX),
+            ("answer_retries", 0, limits.LLM_RETRIES_MAX),
+            ("answer_concurrency", 1, limits.LLM_CONCURRENCY_MAX),
             ("relay_token_rate_per_min", 1, limits.RATE_UNLIMITED),
             ("relay_ip_rate_per_min", 1, limits.RATE_UNLIMITED),
             ("relay_payload_bytes_max", 1024, limits.BODY_BYTES_MAX),
@@ -180,6 +218,18 @@ class Settings:
         ):
             value = getattr(self, name)
             _require(least <= value <= greatest, name, value, f"{least} to {greatest}")
+
+    @property
+    def answering(self) -> ModelAddress | None:
+        """The model that words answers: its own address, or that of the model behind the turns; None where there is neither."""
+        if self.answer_url:
+            model = self.answer_model or self.llm_model
+            return ModelAddress(self.answer_url, model, self.answer_api_key) if model else None
+        if not self.llm_url:
+            return None
+        # A key is shown where it belongs, and nowhere else.
+        key = self.answer_api_key or self.llm_api_key
+        return ModelAddress(self.llm_url, self.answer_model or self.llm_model, key)
 
 
 def _is_network(text: str) -> bool:

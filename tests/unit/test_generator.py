@@ -43,6 +43,57 @@ def test_it_asks_as_the_api_wants():
     assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
 
 
+@pytest.mark.parametrize(("taken", "asked"), [("json_schema", 1), ("json_object", 2), (None, 3)])
+def test_json_is_asked_for_in_the_way_that_the_server_takes(taken, asked):
+    seen = []
+
+    def answer(request):
+        body = json.loads(request.content)
+        seen.append(body)
+        form = body.get("response_format", {}).get("type")
+        return spoken("{}") if form == taken else httpx.Response(400)
+
+    model = generator(answer)
+    for _ in range(2):
+        said = model.complete([Message("user", "hi")], tokens_max=9, schema={"type": "object"})
+        assert said.text == "{}"
+    assert len(seen) == asked + 1  # the second time it is known
+    told = seen[-1]["messages"]
+    assert told[-1] == {"role": "user", "content": "hi"}
+    assert ('{"type": "object"}' in told[0]["content"]) is (taken != "json_schema")
+
+
+@pytest.mark.parametrize(("retries", "failures", "answered"), [(0, 1, False), (2, 2, True), (2, 3, False)])
+def test_a_model_that_was_busy_is_asked_again(retries, failures, answered):
+    seen, slept = [], []
+
+    def answer(request):
+        seen.append(request)
+        return httpx.Response(429) if len(seen) <= failures else spoken("yes")
+
+    transport = httpx.MockTransport(answer)
+    model = OpenAiGenerator(
+        "http://model/v1", "small", timeout_s=9, retries=retries, transport=transport, sleep=slept.append
+    )
+    if answered:
+        assert model.complete([Message("user", "hi")], tokens_max=9).text == "yes"
+    else:
+        with pytest.raises(Unavailable):
+            model.complete([Message("user", "hi")], tokens_max=9)
+    assert len(slept) == len(seen) - 1 == min(retries, failures)
+
+
+def test_a_model_is_not_asked_again_past_its_time():
+    slept = []
+    transport = httpx.MockTransport(lambda request: httpx.Response(503))
+    model = OpenAiGenerator(
+        "http://model/v1", "small", timeout_s=0.1, retries=5, transport=transport, sleep=slept.append
+    )
+    with pytest.raises(Unavailable):
+        model.complete([Message("user", "hi")], tokens_max=9)
+    assert slept == []
+
+
 @pytest.mark.parametrize("status", [500, 503, 429, 408])
 def test_what_may_pass_is_unavailable(status):
     with pytest.raises(Unavailable) as caught:

@@ -103,3 +103,39 @@ def test_every_setting_has_help_and_none_can_be_changed() -> None:
     assert all(item.metadata["help"] for item in fields(Settings))
     with pytest.raises(FrozenInstanceError):
         Settings().port = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ({}, None),
+        ({"llm_url": "http://a/v1", "llm_model": "m", "llm_api_key": "k"}, ("http://a/v1", "m", "k")),
+        (
+            {"llm_url": "http://a/v1", "llm_model": "m", "llm_api_key": "k", "answer_model": "n"},
+            ("http://a/v1", "n", "k"),
+        ),
+        # A key is shown where it belongs, and nowhere else.
+        (
+            {"llm_url": "http://a/v1", "llm_model": "m", "llm_api_key": "k", "answer_url": "http://b/v1"},
+            ("http://b/v1", "m", ""),
+        ),
+        (
+            {"answer_url": "http://b/v1", "answer_model": "n", "answer_api_key": "j"},
+            ("http://b/v1", "n", "j"),
+        ),
+    ],
+)
+def test_answers_are_worded_by_their_own_model_or_by_the_one_behind_the_turns(
+    given: dict[str, str], address: tuple[str, str, str] | None
+) -> None:
+    named = Settings(**given).answering  # type: ignore[arg-type] # texts all of them
+    assert address == (None if named is None else (named.url, named.model, named.api_key))
+    assert "api_key" not in repr(named)
+
+
+@pytest.mark.parametrize(
+    "given", [{"answer_model": "n"}, {"answer_url": "http://b/v1"}, {"answer_url": "b", "answer_model": "n"}]
+)
+def test_half_an_address_of_a_model_is_refused(given: dict[str, str]) -> None:
+    with pytest.raises(Invalid, match="LAMINA_ANSWER_"):
+        Settings(**given)  # type: ignore[arg-type] # texts all of them
