@@ -30,6 +30,10 @@ from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
 from lamina.access.tokens.verifier import SignedPrincipals
+from lamina.answer.answering import Answering
+from lamina.answer.model import AnswerModel
+from lamina.answer.narrating import Narrating
+from lamina.answer.operations import answer_operations
 from lamina.continuity.capsule.bounds import BOUNDS, GROUPS, help_row
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.operations import schedule_operations
@@ -114,6 +118,7 @@ class Server:
     rules: Rules
     associator: Associator
     failures: Failures
+    answerer: OpenAiGenerator | None = None
 
     def retention(self) -> Retention:
         """What deletes audit rows past their time."""
@@ -142,6 +147,8 @@ class Server:
         """Finish what runs, then let go of the store."""
         self.stop_streams()
         self.associator.close()
+        if self.answerer is not None:
+            self.answerer.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
         self.store.close()
 
@@ -181,7 +188,12 @@ def build_server(
     )
     embedder = MiniLmEmbedder()
     indexes = ResidentIndexes(kept.index, embedder.name, embedder.dim_pooled)
-    recalling = _recalling(kept, ids, embedder, indexes)
+    counter = WordPieceCounter()
+    model = _answer_model(settings, failures)
+    recalling = Recalling(
+        kept, Retriever(kept, indexes, embedder), counter, ids, Narrating(model.asked if model else None)
+    )
+    answering = Answering(kept, recalling, counter, model.asked if model else None)
     reminding = Reminding(kept.schedule, _windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
@@ -191,6 +203,7 @@ def build_server(
         *deciding_operations(kept),
         *layer_operations(kept),
         *recall_operations(recalling),
+        *answer_operations(answering),
         *phrase_operations(kept.definitions),
         *vocabulary_operations(kept.definitions),
         *lifecycle_operations(kept, feed, clock),
@@ -265,6 +278,7 @@ def build_server(
         tiers,
         associator,
         failures,
+        model.generator if model else None,
     )
 
 
@@ -279,8 +293,33 @@ def _sources() -> Sources:
     return Sources(fetch, time.monotonic)
 
 
-def _recalling(store: Store, ids: RandomIds, embedder: MiniLmEmbedder, indexes: ResidentIndexes) -> Recalling:
-    return Recalling(store, Retriever(store, indexes, embedder), WordPieceCounter(), ids)
+@dataclass(frozen=True, slots=True)
+class _Answerer:
+    """What words answers, and the connections that it holds."""
+
+    asked: AnswerModel
+    generator: OpenAiGenerator
+
+
+def _answer_model(settings: Settings, failures: Failures) -> _Answerer | None:
+    """The language model that words answers; None where there is none."""
+    chosen = settings.answering
+    if chosen is None:
+        return None
+    generator = OpenAiGenerator(
+        chosen.url,
+        chosen.model,
+        chosen.api_key,
+        timeout_s=settings.answer_timeout_s,
+        retries=settings.answer_retries,
+    )
+    model = AnswerModel(
+        generator,
+        at_once=settings.answer_concurrency,
+        wait_s=settings.answer_timeout_s,
+        failures=failures,
+    )
+    return _Answerer(model, generator)
 
 
 def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None) -> Drain:

@@ -20,9 +20,19 @@ from lamina.access.principals import Credentials, Principals
 from lamina.access.ratelimit import RateLimiter, RelayRates
 from lamina.access.relay_tokens import RelayPermits, without_narrowing
 from lamina.access.rules import Rules
-from lamina.errors import LaminaError, Unsupported
+from lamina.errors import LaminaError
 from lamina.kernel.ids import IdSource, Prefix
-from lamina.kernel.operations import Answer, Call, CallKey, Effect, Grant, Operation, Principal, Tier
+from lamina.kernel.operations import (
+    Answer,
+    Call,
+    CallKey,
+    Effect,
+    Grant,
+    Operation,
+    Principal,
+    Tier,
+    require_experimental,
+)
 from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
 from lamina.store.ports.idempotency import IdempotencyKey
@@ -108,7 +118,7 @@ class Gateway:
         if operation is None or operation.open:
             self._count(inbound, "", inbound.asked.client_ip or "", Effect.READ)
             return nobody
-        inbound.out.update(_stability(operation))
+        inbound.out.update(_stability(operation.tier, operation.deprecated))
         try:
             principal = self._principals.identify(inbound.credentials)
         except LaminaError:
@@ -117,12 +127,8 @@ class Gateway:
         self._count(inbound, principal.tenant_id, principal.actor, operation.effect)
         if operation.bucket is not None and self._relay_rates is not None:
             self._count_in_relay(operation.bucket, self._relay_rates, inbound, principal)
-        if operation.tier is Tier.EXPERIMENTAL and not self._experimental:
-            raise Unsupported(
-                "EXPERIMENTAL_DISABLED",
-                f"{operation.name} is experimental, and this deployment does not offer such operations",
-                hint="an operator turns them on with CORTEX_ENABLE_EXPERIMENTAL=1",
-            )
+        if operation.tier is Tier.EXPERIMENTAL:
+            require_experimental(operation.name, offered=self._experimental)
         return principal
 
     def recognise(self, inbound: Inbound) -> Principal:
@@ -178,6 +184,7 @@ class Gateway:
             audit_id=None if entry is None else entry.audit_id,
             relay=RelayPermits(principal, witness, noted) if operation.relay else NoRelayAccess(),
             noted=noted,
+            experimental=self._experimental,
         )
         if entry is None:
             return _reply(operation.handler(request, call), inbound)
@@ -229,12 +236,12 @@ class Gateway:
         )
 
 
-def _stability(operation: Operation[Any]) -> dict[str, str]:
-    headers = {"X-Cortex-Stability": operation.tier.value}
-    if operation.tier is Tier.EXPERIMENTAL:
+def _stability(tier: Tier, deprecated: str | None = None) -> dict[str, str]:
+    headers = {"X-Cortex-Stability": tier.value}
+    if tier is Tier.EXPERIMENTAL:
         headers["X-Cortex-Experimental-Notice"] = _NOTICE
-    if operation.deprecated is not None:
-        headers["X-Cortex-Deprecation"] = operation.deprecated
+    if deprecated is not None:
+        headers["X-Cortex-Deprecation"] = deprecated
     return headers
 
 
@@ -244,6 +251,8 @@ def _policy_header(decision: Decision) -> str:
 
 
 def _reply(answer: Answer, inbound: Inbound) -> Reply:
+    if answer.tier is not None:
+        inbound.out.update(_stability(answer.tier))
     if answer.replayed:
         inbound.out["X-Cortex-Replay"] = "true"
     if answer.warnings:

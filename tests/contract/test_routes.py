@@ -44,9 +44,6 @@ ADDED = {
 }  # later calls of the session contract, and our own beside the contracts
 
 EXPECTED_LATER = {
-    "C": {
-        "POST /v1/answer",
-    },
     "D": {
         "POST /v1/forget",
         "POST /v1/erasures/preview",

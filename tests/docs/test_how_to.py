@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from lamina.access.documents import PolicyDocument
+from lamina.answer.requests import AnswerRequest
 from lamina.continuity.capsule.requests import Upsert
 from lamina.continuity.changes.deciding import upserted
 from lamina.pipeline.envelope import Envelope
@@ -37,6 +38,13 @@ def test_the_experience_to_send_is_a_valid_envelope():
     assert bodies, "the page shows no request any more"
     for body in bodies:
         Envelope.model_validate_json(body)
+
+
+def test_the_questions_to_ask_are_those_that_the_server_takes():
+    page = (HOW_TO / "answer-questions.md").read_text(encoding="utf-8")
+    whole, of_a_pack = re.findall(r"-d '(\{.*?\})'\n", page, re.DOTALL)
+    AnswerRequest.model_validate_json(whole)
+    assert AnswerRequest.model_validate_json(of_a_pack).use_pack_id is not None
 
 
 def test_the_calls_of_a_chat_are_those_that_the_server_takes():

@@ -145,10 +145,6 @@ def test_descend_walks_down(memory: Memory) -> None:
     assert texts(memory.post("/v1/recall", {**asked, "view": "descend"}))
 
 
-def test_the_narrative_view_is_not_pretended(memory: Memory) -> None:
-    assert memory.refused(view="narrative") == (501, "VIEW_NOT_OFFERED")
-
-
 def test_include_names_the_layers(memory: Memory) -> None:
     pack = memory.ask("Where does Maya work?", include=["facts"])
     assert {name for name, items in pack["layers"].items() if items} == {"facts"}

@@ -10,6 +10,12 @@ from lamina.catalogue.entries import CALLERS, CLIENTS, REQUESTS, SERVER, STATE, 
 __all__ = ["CODES"]
 
 CODES: Final[Mapping[str, ErrorCode]] = {
+    "ANSWER_MODEL_NOT_OFFERED": ErrorCode(
+        "Invalid",
+        REQUESTS,
+        "`answer_model` names a model that this server does not ask; `details.offered` lists those that it does. `extractive` is always "
+        "among them: sentences of memory as they stand.",
+    ),
     "BODY_TOO_LARGE": ErrorCode(
         "TooLarge",
         REQUESTS,
@@ -166,6 +172,16 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "make their own name point here.",
         421,
     ),
+    "PACK_EXPIRED": ErrorCode(
+        "Gone",
+        REQUESTS,
+        "The pack of `use_pack_id` is older than 60 seconds. Recall again: a pack is good for as long as nothing is likely to have changed.",
+    ),
+    "PACK_NOT_FOUND": ErrorCode(
+        "NotFound",
+        REQUESTS,
+        "`use_pack_id` names no pack of the caller: none at all, somebody else's, or one of hours ago.",
+    ),
     "UNPARSEABLE_TEMPORAL": ErrorCode(
         "Invalid",
         REQUESTS,
@@ -176,11 +192,6 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         REQUESTS,
         "A scope of a type that this deployment does not know cannot be registered; `details.allowed` "
         "lists those that can.",
-    ),
-    "VIEW_NOT_OFFERED": ErrorCode(
-        "Unsupported",
-        REQUESTS,
-        "This server does not make the narrative view.",
     ),
     "ACTOR_MISMATCH": ErrorCode(
         "Unauthenticated",

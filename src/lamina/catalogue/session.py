@@ -32,8 +32,9 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "MODEL_UNAVAILABLE": ErrorCode(
         "Unavailable",
         SERVER,
-        "The language model of `LAMINA_LLM_URL` gave no answer in time, or none that can be read. Callers never see this: it is "
-        "asked again until it does; meanwhile what rules made stands.",
+        "The language model of `LAMINA_LLM_URL` or `LAMINA_ANSWER_URL` gave no answer in time, or none that can be read. Callers see this "
+        "of `POST /v1/answer` alone, where they named the model in `answer_model`; without it such an answer is made without a model. What is "
+        "asked behind the turns is asked again until there is an answer; meanwhile what rules made stands.",
         hint="it is asked again by itself; see that LAMINA_LLM_URL answers, and how long LAMINA_LLM_TIMEOUT_S gives it",
     ),
     "MODEL_UNREADABLE": ErrorCode(

@@ -41,7 +41,11 @@ def _capture_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
 
 
 def _recall_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
-    return [Route("POST", "/v1/recall", by_name["recall"], headers={"Last-Event-ID": "last_event_id"})]
+    resumes = {"Last-Event-ID": "last_event_id"}
+    return [
+        Route("POST", "/v1/recall", by_name["recall"], headers=resumes),
+        Route("POST", "/v1/answer", by_name["answer"], headers=resumes),
+    ]
 
 
 def _layer_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:

@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel
 from pydantic_core import from_json
 
-from lamina.errors import LaminaError, Malformed
+from lamina.errors import LaminaError, Malformed, Unsupported
 from lamina.kernel.canonical import digest, not_finite
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.json_scan import digest_in_parts
@@ -19,7 +19,18 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.tokens import TokenFacts
 
-__all__ = ["Answer", "Call", "CallKey", "Effect", "Grant", "Operation", "Permits", "Principal", "Tier"]
+__all__ = [
+    "Answer",
+    "Call",
+    "CallKey",
+    "Effect",
+    "Grant",
+    "Operation",
+    "Permits",
+    "Principal",
+    "Tier",
+    "require_experimental",
+]
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 
@@ -121,6 +132,12 @@ class Call:
     """What the call's audit row says beside its columns; handlers add to it, never what a memory says."""
     key: CallKey | None = None
     """The caller's idempotency key, for who lands it with what it led to."""
+    experimental: bool = True
+    """Whether this deployment offers what is experimental; an operation asks where only a part of it is."""
+
+    def require_experimental(self, what: str) -> None:
+        """Nothing, or ``Unsupported`` (EXPERIMENTAL_DISABLED) where the deployment does not offer what is experimental."""
+        require_experimental(what, offered=self.experimental)
 
     def body_hash(self, *, without: str | None = None) -> str:
         """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same, and so is one that
@@ -165,7 +182,8 @@ class Answer:
 
     ``accepted`` says that work goes on behind the answer, ``created`` that something new stands. ``replayed``
     marks what an idempotency key brought back. ``warnings`` are stable words for things done differently than
-    asked. A result that is not a model is bytes, an iterable of server-sent events where the operation streams, or
+    asked. ``tier`` is how firmly this answer's shape is promised, where that differs from its operation's.
+    A result that is not a model is bytes, an iterable of server-sent events where the operation streams, or
     None where there is nothing to say.
     """
 
@@ -174,6 +192,17 @@ class Answer:
     created: bool = False
     replayed: bool = False
     warnings: tuple[str, ...] = ()
+    tier: Tier | None = None
+
+
+def require_experimental(what: str, *, offered: bool) -> None:
+    """Nothing, or ``Unsupported`` (EXPERIMENTAL_DISABLED) where the deployment does not offer what is experimental."""
+    if not offered:
+        raise Unsupported(
+            "EXPERIMENTAL_DISABLED",
+            f"{what} is experimental, and this deployment does not offer such operations",
+            hint="an operator turns them on with CORTEX_ENABLE_EXPERIMENTAL=1",
+        )
 
 
 def _no_grants(request: Any, principal: Principal) -> Sequence[Grant]:  # noqa: ARG001 - the port's shape

@@ -43,7 +43,7 @@ def layers_view(
 ) -> PackLayers:
     """The layers of a pack; a structured one has its statements in their place. ``standings`` says what came of concepts' inputs."""
     if request.view == "structured":
-        return PackLayers(beliefs=[], facts=[], episodes=[], events=[], understanding=[])
+        return PackLayers.empty()
     records = (item.id for layer, items in chosen.items() if layer is not Layer.EVENTS for item in items)
     supports = links.supports_of(list(records))
     derives = links.derived_from([item.id for item in chosen.get(Layer.EVENTS, ())])

@@ -25,7 +25,7 @@ def recall_operations(recalling: Recalling) -> list[Operation[Any]]:
             grants=lambda request, _: recalling.grants(request),
             handler=recalling.recall,
             summary="Ask memory: the few right records, with the reason for each.",
-            fails=("IDEMPOTENCY_CONFLICT", "VIEW_NOT_OFFERED"),
+            fails=("EXPERIMENTAL_DISABLED", "IDEMPOTENCY_CONFLICT"),
             streams="asked",
         )
     ]

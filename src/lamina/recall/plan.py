@@ -270,7 +270,7 @@ _LINE_TOKENS_MIN: Final = 16
 
 
 def _block(request: Recall, plan: Plan) -> BlockShape | None:
-    if request.view not in ("holistic", "local", "descend"):
+    if request.view not in ("holistic", "local", "descend", "narrative"):
         return None
     events = 0
     if Layer.EVENTS in _layers(request):

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
-from lamina.errors import Unsupported
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import IdSource, Prefix
-from lamina.kernel.operations import Answer, Call, Grant
+from lamina.kernel.operations import Answer, Call, Grant, Tier
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.views import ConceptStanding
@@ -23,6 +22,7 @@ from lamina.recall.derived import rank_derived
 from lamina.recall.diagnostics import Trail, arms_of, diagnose
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.gather import Gathering
+from lamina.recall.grounds import Grounds, grounds_of, keep_grounds
 from lamina.recall.items import layers_view
 from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import present
@@ -31,13 +31,14 @@ from lamina.recall.layers.results import TraversedScope
 from lamina.recall.layers.words import phrases_of, seen_from
 from lamina.recall.lines import items_of
 from lamina.recall.naming import Called, Names, Naming, called
+from lamina.recall.narration import Narrator
 from lamina.recall.newer import newer_answers
 from lamina.recall.pack import MMR_LAMBDA, Item, pack
 from lamina.recall.placing import Answers, Held, candidates, place, ranked_max
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
 from lamina.recall.render import render_block
-from lamina.recall.requests import Answerable, Pack, Provenance, Recall
+from lamina.recall.requests import Answerable, Pack, PackLayers, Provenance, Recall
 from lamina.recall.retrieve import Retriever
 from lamina.recall.score import RECORD_WEIGHTS, evidence_strength, score_events
 from lamina.recall.stream import as_stream
@@ -81,11 +82,13 @@ class Recalling:
         retriever: Retriever,
         counter: TokenCounter,
         ids: IdSource,
+        narrator: Narrator | None = None,
     ) -> None:
         self._store = store
         self._retriever = retriever
         self._counter = counter
         self._ids = ids
+        self._narrator = narrator
         self._packs = RecentPacks()
 
     def grants(self, request: Recall) -> list[Grant]:
@@ -96,36 +99,75 @@ class Recalling:
             grants.insert(0, Grant(Capability.SCOPE_READ_HOLISTIC, scope))
         if request.view == "descend":
             grants.insert(0, Grant(Capability.SCOPE_READ_DESCEND, scope))
+        if request.view == "narrative":
+            grants.append(Grant(Capability.LLM_INVOKE, scope))
         if request.diagnostics != "none":
             grants.append(Grant(Capability.DIAGNOSTICS_READ, scope))
         return grants
 
     def recall(self, request: Recall, call: Call) -> Answer:
         """The pack for a question, or its stream."""
+        tier = None
         if request.view == "narrative":
-            raise Unsupported(
-                "VIEW_NOT_OFFERED",
-                "the narrative view is not offered by this server",
-                hint="view=holistic gives a context block made without a language model",
-            )
+            call.require_experimental("view=narrative")
+            tier = Tier.EXPERIMENTAL
         reach = self._reach(request, call)
         key, removals = None, 0
         if request.idempotency_key is not None:
             key = PackKey(call.principal.tenant_id, call.principal.actor, request.idempotency_key)
-            removals = self._removals(reach.scopes, call)
+            removals = self.removals(reach.scopes, call)
             known = self._packs.find(key, _hash_of(call), removals, call.now)
             if known is not None and _still_open(known, reach):
                 known = known.model_copy(update={"request_id": call.request_id})
                 return Answer(
-                    as_stream(known, request.last_event_id) if request.stream else known, replayed=True
+                    as_stream(known, request.last_event_id) if request.stream else known,
+                    replayed=True,
+                    tier=tier,
                 )
-        plan = self._plan(request, call, reach, WIDE)
-        pack_ = self._pack(request, plan, call, reach)
+        grounds, warnings = self._found(request, call, reach)
+        pack_ = grounds.pack
+        if request.view == "narrative":
+            pack_, more = self._narrated(grounds, call)
+            warnings += more
         if key is not None:
             self._packs.keep(key, _hash_of(call), removals, call.now, pack_)
-        return Answer(
-            as_stream(pack_) if request.stream else pack_, warnings=(*reach.warnings, *plan.warnings)
+        return Answer(as_stream(pack_) if request.stream else pack_, warnings=warnings, tier=tier)
+
+    def grounds(self, request: Recall, call: Call) -> tuple[Grounds, tuple[str, ...]]:
+        """What an answer to a question is made from, and what of the request was done otherwise than asked."""
+        return self._found(request, call, self._reach(request, call))
+
+    def _found(self, request: Recall, call: Call, reach: Reach) -> tuple[Grounds, tuple[str, ...]]:
+        plan = self._plan(request, call, reach, WIDE)
+        grounds = self._pack(request, plan, call, reach)
+        keep_grounds(self._store, call, grounds)
+        return grounds, (*reach.warnings, *plan.warnings)
+
+    def _narrated(self, grounds: Grounds, call: Call) -> tuple[Pack, tuple[str, ...]]:
+        """The pack of the narrative view: its lines told in place of its layers."""
+        assert self._narrator is not None, "whoever offers the view has somebody to tell it"
+        trail = Trail.begin()
+        told = self._narrator.narrate(grounds, call)
+        trail.note("narrate", model=told.teller, sentences_cut=told.cut)
+        pack_ = grounds.pack
+        provenance = pack_.provenance.model_copy(
+            update={
+                "trail": [*pack_.provenance.trail, *trail.phases],
+                "markers": {each.marker: each.id for each in told.citations},
+            }
         )
+        changed = {
+            "context_block": told.text,
+            "context_tokens": self._counter.count([told.text])[0],
+            "layers": PackLayers.empty(),
+            "provenance": provenance,
+        }
+        return pack_.model_copy(update=changed), told.warnings
+
+    def may_still_read(self, scopes: Sequence[Scope], call: Call) -> None:
+        """Nothing, or ``Forbidden`` where the caller may not read one of the scopes any more."""
+        for scope in scopes:
+            call.permits.require(Grant(Capability.SCOPE_READ_LOCAL, scope))
 
     def expect(self, question: str) -> None:
         """A question will be asked soon: the model reads it already."""
@@ -174,7 +216,8 @@ class Recalling:
         learnt = naming or Names(self._store.records, plan.tenant_id, plan.scopes, plan.axes, plan.held_at)
         return replace(plan, called=called(plan.scopes, learnt))
 
-    def _removals(self, scopes: Sequence[Scope], call: Call) -> int:
+    def removals(self, scopes: Sequence[Scope], call: Call) -> int:
+        """A number that differs once something in one of the scopes was cancelled, removed or replaced."""
         tenant_id, index = call.principal.tenant_id, self._store.index
         return sum(index.changes(tenant_id, scope) + index.last_end(tenant_id, scope) for scope in scopes)
 
@@ -214,7 +257,7 @@ class Recalling:
             answers, strength, answerable, displayed.links, displayed.standings, kept_out, pool.partial
         )
 
-    def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Pack:
+    def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Grounds:
         trail = Trail.begin()
         chosen = self._chosen(plan, call, trail, explained=request.diagnostics == "full")
         items, more = items_of(plan, chosen.answers, self._counter)
@@ -243,7 +286,7 @@ class Recalling:
             kept_out=chosen.kept_out,
             partial=chosen.partial,
         )
-        return Pack(
+        made = Pack(
             request_id=call.request_id,
             pack_id=self._ids.stamped(Prefix.PACK, call.now),
             scope=request.scope,
@@ -265,6 +308,8 @@ class Recalling:
             partial=chosen.partial,
             partial_reason="derivation_in_progress" if chosen.partial else None,
         )
+        cited_lines = block.cited if lines else render_block(packed.chosen, "inline_with_markers").cited
+        return grounds_of(made, cited_lines)
 
 
 def _hash_of(call: Call) -> str:

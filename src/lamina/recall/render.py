@@ -187,11 +187,13 @@ def _unquoted(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The context block, which item each marker stands for, and the tokens of its lines."""
+    """The context block, which item each marker stands for, the tokens of its lines, and its items with their lines by marker,
+    whatever the block shows of markers."""
 
     text: str
     markers: Mapping[str, str]
     tokens: int
+    cited: Mapping[str, tuple[Item, str]]
 
 
 def render_block(chosen: Mapping[Layer, Sequence[Item]], mode: CitationMode) -> Block:
@@ -203,17 +205,19 @@ def render_block(chosen: Mapping[Layer, Sequence[Item]], mode: CitationMode) -> 
     markers = {marker: item_id for item_id, marker in marker_of.items()}
     inline = mode == "inline_with_markers"
     texts: list[str] = []
+    cited: dict[str, tuple[Item, str]] = {}
     for title, found in sections:
         lines = []
         for item in found:
             turn = marker_of.get(item.changed.event_id) if inline and item.changed is not None else None
-            line = f"- {item.line}{change_mark(item.changed, turn)}"
-            lines.append(f"{line} {marker_of[item.id]}" if inline else line)
+            line = f"{item.line}{change_mark(item.changed, turn)}"
+            cited[marker_of[item.id]] = item, line
+            lines.append(f"- {line} {marker_of[item.id]}" if inline else f"- {line}")
         texts.append("\n".join([f"{title}:", *lines]))
     if mode == "block_at_end" and markers:
         texts.append("\n".join(["Sources:", *(f"{marker} {item_id}" for marker, item_id in markers.items())]))
     tokens = sum(item.tokens for item in items)
-    return Block("\n\n".join(texts), {} if mode == "none" else markers, tokens)
+    return Block("\n\n".join(texts), {} if mode == "none" else markers, tokens, cited)
 
 
 def _by_section(chosen: Mapping[Layer, Sequence[Item]]) -> list[tuple[str, list[Item]]]:

@@ -15,14 +15,17 @@ from lamina.recall.layers.results import DeniedScope, TraversedScope
 from lamina.recall.layers.times import Natural, by_the_reference, refuse_two_validities
 
 __all__ = [
+    "AnswerCitation",
     "Budgets",
     "CitationMode",
+    "CitedLayer",
     "Diagnostics",
     "LayerName",
     "Pack",
     "PackLayers",
     "Provenance",
     "Recall",
+    "Search",
     "SupersededView",
     "Temporal",
     "View",
@@ -32,6 +35,7 @@ LayerName = Literal["events", "episodes", "facts", "beliefs", "understanding"]
 View = Literal["local", "raw", "granular", "holistic", "descend", "structured", "narrative"]
 CitationMode = Literal["none", "inline_with_markers", "block_at_end", "structured_only"]
 Diagnostics = Literal["none", "summary", "full"]
+CitedLayer = Literal["event", "episode", "fact", "belief", "concept"]
 
 
 class Temporal(Request):
@@ -99,20 +103,17 @@ class Budgets(Request):
     )
 
 
-class Recall(Request):
-    """A question to memory. ``filters`` is a tree of AND, OR and NOT over conditions on fields."""
+class Search(Request):
+    """Where, when and how to look, for any question. ``filters`` is a tree of AND, OR and NOT over conditions on fields."""
 
     scope: Annotated[ScopePath, Field(description="Where to look, by `view` also above or below it.")]
-    query: Annotated[
-        Text,
-        Field(min_length=1, max_length=limits.QUERY_LENGTH_MAX, description="The question, in words."),
-    ]
     view: Annotated[
         View,
         Field(
             description="`holistic`: the scope and those above it. `local`: the scope alone. `descend`: and those below it. "
             "These three have a `context_block`. `granular`: the layers of the scope without it. `raw`: its events alone. "
-            "`structured`: a JSON-LD graph in place of the layers. `narrative` is not offered."
+            "`structured`: a JSON-LD graph in place of the layers. `narrative`: what the block of `holistic` comes to, told in its place; takes "
+            "`llm.invoke`, and is told by rules where there is no language model."
         ),
     ] = "holistic"
     include: Annotated[list[LayerName], Field(description="The layers to fill; all without it.")] = Field(
@@ -185,6 +186,15 @@ class Recall(Request):
         return given
 
 
+class Recall(Search):
+    """A question to memory."""
+
+    query: Annotated[
+        Text,
+        Field(min_length=1, max_length=limits.QUERY_LENGTH_MAX, description="The question, in words."),
+    ]
+
+
 class Signals(Result):
     """Why an item stands where it does: what each signal added to its score (diagnostics full)."""
 
@@ -244,6 +254,11 @@ class PackLayers(Result):
     events: list[RankedEvent]
     understanding: list[RankedConcept]
 
+    @classmethod
+    def empty(cls) -> PackLayers:
+        """Layers without items."""
+        return cls(beliefs=[], facts=[], episodes=[], events=[], understanding=[])
+
 
 class Provenance(Result):
     """How the pack came to be: every phase with its time, and each item's sources down to events."""
@@ -252,6 +267,16 @@ class Provenance(Result):
     citations: dict[str, list[str]]
     markers: dict[str, str]
     """Which item each marker of the context block stands for."""
+
+
+class AnswerCitation(Result):
+    """What a marker of an answer stands for. ``support_strength`` is 0..1: how much of what the sentences with this marker say
+    stands in the line that it names."""
+
+    marker: str
+    layer: CitedLayer
+    id: str
+    support_strength: Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class Answerable(Result):

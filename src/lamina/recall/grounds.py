@@ -1,0 +1,144 @@
+"""What an answer is made from: the lines of a pack with the items behind them, as they stand for a minute.
+
+A pack may be asked about again while it lasts (seed 002, 8.4 and 18.2): by its caller, as they may read now, and without what
+was cancelled since.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+from lamina import limits
+from lamina.errors import Gone, NotFound
+from lamina.kernel.operations import Call
+from lamina.kernel.records import Layer, is_event
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US
+from lamina.kernel.wire import Result
+from lamina.recall.layers.results import TraversedScope
+from lamina.recall.pack import Item
+from lamina.recall.requests import CitedLayer, Pack, PackLayers
+from lamina.store.ports.packs import PackKind, StoredPack
+from lamina.store.ports.store import Store
+
+__all__ = ["GroundLine", "Grounds", "grounds_of", "keep_grounds", "kept_grounds"]
+
+_CITED: Mapping[Layer, CitedLayer] = {
+    Layer.EVENTS: "event",
+    Layer.EPISODES: "episode",
+    Layer.FACTS: "fact",
+    Layer.BELIEFS: "belief",
+    Layer.UNDERSTANDING: "concept",
+}
+
+
+class GroundLine(Result):
+    """A line with its marker. ``score`` is comparable inside a layer only; ``at`` is when it was said or since when it holds, µs."""
+
+    marker: str
+    layer: CitedLayer
+    id: str
+    text: str
+    score: float
+    at: int
+
+    @property
+    def words(self) -> str:
+        """What was said, of an event without who said it and when; of anything else the line."""
+        return self.text.split('"')[1] if self.layer == "event" and self.text.count('"') >= 2 else self.text
+
+
+class Grounds(Result):
+    """A pack without its layers, and the lines of its block; of a view without a block, those that its items would have there."""
+
+    pack: Pack
+    lines: list[GroundLine]
+
+    @property
+    def scopes(self) -> list[Scope]:
+        """Every scope that the pack was made from."""
+        walked = [each.scope for each in self.pack.scopes_traversed or () if isinstance(each, TraversedScope)]
+        return [Scope(each) for each in dict.fromkeys([self.pack.scope, *walked])]
+
+    def standing(self, store: Store, call: Call) -> Grounds:
+        """The same without the lines of what was cancelled since, and of what rests on it."""
+        cited = self.pack.provenance.citations
+        resting = {line.id: _events_of(line.id, cited) for line in self.lines}
+        wanted = list(dict.fromkeys(chain.from_iterable(resting.values())))
+        events = store.log.get(call.principal.tenant_id, wanted)
+        gone = {each for each in wanted if each not in events or events[each].excluded}
+        kept = [line for line in self.lines if not gone.intersection(resting[line.id])]
+        return self if len(kept) == len(self.lines) else self.model_copy(update={"lines": kept})
+
+
+def _events_of(record_id: str, cited: Mapping[str, Sequence[str]]) -> list[str]:
+    seen: dict[str, None] = {record_id: None}
+    front = [record_id]
+    while front:
+        front = [below for each in front for below in cited.get(each, ()) if below not in seen]
+        seen |= dict.fromkeys(front)
+    return [each for each in seen if is_event(each)]
+
+
+def grounds_of(pack: Pack, cited: Mapping[str, tuple[Item, str]]) -> Grounds:
+    """What an answer about a pack is made from; ``cited`` are items with their lines by marker (``Block.cited``)."""
+    lines = [
+        GroundLine(
+            marker=marker, layer=_CITED[item.layer], id=item.id, text=text, score=item.score, at=_since(item)
+        )
+        for marker, (item, text) in cited.items()
+    ]
+    return Grounds(pack=pack, lines=lines)
+
+
+def _since(item: Item) -> int:
+    value = item.value
+    return value.context.observed_at if item.layer is Layer.EVENTS else value.valid_from  # type: ignore[union-attr] # by the layer
+
+
+def keep_grounds(store: Store, call: Call, grounds: Grounds) -> None:
+    """Keep what an answer is made from for as long as the pack lasts."""
+    nothing = {
+        "layers": PackLayers.empty(),
+        "knowledge_subgraph": None,
+        "diagnostics": None,
+        "context_block": "",
+    }
+    bare = grounds.model_copy(update={"pack": grounds.pack.model_copy(update=nothing)})
+    body = bare.model_dump_json(by_alias=True)
+    store.packs.keep(
+        StoredPack(
+            tenant_id=call.principal.tenant_id,
+            kind=PackKind.PACK,
+            caller=call.principal.actor,
+            id=grounds.pack.pack_id,
+            body_hash="",
+            made_at=call.now,
+            content=zlib.compress(body.encode(), 1),
+        )
+    )
+
+
+def kept_grounds(store: Store, call: Call, pack_id: str) -> Grounds:
+    """What an answer about the caller's pack is made from.
+
+    Raises ``NotFound`` (PACK_NOT_FOUND) for an id that is nobody's or another's, ``Gone`` (PACK_EXPIRED) past its minute.
+    """
+    kept = store.packs.find(call.principal.tenant_id, PackKind.PACK, call.principal.actor, pack_id)
+    if kept is None:
+        raise NotFound(
+            "PACK_NOT_FOUND",
+            f"there is no pack {pack_id} of yours",
+            hint="use_pack_id takes the pack_id of a recall that you made within the last minute",
+            details={"field": "use_pack_id"},
+        )
+    if not kept.content or call.now - kept.made_at > limits.PACK_TTL_S * SECOND_US:
+        raise Gone(
+            "PACK_EXPIRED",
+            f"the pack {pack_id} is older than {limits.PACK_TTL_S} seconds",
+            hint="recall again, or leave use_pack_id out",
+            details={"field": "use_pack_id"},
+        )
+    return Grounds.model_validate_json(zlib.decompress(kept.content))
