@@ -25,6 +25,7 @@ def add_memory_commands(app: typer.Typer) -> None:
     """Put them beside the commands that run the server."""
     app.command()(remember)
     app.command()(recall)
+    app.command()(answer)
     app.add_typer(_imports, name="import")
     app.command()(why)
     app.command()(tail)
@@ -170,6 +171,46 @@ def recall(
             if not explain:
                 return nothing_found(pack, waits=as_of is None and _newest_waits(client))
     return show_pack(pack, explain=explain, whole=every)
+
+
+def answer(
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    view: Annotated[str, typer.Option(help="local, holistic, descend or raw.")] = "holistic",
+    model: Annotated[
+        str | None,
+        typer.Option(help="extractive, or the server's language model by its name; that one without it."),
+    ] = None,
+    max_tokens: Annotated[int, typer.Option(help="How long the answer may be, in tokens.")] = 1500,
+    when: Annotated[str | None, typer.Option(help='A time in words, such as "last week".')] = None,
+    as_of: Annotated[str | None, typer.Option(help="Answer as memory stood then: a day or RFC 3339.")] = None,
+    pack: Annotated[
+        str | None, typer.Option(help="Answer from a pack of the last minute, by its pack_id.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show times and what was used.")] = False,
+    scope: Scope = None,
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Have a question answered from memory, each sentence with its source; or hear that it is not known."""
+    from lamina.cli import show
+    from lamina.cli.remote import connected
+    from lamina.cli.show_answer import show_answer
+    from lamina.client.options import AnswerOptions
+
+    given = {
+        "view": show.view(view),
+        "answer_model": model,
+        "answer_max_tokens": max_tokens,
+        "natural": when,
+        "as_of": as_of,
+        "use_pack_id": pack,
+        "diagnostics": "summary" if explain else None,
+    }
+    options = cast("AnswerOptions", {name: value for name, value in given.items() if value is not None})
+    with connected(url, actor, scope) as client:
+        told = client.answer(question, **options)
+    return show.json(told) if as_json else show_answer(told, explain=explain)
 
 
 def _anything_by(client: Client, as_of: str, view: str) -> bool:

@@ -13,6 +13,7 @@ import httpx
 from pydantic import BaseModel
 
 from lamina import limits
+from lamina.answer.requests import AnswerResponse
 from lamina.client import layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.async_definitions import AsyncPhrases, AsyncVocabularies
@@ -27,6 +28,7 @@ from lamina.client.async_layers import (
 from lamina.client.capsules import capsule_ask
 from lamina.client.identity import Identity
 from lamina.client.options import (
+    AnswerOptions,
     BriefOptions,
     BulkOptions,
     Conversation,
@@ -176,6 +178,15 @@ class AsyncClient:
     def recall_stream(self, query: str, **options: Unpack[RecallOptions]) -> AsyncGenerator[Chunk, None]:
         """Mirrors ``Client.recall_stream``."""
         asked = reads.recall_ask(self._session.identity, query, options, stream=True)
+        return self._events(recall_parts(self._session, asked))
+
+    async def answer(self, question: str, **options: Unpack[AnswerOptions]) -> AnswerResponse:
+        """Mirrors ``Client.answer``."""
+        return await self._send(reads.answer_ask(self._session.identity, question, options))
+
+    def answer_stream(self, question: str, **options: Unpack[AnswerOptions]) -> AsyncGenerator[Chunk, None]:
+        """Mirrors ``Client.answer_stream``."""
+        asked = reads.answer_ask(self._session.identity, question, options, stream=True)
         return self._events(recall_parts(self._session, asked))
 
     async def why(self, record_id: str, *, as_of: Time | None = None) -> WhyRecord:

@@ -123,6 +123,17 @@ class RecallOptions(TypedDict, total=False):
     idempotency_key: str
 
 
+class AnswerOptions(RecallOptions, total=False):
+    """What may be said of an answer besides its question (seed 002, 8.4): all that may be said of a recall, and more.
+
+    ``use_pack_id`` answers from a pack of the last minute instead of recalling; ``answer_model`` is ``extractive`` or the server's own.
+    """
+
+    answer_model: str
+    answer_max_tokens: int
+    use_pack_id: str
+
+
 class Conversation(TypedDict):
     """Whose conversation it is, and which: the caller's own ids, any text of up to 93 bytes."""
 

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
+from lamina.answer.requests import AnswerResponse
 from lamina.client.asks import Ask, ask
 from lamina.client.identity import Identity
-from lamina.client.options import LifecycleFilters, RecallOptions, Time, TimeRange
+from lamina.client.options import AnswerOptions, LifecycleFilters, RecallOptions, Time, TimeRange
 from lamina.client.results import LifecycleEvent
 from lamina.errors import Invalid
 from lamina.lifecycle.requests import LifecyclePage, MemoryEventState
@@ -19,6 +20,7 @@ from lamina.observe.results import HealthReport, Version
 from lamina.recall.requests import Pack
 
 __all__ = [
+    "answer_ask",
     "follow_ask",
     "health_ask",
     "lifecycle_ask",
@@ -38,20 +40,33 @@ _IN_TEMPORAL = ("natural", "reference_date", "as_of", *_RANGES, "include_superse
 
 def recall_ask(identity: Identity, query: str, options: RecallOptions, *, stream: bool = False) -> Ask[Pack]:
     """Ask memory a question."""
+    body = _search(identity, options, stream=stream) | {"query": query}
+    return ask("POST", "/v1/recall", Pack, body=to_jsonable_python(body))
+
+
+def answer_ask(
+    identity: Identity, question: str, options: AnswerOptions, *, stream: bool = False
+) -> Ask[AnswerResponse]:
+    """Have a question answered from memory."""
+    body = _search(identity, options, stream=stream) | {"question": question}
+    return ask("POST", "/v1/answer", AnswerResponse, body=to_jsonable_python(body))
+
+
+def _search(identity: Identity, options: RecallOptions, *, stream: bool) -> dict[str, Any]:
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     budgets = {name: given.pop(name) for name in _IN_BUDGETS if name in given}
     given |= {name: _both(name, given[name]) for name in _RANGES if name in given}
     temporal = dict(given.pop("temporal", {})) | {
         name: given.pop(name) for name in _IN_TEMPORAL if name in given
     }
-    body = {**given, "scope": identity.scope_for(given.get("scope")), "query": query}
+    body = {**given, "scope": identity.scope_for(given.get("scope"))}
     if budgets:
         body["budgets"] = budgets
     if temporal:
         body["temporal"] = temporal
     if stream:
         body["stream"] = True
-    return ask("POST", "/v1/recall", Pack, body=to_jsonable_python(body))
+    return body
 
 
 def _both(name: str, value: TimeRange) -> list[Time]:

@@ -18,6 +18,7 @@ from lamina.recall.requests import (
 
 __all__ = [
     "Chunk",
+    "CitationsChunk",
     "ContextChunk",
     "DiagnosticsChunk",
     "DoneChunk",
@@ -108,6 +109,12 @@ class ProvenanceChunk(Chunk):
     markers: dict[str, str] = Field(default_factory=dict)
 
 
+class CitationsChunk(Chunk):
+    """What the markers of an answer or of a narrative stand for."""
+
+    citations: list[dict[str, Any]]  # Any: marker, layer, id, and for answers the strength of the support
+
+
 class DiagnosticsChunk(Chunk):
     """The diagnostics that were asked for."""
 
@@ -136,7 +143,7 @@ _CHUNKS: dict[str, type[Chunk]] = {
 }
 
 
-def chunk_of(event: str, data: dict[str, Any]) -> Chunk:
+def chunk_of(event: str, data: Any) -> Chunk:  # Any: whatever JSON holds
     """The part of a streamed recall behind a server-sent event.
 
     A kind that is not known here is a plain ``Chunk``, with the text that it has.
@@ -145,6 +152,8 @@ def chunk_of(event: str, data: dict[str, Any]) -> Chunk:
         kind = _ITEMS[data["layer"]]
         items = [kind.model_validate(item) for item in data["items"]]
         return LayerChunk(event=event, layer=data["layer"], items=items, elapsed_ms=data["elapsed_ms"])
+    if event == "citations":
+        return CitationsChunk(event=event, citations=data)
     if event == "diagnostics":
         return DiagnosticsChunk(event=event, figures=data)
     return _CHUNKS.get(event, Chunk).model_validate({**data, "event": event})

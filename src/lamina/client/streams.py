@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 import httpx
 from pydantic import ValidationError
 
+from lamina.answer.requests import AnswerResponse
 from lamina.client.asks import Ask
 from lamina.client.reads import resumed
 from lamina.client.responses import Failure, lost, no_stream, typed
@@ -50,8 +51,8 @@ Stream = Generator[
 ]
 
 
-def recall_parts(session: Session, asked: Ask[Pack]) -> Stream[Chunk]:
-    """The parts of a recall as they come. What breaks before the first is tried again, later it is raised."""
+def recall_parts(session: Session, asked: Ask[Pack] | Ask[AnswerResponse]) -> Stream[Chunk]:
+    """The parts of a recall or of an answer as they come. What breaks before the first is tried again, later it is raised."""
     yield from _opened(session, asked)
     reader = EventReader()
     while True:
@@ -82,7 +83,7 @@ def _cut(session: Session, got: object) -> Exception:
 
 
 def _opened(
-    session: Session, asked: Ask[Pack]
+    session: Session, asked: Ask[Pack] | Ask[AnswerResponse]
 ) -> Generator[Open | Wait, httpx.Response | httpx.RequestError | bytes | None, None]:
     attempt = 0
     while True:

@@ -12,6 +12,7 @@ import httpx
 from pydantic import BaseModel
 
 from lamina import limits
+from lamina.answer.requests import AnswerResponse
 from lamina.client import layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.capsules import capsule_ask
@@ -19,6 +20,7 @@ from lamina.client.definitions import Phrases, Vocabularies
 from lamina.client.identity import Identity
 from lamina.client.layers import Beliefs, Entities, Episodes, Events, Facts, Understanding
 from lamina.client.options import (
+    AnswerOptions,
     BriefOptions,
     BulkOptions,
     Conversation,
@@ -193,6 +195,19 @@ class Client:
     def recall_stream(self, query: str, **options: Unpack[RecallOptions]) -> Generator[Chunk, None, None]:
         """The parts of a recall as they are ready, ``DoneChunk`` last."""
         asked = reads.recall_ask(self._session.identity, query, options, stream=True)
+        return self._events(recall_parts(self._session, asked))
+
+    def answer(self, question: str, **options: Unpack[AnswerOptions]) -> AnswerResponse:
+        """An answer from memory with the source of each sentence; ``answered`` is false where memory holds none.
+
+        told = client.answer("Where do I live?")
+        print(told.answer, [each.id for each in told.citations])
+        """
+        return self._send(reads.answer_ask(self._session.identity, question, options))
+
+    def answer_stream(self, question: str, **options: Unpack[AnswerOptions]) -> Generator[Chunk, None, None]:
+        """An answer word by word, then its sources, ``DoneChunk`` last."""
+        asked = reads.answer_ask(self._session.identity, question, options, stream=True)
         return self._events(recall_parts(self._session, asked))
 
     def why(self, record_id: str, *, as_of: Time | None = None) -> WhyRecord:
