@@ -62,7 +62,7 @@ def main() -> None:
         for name, (scopes, without) in sets.items():
             with serving(folder) as server:
                 started = time.perf_counter()
-                places = _written(server, scopes, name, reused=reused)
+                places = written(server, scopes, name, reused=reused)
                 server.wait_derived(1800)
                 derived_s = time.perf_counter() - started
                 figures[name] = _ask(server, scopes, places, without, name, options.every)
@@ -82,17 +82,15 @@ def main() -> None:
     )
 
 
-def _scope(name: str, scope: Scope) -> str:
+def scope_path(name: str, scope: Scope) -> str:
     return f"org:bench/user:{name.lower()}-{scope.name}"
 
 
-def _written(
-    server: Server, scopes: Sequence[Scope], name: str, *, reused: bool
-) -> dict[str, dict[str, int]]:
+def written(server: Server, scopes: Sequence[Scope], name: str, *, reused: bool) -> dict[str, dict[str, int]]:
     """Every turn as an event, in batches; which place in its scope each event id stands for."""
     found = {}
     for scope in scopes:
-        path = _scope(name, scope)
+        path = scope_path(name, scope)
         items = [_item(turn, f"{scope.name}-{at}") for at, turn in enumerate(scope.turns)]
         for first in range(0, 0 if reused else len(items), 1000):
             body = {"scope": path, "items": items[first : first + 1000]}
@@ -148,7 +146,7 @@ def _ask(
     taken: list[float] = []
     threshold = 0.0
     for scope in scopes:
-        path, baseline = _scope(name, scope), _Bm25(scope)
+        path, baseline = scope_path(name, scope), _Bm25(scope)
         place = places[path]
         sessions = [turn.session for turn in scope.turns]
         unanswered = {question.text for question in without.get(scope.name, [])}
