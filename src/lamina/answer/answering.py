@@ -97,10 +97,11 @@ class Answering:
         began = time.perf_counter()
         grounds, warnings = self._grounds(request, call)
         recall_ms = _since_ms(began)
+        removals = self._recalling.removals(grounds.scopes, call)  # before a model takes its time
         made = self._made(request, grounds, model, call)
         response = self._response(request, grounds, made, recall_ms, _since_ms(began))
         if key is not None:
-            self._kept.keep(key, response, grounds.scopes, call)
+            self._kept.keep(key, response, grounds.scopes, removals, call)
         return self._sent(request, response, warnings=(*warnings, *made.warnings), tier=tier)
 
     def _sent(

@@ -62,12 +62,14 @@ class KeptAnswers:
             return None  # it is made anew, from what may be read
         return kept.response if self._recalling.removals(scopes, call) == kept.removals else None
 
-    def keep(self, key: AnswerKey, response: AnswerResponse, scopes: Sequence[Scope], call: Call) -> None:
-        """Remember an answer under its key."""
+    def keep(
+        self, key: AnswerKey, response: AnswerResponse, scopes: Sequence[Scope], removals: int, call: Call
+    ) -> None:
+        """Remember an answer under its key. ``removals`` is that of its scopes when what it was made from was read."""
         kept = _Kept(
             response=response,
             scopes=[str(each) for each in scopes],
-            removals=self._recalling.removals(scopes, call),
+            removals=removals,
         )
         self._store.packs.keep(
             StoredPack(

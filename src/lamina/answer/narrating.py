@@ -37,7 +37,7 @@ class Narrating:
         lines = in_order_of_time(grounds.lines)
         if not lines:
             return Narration(text=_NOTHING, citations=[], teller=EXTRACTIVE)
-        warning = "narrated_by_rules"
+        warnings = ["narrated_by_rules"]
         if self._model is not None:
             try:
                 made = self._model.worded(
@@ -45,7 +45,7 @@ class Narrating:
                 )
             except LaminaError as error:
                 _LOG.warning("a narrative is told by rules: %s", error.code)
-                warning = "model_unavailable, narrated_by_rules"
+                warnings.insert(0, "model_unavailable")
             else:
                 if made.sentences:
                     return Narration(
@@ -56,10 +56,11 @@ class Narrating:
                         tokens_out=made.tokens_out,
                         cut=made.cut,
                     )
+                warnings.insert(0, "unsupported_sentences_cut")
         told = [Sentence(line.text, (line.marker,), 1.0) for line in in_order_of_time(_best(grounds.lines))]
         text = "\n".join([_BY_RULES, *(each.worded for each in told)])
         return Narration(
-            text=text, citations=citations_of(told, grounds), teller=EXTRACTIVE, warnings=(warning,)
+            text=text, citations=citations_of(told, grounds), teller=EXTRACTIVE, warnings=tuple(warnings)
         )
 
 
