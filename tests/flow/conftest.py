@@ -266,6 +266,12 @@ _CONCEPT: dict[str, Any] = {
 }
 
 
+@pytest.fixture(scope="session")
+def world_in() -> type[World]:
+    """Makes a world in a folder, for a module to share; who makes it closes it."""
+    return World
+
+
 @pytest.fixture
 def make_world(tmp_path: Path) -> Iterator[Callable[..., World]]:
     """Makes a world with settings of its own."""
