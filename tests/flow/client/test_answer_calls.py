@@ -54,6 +54,7 @@ def test_a_streamed_answer_is_the_answer(told, live, maya):
 
     async def asked():
         async with AsyncClient(live.url, actor=maya) as client:
+            client.allow_unstable()
             return await client.answer(QUESTION), [chunk async for chunk in client.answer_stream(QUESTION)]
 
     other, chunks = asyncio.run(asked())
