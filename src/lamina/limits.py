@@ -370,7 +370,9 @@ BACKUP_MANIFEST_BYTES_MAX: Final = 64 * 1024 * 1024
 BACKUP_PAGES_STEP: Final = 1024  # of the database, copied without looking whether to stop
 BACKUP_KEY_BYTES_MIN: Final = 32  # a key of 256 bits, if they are random
 BACKUP_KEY_BYTES_MAX: Final = 4096
-BACKUP_SCRYPT_LOG_N: Final = 17  # 128 MB and half a second of a processor for each guess, the least that OWASP names
+BACKUP_SCRYPT_LOG_N: Final = (
+    17  # 128 MB and half a second of a processor for each guess, the least that OWASP names
+)
 BACKUP_SCRYPT_LOG_N_MIN: Final = 14
 BACKUP_SCRYPT_LOG_N_MAX: Final = (
     18  # a file from elsewhere must not ask for more memory than a small machine has
