@@ -93,6 +93,21 @@ def test_what_a_process_held_when_it_died_is_free_once_it_is_back(process: Proce
     left.take("acme", "user:a")
 
 
+def test_two_names_that_come_together_get_a_slot_each(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 33 slots and a window of 32 nearly every pair begins in the other's; the first free slot of both may be one."""
+    monkeypatch.setattr("lamina.store.tallies._PLACES", 33)
+    tallies = process(1)
+    for number in range(100):
+        names = [(f"tenant:{number}",), (f"user:{number}",)]
+        assert tallies.take([(name, 1) for name in names]) is None
+        assert [tallies.take([(name, 1)]) for name in names] == [0, 0], number
+        tallies.give(names)
+        assert tallies.take([(name, 1) for name in names]) is None, number
+        tallies.give(names)
+
+
 HOLDER = """
 import sys
 from lamina.store.shelf import SharedShelf

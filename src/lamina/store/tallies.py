@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -242,7 +242,9 @@ class SharedTallies:
     def take(self, most: Sequence[tuple[Name, int]]) -> int | None:
         """Mirrors ``PlacesTaken.take``."""
         with self._alone(_PLACES_FROM):
-            slots = [self._slot_of(_key(name)) for name, _ in most]
+            slots: list[int | None] = []
+            for name, _ in most:
+                slots.append(self._slot_of(_key(name), slots))
             if None in slots:
                 return self._beyond.take(most)
             for number, (slot, (_, bound)) in enumerate(zip(slots, most, strict=True)):
@@ -265,14 +267,15 @@ class SharedTallies:
                 assert slot is not None, "all have one"
                 self._set_count(slot, max(0, self._counts(slot)[self._number - 1] - 1))
 
-    def _slot_of(self, key: bytes) -> int | None:
-        """The slot of a name, or a free one for it; None where there is none."""
+    def _slot_of(self, key: bytes, chosen: Container[int | None]) -> int | None:
+        """The slot of a name, or a free one that is not ``chosen`` already for another; None where there is none."""
         free = None
         for slot in _slots(key, _PLACES):
             held = bytes(self._memory[self._place(slot) : self._place(slot) + 8])
             if held == key:
                 return slot
-            if free is None and (held == _FREE or not any(self._counts(slot))):
+            is_free = held == _FREE or not any(self._counts(slot))
+            if free is None and is_free and slot not in chosen:
                 free = slot
         return free
 
