@@ -99,6 +99,7 @@ PHRASE = {
 BEN, ANA = entity_id("acme", "ben"), entity_id("acme", "ana")
 SURELY: dict[str, dict[str, Any]] = {
     "GET /v1/entities/{entity_id}": {"params": {"scope": HOME}},
+    "DELETE /v1/scopes": {"params": {"path": CLOSED}},
     "POST /v1/temporal/phrases": {"json": PHRASE | {"name": "fiscal_q4", "pattern": "fiscal Q4"}},
     "POST /v1/entities/{entity_id}/merge": {"json": {"scope": HOME, "into": ANA}},
     "POST /v1/entities/{entity_id}/split": {

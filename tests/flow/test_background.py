@@ -308,6 +308,7 @@ BY_CALL = {
     "lamina-bell": "hears that other processes commit; without it the look comes a little later",
     "lamina-commits": "takes connections of processes that ask for commits; its end ends them, and they ask again",
     "lamina-commit": "answers one of them, which gets its error",
+    "lamina-backup": "the daily backup, whose failure stands in health and which is tried again: flow/test_daily_backup.py",
     "lamina-line": "hears a serving process out, and ends with it",
     "lamina-input": "waits for the end of who started the server, and ends it",
 }
