@@ -205,9 +205,7 @@ COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 # Those that wait for one of the cores, in one process: each holds a thread of those that serve calls, and costs no work.
 RECALLS_WAITING_MAX: Final = 48
 RECALLS_WAITING_OF_TENANT_MAX: Final = 40  # so that no tenant takes all of the queue
-RECALL_WAIT_S_MAX: Final = (
-    3.0  # that who comes last may expect to wait: beyond it people ask again, and double the load
-)
+RECALL_WAIT_S_MAX: Final = 10.0  # that who comes last may expect to wait, past the seconds of the first recalls, which load the model
 INDEX_BYTES_MAX: Final = (
     1_000_000_000  # of the scopes searched lately, in memory: some 800,000 rows of a chat
 )
