@@ -26,7 +26,7 @@ class Places:
     def __init__(self, most: PlacesMax, taken: PlacesTaken | None = None) -> None:
         """``taken`` counts those of callers: this process's own unless given."""
         self._most = most
-        self._taken = taken or LocalPlaces()
+        self._taken = LocalPlaces() if taken is None else taken
         self._open = LocalPlaces()
 
     def take(self, tenant_id: str, actor: str) -> None:

@@ -38,9 +38,15 @@ from lamina.recall.placing import Answers, Held, candidates, place, ranked_max
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.recent import PackKey, RecentPacks
 from lamina.recall.render import render_block
-from lamina.recall.retrieve import Retriever
+from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.room import RecallRoom
-from lamina.recall.score import RECORD_WEIGHTS, evidence_strength, score_events
+from lamina.recall.score import (
+    RECORD_WEIGHTS,
+    ScoredEvent,
+    ScoredRecord,
+    evidence_strength,
+    score_events,
+)
 from lamina.recall.stream import as_stream
 from lamina.recall.superseded import superseded_among
 from lamina.recall.weights import DEFAULT
@@ -65,12 +71,11 @@ class Remembrance(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """What a plan came to: what answers, how strongly the best of it speaks to the question and for there being an answer, what explains
-    it, how its concepts stand, and what was kept out."""
+    """What a plan came to: what answers, the figures behind it (the pool, its best turns and facts), what explains it, how its concepts
+    stand, and what was kept out."""
 
     answers: Answers
-    strength: float
-    answerable: float
+    figures: tuple[EventPool, Plan, Sequence[ScoredEvent], Sequence[ScoredRecord]]
     links: Links
     standings: Mapping[str, ConceptStanding]
     kept_out: Mapping[str, Sequence[str]]
@@ -200,7 +205,7 @@ class Recalling:
             reach = self._reach(request, call)
             plan = replace(self._plan(request, call, reach, breadth, naming), deadline=deadline)
             chosen = self._chosen(plan, call, Trail.begin())
-        return Remembrance(chosen.answers.values, chosen.strength, plan.called)
+        return Remembrance(chosen.answers.values, evidence_strength(*chosen.figures), plan.called)
 
     def _reach(self, request: Recall, call: Call) -> Reach:
         view: View = request.view if request.view in ("holistic", "descend") else "local"
@@ -262,16 +267,13 @@ class Recalling:
         answers = place(plan, turns, supersession, displayed, newer, pool.quarantined, explained=explained)
         kept_out = {each: pool.quarantined(each) for each in pool.kept_out} | dict(derived.kept_out)
         trail.note("quarantine", included=plan.include_quarantined, left_out=len(kept_out))
-        facts = derived.by_layer.get(Layer.FACTS, ())
-        strength = evidence_strength(pool, plan, ranked, facts)
-        answerable = answer_strength(pool, plan, ranked, facts)
-        return _Chosen(
-            answers, strength, answerable, displayed.links, displayed.standings, kept_out, pool.partial
-        )
+        figures = pool, plan, ranked, derived.by_layer.get(Layer.FACTS, ())
+        return _Chosen(answers, figures, displayed.links, displayed.standings, kept_out, pool.partial)
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Grounds:
         trail = Trail.begin()
         chosen = self._chosen(plan, call, trail, explained=request.diagnostics == "full")
+        answerable = answer_strength(*chosen.figures)
         items, more = items_of(plan, chosen.answers, self._counter)
         packed = pack(items, plan.max_tokens)
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
@@ -308,8 +310,8 @@ class Recalling:
             context_tokens=block.tokens,
             layers=layers_view(request, packed.chosen, chosen.links, chosen.standings),
             abstain=Answerable(
-                answerable=chosen.answerable >= ANSWERABLE_FROM,
-                best_score=chosen.answerable,
+                answerable=answerable >= ANSWERABLE_FROM,
+                best_score=answerable,
                 threshold=ANSWERABLE_FROM,
             ),
             provenance=Provenance(trail=trail.phases, citations=cited, markers=dict(block.markers)),
