@@ -21,6 +21,7 @@ __all__ = [
     "DEFINITION",
     "DEPRECATION",
     "IDENTITY",
+    "READING",
     "SYNTHESIS",
     "Context",
     "Directives",
@@ -31,6 +32,7 @@ __all__ = [
     "Modality",
     "Origin",
     "Party",
+    "ReadAnew",
     "Stage",
     "Trust",
     "role_of",
@@ -91,7 +93,18 @@ SYNTHESIS: Final = "synthesis"
 """The channel and the modality of the entry that asks for understanding to be made anew at its place in the log."""
 IDENTITY: Final = "identity"
 """The channel and the modality of the entry that says that two entities are one, or that one is two."""
-_ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY})
+READING: Final = "reading"
+"""The channel and the modality of the entry at which what a language model read in a turn takes the place of what was read before."""
+_ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY, READING})
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnew:
+    """That a turn is read by a recorded answer from an entry of the log on: ``input_hash`` names the answer, of a ``task``."""
+
+    event_id: str
+    task: str
+    input_hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +237,15 @@ class Event(EventDraft):
         if not self.defines or self.content.get("kind") != DEPRECATION:
             return None
         return str(self.content["vocabulary"]), tuple(self.content["predicates"])
+
+    @property
+    def reads(self) -> ReadAnew | None:
+        """The turn that is read by a model's answer from this entry on, None for any other event."""
+        if self.origin.channel != READING:
+            return None
+        return ReadAnew(
+            str(self.content["event_id"]), str(self.content["task"]), str(self.content["input_hash"])
+        )
 
     @property
     def is_entry(self) -> bool:

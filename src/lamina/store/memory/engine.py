@@ -60,7 +60,7 @@ class MemoryStore:
         self.sessions = MemorySessions(self._memory, self.log)
         self.model_outputs = MemoryModelOutputs(self._memory)
         self.packs = MemoryPacks(self._memory)
-        self.inquiries = MemoryInquiries(self._memory)
+        self.inquiries = MemoryInquiries(self._memory, self.log)
         self.rederivation = MemoryRederivation(
             self._memory, clock, ids, lambda aside: MemoryStore(clock=clock, memory=aside)
         )

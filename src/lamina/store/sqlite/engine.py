@@ -173,7 +173,7 @@ class SqliteStore:
         self.sessions = SqliteSessions(self._writer, self._readers, self.log)
         self.model_outputs = SqliteModelOutputs(self._writer, self._readers)
         self.packs = SqlitePacks(self._writer, self._readers)
-        self.inquiries = SqliteInquiries(self._writer, self._readers)
+        self.inquiries = SqliteInquiries(self._writer, self._readers, self.log)
         self.rederivation = SqliteRederivation(
             path,
             self._writer,
