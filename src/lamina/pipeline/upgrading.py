@@ -21,6 +21,8 @@ __all__ = ["Upgrader"]
 _LOG = logging.getLogger("lamina.worker")
 _PART = "deriving anew"
 _SWAP_AGAIN_S = 1.0
+_ASKED_AGAIN_S = 5.0
+"""How often is looked whether somebody asks for a scope to be derived anew."""
 
 
 class Upgrader:
@@ -57,8 +59,14 @@ class Upgrader:
 
     def step(self) -> bool:
         """A batch of the work, whether there was any to do now. A failure is told and tried again later."""
-        if self._over or self._clock.now() < self._due_at:
+        now = self._clock.now()
+        if now < self._due_at:
             return False
+        if self._over:
+            self._due_at = now + int(_ASKED_AGAIN_S * SECOND_US)
+            self._over = self._store.rederivation.state().scopes == 0
+            if self._over:
+                return False
         try:
             done = self._step()
         except Exception as error:
