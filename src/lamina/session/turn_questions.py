@@ -19,7 +19,7 @@ from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.models.ports import Generated, Generator
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.readings.answer import READER, is_usable
-from lamina.pipeline.readings.question import TASK, Shown, TurnQuestion, question_about, version_of
+from lamina.pipeline.readings.question import TASK, ShownBeside, TurnQuestion, question_about, version_of
 from lamina.pipeline.readings.quoting import plain
 from lamina.pipeline.readings.shape import SCHEMA
 from lamina.pipeline.readings.shared import SHARED_SCHEMA, answers_to, hash_for, shared_question
@@ -149,11 +149,11 @@ class TurnQuestions:
             recorded_at=self._clock.now(),
         )
 
-    def _shown(self, turn: Event) -> Shown:
+    def _shown(self, turn: Event) -> ShownBeside:
         """What a turn is shown with, as it is now."""
         held = open_loops(self._store.records, turn.tenant_id, turn.scope)
         summary, summed_up = self._summary(turn)
-        return Shown(
+        return ShownBeside(
             before=self._store.log.previous(turn, limits.READING_BEFORE),
             summary=summary,
             summed_up=summed_up,

@@ -52,7 +52,7 @@ from lamina.pipeline.readings.shape import (
     object_in,
 )
 
-__all__ = ["READER", "Heard", "is_usable", "reading_by_answer"]
+__all__ = ["READER", "ReadBeside", "is_usable", "reading_by_answer"]
 
 READER: Final = "lamina-model/1"
 """Part of the ids of what is made of answers, and shown with it. A change to how they are read takes the next number."""
@@ -85,7 +85,7 @@ _SLOTS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ReadBeside:
     """What a turn is read with: the turns ``before`` it in its scope, in which whoever it speaks of may have been named, what ``rules`` read
     in it, and where in it these see only suppositions (``supposed``: from and to, in its text). ``asked`` is the turn that it answers."""
 
@@ -100,7 +100,9 @@ def is_usable(text: str) -> bool:
     return object_in(text) is not None
 
 
-def reading_by_answer(text: str, turn: Event, heard: Heard, *, reader: str, model: str) -> Reading | None:
+def reading_by_answer(
+    text: str, turn: Event, heard: ReadBeside, *, reader: str, model: str
+) -> Reading | None:
     """What of an answer the turn bears out. None where the answer is none, or where it says something and nothing of that is borne out:
     whoever gave it read another turn, or made it up. Never raises for what it holds."""
     answer = object_in(text)
@@ -124,7 +126,7 @@ def _claims_something(answer: Mapping[str, Any]) -> bool:
 class _Gate:
     """What of an answer stands in one turn."""
 
-    def __init__(self, turn: Event, heard: Heard) -> None:
+    def __init__(self, turn: Event, heard: ReadBeside) -> None:
         self._turn = turn
         self._text = text_of(turn.content)[: limits.LOOP_TURN_CHARS_MAX]
         self._heard = heard

@@ -30,7 +30,7 @@ from lamina.store.ports.writes import Writes
 __all__ = [
     "TASK",
     "TOLD",
-    "Shown",
+    "ShownBeside",
     "TurnQuestion",
     "is_readable",
     "is_worth_reading",
@@ -66,7 +66,7 @@ TOLD: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownBeside:
     """What a turn is shown with: the turns ``before`` it, a ``summary`` of what came earlier with the events that it tells of, the
     loops that are ``open`` with the ids of the events that each rests on, and the ``predicates`` that are known."""
 
@@ -123,7 +123,7 @@ def is_worth_reading(view: View, writes: Writes) -> bool:
     return asked or bool(writes.records) or bool(view.query(Layer.FACTS, topic=LOOPS_OPEN, limit=1))
 
 
-def question_about(turn: Event, shown: Shown, model: str) -> TurnQuestion:
+def question_about(turn: Event, shown: ShownBeside, model: str) -> TurnQuestion:
     """What to ask a model of a turn."""
     told = shown_in(shown)
     # The turn comes last, where a model reads it best.
@@ -138,7 +138,7 @@ def question_about(turn: Event, shown: Shown, model: str) -> TurnQuestion:
     )
 
 
-def shown_in(shown: Shown) -> dict[str, Any]:  # Any: JSON
+def shown_in(shown: ShownBeside) -> dict[str, Any]:  # Any: JSON
     """What is shown with a turn, for a question."""
     return {
         "predicates": list(shown.predicates[: limits.READING_VOCABULARY_MAX]),
@@ -162,7 +162,7 @@ def shown_in(shown: Shown) -> dict[str, Any]:  # Any: JSON
     }
 
 
-def sources_of(shown: Shown) -> list[str]:
+def sources_of(shown: ShownBeside) -> list[str]:
     """The events whose words are in what is shown with a turn."""
     return [
         *(event.id for event in _earlier(shown)),
@@ -171,6 +171,6 @@ def sources_of(shown: Shown) -> list[str]:
     ]
 
 
-def _earlier(shown: Shown) -> list[Event]:
+def _earlier(shown: ShownBeside) -> list[Event]:
     last = shown.before[-limits.READING_BEFORE :]
     return [event for event in last if not (event.excluded or quarantine_of(event))]

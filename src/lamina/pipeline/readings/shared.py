@@ -16,7 +16,14 @@ from lamina.kernel.local import to_local
 from lamina.language.quarantine import quarantine_of
 from lamina.models.ports import Message
 from lamina.pipeline.reading import role_of
-from lamina.pipeline.readings.question import TOLD, Shown, TurnQuestion, shown_in, sources_of, version_of
+from lamina.pipeline.readings.question import (
+    TOLD,
+    ShownBeside,
+    TurnQuestion,
+    shown_in,
+    sources_of,
+    version_of,
+)
 from lamina.pipeline.readings.quoting import plain
 from lamina.pipeline.readings.shape import SHARED_SCHEMA, answers_by_turn
 
@@ -30,7 +37,7 @@ _SEVERAL: Final = (
 
 
 def shared_question(
-    turns: Sequence[Event], conversation: Sequence[Event], shown: Shown, model: str
+    turns: Sequence[Event], conversation: Sequence[Event], shown: ShownBeside, model: str
 ) -> TurnQuestion:
     """What to ask a model of ``turns``, in the ``conversation`` from the first of them to the last; ``shown`` is what the first one is
     shown with."""

@@ -11,7 +11,7 @@ from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
-from lamina.pipeline.readings.answer import READER, Heard, reading_by_answer
+from lamina.pipeline.readings.answer import READER, ReadBeside, reading_by_answer
 from lamina.pipeline.readings.by_rules import reading_by_rules
 from lamina.pipeline.readings.reading import Reading
 from lamina.pipeline.view import View
@@ -110,7 +110,7 @@ class Readings:
             limit=limits.READING_NAMES_BEFORE,
         )
         before = self._store.log.previous(turn, 1)
-        heard = Heard(
+        heard = ReadBeside(
             [each for each in self._store.log.query(earlier) if not each.is_entry],
             before[-1] if before else None,
             rules.said,
