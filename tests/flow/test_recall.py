@@ -228,6 +228,13 @@ def test_diagnostics_come_in_three_strengths(memory: Memory) -> None:
     )
 
 
+def test_what_a_budget_cannot_hold_is_not_read(memory: Memory) -> None:
+    pack = memory.ask("What did Maya do?", include=["events"], budgets={"max_tokens": 1600})
+    shown = len(pack["provenance"]["markers"])
+    read = next(each["events"] for each in pack["provenance"]["trail"] if each["phase"] == "read_displayed")
+    assert 30 <= shown <= read <= 1.5 * shown
+
+
 def test_the_trail_names_every_phase(memory: Memory) -> None:
     trail = memory.ask("Where does Maya work?")["provenance"]["trail"]
     phases = [phase["phase"] for phase in trail]
