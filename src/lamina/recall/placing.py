@@ -114,7 +114,8 @@ def _room_for(rest: Sequence[ScoredEvent], pool: EventPool, plan: Plan, best: Se
 def _tokens_about(events: Sequence[ScoredEvent], pool: EventPool) -> Float32Array:
     """What the line of each event takes, by its terms: within a quarter for nineteen of twenty turns of both development sets."""
     terms = pool.turns.lengths[[one.at for one in events]]
-    return np.minimum(_LINE_TOKENS + _TOKENS_OF_TERM * terms, _SNIPPET_TOKENS)
+    tokens: Float32Array = np.minimum(_LINE_TOKENS + _TOKENS_OF_TERM * terms, _SNIPPET_TOKENS)
+    return tokens
 
 
 def place(
