@@ -132,7 +132,6 @@ CLOCK_AHEAD_S_MAX: Final = (
 AS_OF_NOW_S: Final = (
     5  # a caller's now, when it comes here; counts only while the log lies further ahead than that
 )
-PACKS_KEPT_MAX: Final = 512
 PACKS_STORED_MAX: Final = 4096  # of a tenant, some kilobytes each: an answer is asked for of the newest
 
 # Stopping: who is still being answered may have the answer, unless they do not take it.

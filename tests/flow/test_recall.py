@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -20,7 +19,6 @@ from lamina.app import Beside, build_server
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 from lamina.store.rows import Row
-from lamina.store.shelf import SharedShelf
 from lamina.store.sqlite.connection import Readers
 from lamina.worker_app import build_worker
 
@@ -399,19 +397,20 @@ def test_a_key_brings_back_the_same_pack(memory: Memory) -> None:
 
 
 def test_a_key_brings_back_the_pack_of_another_process(memory: Memory) -> None:
-    body = {"scope": SCOPE, "query": "Who is Noor?", "idempotency_key": "noor-2"}
-    descriptor = SharedShelf.make()
+    asked = [{"diagnostics": "full"}, {"view": "structured"}, {"view": "raw"}]
+    bodies = [
+        {"scope": SCOPE, "query": "Who is Noor?", "idempotency_key": f"noor-2{at}", **each}
+        for at, each in enumerate(asked)
+    ]
     answers = []
     for _ in range(2):
-        beside = Beside(Failures(), shelf=SharedShelf(descriptor), processes=2)
-        server = build_server(memory.server.settings, beside=beside)
+        server = build_server(memory.server.settings, beside=Beside(Failures(), processes=2))
         http = TestClient(server.application, base_url="http://127.0.0.1")
-        answers.append(http.post("/v1/recall", json=body, headers=HEADERS))
+        answers.append([http.post("/v1/recall", json=body, headers=HEADERS) for body in bodies])
         server.close()
-    os.close(descriptor)
-    first, again = answers
-    assert again.headers["X-Cortex-Replay"] == "true"
-    assert {**again.json(), "request_id": ""} == {**first.json(), "request_id": ""}
+    for first, again in zip(*answers, strict=True):
+        assert again.headers["X-Cortex-Replay"] == "true"
+        assert {**again.json(), "request_id": ""} == {**first.json(), "request_id": ""}
 
 
 def test_a_key_belongs_to_one_question_and_one_caller(memory: Memory) -> None:
