@@ -47,6 +47,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "last_seq": "the store's own row number; a number, no content",
     "old_keys": "keys expire alike for every tenant; each row names its own",
     "prune_revocations": "revocations expire alike for every tenant",
+    "clear_packs": "of a copy: every tenant's packs go; no content is read",
     "empty_packs": "packs expire alike for every tenant; no content is read",
     "prune_packs": "packs expire alike for every tenant; no content is read",
     "unembedded": "the embedder serves every tenant; each row names its own",
