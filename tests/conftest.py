@@ -47,7 +47,11 @@ def parser() -> Parser:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Let models be loaded once, and note the texts in the tables of each module."""
+    """Let models be loaded and databases be made once, and note the texts in the tables of each module."""
+    if "lamina.store.sqlite" in sys.modules:
+        import stores
+
+        stores.share()
     if "lamina.pipeline.extract" not in sys.modules:
         return
     from loaded import share
