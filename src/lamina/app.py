@@ -30,7 +30,7 @@ from lamina.answer.answering import Answering
 from lamina.answer.model import AnswerModel
 from lamina.answer.narrating import Narrating
 from lamina.answer.operations import answer_operations
-from lamina.continuity.capsule.bounds import BOUNDS, GROUPS, help_row
+from lamina.continuity.capsule.bounds import GROUPS, help_rows
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
@@ -234,7 +234,7 @@ def build_server(
             kept, watch, failures, keeps_worker=settings.workers > 0, backs_up=settings.backup_at != ""
         ),
     )
-    bridge = Bridge(LimitTable(GROUPS, [help_row(bound) for bound in BOUNDS.values()]))
+    bridge = Bridge(LimitTable(GROUPS, help_rows()))
     relay = (
         *relay_operations(
             kept.documents,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -312,19 +313,16 @@ def _flat(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**target, "$defs": schema["$defs"]}
 
 
-def _fields(model: type[BaseModel]) -> set[str]:
+@cache
+def _fields(model: type[BaseModel]) -> frozenset[str]:
     """The names of all fields of a request, at any depth."""
-    return set(_names(_schema(model)))
+    return frozenset(_names(_schema(model)))
 
 
-_SCHEMAS: dict[type[BaseModel], dict[str, Any]] = {}
-
-
+@cache
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON Schema of a request, made once in a process."""
-    if model not in _SCHEMAS:
-        _SCHEMAS[model] = _flat(model.model_json_schema())
-    return _SCHEMAS[model]
+    return _flat(model.model_json_schema())
 
 
 def _names(schema: Any) -> Iterable[str]:  # Any: a JSON Schema, or a part of one
