@@ -16,7 +16,7 @@ import pytest
 
 from given import ALICE, TENANT, ManualClock, append, draft
 from lamina import limits
-from lamina.cli.replay import derive_all
+from lamina.cli.replay import derive_all, run_replay
 from lamina.kernel.events import Context, Directives, Event, Party, Stage
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record, Stance
@@ -30,6 +30,7 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction, Utterance
 from lamina.pipeline.worker import Worker
 from lamina.recall.wording import without_cancelled
+from lamina.settings import Settings
 from lamina.store.ports.jobs import LEASE_LOST, Job
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Capture, EventQuery
@@ -693,12 +694,22 @@ def test_another_process_derives_the_same(tmp_path: Path) -> None:
         text = json.loads(line)["content"]["text"]
         derivation.say(text, at=START + number * HOUR // 4, session=f"s{number // 12}")
     derivation.store.close()
-    derived = []
-    for seed in ("1", "2"):
-        command = [sys.executable, "-m", "lamina", "replay", "--data", str(tmp_path)]
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        subprocess.run(command, env=environment, check=True, capture_output=True)
-        store = SqliteStore(tmp_path, durable=False)
-        derived.append(list(store.snapshot()))
+    run_replay(Settings(data=tmp_path), lambda _: None)
+    derived = snapshot_of(tmp_path)
+    command = [sys.executable, "-m", "lamina", "replay", "--data", str(tmp_path)]
+    own = os.environ.get("PYTHONHASHSEED")
+    subprocess.run(
+        command,
+        env={**os.environ, "PYTHONHASHSEED": "2" if own == "1" else "1"},
+        check=True,
+        capture_output=True,
+    )
+    assert snapshot_of(tmp_path) == derived
+
+
+def snapshot_of(folder: Path) -> list[tuple[str, tuple[Any, ...]]]:
+    store = SqliteStore(folder, durable=False)
+    try:
+        return list(store.snapshot())
+    finally:
         store.close()
-    assert derived[0] == derived[1]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -313,16 +312,24 @@ def _flat(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**target, "$defs": schema["$defs"]}
 
 
-@cache
+_FIELDS: dict[type[BaseModel], frozenset[str]] = {}
+
+
 def _fields(model: type[BaseModel]) -> frozenset[str]:
-    """The names of all fields of a request, at any depth."""
-    return frozenset(_names(_schema(model)))
+    """The names of all fields of a request, at any depth; gathered once in a process."""
+    if model not in _FIELDS:
+        _FIELDS[model] = frozenset(_names(_schema(model)))
+    return _FIELDS[model]
 
 
-@cache
+_SCHEMAS: dict[type[BaseModel], dict[str, Any]] = {}
+
+
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON Schema of a request, made once in a process."""
-    return _flat(model.model_json_schema())
+    if model not in _SCHEMAS:
+        _SCHEMAS[model] = _flat(model.model_json_schema())
+    return _SCHEMAS[model]
 
 
 def _names(schema: Any) -> Iterable[str]:  # Any: a JSON Schema, or a part of one
