@@ -28,7 +28,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "loops by a model": applying.EXTRACTOR,
     "stated claims": "2",
     "beliefs": "5",
-    "episodes": "3",
+    "episodes": "4",
     "concepts": "3",
     "search rows": "2",
     "columns": "3",

@@ -19,14 +19,14 @@ from lamina.kernel.records import Episode, EpisodeRole, Fact, Layer, Record, Sup
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.language.quarantine import quarantine_of
 from lamina.language.tokens import STOP_TERMS, analyse
-from lamina.pipeline.titles import name_of, summary_of, words_of_turns
+from lamina.pipeline.titles import Said, title_of, words_of_turns
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
-__all__ = ["EpisodeBuilder", "PhrasesOf", "newly_worded"]
+__all__ = ["EpisodeBuilder", "SaidIn", "newly_worded"]
 
-PhrasesOf = Callable[[Sequence[Event]], Mapping[str, Sequence[str]]]
-"""The noun phrases of events by their ids; those that nobody reads have none."""
+SaidIn = Callable[[Sequence[Event]], Mapping[str, Said]]
+"""What was read in events, by their ids; those that nobody reads have nothing."""
 
 _OPEN: Final = "open"
 
@@ -51,9 +51,9 @@ _DECIDES = re.compile(r"\b(?:decided|let's|we'll|i'll|agreed|going with|settled 
 class EpisodeBuilder:
     """Puts each event into an episode of its scope."""
 
-    def __init__(self, view: View, phrases: PhrasesOf) -> None:
+    def __init__(self, view: View, said_in: SaidIn) -> None:
         self._view = view
-        self._phrases = phrases
+        self._said_in = said_in
 
     def place(self, facts: Sequence[Fact]) -> Writes:
         """The event's membership, its episode's next version, and the seals of episodes that are over."""
@@ -172,11 +172,10 @@ class EpisodeBuilder:
         )
         began = rfc3339(episode.started_at)[:10]
         others = [] if new else self._others(episode)
-        name = name_of(own, self._phrases(own), others, began)
-        summary = summary_of(own, others)
+        title = title_of(own, self._said_in(own), others, began)
         shared = [count for count in words.values() if count > 1]
         centrality = round(len(shared) / max(len(words), 1), 4) if len(events) > 1 else 0.0
-        return replace(episode, name=name, summary=summary, centrality=centrality)
+        return replace(episode, name=title.name, summary=title.summary, centrality=centrality)
 
     def _others(self, episode: Episode) -> list[frozenset[str]]:
         """The words of the episodes before, by which one knows what is this one's own; looked for when it is sealed."""
