@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, Trust
 from lamina.kernel.records import Concept, Edge, Fact, Layer, Stance, Subject, Support
 from lamina.kernel.sameness import EntityMerge, EntitySplit, Sameness
 from lamina.kernel.understanding import WHOLE, relation_of, topic_of, words_of_topic
@@ -189,6 +189,7 @@ class ConceptSynthesizer:
             version=1,
             position=event.position,
             confidence=consulted.confidence,
+            trust=Trust.least(each.trust for each in (*facts, *consulted.beliefs)),
             valid_from=min(fact.valid_from for fact in facts),
             valid_to=None,
             recorded_from=event.recorded_at,
@@ -248,6 +249,7 @@ def _says(concept: Concept) -> tuple[object, ...]:
         concept.available,
         concept.confidence,
         concept.stance,
+        concept.trust,
     )
 
 

@@ -175,7 +175,13 @@ class EpisodeBuilder:
         title = title_of(own, self._said_in(own), others, began)
         shared = [count for count in words.values() if count > 1]
         centrality = round(len(shared) / max(len(words), 1), 4) if len(events) > 1 else 0.0
-        return replace(episode, name=title.name, summary=title.summary, centrality=centrality)
+        return replace(
+            episode,
+            name=title.name,
+            summary=title.summary,
+            centrality=centrality,
+            trust=Trust.least(event.origin.trust for event in own),
+        )
 
     def _others(self, episode: Episode) -> list[frozenset[str]]:
         """The words of the episodes before, by which one knows what is this one's own; looked for when it is sealed."""
