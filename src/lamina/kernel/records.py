@@ -371,7 +371,8 @@ class EpisodeRole(StrEnum):
 class Episode(Record):
     """A bounded span of related events (seed 002, 7.2).
 
-    ``size`` is how many of the episode's member events this version holds: its first ``size`` by ordinal.
+    ``size`` is how many of the episode's member events this version holds: its first ``size`` by ordinal. ``session`` is that of its last
+    event. A ``resting`` one is over for now: a session that speaks of its matter goes on with it, until it is ``sealed``.
     """
 
     layer: ClassVar[Layer] = Layer.EPISODES
@@ -386,6 +387,7 @@ class Episode(Record):
     actors: tuple[str, ...]
     centrality: float
     follows: str | None = None
+    resting: bool = False
 
     @property
     def topic(self) -> str:

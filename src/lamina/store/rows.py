@@ -151,6 +151,7 @@ def _write_episode(record: Any) -> _Written:
         "actors": list(episode.actors),
         "centrality": episode.centrality,
         "follows": episode.follows,
+        **({"resting": True} if episode.resting else {}),
     }
 
 
