@@ -1,7 +1,7 @@
 """Concepts: what a scope understands of an entity, and of one side of it (seed 002, 7.5).
 
-Made from facts and from what is believed of them, in the facts' own sentences, so nothing is claimed that no fact says. What a concept
-could have been made from and was not is counted with it.
+Made from facts, what is believed of them and the episodes in which they were told, in the facts' own sentences, so nothing is claimed that no
+fact says. What a concept could have been made from and was not is counted with it.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class ConceptSynthesizer:
             version=1,
             position=event.position,
             confidence=consulted.confidence,
-            trust=Trust.least(each.trust for each in (*facts, *consulted.beliefs)),
+            trust=Trust.least(each.trust for each in (*facts, *consulted.beliefs, *consulted.episodes)),
             valid_from=min(fact.valid_from for fact in facts),
             valid_to=None,
             recorded_from=event.recorded_at,
@@ -290,5 +290,5 @@ def _supports(event: Event, concept: Concept, consulted: Consulted) -> list[Supp
             weight=each.confidence,
             recorded_at=event.recorded_at,
         )
-        for each in (*consulted.facts, *consulted.beliefs)
+        for each in (*consulted.facts, *consulted.beliefs, *consulted.episodes)
     ]
