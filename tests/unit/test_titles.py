@@ -39,10 +39,25 @@ def test_a_name_is_the_phrase_that_most_turns_share_and_other_talks_lack() -> No
     assert "parking permit" in title_of(events, read, common, DAY).name
 
 
-def test_without_phrases_a_name_is_the_weightiest_words_and_without_words_the_day() -> None:
+def test_without_phrases_a_name_quotes_the_sentence_that_tells_most_and_without_words_it_is_the_day() -> None:
     events, _ = talk()
-    assert title_of(events, {}, OTHERS, DAY).name.startswith("dance, studio")
+    quoted = '"The dance studio opens on Friday, and my …"'
+    assert title_of(events, {}, OTHERS, DAY).name == f"{quoted} ({DAY})"
     assert title_of([], {}, OTHERS, DAY).name == f"Conversation of {DAY}"
+
+
+def test_a_second_phrase_is_one_that_several_turns_have() -> None:
+    events = append(
+        MemoryStore(),
+        "I bought a canal boat near Delft, with a brass lantern.",
+        "Does the canal boat have an oak mast?",
+        "I carved the oak mast of the canal boat myself.",
+    )
+    read = read_of(events, ["canal boat", "brass lantern"], [], ["oak mast", "canal boat"])
+    assert title_of(events, read, [], DAY).name in {
+        f"canal boat and oak mast ({DAY})",
+        f"oak mast and canal boat ({DAY})",
+    }
 
 
 def test_a_summary_tells_the_matter_and_neither_asks_nor_repeats_notes() -> None:

@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from lamina.kernel.events import Event, text_of
@@ -27,9 +27,9 @@ __all__ = ["Rarity", "Said", "Title", "title_of", "words_of_turns"]
 _PHRASES: Final = 2
 _SECOND_FROM: Final = 0.7
 """What weighs less than this share of the first phrase is an aside."""
-_TAKEN_UP: Final = 3
-"""A single word is a second phrase where so many turns have it: in fewer it is an aside."""
-_WORDS: Final = 3
+_TAKEN_UP: Final = 2
+"""A second phrase has two words, and so many turns have them: any other is an aside."""
+_QUOTED_WORDS: Final = 8
 _SENTENCES: Final = 2
 _SENTENCES_OF_LONG: Final = 3
 _LONG_FROM: Final = 10
@@ -77,7 +77,7 @@ def title_of(events: Sequence[Event], read: Mapping[str, Said], others: Rarity, 
     weights = _weights(events, others)
     sentences = [each for event in events for each in _sentences(event, read.get(event.id, Said()))]
     phrases = _phrases(events, read, sentences, weights)
-    named = " and ".join(phrases) or ", ".join(_weightiest(events, weights))
+    named = " and ".join(phrases) or _quoted(sentences, weights)
     about = {term for phrase in phrases for term in _terms(phrase)}
     return Title(
         f"{named} ({began})" if named else f"Conversation of {began}", _summary(sentences, weights, about)
@@ -105,19 +105,19 @@ class _Sentence:
 
 @dataclass(slots=True)
 class _Phrase:
-    """A thing that is spoken of: the turns and speakers that do, and the sentence that tells most of those that hold it."""
+    """A thing that is spoken of: how many turns have all its words, and the sentence that tells most of those with it."""
 
     text: str
     terms: Sequence[str]
-    turns: set[str] = field(default_factory=set)
+    turns: int
     within: _Sentence | None = None
 
     def worth(self, weights: Mapping[str, float]) -> float:
         """Two words say which one is meant, and what several turns speak of is no aside."""
-        longer = 1.15 if len(self.terms) > 1 else 0.8
+        longer = 1.15 if len(self.terms) > 1 else 0.7
         weight = sum(weights.get(term, 0.0) for term in self.terms) / math.sqrt(len(self.terms))
         tells = 0.7 if self.within is None else self.within.tells
-        return weight * longer * (1 + 0.3 * math.log(len(self.turns))) * tells
+        return weight * longer * (1 + 0.3 * math.log(self.turns)) * tells
 
     @property
     def is_time(self) -> bool:
@@ -166,8 +166,8 @@ def _phrases(
     for worth, phrase in scored:
         if len(chosen) == _PHRASES or worth < least:
             break
-        adds = not chosen or len(phrase.terms) > 1 or len(phrase.turns) >= _TAKEN_UP
-        if not adds or used & set(phrase.terms) or phrase.is_time:
+        taken_up = phrase.turns >= _TAKEN_UP and len(phrase.terms) > 1
+        if not (taken_up or not chosen) or used & set(phrase.terms) or phrase.is_time:
             continue
         least = least or _SECOND_FROM * worth
         best = phrase
@@ -179,6 +179,15 @@ def _phrases(
     return chosen
 
 
+def _quoted(sentences: Sequence[_Sentence], weights: Mapping[str, float]) -> str:
+    """The first words of the sentence that tells most, where no phrase was read."""
+    best = max(sentences, key=lambda each: each.worth(weights), default=None)
+    if best is None:
+        return ""
+    words = best.text.replace('"', "'").split()
+    return f'"{" ".join(words[:_QUOTED_WORDS])}{" …" if len(words) > _QUOTED_WORDS else ""}"'
+
+
 def _spoken(
     events: Sequence[Event], read: Mapping[str, Said], sentences: Sequence[_Sentence]
 ) -> list[_Phrase]:
@@ -186,6 +195,7 @@ def _spoken(
     of_event: dict[str, list[_Sentence]] = defaultdict(list)
     for each in sentences:
         of_event[each.event.id].append(each)
+    held = [set(_terms(_said(event))) for event in events]
     spoken: dict[tuple[str, ...], _Phrase] = {}
     for event in events:
         for text in read.get(event.id, Said()).phrases:
@@ -194,8 +204,11 @@ def _spoken(
                 continue
             if text.lower().rpartition(" ")[2] in VAGUE:
                 continue
-            phrase = spoken.setdefault(tuple(terms), _Phrase(text, terms))
-            phrase.turns.add(event.id)
+            key = tuple(terms)
+            if key not in spoken:
+                turns = sum(words.issuperset(terms) for words in held)
+                spoken[key] = _Phrase(text, terms, max(turns, 1))
+            phrase = spoken[key]
             for each in of_event[event.id]:
                 if text in each.text and (phrase.within is None or each.tells > phrase.within.tells):
                     phrase.within, phrase.text = each, text
@@ -259,15 +272,3 @@ def _weights(events: Sequence[Event], others: Rarity) -> dict[str, float]:
         * (1.3 if count > 1 else 1.0)
         for term, count in turns.items()
     }
-
-
-def _weightiest(events: Sequence[Event], weights: Mapping[str, float]) -> list[str]:
-    """The weightiest words as they were first written, where no phrase was read."""
-    speakers = {term for event in events for term in analyse(event.observed_actor.display_name)}
-    written: dict[str, str] = {}
-    for event in events:
-        for word in re.findall(r"[^\W\d_][\w'’-]*", _said(event)):
-            for term in analyse(word)[:1]:
-                written.setdefault(term, word)
-    told = [term for term in weights if term in written and term not in speakers | _CALENDAR]
-    return [written[term] for term in sorted(told, key=lambda term: -weights[term])[:_WORDS]]
