@@ -263,13 +263,50 @@ def test_beliefs_consolidate_into_another_scope(lamina: Derivation) -> None:
     ]
 
 
-def test_a_gap_seals_an_episode(lamina: Derivation) -> None:
+def test_a_gap_lays_an_episode_to_rest_and_a_week_seals_it(lamina: Derivation) -> None:
     for minute in (0, 5, 10):
         lamina.say("We talk about the launch plan.", at=START + minute * 60 * SECOND_US)
     lamina.say("Good evening.", at=START + 5 * HOUR, session="s2")
     lamina.derive()
-    episodes = [e for e in lamina.current(Layer.EPISODES) if isinstance(e, Episode)]
-    assert sorted((e.size, e.sealed) for e in episodes) == [(1, False), (3, True)]
+    assert states(lamina) == [(1, False, False), (3, False, True)]
+    lamina.say("We talk about the launch plan.", at=START + 8 * 24 * HOUR, session="s3")
+    lamina.derive()
+    assert states(lamina) == [(1, False, False), (1, True, False), (3, True, False)]
+
+
+def test_an_episode_spans_the_sessions_of_one_matter(lamina: Derivation) -> None:
+    lamina.say("The launch plan needs a budget.", at=START)
+    lamina.say("Bread recipes need rye.", at=START + HOUR, session="s2")
+    lamina.say("Back to the launch plan and its budget.", at=START + 26 * HOUR, session="s3")
+    lamina.say("Monday then.", at=START + 26 * HOUR + SECOND_US, session="s3")
+    lamina.say("Good evening.", at=START + 50 * HOUR, session="s4")
+    lamina.derive()
+    assert states(lamina) == [(1, False, False), (1, False, True), (3, False, True)]
+    live, again = lamina.replayed()
+    assert again == live
+
+
+def test_a_turn_goes_on_with_the_episode_of_what_it_says_it_follows(lamina: Derivation) -> None:
+    first = lamina.say("The launch plan needs a budget.", at=START)
+    lamina.say("Bread recipes need rye.", at=START + HOUR, session="s2")
+    lamina.say(
+        "Agreed.", session="s3", context=Context(observed_at=START + 2 * HOUR, preceded_by=(first.id,))
+    )
+    lamina.derive()
+    assert states(lamina) == [(1, False, True), (2, False, False)]
+
+
+def test_no_more_episodes_rest_than_a_turn_is_compared_with(lamina: Derivation) -> None:
+    for number in range(limits.EPISODES_RESTING_MAX + 3):
+        lamina.say(f"Matter{number} and topic{number}.", at=START + number * HOUR, session=f"s{number}")
+    lamina.derive()
+    assert sum(resting for _, _, resting in states(lamina)) == limits.EPISODES_RESTING_MAX
+
+
+def states(lamina: Derivation) -> list[tuple[int, bool, bool]]:
+    """Of each episode its size, and whether it is sealed or rests."""
+    found = [e for e in lamina.current(Layer.EPISODES) if isinstance(e, Episode)]
+    return sorted((e.size, e.sealed, e.resting) for e in found)
 
 
 def test_an_episode_never_grows_past_its_bound(lamina: Derivation) -> None:

@@ -381,8 +381,9 @@ def test_bad_input_is_refused_with_its_code(
 def test_a_known_answer_is_answerable_and_a_foreign_one_is_not(memory: Memory) -> None:
     known = memory.ask("What is the rent of Maya's new flat?")["abstain"]
     foreign = memory.ask("Which quantum chromodynamics lattice did Zebulon calibrate?")["abstain"]
-    assert known["answerable"]
-    assert not foreign["answerable"]
+    assert known["answerable"] is True
+    assert foreign["answerable"] is False
+    assert memory.ask("Ana lives somewhere.")["abstain"]["answerable"] is None
     assert foreign["best_score"] < foreign["threshold"] <= known["best_score"]
 
 

@@ -166,7 +166,7 @@ class Answering:
                     return _Made(sentences=(), by=model.name, abstain=abstain, **told)
                 told["warnings"] = ("unsupported_sentences_cut",)
             told["llm_ms"] = _since_ms(began)
-        if not abstain.answerable:
+        if not abstain.is_near:
             return _Made(sentences=(), by=EXTRACTIVE, abstain=abstain, **told)
         sentences = extracted(request.question, grounds, request.answer_max_tokens, self._counter)
         return _Made(sentences=sentences, by=EXTRACTIVE, abstain=abstain, **told)

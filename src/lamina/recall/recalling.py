@@ -15,6 +15,7 @@ from lamina.kernel.operations import Answer, Call, Grant, Tier
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.views import ConceptStanding
+from lamina.language.questions import is_stated
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
 from lamina.recall.answerable import ANSWERABLE_FROM, answer_strength
@@ -295,7 +296,7 @@ class Recalling:
             context_tokens=block.tokens,
             layers=layers_view(request, packed.chosen, chosen.links, chosen.standings),
             abstain=Answerable(
-                answerable=answerable >= ANSWERABLE_FROM,
+                answerable=None if is_stated(request.query) else answerable >= ANSWERABLE_FROM,
                 best_score=answerable,
                 threshold=ANSWERABLE_FROM,
             ),
