@@ -91,6 +91,7 @@ PHRASE = {
 BEN, ANA = entity_id("acme", "ben"), entity_id("acme", "ana")
 SURELY: dict[str, dict[str, Any]] = {
     "GET /v1/entities/{entity_id}": {"params": {"scope": HOME}},
+    "POST /v1/scopes": {"json": {"path": "ws:new"}},
     "DELETE /v1/scopes": {"params": {"path": CLOSED}},
     "POST /v1/temporal/phrases": {"json": PHRASE | {"name": "fiscal_q4", "pattern": "fiscal Q4"}},
     "POST /v1/entities/{entity_id}/merge": {"json": {"scope": HOME, "into": ANA}},
