@@ -100,7 +100,8 @@ class _Sentence:
     def worth(self, weights: Mapping[str, float]) -> float:
         """How much of the episode it tells; little where it is few words."""
         told = sum(weights[term] for term in self.terms if term not in _EMPTY)
-        return self.tells * told / math.pow(max(len(self.terms), _SHORT), 0.7)
+        length: float = max(len(self.terms), _SHORT) ** 0.7
+        return self.tells * told / length
 
 
 @dataclass(slots=True)
