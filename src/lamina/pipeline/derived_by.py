@@ -29,11 +29,11 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "loops by a model": applying.EXTRACTOR,
     "turns by a model": READER,
     "stated claims": "2",
-    "beliefs": "5",
-    "episodes": "3",
-    "concepts": "3",
+    "beliefs": "6",
+    "episodes": "5",
+    "concepts": "5",
     "search rows": "2",
-    "columns": "3",
+    "columns": "4",
     VECTORS: MiniLmEmbedder.name,
 }
 """Part to version; ``columns`` counts the changes to what tables of derived rows have."""

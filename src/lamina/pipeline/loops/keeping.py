@@ -199,6 +199,7 @@ class LoopKeeper:
             text=_told(name, draft.type.value, draft.wording, draft.due_at, event.offset)
             + (f"{_QUOTED}{draft.quote}”)" if draft.quote else ""),
             external=False,
+            trust=event.origin.trust,
             extractor=self._named,
             slot=None,
             status=LoopStatus.ACTIVE,
