@@ -40,18 +40,17 @@ def test_an_answer_takes_the_place_of_what_rules_read(chat: ReadChat, model: Mod
     model.answers = says(Porto=reading(PORTO, {**PORTO, "object": "Berlin"}))
     turn = chat.say("I like stroopwafels. Porto has been home for a year, and I need to call mum.")
     provisional = next(each for each in chat.facts() if each.text == "Alice likes stroopwafels")
+    (call,) = chat.loops()
     assert chat.open() == ["Call mum"]
     chat.ask()
     (fact,) = chat.facts()
     assert (fact.text, fact.extractor.split()[:2]) == ("Alice lives in Porto", ["lamina-model/1", "small"])
     assert chat.open() == []
-    ended = chat.store.records.versions(TENANT, provisional.id)[-1]
-    assert ended.recorded_to is not None
-    ties = {
-        each.source_id for each in chat.store.records.supports_of(TENANT, [provisional.id])[provisional.id]
-    }
-    (entry,) = (each for each in ties if each != turn)
-    assert chat.store.log.get(TENANT, [entry])[entry].reads is not None
+    for gone in (provisional, call):
+        assert chat.store.records.versions(TENANT, gone.id)[-1].recorded_to is not None
+        ties = {each.source_id for each in chat.store.records.supports_of(TENANT, [gone.id])[gone.id]}
+        (entry,) = (each for each in ties if each != turn)
+        assert chat.store.log.get(TENANT, [entry])[entry].reads is not None
     assert list(chat.store.snapshot()) == chat.replayed()
 
 
