@@ -67,8 +67,10 @@ class Rereading:
             LoopRereader(at, reading.reader, places=places).reread(
                 reading.open, later, _endings(later, view), changed
             )
-            touched = (each.id for each in (*changed.closings, *changed.records))
-            changed.supports += [tie(entry, each, entry.id, READ_BY) for each in dict.fromkeys(touched)]
+            touched = dict.fromkeys(
+                [*(each.id for each in changed.closings), *(each.id for each in changed.records)]
+            )
+            changed.supports += [tie(entry, each, entry.id, READ_BY) for each in touched]
             writes.add(changed)
             view.saw_excluded |= at.saw_excluded
         return writes
