@@ -35,6 +35,9 @@ from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.forget.erasure_operations import erasure_operations
+from lamina.forget.executing import Executing
+from lamina.forget.previewing import Previewing
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.doors import guarded_door, made_on_demand
@@ -200,6 +203,7 @@ def build_server(
         kept.registry,
         operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
         token_allows=token_allows,
+        erasures=kept.erasures,
     )
     embedder = MiniLmEmbedder()
     indexes = ResidentIndexes(kept.index, embedder.name, embedder.dim_pooled)
@@ -219,6 +223,8 @@ def build_server(
     reminding = Reminding(kept.schedule, _windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
+    previewing = Previewing(kept, ids, tiers.erasure_rules)
+    executing = Executing(kept, previewing, ids, tiers.erasure_rules)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *correction_operations(Correcting(kept, watch)),
@@ -229,6 +235,7 @@ def build_server(
         *phrase_operations(kept.definitions),
         *vocabulary_operations(kept.definitions),
         *lifecycle_operations(kept, feed, clock),
+        *erasure_operations(previewing, executing),
         *access_operations(tiers, kept.registry, kept.definitions),
         *audit_operations(kept),
         *token_operations(kept.revocations, ids, preset.name),

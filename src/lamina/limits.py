@@ -380,3 +380,22 @@ BACKUP_AGE_S_MAX: Final = 26 * 3600.0  # of the newest one where one is made eve
 BACKUP_LOOK_S: Final = 20.0  # how often the worker looks whether one is due
 BACKUP_AGAIN_S: Final = 600.0  # after one that failed: each try copies the database
 BACKUPS_KEPT_MAX: Final = 10_000
+
+# Erasures.
+PREVIEW_TTL_S: Final = 86_400.0  # of the Cortex contract, 8.6.2
+PREVIEW_REMEMBERED_S: Final = 30 * 86_400.0  # past that an id is not known any more, rather than expired
+ERASURE_LINES_AT_ONCE: Final = 4000  # of a manifest in a transaction: 20 ms of the writer
+ERASURE_MANIFEST_PAGE_MAX: Final = 1000
+ERASURES_LISTED_MAX: Final = 200
+ERASURE_NOTE_LENGTH_MAX: Final = 500
+LEGAL_HOLDS_MAX: Final = 200  # of a tenant
+LEGAL_HOLD_ID_LENGTH_MAX: Final = 100
+ERASURE_DRIFT_MAX: Final = 1_000_000  # events that a tenant may let come and go between preview and erasure
+ERASURE_LEASE_S: Final = 60.0  # longer than one step of a phase takes
+ERASURE_LOOK_S: Final = 0.5  # how often a worker looks for an erasure that nobody rang for
+ERASURE_AGAIN_S: Final = 2.0  # after a failure, doubled with each further one
+ERASURE_AGAIN_S_MAX: Final = 300.0
+ERASURE_EVENT_US: Final = (
+    4000  # that an event takes where none was erased here yet; measured by bench/erasure.py
+)
+ERASURE_BASE_US: Final = 2_000_000  # that an erasure of nothing takes

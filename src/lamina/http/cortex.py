@@ -18,6 +18,7 @@ def cortex_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     rows = _capture_rows(by_name) + _recall_rows(by_name) + _layer_rows(by_name) + _lifecycle_rows(by_name)
     rows += _phrase_rows(by_name) + _vocabulary_rows(by_name)
     rows += _policy_rows(by_name) + _scope_rows(by_name)
+    rows += _erasure_rows(by_name)
     rows += _audit_rows(by_name) + _admin_rows(by_name)
     rows += _auth_rows(by_name)
     left = set(by_name) - {row.operation.name for row in rows}
@@ -105,6 +106,18 @@ def _vocabulary_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/vocabularies", by_name["vocabularies"]),
         Route("GET", "/v1/vocabularies/{name}", by_name["vocabulary"]),
         Route("PUT", "/v1/vocabularies/{name}", by_name["vocabulary_put"]),
+    ]
+
+
+def _erasure_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [
+        Route("POST", "/v1/erasures/preview", by_name["erasure_preview"]),
+        Route("GET", "/v1/erasures/preview/{preview_id}/manifest", by_name["erasure_preview_manifest"]),
+        Route("POST", "/v1/erasures", by_name["erasure_start"]),
+        Route("GET", "/v1/erasures", by_name["erasures"]),
+        Route("GET", "/v1/erasures/{erasure_id}", by_name["erasure"]),
+        Route("GET", "/v1/erasures/{erasure_id}/manifest", by_name["erasure_manifest"]),
+        Route("POST", "/v1/erasures/{erasure_id}/cancel", by_name["erasure_cancel"]),
     ]
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "CANCELLATION",
     "DEFINITION",
     "DEPRECATION",
+    "ENTRIES",
     "IDENTITY",
     "SYNTHESIS",
     "Context",
@@ -91,7 +92,8 @@ SYNTHESIS: Final = "synthesis"
 """The channel and the modality of the entry that asks for understanding to be made anew at its place in the log."""
 IDENTITY: Final = "identity"
 """The channel and the modality of the entry that says that two entities are one, or that one is two."""
-_ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY})
+ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY})
+"""The channels of entries that nobody told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +230,7 @@ class Event(EventDraft):
     @property
     def is_entry(self) -> bool:
         """Whether this is an entry that nobody told: a decision about what was told, with a place among it. It is excluded, always."""
-        return self.origin.channel in _ENTRIES
+        return self.origin.channel in ENTRIES
 
     @property
     def excluded(self) -> bool:

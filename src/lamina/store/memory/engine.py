@@ -9,8 +9,10 @@ from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.store.memory.audit import MemoryAudit, MemoryPeppers
 from lamina.store.memory.changes import MemoryChanges
+from lamina.store.memory.citations import MemoryCitations
 from lamina.store.memory.definitions import MemoryDefinitions
 from lamina.store.memory.documents import MemoryDocuments
+from lamina.store.memory.erasures import MemoryErasures
 from lamina.store.memory.index import MemoryIndexRows
 from lamina.store.memory.inquiries import MemoryInquiries
 from lamina.store.memory.jobs import MemoryJobs
@@ -61,6 +63,8 @@ class MemoryStore:
         self.model_outputs = MemoryModelOutputs(self._memory)
         self.packs = MemoryPacks(self._memory)
         self.inquiries = MemoryInquiries(self._memory)
+        self.citations = MemoryCitations(self._memory)
+        self.erasures = MemoryErasures(self._memory, clock, ids)
         self.rederivation = MemoryRederivation(
             self._memory, clock, ids, lambda aside: MemoryStore(clock=clock, memory=aside)
         )

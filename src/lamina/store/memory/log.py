@@ -16,6 +16,7 @@ from lamina.kernel.events import Event, EventDraft, Modality, Stage
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.store.memory.erasures import refuse_erased
 from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
@@ -55,6 +56,7 @@ class MemoryLog:
 
     def put(self, tables: Tables, captures: Sequence[Capture]) -> list[Appended]:
         """``append`` inside somebody's change."""
+        refuse_erased(tables, (capture.draft for capture in captures))
         now = self._clock.now()
         appended = [self._append_one(tables, capture, now) for capture in captures]
         fresh = [entry.event for entry in appended if not entry.replayed]
@@ -154,6 +156,7 @@ class MemoryLog:
             tables.about = event_id
             if event.excluded:
                 return ()
+            refuse_erased(tables, [event])
             stages = list(Stage)
             job = tables.jobs.pop((tenant_id, event_id), None)
             dropped = tuple(stages[stages.index(job.stage) :]) if job else ()
@@ -168,6 +171,7 @@ class MemoryLog:
     def append_entry(self, draft: EventDraft) -> Event:
         """Mirrors ``EventLog.append_entry``."""
         with self._memory.change() as tables:
+            refuse_erased(tables, [draft])
             entry = self.enter(tables, draft)
             put_lifecycle(tables, [captured_row(entry)], self._clock, self._ids)
             tables.about = entry.id

@@ -15,6 +15,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.definitions import Definition
 from lamina.store.ports.documents import ChangeKind, Commit
+from lamina.store.ports.erasures import ErasureJob, ErasureLine, Preview
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.index import TextRow, VectorRow
 from lamina.store.ports.model_outputs import ModelOutput
@@ -106,6 +107,9 @@ class Tables:
     packs: dict[tuple[str, PackKind, str, str], StoredPack] = field(default_factory=dict)
     inquiries: dict[int, Inquiry] = field(default_factory=dict)
     last_inquiry: int = 0
+    erasures: dict[tuple[str, str], ErasureJob] = field(default_factory=dict)
+    erasure_previews: dict[tuple[str, str], Preview] = field(default_factory=dict)
+    erasure_lines: dict[tuple[str, str], tuple[ErasureLine, ...]] = field(default_factory=dict)
     last_row: int = 0
     last_fence: int = 0
     commits: int = 0

@@ -7,8 +7,10 @@ from typing import Any, Protocol
 
 from lamina.store.ports.audit import Audit, Peppers
 from lamina.store.ports.changes import Changes
+from lamina.store.ports.citations import Citations
 from lamina.store.ports.definitions import Definitions
 from lamina.store.ports.documents import Documents
+from lamina.store.ports.erasures import Erasures
 from lamina.store.ports.idempotency import Idempotency
 from lamina.store.ports.index import IndexRows
 from lamina.store.ports.inquiries import Inquiries
@@ -136,6 +138,16 @@ class Store(Protocol):
     @property
     def rederivation(self) -> Rederivation:
         """What earlier versions derived, and is derived anew."""
+        ...
+
+    @property
+    def citations(self) -> Citations:
+        """What rests on the events of somebody, wherever it lies."""
+        ...
+
+    @property
+    def erasures(self) -> Erasures:
+        """Erasures, as they are planned and carried out."""
         ...
 
     @property

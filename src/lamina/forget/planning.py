@@ -1,0 +1,174 @@
+"""A plan for erasing a scope, from what the store holds now (seed 002, 11.3 and 11.4).
+
+The owner of a scope is the person whom a ``user:`` path names: their events in other scopes are erased too, and workspaces that
+cite their events and that nobody else owns go as a whole. Of any other scope its own events alone are erased.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from lamina.forget.counting import Area, ErasurePlan, plan_of
+from lamina.kernel.erasure_rules import ErasureRules
+from lamina.kernel.names import decoded
+from lamina.kernel.records import Layer, layer_of
+from lamina.kernel.scopes import Scope
+from lamina.store.ports.citations import Candidate
+from lamina.store.ports.erasures import ErasedPlace, ErasureFigures, TouchedScope
+from lamina.store.ports.registry import ScopeState
+from lamina.store.ports.store import Store
+
+__all__ = ["PlannedErasure", "Planner", "actors_of", "place_of_erasure"]
+
+_WORKSPACE: Final = "ws"
+
+
+def actors_of(scope: Scope) -> tuple[str, ...]:
+    """The actor ids of the person whose whole memory a path is; none for a part of it, and for every other path.
+
+    >>> actors_of(Scope("org:acme/user:alice")), actors_of(Scope("user:alice/ws:trip"))
+    (('user:alice',), ())
+    """
+    innermost = scope.segments[-1]
+    if scope.person != innermost:
+        return ()
+    name = decoded(innermost.removeprefix("user:"))
+    return tuple(dict.fromkeys((innermost, f"user:{name}")))
+
+
+def place_of_erasure(erasure_id: str, scope: Scope, rules: ErasureRules) -> ErasedPlace:
+    """What the erasure of a scope hides from its beginning."""
+    held = tuple(hold.scope for hold in rules.holds_touching(scope))
+    return ErasedPlace(erasure_id, (scope,), held, actors_of(scope))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedErasure:
+    """A plan, the scopes that go as a whole, and its figures."""
+
+    area: Area
+    plan: ErasurePlan
+    figures: ErasureFigures
+
+
+class Planner:
+    """Makes plans. It only reads."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def plan(self, tenant_id: str, scope: Scope, rules: ErasureRules) -> PlannedErasure:
+        """The plan of erasing a scope, as things stand."""
+        actors = actors_of(scope)
+        area = Area((scope,), tuple(hold.scope for hold in rules.holds))
+        authored = self._store.citations.authored(tenant_id, actors) if actors else []
+        while True:
+            candidates = self._candidates(tenant_id, area, authored)
+            citations = self._store.citations.above(tenant_id, list(candidates))
+            plan = plan_of(area, candidates.values(), citations)
+            states = self._states(tenant_id, area, plan, candidates)
+            alone = [path for path in _alone(states, actors) if path not in area.roots]
+            if not alone:
+                touched = _touched(area, plan, candidates, states, actors)
+                figures = self._figures(tenant_id, area, plan, touched)
+                holds = [hold for hold in rules.holds if _bears_on(hold.scope, area, plan)]
+                return PlannedErasure(area, plan, replace(figures, holds=tuple(hold.id for hold in holds)))
+            area = replace(area, roots=(*area.roots, *alone))
+
+    def _candidates(self, tenant_id: str, area: Area, authored: Sequence[Candidate]) -> dict[str, Candidate]:
+        inside = [each for root in area.roots for each in self._store.citations.within(tenant_id, root)]
+        found = {each.id: each for each in (*inside, *authored)}
+        return dict(sorted(found.items(), key=lambda item: item[1].position))
+
+    def _states(
+        self, tenant_id: str, area: Area, plan: ErasurePlan, candidates: Mapping[str, Candidate]
+    ) -> dict[Scope, ScopeState | None]:
+        """The scopes outside that the plan touches, each with the registration that governs it."""
+        touched = {plan.scopes[id_] for id_ in plan.resting}
+        touched |= {each.scope for each in candidates.values() if not area.holds(each.scope)}
+        touched = {scope for scope in touched if not area.roots[0].contains(scope)}
+        known = self._store.registry.states(
+            tenant_id, {path for scope in touched for path in scope.lineage()}
+        )
+        found: dict[Scope, ScopeState | None] = {}
+        for scope in sorted(touched):
+            states = [known[path] for path in scope.lineage() if path in known]
+            governing = next((state for state in states if state.registered), None)
+            found[scope] = governing or (states[0] if states and states[0].path == scope else None)
+        return found
+
+    def _figures(
+        self, tenant_id: str, area: Area, plan: ErasurePlan, touched: Sequence[TouchedScope]
+    ) -> ErasureFigures:
+        counted: dict[Layer, set[str]] = {layer: set() for layer in Layer}
+        for root in area.roots:
+            for layer, records in self._store.citations.records_within(tenant_id, root).items():
+                counted[layer] |= {id_ for id_, scope in records if area.covers(scope)}
+        for id_ in plan.resting:
+            resting = layer_of(id_)
+            if resting is not None:
+                counted[resting].add(id_)
+        return ErasureFigures(
+            events=len(plan.deleted) + len(plan.redacted),
+            episodes=len(counted[Layer.EPISODES]),
+            facts=len(counted[Layer.FACTS]),
+            beliefs=len(counted[Layer.BELIEFS]),
+            understanding=len(counted[Layer.UNDERSTANDING]),
+            delete=len(plan.deleted),
+            redact=len(plan.redacted),
+            held=len(plan.held),
+            demote=len(plan.demoted),
+            touched=tuple(touched),
+        )
+
+
+def _bears_on(hold: Scope, area: Area, plan: ErasurePlan) -> bool:
+    """Whether a hold keeps a part of the erased scopes, or an event of the person elsewhere."""
+    return any(hold.contains(root) or root.contains(hold) for root in area.roots) or any(
+        hold.contains(plan.scopes[id_]) for id_ in plan.held
+    )
+
+
+def _owners(state: ScopeState | None) -> tuple[str, ...]:
+    if state is None:
+        return ()
+    if not state.registered:
+        return (state.created_by,)
+    return tuple(sorted(actor for actor, role in state.members.items() if role == "owner"))
+
+
+def _alone(states: Mapping[Scope, ScopeState | None], actors: Sequence[str]) -> list[Scope]:
+    """The registered workspaces that nobody but the person owns (11.4). What nobody registered is anybody's to write to, and stays."""
+    if not actors:
+        return []
+    registered = [state for state in states.values() if state is not None and state.registered]
+    owned = [state for state in registered if set(_owners(state)) <= set(actors)]
+    return sorted({state.path for state in owned if state.path.type == _WORKSPACE})
+
+
+def _touched(
+    area: Area,
+    plan: ErasurePlan,
+    candidates: Mapping[str, Candidate],
+    states: Mapping[Scope, ScopeState | None],
+    actors: Sequence[str],
+) -> list[TouchedScope]:
+    events: dict[Scope, set[str]] = {scope: set() for scope in states}
+    for event_id, records in plan.cited.items():
+        for record_id in records:
+            events.setdefault(plan.scopes[record_id], set()).add(event_id)
+    for each in candidates.values():
+        if each.scope in events:
+            events[each.scope].add(each.id)
+    return [
+        TouchedScope(
+            scope,
+            len(events[scope]),
+            tuple(owner for owner in _owners(states.get(scope)) if owner not in actors),
+            area.covers(scope),
+        )
+        for scope in sorted(events)
+        if events[scope]
+    ]
