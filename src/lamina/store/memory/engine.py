@@ -26,6 +26,7 @@ from lamina.store.memory.revocations import MemoryRevocations
 from lamina.store.memory.schedule import MemorySchedule
 from lamina.store.memory.sessions import MemorySessions
 from lamina.store.memory.tables import Memory
+from lamina.store.memory.traces import MemoryTraces
 from lamina.store.memory.upkeep import MemoryUpkeep
 from lamina.store.rows import record_row, text_row
 
@@ -61,6 +62,7 @@ class MemoryStore:
         self.model_outputs = MemoryModelOutputs(self._memory)
         self.packs = MemoryPacks(self._memory)
         self.inquiries = MemoryInquiries(self._memory)
+        self.traces = MemoryTraces(self._memory)
         self.rederivation = MemoryRederivation(
             self._memory, clock, ids, lambda aside: MemoryStore(clock=clock, memory=aside)
         )

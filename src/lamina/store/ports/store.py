@@ -25,6 +25,7 @@ from lamina.store.ports.revocations import Revocations
 from lamina.store.ports.schedule import Schedule
 from lamina.store.ports.scopes import Scopes
 from lamina.store.ports.sessions import Sessions
+from lamina.store.ports.traces import Traces
 from lamina.store.ports.upkeep import Upkeep
 
 __all__ = ["Store"]
@@ -131,6 +132,11 @@ class Store(Protocol):
     @property
     def inquiries(self) -> Inquiries:
         """What language models are asked of events."""
+        ...
+
+    @property
+    def traces(self) -> Traces:
+        """What erasing takes beside log and derived rows."""
         ...
 
     @property

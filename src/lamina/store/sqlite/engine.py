@@ -38,6 +38,7 @@ from lamina.store.sqlite.relay_tokens import SqliteRelayTokens
 from lamina.store.sqlite.revocations import SqliteRevocations
 from lamina.store.sqlite.schedule import SqliteSchedule
 from lamina.store.sqlite.sessions import SqliteSessions
+from lamina.store.sqlite.traces import SqliteTraces
 from lamina.store.sqlite.upkeep import REPOSITORIES, SqliteUpkeep
 
 __all__ = ["SqliteStore", "make_folder", "require_store"]
@@ -174,6 +175,7 @@ class SqliteStore:
         self.model_outputs = SqliteModelOutputs(self._writer, self._readers)
         self.packs = SqlitePacks(self._writer, self._readers)
         self.inquiries = SqliteInquiries(self._writer, self._readers)
+        self.traces = SqliteTraces(path, self._writer, self._readers, self._projector)
         self.rederivation = SqliteRederivation(
             path,
             self._writer,
