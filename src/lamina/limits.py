@@ -385,3 +385,8 @@ BACKUP_AGE_S_MAX: Final = 26 * 3600.0  # of the newest one where one is made eve
 BACKUP_LOOK_S: Final = 20.0  # how often the worker looks whether one is due
 BACKUP_AGAIN_S: Final = 600.0  # after one that failed: each try copies the database
 BACKUPS_KEPT_MAX: Final = 10_000
+
+# Erasure.
+ERASURE_STEP_MAX: Final = (
+    128  # events in one transaction: writes of others wait that long, some tens of milliseconds
+)

@@ -11,6 +11,7 @@ from lamina.store.memory.audit import MemoryAudit, MemoryPeppers
 from lamina.store.memory.changes import MemoryChanges
 from lamina.store.memory.definitions import MemoryDefinitions
 from lamina.store.memory.documents import MemoryDocuments
+from lamina.store.memory.erasing import MemoryErasing
 from lamina.store.memory.index import MemoryIndexRows
 from lamina.store.memory.inquiries import MemoryInquiries
 from lamina.store.memory.jobs import MemoryJobs
@@ -63,6 +64,7 @@ class MemoryStore:
         self.packs = MemoryPacks(self._memory)
         self.inquiries = MemoryInquiries(self._memory)
         self.traces = MemoryTraces(self._memory)
+        self.erasing = MemoryErasing(self._memory, clock, ids, self.log)
         self.rederivation = MemoryRederivation(
             self._memory, clock, ids, lambda aside: MemoryStore(clock=clock, memory=aside)
         )

@@ -9,6 +9,7 @@ from lamina.store.ports.audit import Audit, Peppers
 from lamina.store.ports.changes import Changes
 from lamina.store.ports.definitions import Definitions
 from lamina.store.ports.documents import Documents
+from lamina.store.ports.erasing import Erasing
 from lamina.store.ports.idempotency import Idempotency
 from lamina.store.ports.index import IndexRows
 from lamina.store.ports.inquiries import Inquiries
@@ -142,6 +143,11 @@ class Store(Protocol):
     @property
     def rederivation(self) -> Rederivation:
         """What earlier versions derived, and is derived anew."""
+        ...
+
+    @property
+    def erasing(self) -> Erasing:
+        """What is erased, and what stays of what rested on it."""
         ...
 
     @property

@@ -22,6 +22,7 @@ from lamina.store.sqlite.changes import SqliteChanges
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
 from lamina.store.sqlite.definitions import SqliteDefinitions
 from lamina.store.sqlite.documents import DocumentRows, SqliteDocuments
+from lamina.store.sqlite.erasing import SqliteErasing
 from lamina.store.sqlite.index import SqliteIndexRows
 from lamina.store.sqlite.inquiries import SqliteInquiries
 from lamina.store.sqlite.jobs import SqliteJobs
@@ -176,6 +177,7 @@ class SqliteStore:
         self.packs = SqlitePacks(self._writer, self._readers)
         self.inquiries = SqliteInquiries(self._writer, self._readers)
         self.traces = SqliteTraces(path, self._writer, self._readers, self._projector)
+        self.erasing = SqliteErasing(self._writer, self._readers, clock, self.log, lifecycle)
         self.rederivation = SqliteRederivation(
             path,
             self._writer,
