@@ -195,11 +195,16 @@ COMMITS_REMEMBERED_MAX: Final = (
 REPOSITORIES_GROWING_MAX: Final = 32  # that hold their newest pack in memory: up to some megabytes each
 ENTRIES_CHECKED_MAX: Final = 50_000  # of the newest commit when a repository is opened: some 0.2 s
 FOLDERS_KEPT_MAX: Final = 1024  # of one repository, in memory
+REWRITE_LOOK_S: Final = 1.0  # until whoever makes the commits sees that another process erased documents
+REWRITE_WAIT_S_MAX: Final = 600.0  # for a repository without what was erased: a minute for 10^5 commits
 
 # Upkeep.
 DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports itself degraded
 COMPACT_MERGES_MAX: Final = 200
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
+ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds
+FREED_PAGES: Final = 256  # given back in one write
+LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from it
 
 # Recall.
 # Those that wait for one of the cores, in one process: each holds a thread of those that serve calls, and costs no work.
@@ -399,3 +404,6 @@ ERASURE_EVENT_US: Final = (
     4000  # that an event takes where none was erased here yet; measured by bench/erasure.py
 )
 ERASURE_BASE_US: Final = 2_000_000  # that an erasure of nothing takes
+ERASURE_STEP_MAX: Final = (
+    128  # events in one transaction: writes of others wait that long, some tens of milliseconds
+)

@@ -88,7 +88,8 @@ class MemoryLog:
 
     def _stamped(self, tables: Tables, draft: EventDraft, now: Instant) -> Event:
         log = _of_tenant(tables, draft.tenant_id)
-        position, recorded_at = (log[-1].position, log[-1].recorded_at) if log else (0, 0)
+        ends = [(event.position, event.recorded_at) for event in log[-1:]]
+        position, recorded_at = max([*ends, tables.log_ends.get(draft.tenant_id, (0, 0))])
         recorded_at = max(now, recorded_at + 1)
         values = {item.name: getattr(draft, item.name) for item in fields(EventDraft)}
         # The log keeps JSON, not the caller's objects, which the caller may still change.
@@ -136,7 +137,9 @@ class MemoryLog:
     def last_recorded(self, tenant_id: str, scopes: Collection[Scope] | None) -> Instant | None:
         """Mirrors ``EventLog.last_recorded``."""
         events = _of_tenant(self._memory.tables, tenant_id)
-        recorded = (e.recorded_at for e in events if scopes is None or e.scope in scopes)
+        recorded = [e.recorded_at for e in events if scopes is None or e.scope in scopes]
+        if scopes is None and tenant_id in self._memory.tables.log_ends:
+            recorded.append(self._memory.tables.log_ends[tenant_id][1])
         return max(recorded, default=None)
 
     def senders_into(self, tenant_id: str, into: Scope) -> list[Scope]:

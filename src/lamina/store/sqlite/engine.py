@@ -23,6 +23,7 @@ from lamina.store.sqlite.citations import SqliteCitations
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
 from lamina.store.sqlite.definitions import SqliteDefinitions
 from lamina.store.sqlite.documents import DocumentRows, SqliteDocuments
+from lamina.store.sqlite.erasing import SqliteErasing
 from lamina.store.sqlite.erasures import SqliteErasures
 from lamina.store.sqlite.index import SqliteIndexRows
 from lamina.store.sqlite.inquiries import SqliteInquiries
@@ -40,6 +41,7 @@ from lamina.store.sqlite.relay_tokens import SqliteRelayTokens
 from lamina.store.sqlite.revocations import SqliteRevocations
 from lamina.store.sqlite.schedule import SqliteSchedule
 from lamina.store.sqlite.sessions import SqliteSessions
+from lamina.store.sqlite.traces import SqliteTraces
 from lamina.store.sqlite.upkeep import REPOSITORIES, SqliteUpkeep
 
 __all__ = ["SqliteStore", "make_folder", "require_store"]
@@ -178,6 +180,8 @@ class SqliteStore:
         self.inquiries = SqliteInquiries(self._writer, self._readers)
         self.citations = SqliteCitations(self._readers)
         self.erasures = SqliteErasures(self._writer, self._readers, lifecycle, riders)
+        self.traces = SqliteTraces(path, self._writer, self._readers, self._projector)
+        self.erasing = SqliteErasing(self._writer, self._readers, clock, self.log, lifecycle)
         self.rederivation = SqliteRederivation(
             path,
             self._writer,

@@ -1,0 +1,62 @@
+"""What is left of a sitting when turns of it are erased, and which kept answers go with what is erased."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from lamina.store.ports.sessions import Sitting
+from lamina.store.ports.traces import ErasedBeside, Owned, PathOwners
+
+__all__ = ["STRIPPED", "owned_paths", "portions", "tells_of", "without_turns"]
+
+STRIPPED: Final = "redacted"
+"""Author and message of a commit whose changes were erased."""
+
+_ID = re.compile(r"[a-z_]+_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
+def portions(values: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Values in their sorted order, so many at once."""
+    ordered = sorted(values)
+    for start in range(0, len(ordered), size):
+        yield ordered[start : start + size]
+
+
+def without_turns(held: Sitting, erased: Collection[str], left_window: Collection[str]) -> Sitting | None:
+    """A sitting without the erased events; None where no turn of it is left.
+
+    ``left_window`` are those of them that had left its window: what summary and bridge tell may be of these, so both start over.
+    """
+    turns = held.turns - len({*left_window, *(each for each in held.window if each in erased)})
+    if turns <= 0:
+        return None
+    window = tuple(each for each in held.window if each not in erased)
+    fewer = replace(held, window=window, turns=turns, folded=min(held.folded, turns))
+    if not left_window:
+        return fewer
+    return replace(fewer, summary="", bridge=None, folded=0, worded=None, revision=held.revision + 1)
+
+
+def tells_of(erased: ErasedBeside, caller: str, event_id: str | None, response: str | None) -> bool:
+    """Whether what an idempotency key led to is, names, or was told to the author of something erased."""
+    if event_id is not None and event_id in erased.event_ids:
+        return True
+    if response is None:
+        return False
+    scope = erased.scope
+    if caller in erased.actors or any(word in response for word in erased.words):
+        return True
+    if scope is not None and (f'"{scope}"' in response or f'"{scope}/' in response):
+        return True
+    return any(id_ in erased.event_ids for id_ in _ID.findall(response))
+
+
+def owned_paths(found: Collection[PathOwners], actors: Collection[str], about: Collection[str]) -> Owned:
+    """Which of some paths go with these actors, and which they share with others."""
+    theirs = frozenset(actors)
+    alone = {each.path for each in found if each.path in about or each.authors <= theirs}
+    shared = {each.path for each in found if each.authors & theirs} - alone
+    return Owned(paths=tuple(sorted(alone)), shared_paths=tuple(sorted(shared)))

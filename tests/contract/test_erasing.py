@@ -1,0 +1,138 @@
+"""What is erased is gone, what rests on it is kept as it stood, and a replay comes to the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from given import ALICE, TENANT, CountedIds, ManualClock, append
+from lamina.kernel.events import Context, Directives, Origin, Party, Trust
+from lamina.kernel.records import Belief, Layer
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US
+from lamina.language.temporal import find_times
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.upgrading import Upgrader
+from lamina.pipeline.worker import Worker
+from lamina.store.memory import MemoryStore
+from lamina.store.ports.erasing import Erased, Erasure
+from lamina.store.ports.index import TextRow
+from lamina.store.ports.lifecycle import LifecycleQuery
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
+from lamina.store.sqlite import SqliteStore
+from told import ANA, START, Memory
+
+TEAM = Scope("org:acme/ws:atlas")
+HERS = Scope("org:acme/user:ana")
+VERSIONS = {"facts": "rules/1"}
+TOM = Party("user:tom", "user", "Tom")
+
+
+class Kept(Memory):
+    """A memory, and what derives scopes of it anew."""
+
+    def __init__(self, store: Store, clock: ManualClock) -> None:
+        super().__init__(store, clock)
+        self.upgrader = Upgrader(store, VERSIONS, self._worker_of, clock)
+        store.rederivation.note_all(VERSIONS)
+
+    def _worker_of(self, store: Store) -> Worker:
+        deriver = Deriver(store, RulesExtractor(find_times, use_parser=False), None)
+        return Worker(store, deriver, None, self.clock, "aside")
+
+    def say(self, text: str, who: Party = ANA, scope: Scope = ALICE, into: Scope | None = None) -> str:
+        self.clock.at += SECOND_US
+        (event,) = append(
+            self.store,
+            text,
+            content={"kind": "message", "role": "user", "text": text},
+            observed_actor=who,
+            subject=who,
+            scope=scope,
+            session="s-1",
+            context=Context(observed_at=START),
+            origin=Origin(who.id, "http", Trust.PRINCIPAL),
+            caller=who.id,
+            directives=Directives(consolidate_into=into),
+        )
+        return event.id
+
+    def erase(self, **what: Any) -> Erased:
+        given: dict[str, Any] = {"tenant_id": TENANT, "erasure_id": "erasure_1", "by_actor": "user:root"}
+        return self.store.erasing.erase(Erasure(**{**given, "cascade": "redact_events", **what}))
+
+    def settle(self) -> None:
+        self.derive()
+        self.upgrader.begin()
+        self.upgrader.drain()
+        self.derive()
+
+    def all_of(self, layer: Layer, *scopes: Scope) -> Sequence[Any]:
+        from told import LATER, Axes
+
+        query = RecordQuery(tenant_id=TENANT, layer=layer, scopes=scopes, axes=Axes(seen_at=LATER), limit=100)
+        return self.store.records.query(query)
+
+
+@pytest.fixture
+def memory(store: Store, clock: ManualClock) -> Kept:
+    return Kept(store, clock)
+
+
+def words_in(memory: Kept) -> str:
+    return str(list(memory.store.snapshot())) + str(memory.store.log.walk(TENANT, 0, 1000))
+
+
+def test_a_redacted_event_keeps_its_place_and_its_facts_stand(memory: Kept) -> None:
+    first = memory.say("I live in Leipzig, near the zoo of xyzzy.")
+    memory.say("I work at Fernhill.")
+    memory.say("I moved to Porto.")
+    memory.settle()
+    facts = {fact.id: fact for fact in memory.all_of(Layer.FACTS, ALICE)}
+    before = memory.store.log.get(TENANT, [first])[first]
+    erased = memory.erase(redact=[first])
+    assert erased.redacted == [first] and not erased.deleted
+    event = memory.store.log.get(TENANT, [first])[first]
+    assert event.content == {"kind": "redacted", "original_kind": "message"}
+    assert (event.position, event.recorded_at, event.observed_actor.id) == (
+        before.position, before.recorded_at, before.observed_actor.id,
+    )  # fmt: skip
+    assert event.redacted_by == "erasure_1" and event.excluded and event.counts
+    assert "xyzzy" not in words_in(memory)
+    memory.settle()
+    assert {fact.id: fact for fact in memory.all_of(Layer.FACTS, ALICE)} == facts
+    live, again = memory.replayed()
+    assert live == again
+    assert {fact.id: fact for fact in memory.all_of(Layer.FACTS, ALICE)} == facts
+
+
+def test_a_belief_outlives_the_scope_that_sent_it(memory: Kept) -> None:
+    gone = memory.say("I live in Leipzig.", scope=HERS, into=TEAM)
+    memory.say("I live in Leipzig.", who=TOM, scope=TEAM)
+    memory.settle()
+    beliefs = memory.all_of(Layer.BELIEFS, TEAM)
+    assert beliefs
+    erased = memory.erase(cascade="gdpr", redact=[gone], scopes=[HERS], actor="redacted:gdpr_erasure_1")
+    assert erased.gone[Layer.FACTS] and list(erased.kept) == [TEAM]
+    memory.settle()
+    after = {each.id: each for each in memory.all_of(Layer.BELIEFS, TEAM)}
+    assert set(after) == {each.id for each in beliefs}
+    live, again = memory.replayed()
+    assert live == again
+    assert not memory.all_of(Layer.FACTS, HERS)
+
+
+def test_a_position_is_never_given_twice(memory: Kept) -> None:
+    memory.say("I live in Leipzig.")
+    newest = memory.say("I work at Fernhill.")
+    memory.settle()
+    place = memory.store.log.get(TENANT, [newest])[newest]
+    erased = memory.erase(cascade="gdpr", delete=[newest], scopes=[ALICE])
+    assert erased.deleted == [newest]
+    (later,) = append(memory.store, "tea")
+    assert later.position == place.position + 1 and later.recorded_at > place.recorded_at
+    assert memory.store.erasing.tombstone(TENANT, newest)
