@@ -15,7 +15,7 @@ from lamina.kernel.scopes import Scope
 from lamina.store.ports.citations import Candidate, Citation
 from lamina.store.ports.erasures import ErasureLine, LineKind
 
-__all__ = ["Area", "ErasurePlan", "plan_of"]
+__all__ = ["Area", "ErasurePlan", "plan_of", "resting_alone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,14 @@ class ErasurePlan:
         return sorted(lines)
 
 
-def plan_of(area: Area, candidates: Iterable[Candidate], citations: Iterable[Citation]) -> ErasurePlan:
-    """The plan of erasing these events, given every edge of all that rests on them."""
+def plan_of(
+    area: Area,
+    candidates: Iterable[Candidate],
+    citations: Iterable[Citation],
+    *,
+    taken: Collection[str] = (),
+) -> ErasurePlan:
+    """The plan of erasing these events, given every edge of all that rests on them. The records ``taken`` go, wherever they lie."""
     events = {event.id: event for event in candidates}
     going = {
         id_: place for place, id_ in enumerate(id_ for id_, e in events.items() if not area.holds(e.scope))
@@ -79,7 +85,7 @@ def plan_of(area: Area, candidates: Iterable[Candidate], citations: Iterable[Cit
         sources[citation.record_id].append(citation)
         scopes[citation.record_id] = citation.scope
     reached = _reached(going, sources)
-    outside = [id_ for id_ in sources if reached[id_] and not area.covers(scopes[id_])]
+    outside = [id_ for id_ in sources if reached[id_] and id_ not in taken and not area.covers(scopes[id_])]
     cited = _cited(list(going), outside, reached)
     gone = _resting_on_nothing_else(going, sources)
     return ErasurePlan(
@@ -91,6 +97,14 @@ def plan_of(area: Area, candidates: Iterable[Candidate], citations: Iterable[Cit
         demoted=tuple(id_ for id_ in outside if layer_of(id_) is Layer.BELIEFS and id_ in gone),
         scopes=scopes,
     )
+
+
+def resting_alone(event_ids: Collection[str], citations: Iterable[Citation]) -> set[str]:
+    """The records for which nothing speaks but these events, given every edge of all that rests on them."""
+    sources: dict[str, list[Citation]] = defaultdict(list)
+    for citation in citations:
+        sources[citation.record_id].append(citation)
+    return _resting_on_nothing_else(event_ids, sources)
 
 
 def _reached(going: Mapping[str, int], sources: Mapping[str, Sequence[Citation]]) -> dict[str, int]:

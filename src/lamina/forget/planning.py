@@ -6,23 +6,32 @@ cite their events and that nobody else owns go as a whole. Of any other scope it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from lamina.forget.counting import Area, ErasurePlan, plan_of
+from lamina.forget.counting import Area, ErasurePlan, plan_of, resting_alone
 from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.names import decoded
 from lamina.kernel.records import Layer, layer_of
+from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.citations import Candidate
-from lamina.store.ports.erasures import ErasedPlace, ErasureFigures, TouchedScope
+from lamina.store.ports.erasures import ErasedPlace, ErasureFigures, ErasureLine, LineKind, TouchedScope
 from lamina.store.ports.registry import ScopeState
 from lamina.store.ports.store import Store
+from lamina.store.ports.traces import Owned
 
-__all__ = ["PlannedErasure", "Planner", "actors_of", "place_of_erasure"]
+__all__ = ["About", "PlannedErasure", "Planner", "actors_of", "place_of_erasure"]
 
 _WORKSPACE: Final = "ws"
+
+About = Callable[[str, Sequence[str]], Collection[str]]
+"""The paths of the documents of a tenant that are about actors."""
+
+
+def _about_nobody(tenant_id: str, actors: Sequence[str]) -> Collection[str]:  # noqa: ARG001 - the shape of ``About``
+    return ()
 
 
 def actors_of(scope: Scope) -> tuple[str, ...]:
@@ -40,41 +49,67 @@ def actors_of(scope: Scope) -> tuple[str, ...]:
 
 def place_of_erasure(erasure_id: str, scope: Scope, rules: ErasureRules) -> ErasedPlace:
     """What the erasure of a scope hides from its beginning."""
-    held = tuple(hold.scope for hold in rules.holds_touching(scope))
+    held = tuple(hold.scope for hold in rules.holds)
     return ErasedPlace(erasure_id, (scope,), held, actors_of(scope))
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedErasure:
-    """A plan, the scopes that go as a whole, and its figures."""
+    """A plan, the scopes that go as a whole, its figures, and the documents of the person."""
 
     area: Area
     plan: ErasurePlan
     figures: ErasureFigures
+    owned: Owned
+
+    def lines(self) -> list[ErasureLine]:
+        """The whole manifest."""
+        told = [(LineKind.DOCUMENT, self.owned.paths), (LineKind.SHARED, self.owned.shared_paths)]
+        documents = [ErasureLine(kind, path, RELAY_SCOPE) for kind, paths in told for path in paths]
+        return sorted([*self.plan.lines(), *documents])
 
 
 class Planner:
     """Makes plans. It only reads."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, about: About | None = None) -> None:
         self._store = store
+        self._about = about or _about_nobody
+
+    def owned(self, tenant_id: str, actors: Sequence[str]) -> Owned:
+        """The documents that are about a person or that they alone wrote, and those that they wrote together with others."""
+        if not actors:
+            return Owned()
+        return self._store.traces.owned(tenant_id, actors, self._about(tenant_id, actors))
+
+    def of_documents(self, tenant_id: str, owned: Owned) -> set[str]:
+        """The records of the scope of documents for which nothing speaks but what tells of these."""
+        citations = self._store.citations.above(tenant_id, owned.event_ids)
+        inside = {each.record_id for each in citations if each.scope == RELAY_SCOPE}
+        return resting_alone(set(owned.event_ids), citations) & inside
 
     def plan(self, tenant_id: str, scope: Scope, rules: ErasureRules) -> PlannedErasure:
         """The plan of erasing a scope, as things stand."""
         actors = actors_of(scope)
         area = Area((scope,), tuple(hold.scope for hold in rules.holds))
-        authored = self._store.citations.authored(tenant_id, actors) if actors else []
+        owned = self.owned(tenant_id, actors)
+        taken = self.of_documents(tenant_id, owned)
+        told = self._store.log.get(tenant_id, owned.event_ids).values()
+        authored = [Candidate(event.id, event.scope, event.position) for event in told]
+        authored += self._store.citations.authored(tenant_id, actors) if actors else []
         while True:
             candidates = self._candidates(tenant_id, area, authored)
             citations = self._store.citations.above(tenant_id, list(candidates))
-            plan = plan_of(area, candidates.values(), citations)
+            plan = plan_of(area, candidates.values(), citations, taken=taken)
             states = self._states(tenant_id, area, plan, candidates)
             alone = [path for path in _alone(states, actors) if path not in area.roots]
             if not alone:
                 touched = _touched(area, plan, candidates, states, actors)
                 figures = self._figures(tenant_id, area, plan, touched)
                 holds = [hold for hold in rules.holds if _bears_on(hold.scope, area, plan)]
-                return PlannedErasure(area, plan, replace(figures, holds=tuple(hold.id for hold in holds)))
+                return PlannedErasure(
+                    area, plan, replace(figures, holds=tuple(hold.id for hold in holds)), owned
+                )
             area = replace(area, roots=(*area.roots, *alone))
 
     def _candidates(self, tenant_id: str, area: Area, authored: Sequence[Candidate]) -> dict[str, Candidate]:
@@ -87,7 +122,11 @@ class Planner:
     ) -> dict[Scope, ScopeState | None]:
         """The scopes outside that the plan touches, each with the registration that governs it."""
         touched = {plan.scopes[id_] for id_ in plan.resting}
-        touched |= {each.scope for each in candidates.values() if not area.holds(each.scope)}
+        touched |= {
+            each.scope
+            for each in candidates.values()
+            if each.scope != RELAY_SCOPE and not area.holds(each.scope)
+        }
         touched = {scope for scope in touched if not area.roots[0].contains(scope)}
         known = self._store.registry.states(
             tenant_id, {path for scope in touched for path in scope.lineage()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from lamina import limits
 from lamina.errors import Gone, Invalid, NotFound
-from lamina.forget.planning import PlannedErasure, Planner
+from lamina.forget.planning import About, PlannedErasure, Planner
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.ids import IdSource, Prefix
@@ -42,11 +42,11 @@ def erasure_grants(scope: str) -> list[Grant]:
 class Previewing:
     """Handlers of ``/v1/erasures/preview``, and of the manifests of both."""
 
-    def __init__(self, store: Store, ids: IdSource, rules: RulesOf) -> None:
+    def __init__(self, store: Store, ids: IdSource, rules: RulesOf, about: About | None = None) -> None:
         self._store = store
         self._ids = ids
         self._rules = rules
-        self._planner = Planner(store)
+        self._planner = Planner(store, about)
 
     def preview(self, request: PreviewErasure, call: Call) -> Answer:
         """ErasurePlan the erasure of a scope and keep the plan for a day."""
@@ -66,7 +66,7 @@ class Previewing:
             expires_at=call.now + int(limits.PREVIEW_TTL_S * SECOND_US),
             figures=planned.figures,
         )
-        self._store.erasures.put_preview(preview, planned.plan.lines())
+        self._store.erasures.put_preview(preview, planned.lines())
         return preview, planned
 
     def _estimate_ms(self, figures: ErasureFigures) -> int:
@@ -155,6 +155,8 @@ def _manifest(scope: Scope, lines: Sequence[ErasureLine], cursor: str | None) ->
         events_to_redact=ids(LineKind.REDACT),
         events_under_legal_hold=ids(LineKind.HELD),
         beliefs_to_demote=ids(LineKind.DEMOTE),
+        documents_to_delete=ids(LineKind.DOCUMENT),
+        documents_shared=ids(LineKind.SHARED),
         cross_scope_references=[
             CrossScopeReference(event_id=line.id, record_id=line.record_id, scope=line.scope)
             for line in lines

@@ -150,7 +150,8 @@ class CrossScopeReference(Result):
 
 
 class ErasureManifest(Result):
-    """Line by line what an erasure would do, or did: ids only. A page of it: the lists of all pages put together are the manifest."""
+    """Line by line what an erasure would do, or did: ids, and paths of documents until it is over. A page of it: the lists of all pages
+    put together are the manifest. Documents that others wrote in, too, are ``documents_shared``, and stay."""
 
     preview_id: str | None = None
     erasure_id: str | None = None
@@ -160,6 +161,8 @@ class ErasureManifest(Result):
     events_under_legal_hold: list[str]
     cross_scope_references: list[CrossScopeReference]
     beliefs_to_demote: list[str]
+    documents_to_delete: list[str]
+    documents_shared: list[str]
     expires_at: Stamp | None = None
     next_cursor: str | None = None
     has_more: bool = False

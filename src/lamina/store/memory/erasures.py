@@ -9,6 +9,7 @@ from lamina import limits
 from lamina.kernel.audit import AuditDraft
 from lamina.kernel.events import EventDraft
 from lamina.kernel.ids import IdSource
+from lamina.kernel.records import Layer
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.memory.audit import put_audits
 from lamina.store.memory.lifecycle import put_lifecycle
@@ -16,7 +17,7 @@ from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.erasures import ErasedPlace, ErasureJob, ErasureLine, LineKind, Preview
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.rules.attempts import kept_error
-from lamina.store.rules.erasures import PACE_OF, check_no_overlap, check_not_erased, pace_of
+from lamina.store.rules.erasures import PACE_OF, PATH_LINES, check_no_overlap, check_not_erased, pace_of
 
 __all__ = ["MemoryErasures", "refuse_erased"]
 
@@ -170,10 +171,20 @@ class MemoryErasures:
             if not _keep(tables, replace(erasure, lease_until=None, lease_owner=None)):
                 return False
             tables.access_version += 1
+            if erasure.status == "completed":
+                _clear(tables, erasure)
             put_lifecycle(tables, told, self._clock, self._ids)
             if audit is not None:
                 put_audits(tables, [audit])
             return True
+
+    def counted(self, tenant_id: str, erasure_id: str) -> dict[Layer, int]:
+        """Mirrors ``Erasures.counted``."""
+        marks = self._memory.tables.tombstones.items()
+        layers = [
+            mark.layer for (tenant, _), mark in marks if tenant == tenant_id and mark.erasure_id == erasure_id
+        ]
+        return {layer: layers.count(layer) for layer in sorted(set(layers))}
 
     def pace(self) -> tuple[int, int]:
         """Mirrors ``Erasures.pace``."""
@@ -184,6 +195,24 @@ class MemoryErasures:
 def _running(tables: Tables, tenant_id: str) -> list[ErasureJob]:
     found = [each for (tenant, _), each in tables.erasures.items() if tenant == tenant_id]
     return sorted((each for each in found if each.status == "running"), key=lambda each: each.id)
+
+
+def _clear(tables: Tables, erasure: ErasureJob) -> None:
+    """Mirrors the other engine's."""
+    for key, preview in list(tables.erasure_previews.items()):
+        if key[0] == erasure.tenant_id and preview.scope == erasure.scope:
+            del tables.erasure_previews[key]
+            tables.erasure_lines.pop(key, None)
+    own = (erasure.tenant_id, erasure.id)
+    if own in tables.erasure_lines:
+        tables.erasure_lines[own] = tuple(
+            each for each in tables.erasure_lines[own] if each.kind not in PATH_LINES
+        )
+    used = {(tenant, event.scope) for (tenant, _), event in tables.events.items()}
+    for key, row in list(tables.scopes.items()):
+        below = any(root.contains(row.path) for root in erasure.place.scopes)
+        if key[0] == erasure.tenant_id and below and row.auto_provisioned and key not in used:
+            del tables.scopes[key]
 
 
 def _keep(tables: Tables, erasure: ErasureJob) -> bool:

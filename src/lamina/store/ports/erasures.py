@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Literal, NamedTuple, Protocol
 
 from lamina.kernel.audit import AuditDraft
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.lifecycle import LifecycleDraft
@@ -47,11 +48,13 @@ class LineKind(StrEnum):
     HELD = "3-held"
     REFERENCE = "4-reference"
     DEMOTE = "5-demote"
+    DOCUMENT = "6-document"
+    SHARED = "7-shared"
 
 
 class ErasureLine(NamedTuple):
-    """A line of a manifest: ids alone. ``record_id`` is what cites the event, of a reference only; ``scope`` is where the event or the
-    record lies."""
+    """A line of a manifest: ids alone, and paths of documents. ``record_id`` is what cites the event, of a reference only; ``scope`` is
+    where the event, the record or the document lies."""
 
     kind: LineKind
     id: str
@@ -261,7 +264,15 @@ class Erasures(Protocol):
         self, erasure: ErasureJob, *, told: Sequence[LifecycleDraft] = (), audit: AuditDraft | None = None
     ) -> bool:
         """End an erasure as its ``status`` says: nothing is hidden any more. Its audit row and its rows of lifecycle land with it. False, with nothing
-        done, where its lease is lost."""
+        done, where its lease is lost.
+
+        With one that is completed go the plans of its scope, the paths in its manifest, and the scopes that hold nothing any more and
+        that nobody registered.
+        """
+        ...
+
+    def counted(self, tenant_id: str, erasure_id: str) -> dict[Layer, int]:
+        """How many ids of each layer an erasure left a mark of."""
         ...
 
     def pace(self) -> tuple[int, int]:

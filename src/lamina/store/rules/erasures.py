@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from lamina.errors import Conflict
 from lamina.kernel.events import EventDraft
 from lamina.kernel.scopes import Scope
-from lamina.store.ports.erasures import ErasedPlace, ErasureJob
+from lamina.store.ports.erasures import ErasedPlace, ErasureJob, LineKind
 
-__all__ = ["PACE_OF", "check_no_overlap", "check_not_erased", "pace_of"]
+__all__ = ["PACE_OF", "PATH_LINES", "check_no_overlap", "check_not_erased", "pace_of"]
 
 PACE_OF = 20
 """Of how many erasures, the newest first, the pace is taken."""
+
+
+PATH_LINES: Final = (LineKind.DOCUMENT, LineKind.SHARED)
+"""What a manifest tells by name, until the erasure is over."""
 
 
 def check_not_erased(places: Sequence[ErasedPlace], drafts: Iterable[EventDraft]) -> None:

@@ -9,6 +9,7 @@ import apsw
 
 from lamina import limits
 from lamina.kernel.audit import AuditDraft
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.blocks import load_blocks
@@ -16,7 +17,7 @@ from lamina.store.erasure_rows import erasure_state, figures_text, read_erasure,
 from lamina.store.ports.erasures import ErasedPlace, ErasureJob, ErasureLine, LineKind, Preview
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.rules.attempts import kept_error
-from lamina.store.rules.erasures import PACE_OF, check_no_overlap, pace_of
+from lamina.store.rules.erasures import PACE_OF, PATH_LINES, check_no_overlap, pace_of
 from lamina.store.sqlite.audit import AuditRiders
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.jobs import next_fence
@@ -210,12 +211,19 @@ class SqliteErasures:
             if not self._keep(connection, replace(erasure, lease_until=None, lease_owner=None)):
                 return False
             connection.execute(_SQL["note_access_change"])
+            if erasure.status == "completed":
+                _clear(connection, erasure)
             self._lifecycle.put(connection, told)
             if audit is not None:
                 self._riders.board_once(connection, audit)
             return True
 
         return self._writer.write(work)
+
+    def counted(self, tenant_id: str, erasure_id: str) -> dict[Layer, int]:
+        """Mirrors ``Erasures.counted``."""
+        rows = self._readers.rows(_SQL["count_tombstones"], (tenant_id, erasure_id))
+        return {Layer(layer): count for layer, count in rows}
 
     def pace(self) -> tuple[int, int]:
         """Mirrors ``Erasures.pace``."""
@@ -227,6 +235,17 @@ class SqliteErasures:
         place = (erasure.tenant_id, erasure.id, erasure.fence)
         connection.execute(_SQL["keep_erasure"], (*place, *columns, erasure_state(erasure)))
         return connection.changes() > 0
+
+
+def _clear(connection: apsw.Connection, erasure: ErasureJob) -> None:
+    """What is left of an erasure that is over but its ids and figures."""
+    place = (erasure.tenant_id, erasure.scope)
+    connection.execute(_SQL["drop_lines_of_scope"], place)
+    connection.execute(_SQL["drop_previews_of_scope"], place)
+    paths = [(erasure.tenant_id, erasure.id, kind.value) for kind in PATH_LINES]
+    connection.executemany(_SQL["drop_lines_of_kind"], paths)
+    for root in erasure.place.scopes:
+        connection.execute(_SQL["drop_erased_scopes"], (erasure.tenant_id, root, f"{root}/", f"{root}0"))
 
 
 def _find(connection: apsw.Connection, tenant_id: str, erasure_id: str) -> ErasureJob | None:
