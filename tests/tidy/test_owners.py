@@ -59,7 +59,9 @@ def test_what_erases_is_a_function_of_a_port_in_every_engine() -> None:
 
 def test_every_memory_of_a_process_says_how_it_follows_an_erasure() -> None:
     keeping = {
-        module.name for module in MODULES if _KEEPS.search(module.text) and not module.name.startswith("store/owners")
+        module.name
+        for module in MODULES
+        if _KEEPS.search(module.text) and not module.name.startswith("store/owners")
     }
     missing = sorted(keeping - set(CACHES))
     assert not missing, report("Say in store/owners.py how these follow an erasure:", missing)

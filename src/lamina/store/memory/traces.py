@@ -28,7 +28,7 @@ class MemoryTraces:
         """Mirrors ``Traces.owned``."""
         owned, tables = owned_paths(self.paths(tenant_id), actors, about), self._memory.tables
         makers = {
-            item.schedule_id: {item.created_by, item.updated_by, item.terminal_by or item.created_by}
+            item.schedule_id: {item.created_by, item.updated_by, *([item.ending.by] if item.ending else [])}
             for (tenant, _), item in sorted(tables.schedule.items())
             if tenant == tenant_id
         }
@@ -59,8 +59,8 @@ class MemoryTraces:
         """Mirrors ``Traces.erase_beside``."""
         with self._memory.change() as tables:
             gone = _erase_events(tables, erased)
-            if erased.scope is not None:
-                gone += _erase_below(tables, erased.tenant_id, erased.scope)
+            for scope in erased.scopes:
+                gone += _erase_below(tables, erased.tenant_id, scope)
             keys = [
                 key
                 for key, entry in tables.keys.items()

@@ -17,13 +17,13 @@ __all__ = ["ErasedBeside", "ErasedDocuments", "Owned", "PathOwners", "Scrubbed",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasedBeside:
-    """What is erased: all at and under ``scope`` where one is given, and what rests on these events wherever it stands.
+    """What is erased: all at and under ``scopes``, and what rests on these events wherever it stands.
 
     ``actors`` are the callers whose kept answers go, ``words`` what no kept answer may hold: scopes, paths of documents.
     """
 
     tenant_id: str
-    scope: Scope | None = None
+    scopes: Collection[Scope] = ()
     event_ids: Collection[str] = ()
     actors: Collection[str] = ()
     words: Collection[str] = ()

@@ -46,10 +46,9 @@ def tells_of(erased: ErasedBeside, caller: str, event_id: str | None, response: 
         return True
     if response is None:
         return False
-    scope = erased.scope
     if caller in erased.actors or any(word in response for word in erased.words):
         return True
-    if scope is not None and (f'"{scope}"' in response or f'"{scope}/' in response):
+    if any(f'"{scope}"' in response or f'"{scope}/' in response for scope in erased.scopes):
         return True
     return any(id_ in erased.event_ids for id_ in _ID.findall(response))
 

@@ -140,5 +140,6 @@ def _named(git: pygit2.Repository) -> set[pygit2.Oid]:
 
 
 def _pragma(connection: apsw.Connection, name: str) -> int:
-    ((value,),) = connection.execute(f"PRAGMA {name}").fetchall()
-    return int(value)
+    value = connection.pragma(name)
+    assert isinstance(value, int), "it is a number"
+    return value

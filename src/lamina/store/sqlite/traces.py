@@ -83,9 +83,9 @@ class SqliteTraces:
         tenant_id = erased.tenant_id
         for chunk in portions(sorted(erased.event_ids), limits.ERASE_ROWS):
             gone.update(self._writer.write(lambda c, ids=chunk: _erase_events(c, tenant_id, ids)))  # type: ignore[misc]
-        if erased.scope is not None:
+        for scope in sorted(erased.scopes):
             for table, block in _BELOW.items():
-                gone[table] += self._repeated(block, (tenant_id, *_below(erased.scope), limits.ERASE_ROWS))
+                gone[table] += self._repeated(block, (tenant_id, *_below(scope), limits.ERASE_ROWS))
         gone["idempotency"] += self._erase_keys(erased)
         gone["pack"] += self._writer.write(lambda connection: _ran(connection, "delete_packs", (tenant_id,)))
         return +gone
