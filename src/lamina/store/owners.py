@@ -33,6 +33,11 @@ class TablePlace:
     why: str = ""
 
     @property
+    def keeps_ids(self) -> bool:
+        """Whether ids of what was erased may stand here: they are what is left of it."""
+        return self.why in (_PROOF, _IMMUTABLE)
+
+    @property
     def tells(self) -> bool:
         """Whether there is content or a name in it."""
         return not {Holds.CONTENT, Holds.NAMES}.isdisjoint(self.columns.values())
