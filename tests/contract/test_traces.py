@@ -15,6 +15,7 @@ from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.log import Capture
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.packs import PackKind, StoredPack
+from lamina.store.ports.schedule import Ending, ScheduleItem
 from lamina.store.ports.sessions import Fold, Place, Sitting
 from lamina.store.ports.store import Store
 from lamina.store.ports.traces import ErasedBeside
@@ -122,7 +123,7 @@ def test_all_at_and_under_a_scope_goes_and_beside_it_stays(store: Store) -> None
     take(store, 3), take(store, 3, Place(TENANT, BELOW, "s-2")), take(store, 3, AWAY)
     other = Place("other", ALICE, "s-1")
     store.sessions.take([Capture(draft("theirs", ALICE, tenant_id="other", session="s-1"))])
-    gone = erase(store, scope=ALICE)
+    gone = erase(store, scopes=[ALICE])
     assert gone == {"session": 2, "scope": 2}
     assert [store.sessions.sitting(place) is None for place in (HOME, AWAY, other)] == [True, False, False]
     assert [*store.scopes.below(TENANT, Scope("org:acme"), 9)] == [BOB]
@@ -144,7 +145,7 @@ def test_a_kept_answer_goes_with_whom_it_was_told_or_what_it_names(
 ) -> None:
     key = IdempotencyKey(TENANT, caller, "/v1/x", "k")
     store.idempotency.remember(Remembered(key, "hash", NOON, response=response))
-    erase(store, scope=ALICE, actors=["user:alice"], words=["notes/alice.md"])
+    erase(store, scopes=[ALICE], actors=["user:alice"], words=["notes/alice.md"])
     assert (store.idempotency.find(key, NOON) is None) is goes
 
 
@@ -253,3 +254,49 @@ def test_the_folder_is_clean_once_it_is_scrubbed(store: Store, tmp_path: Path) -
     assert store.traces.look() == ()
     assert [event.position for event in store.log.walk(TENANT, 0, 99)] == list(range(1, 51))
     assert not list(tmp_path.glob("rederived"))
+
+
+# ---- reminders
+
+
+def remind(store: Store, name: str, **more: Any) -> None:
+    identity = f'{{"title":"{name}"}}'
+    made = ScheduleItem(
+        **{
+            "tenant_id": TENANT,
+            "schedule_id": f"sched_{name}",
+            "kind": "reminder",
+            "status": "pending",
+            "title": name,
+            "note": None,
+            "due_at": NOON,
+            "task_id": None,
+            "thread_id": None,
+            "subject": None,
+            "idempotency_key": None,
+            "metadata": "{}",
+            "identity": identity,
+            "identity_hash": identity,
+            "version": 1,
+            "created_at": NOON,
+            "created_by": "user:alice",
+            "updated_at": NOON,
+            "updated_by": "user:alice",
+            **more,
+        }
+    )
+    store.schedule.create(made)
+
+
+def test_reminders_go_with_who_alone_had_to_do_with_them(store: Store) -> None:
+    remind(store, "alone")
+    remind(store, "changed", updated_by="agent:nia")
+    remind(store, "done", status="done", ending=Ending(NOON, "agent:nia", None))
+    remind(store, "theirs", created_by="agent:nia", updated_by="agent:nia")
+    owned = store.traces.owned(TENANT, ["user:alice"])
+    assert owned.schedule_ids == ("sched_alone",)
+    assert owned.shared_schedule_ids == ("sched_changed", "sched_done")
+    assert store.traces.erase_schedule(TENANT, owned.schedule_ids) == 1
+    assert store.traces.erase_schedule(TENANT, owned.schedule_ids) == 0
+    assert store.schedule.get(TENANT, "sched_alone") is None
+    assert store.schedule.get(TENANT, "sched_changed") is not None

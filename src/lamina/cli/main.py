@@ -18,6 +18,7 @@ from lamina.cli.backup import add_backup_commands
 from lamina.cli.capsule import capsule_commands
 from lamina.cli.definitions import phrase_commands, vocabulary_commands
 from lamina.cli.entities import add_entity_commands
+from lamina.cli.erasure import erasure_commands
 from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
 from lamina.cli.hook import hook
 from lamina.cli.mcp import mcp_commands
@@ -39,6 +40,7 @@ app = typer.Typer(
 
 app.add_typer(audit_commands, name="audit")
 app.add_typer(capsule_commands, name="capsule")
+app.add_typer(erasure_commands, name="erasure")
 app.add_typer(mcp_commands, name="mcp")
 app.add_typer(phrase_commands, name="phrase")
 app.add_typer(token_commands, name="token")

@@ -33,6 +33,11 @@ class TablePlace:
     why: str = ""
 
     @property
+    def keeps_ids(self) -> bool:
+        """Whether ids of what was erased may stand here: they are what is left of it."""
+        return self.why in (_PROOF, _IMMUTABLE)
+
+    @property
     def tells(self) -> bool:
         """Whether there is content or a name in it."""
         return not {Holds.CONTENT, Holds.NAMES}.isdisjoint(self.columns.values())
@@ -99,7 +104,8 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         content="content context directives",
         names="scope caller observed_actor subject parties session origin_channel",
         ids="tenant_id id batch_id",
-        figures="seq position modality origin_trust observed_at recorded_at cancelled_after observed_offset zone_offset",
+        figures="seq position modality origin_trust observed_at recorded_at cancelled_after observed_offset zone_offset "
+        "redacted_by bears_out",
     ),
     "job": _table(
         _LOG,
@@ -134,6 +140,17 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         ids="tenant_id",
         figures="changes",
         why="a counter that may not begin again; its scope stands in tombstones, too",
+    ),
+    "frozen": _table(_LOG, names="scope", ids="tenant_id record_id", figures="until"),
+    "frozen_record": _table(_LOG, **_RECORD),
+    "frozen_support": _table(_LOG, **_SUPPORT),
+    "frozen_mention": _table(
+        _LOG, names="scope surface name", ids="tenant_id entity_id event_id", figures="position type"
+    ),
+    "frozen_text": _table(_LOG, **_TEXT),
+    "log_end": _table(ids="tenant_id", figures="position recorded_at seq", why="where a log ends"),
+    "tombstone": _table(
+        names="scope", ids="tenant_id id erasure_id audit_id", figures="layer cascade erased_at", why=_PROOF
     ),
     "stale_scope": _table(
         names="scope", ids="tenant_id", figures="events derived", why="goes once the scope is derived anew"

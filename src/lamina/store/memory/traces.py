@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, replace
 
 from lamina.kernel.canonical import compact
 from lamina.kernel.scopes import Scope
 from lamina.store.memory.documents import hashed
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.sessions import OutboxRow, Place
-from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Scrubbed
+from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
 from lamina.store.ports.writes import FOLD
-from lamina.store.rules.traces import STRIPPED, owned_paths, tells_of, without_turns
+from lamina.store.rules.traces import IDS, STRIPPED, is_bare, owned_paths, tells_of, without_turns
 
 __all__ = ["MemoryTraces"]
+
+_KEEP_IDS = frozenset({"tombstones", "audit", "anchors", "peppers"})
 
 
 class MemoryTraces:
@@ -28,7 +30,7 @@ class MemoryTraces:
         """Mirrors ``Traces.owned``."""
         owned, tables = owned_paths(self.paths(tenant_id), actors, about), self._memory.tables
         makers = {
-            item.schedule_id: {item.created_by, item.updated_by, item.terminal_by or item.created_by}
+            item.schedule_id: {item.created_by, item.updated_by, *([item.ending.by] if item.ending else [])}
             for (tenant, _), item in sorted(tables.schedule.items())
             if tenant == tenant_id
         }
@@ -59,8 +61,8 @@ class MemoryTraces:
         """Mirrors ``Traces.erase_beside``."""
         with self._memory.change() as tables:
             gone = _erase_events(tables, erased)
-            if erased.scope is not None:
-                gone += _erase_below(tables, erased.tenant_id, erased.scope)
+            for scope in erased.scopes:
+                gone += _erase_below(tables, erased.tenant_id, scope)
             keys = [
                 key
                 for key, entry in tables.keys.items()
@@ -120,9 +122,38 @@ class MemoryTraces:
         """Mirrors ``Traces.scrub``."""
         return Scrubbed()
 
+    def remains(self, tenant_id: str, erasure_id: str) -> Remains:
+        """Mirrors ``Traces.remains``."""
+        tables = self._memory.tables
+        stones = [each for (tenant, _), each in sorted(tables.tombstones.items()) if tenant == tenant_id]
+        events = sorted(tables.events.values(), key=lambda event: event.position)
+        redacted = [each for each in events if (each.tenant_id, each.redacted_by) == (tenant_id, erasure_id)]
+        return Remains(
+            marks=tuple(each for each in stones if each.erasure_id == erasure_id),
+            redacted=tuple(each.id for each in redacted),
+            worded=tuple(each.id for each in redacted if not is_bare(each.content)),
+        )
+
+    def look_for(self, tenant_id: str, ids: Collection[str]) -> Mapping[str, int]:
+        """Mirrors ``Traces.look_for``, by the names of the dictionaries."""
+        wanted, found = frozenset(ids), Counter[str]()
+        for name, rows in _containers(self._memory.tables):
+            for row in map(repr, rows if name not in _KEEP_IDS else ()):
+                found[name] += tenant_id in row and not wanted.isdisjoint(IDS.findall(row))
+        return dict(sorted((+found).items()))
+
     def look(self) -> tuple[str, ...]:
         """Mirrors ``Traces.look``."""
         return ()
+
+
+def _containers(tables: Tables) -> Iterator[tuple[str, Collection[object]]]:
+    for item in fields(tables):
+        held = getattr(tables, item.name)
+        if isinstance(held, dict):
+            yield item.name, list(held.items())
+        elif isinstance(held, list | set):
+            yield item.name, held
 
 
 def _erase_events(tables: Tables, erased: ErasedBeside) -> Counter[str]:

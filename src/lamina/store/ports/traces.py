@@ -11,19 +11,20 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lamina.kernel.scopes import Scope
+from lamina.store.ports.erasing import Tombstone
 
-__all__ = ["ErasedBeside", "ErasedDocuments", "Owned", "PathOwners", "Scrubbed", "Traces"]
+__all__ = ["ErasedBeside", "ErasedDocuments", "Owned", "PathOwners", "Remains", "Scrubbed", "Traces"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasedBeside:
-    """What is erased: all at and under ``scope`` where one is given, and what rests on these events wherever it stands.
+    """What is erased: all at and under ``scopes``, and what rests on these events wherever it stands.
 
     ``actors`` are the callers whose kept answers go, ``words`` what no kept answer may hold: scopes, paths of documents.
     """
 
     tenant_id: str
-    scope: Scope | None = None
+    scopes: Collection[Scope] = ()
     event_ids: Collection[str] = ()
     actors: Collection[str] = ()
     words: Collection[str] = ()
@@ -70,6 +71,16 @@ class Scrubbed:
     files_removed: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remains:
+    """What stands of an erasure by its id: its marks, and the events that lost their words. ``worded`` are those of these that
+    have words nevertheless."""
+
+    marks: tuple[Tombstone, ...] = ()
+    redacted: tuple[str, ...] = ()
+    worded: tuple[str, ...] = ()
+
+
 class Traces(Protocol):
     """What one store holds beside log and derived rows."""
 
@@ -109,6 +120,17 @@ class Traces(Protocol):
     def scrub(self) -> Scrubbed:
         """Have nothing of what was deleted left in the store's files: neither in free pages nor in the text index nor in the
         write-ahead file. Others write meanwhile, but for the one time that an older folder is written anew."""
+        ...
+
+    def remains(self, tenant_id: str, erasure_id: str) -> Remains:
+        """What an erasure has left of what it took."""
+        ...
+
+    def look_for(self, tenant_id: str, ids: Collection[str]) -> Mapping[str, int]:
+        """In how many rows of which table and column some ids stand, but for those of ``store.owners`` that keep ids for the proof.
+
+        Reads everything: seconds for 10^5 events.
+        """
         ...
 
     def look(self) -> tuple[str, ...]:

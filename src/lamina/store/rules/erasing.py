@@ -82,6 +82,11 @@ class Reading(Protocol):
         ...
 
 
+_GUESSABLE = frozenset({Layer.BELIEFS, Layer.UNDERSTANDING})
+"""Their ids are hashes of a claim or a name, and so confirm a guess of it: where a whole scope is erased they leave no mark
+(decision 0045). Ids of events are random, and those of facts and episodes hashes of these."""
+
+
 @dataclass(slots=True)
 class Changes:
     """What is written. ``deleted`` and ``redacted`` are the events as they become; ``gone`` the last versions of records that go;
@@ -439,6 +444,7 @@ class _Step:
                 erased_at=self._now,
             )
             for key, (layer, scope) in sorted(places.items())
+            if not (erasure.cascade == "gdpr" and layer in _GUESSABLE and scope in erasure.scopes)
         ]
         counts = Counter(
             [(scope, layer) for layer, scope in places.values()]

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from lamina.store.ports.sessions import Sitting
 from lamina.store.ports.traces import ErasedBeside, Owned, PathOwners
 
-__all__ = ["STRIPPED", "owned_paths", "portions", "tells_of", "without_turns"]
+__all__ = ["IDS", "STRIPPED", "is_bare", "owned_paths", "portions", "tells_of", "without_turns"]
 
 STRIPPED: Final = "redacted"
 """Author and message of a commit whose changes were erased."""
 
-_ID = re.compile(r"[a-z_]+_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+IDS: Final = re.compile(r"[a-z_]+_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+"""Ids, wherever they stand in a text."""
+
+
+def is_bare(content: Mapping[str, Any]) -> bool:
+    """Whether the content of a redacted event says no more than what kind it was of."""
+    return content.keys() <= {"kind", "original_kind"}
 
 
 def portions(values: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -46,12 +52,11 @@ def tells_of(erased: ErasedBeside, caller: str, event_id: str | None, response: 
         return True
     if response is None:
         return False
-    scope = erased.scope
     if caller in erased.actors or any(word in response for word in erased.words):
         return True
-    if scope is not None and (f'"{scope}"' in response or f'"{scope}/' in response):
+    if any(f'"{scope}"' in response or f'"{scope}/' in response for scope in erased.scopes):
         return True
-    return any(id_ in erased.event_ids for id_ in _ID.findall(response))
+    return any(id_ in erased.event_ids for id_ in IDS.findall(response))
 
 
 def owned_paths(found: Collection[PathOwners], actors: Collection[str], about: Collection[str]) -> Owned:

@@ -6,7 +6,8 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,15 +15,39 @@ import apsw
 import pygit2
 
 from lamina.store.blocks import load_blocks
+from lamina.store.owners import TABLES, Holds
+from lamina.store.rules.traces import IDS
 from lamina.store.sqlite.connection import open_connection
 from lamina.store.sqlite.rederivation import ASIDE
 from lamina.store.sqlite.upkeep import REPOSITORIES
 
-__all__ = ["leftovers"]
+__all__ = ["leftovers", "rows_with"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _TRUNK: Final = struct.Struct(">II")
 _STRUCTURE_2: Final = b"\xff\x00\x00\x01"
+
+
+def rows_with(path: Path, tenant_id: str, ids: Collection[str]) -> dict[str, int]:
+    """In how many rows of which table and column some ids stand: alone, or inside of a text."""
+    wanted, found = frozenset(ids), Counter[str]()
+    with contextlib.closing(open_connection(path, durable=False, read_only=True)) as connection:
+        for table, place in TABLES.items():
+            columns = [name for name, holds in place.columns.items() if holds is not Holds.FIGURES]
+            if place.keeps_ids or "tenant_id" not in columns:
+                continue
+            sql = _rows_of(table, columns)
+            for row in connection.execute(sql, (tenant_id,)):
+                for name, value in zip(columns, row, strict=True):
+                    if isinstance(value, str) and not wanted.isdisjoint(IDS.findall(value)):
+                        found[f"{table}.{name}"] += 1
+    return dict(sorted(found.items()))
+
+
+def _rows_of(table: str, columns: Sequence[str]) -> str:
+    """A statement of names alone that ``store.owners`` has: no input."""
+    listed = ", ".join(f'"{name}"' for name in columns)
+    return f'SELECT {listed} FROM "{table}" WHERE tenant_id = ?1'  # noqa: S608
 
 
 def leftovers(path: Path) -> tuple[str, ...]:
@@ -140,5 +165,6 @@ def _named(git: pygit2.Repository) -> set[pygit2.Oid]:
 
 
 def _pragma(connection: apsw.Connection, name: str) -> int:
-    ((value,),) = connection.execute(f"PRAGMA {name}").fetchall()
-    return int(value)
+    value = connection.pragma(name)
+    assert isinstance(value, int), "it is a number"
+    return value

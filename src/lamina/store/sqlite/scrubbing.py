@@ -81,5 +81,6 @@ def _empty_log(connection: apsw.Connection) -> bool:
 
 
 def _pragma(connection: apsw.Connection, name: str) -> int:
-    ((value,),) = connection.execute(f"PRAGMA {name}").fetchall()
-    return int(value)
+    value = connection.pragma(name)
+    assert isinstance(value, int), "it is a number"
+    return value

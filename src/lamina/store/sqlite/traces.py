@@ -14,17 +14,19 @@ import apsw
 
 from lamina import limits
 from lamina.errors import Unavailable
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.store.blocks import load_blocks
+from lamina.store.ports.erasing import Tombstone
 from lamina.store.ports.projecting import Projecting
 from lamina.store.ports.sessions import Place
-from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Scrubbed
+from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
 from lamina.store.ports.writes import FOLD
 from lamina.store.rows import Row
-from lamina.store.rules.traces import STRIPPED, owned_paths, portions, tells_of, without_turns
+from lamina.store.rules.traces import STRIPPED, is_bare, owned_paths, portions, tells_of, without_turns
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
-from lamina.store.sqlite.leftovers import leftovers
+from lamina.store.sqlite.leftovers import leftovers, rows_with
 from lamina.store.sqlite.rederivation import ASIDE
 from lamina.store.sqlite.scrubbing import scrub
 from lamina.store.sqlite.sessions import read_sitting
@@ -83,9 +85,9 @@ class SqliteTraces:
         tenant_id = erased.tenant_id
         for chunk in portions(sorted(erased.event_ids), limits.ERASE_ROWS):
             gone.update(self._writer.write(lambda c, ids=chunk: _erase_events(c, tenant_id, ids)))  # type: ignore[misc]
-        if erased.scope is not None:
+        for scope in sorted(erased.scopes):
             for table, block in _BELOW.items():
-                gone[table] += self._repeated(block, (tenant_id, *_below(erased.scope), limits.ERASE_ROWS))
+                gone[table] += self._repeated(block, (tenant_id, *_below(scope), limits.ERASE_ROWS))
         gone["idempotency"] += self._erase_keys(erased)
         gone["pack"] += self._writer.write(lambda connection: _ran(connection, "delete_packs", (tenant_id,)))
         return +gone
@@ -163,9 +165,37 @@ class SqliteTraces:
         """Mirrors ``Traces.scrub``."""
         return scrub(self._path, self._writer)
 
+    def remains(self, tenant_id: str, erasure_id: str) -> Remains:
+        """Mirrors ``Traces.remains``."""
+        marks = self._readers.rows(_SQL["tombstones_of_erasure"], (tenant_id, erasure_id))
+        redacted = self._readers.rows(_SQL["redacted_by_erasure"], (tenant_id, erasure_id))
+        return Remains(
+            marks=tuple(map(_tombstone, marks)),
+            redacted=tuple(event_id for event_id, _ in redacted),
+            worded=tuple(event_id for event_id, content in redacted if not is_bare(json.loads(content))),
+        )
+
+    def look_for(self, tenant_id: str, ids: Collection[str]) -> Mapping[str, int]:
+        """Mirrors ``Traces.look_for``."""
+        return rows_with(self._path, tenant_id, ids)
+
     def look(self) -> tuple[str, ...]:
         """Mirrors ``Traces.look``."""
         return leftovers(self._path)
+
+
+def _tombstone(row: Row) -> Tombstone:
+    tenant_id, id_, layer, scope, cascade, erasure_id, audit_id, erased_at = row
+    return Tombstone(
+        tenant_id=tenant_id,
+        id=id_,
+        layer=Layer(layer),
+        scope=Scope(scope),
+        cascade=cascade,
+        erasure_id=erasure_id,
+        audit_id=audit_id,
+        erased_at=erased_at,
+    )
 
 
 def _below(scope: Scope) -> tuple[str, str, str]:

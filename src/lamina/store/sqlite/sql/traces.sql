@@ -165,3 +165,13 @@ INSERT INTO text_index (text_index, rank) VALUES ('merge', ?1);
 -- name: text_structure
 -- What the full-text index is made of.
 SELECT block FROM text_index_data WHERE id = 10;
+
+-- name: tombstones_of_erasure
+-- What an erasure left in the place of what it took.
+SELECT tenant_id, id, layer, scope, cascade, erasure_id, audit_id, erased_at FROM tombstone
+WHERE tenant_id = ?1 AND erasure_id = ?2 ORDER BY id;
+
+-- name: redacted_by_erasure
+-- The events that an erasure took the words of.
+SELECT id, content FROM event INDEXED BY event_redacted
+WHERE tenant_id = ?1 AND redacted_by IS NOT NULL AND redacted_by = ?2 ORDER BY position;
