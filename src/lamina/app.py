@@ -31,6 +31,7 @@ from lamina.answer.model import AnswerModel
 from lamina.answer.narrating import Narrating
 from lamina.answer.operations import answer_operations
 from lamina.continuity.capsule.bounds import BOUNDS, GROUPS, help_row
+from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
@@ -223,7 +224,7 @@ def build_server(
     reminding = Reminding(kept.schedule, _windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
-    previewing = Previewing(kept, ids, tiers.erasure_rules)
+    previewing = Previewing(kept, ids, tiers.erasure_rules, documents_about(kept.traces))
     executing = Executing(kept, previewing, ids, tiers.erasure_rules)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
@@ -236,7 +237,7 @@ def build_server(
         *vocabulary_operations(kept.definitions),
         *lifecycle_operations(kept, feed, clock),
         *erasure_operations(previewing, executing),
-        *access_operations(tiers, kept.registry, kept.definitions),
+        *access_operations(tiers, kept.registry, kept.definitions, executing.with_registration),
         *audit_operations(kept),
         *token_operations(kept.revocations, ids, preset.name),
         *observe_operations(),

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from contextlib import ExitStack
 
+from lamina.continuity.owned import documents_about
 from lamina.forget.runner import Eraser
 from lamina.kernel.time import SystemClock
 from lamina.language.temporal import find_times
@@ -46,7 +47,7 @@ def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Fai
 
 def build_eraser(store: Store, failures: Failures | None = None) -> Eraser:
     """What carries out the erasures of a store."""
-    return Eraser(store, SystemClock(), _owner(), about=documents_about(store), failures=failures)
+    return Eraser(store, SystemClock(), _owner(), about=documents_about(store.traces), failures=failures)
 
 
 def build_inquirer(

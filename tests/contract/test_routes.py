@@ -43,6 +43,7 @@ ADDED = {
     "POST /v1/entities/{}/split",
     "POST /v1/facts/{}/retract",
     "GET /v1/why/{}",
+    "GET /v1/erasures",
 }  # later calls of the session contract, and our own beside the contracts
 
 PROTOCOLS = set(MCP_LINES)  # served, and no operations: what is called there is a row of its own
@@ -50,12 +51,6 @@ PROTOCOLS = set(MCP_LINES)  # served, and no operations: what is called there is
 EXPECTED_LATER = {
     "D": {
         "POST /v1/forget",
-        "POST /v1/erasures/preview",
-        "GET /v1/erasures/preview/{}/manifest",
-        "POST /v1/erasures",
-        "GET /v1/erasures/{}",
-        "GET /v1/erasures/{}/manifest",
-        "POST /v1/erasures/{}/cancel",
         "POST /v1/import/mem0",
         "POST /v1/import/zep",
         "POST /v1/import/letta",

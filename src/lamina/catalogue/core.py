@@ -34,12 +34,6 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "A call of another memory's API, or a part of one, that this server does not answer. "
         "The guide to moving from that memory says what stands in its place.",
     ),
-    "ERASURE_NOT_OFFERED": ErrorCode(
-        "Unsupported",
-        REQUESTS,
-        "`records=forget` asks to erase what a scope holds, which this server does not do yet. "
-        "`records=keep` drops the registration alone.",
-    ),
     "EXPERIMENTAL_DISABLED": ErrorCode(
         "Unsupported",
         REQUESTS,

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from lamina.continuity.capsule.subjects import ARCHIVE, COLD, COLD_INDEX, Subject, archive_name
+from lamina.errors import LaminaError
+from lamina.store.ports.traces import Traces
 
-__all__ = ["paths_about"]
+__all__ = ["documents_about", "paths_about"]
+
+
+def documents_about(traces: Traces) -> Callable[[str, Sequence[str]], list[str]]:
+    """Tells which documents of a tenant are capsules of people, given their actor ids."""
+
+    def about(tenant_id: str, actors: Sequence[str]) -> list[str]:
+        paths = [each.path for each in traces.paths(tenant_id)]
+        found: set[str] = set()
+        for actor in actors:
+            try:
+                found.update(paths_about(Subject("user", actor.removeprefix("user:")), paths))
+            except LaminaError:
+                continue  # no subject can have this name
+        return sorted(found)
+
+    return about
 
 
 def paths_about(subject: Subject, paths: Iterable[str]) -> list[str]:

@@ -86,6 +86,10 @@ class Executing:
         call.noted.setdefault("erasures", []).append(erasure_id)
         return erasure
 
+    def with_registration(self, scope: Scope, call: Call) -> str:
+        """Begin the erasure of a scope after which its registration and its policy are gone, too; its id."""
+        return self.begin(scope, f"{call.request_id}: the scope is deleted", call, unregisters=True).id
+
     def _check_drift(self, shown: Preview, fresh: Preview, threshold: int) -> None:
         drift = 0
         for kind in _EVENTS:

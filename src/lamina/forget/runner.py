@@ -209,16 +209,15 @@ class _Work:
         scopes = [
             root for root in job.place.scopes if not any(root.contains(held) for held in job.place.held)
         ]
-        for scope in scopes or [None]:
-            clear_places(
-                self._store,
-                job.tenant_id,
-                scope=scope,
-                event_ids=event_ids,
-                actors=job.place.actors,
-                owned=owned,
-            )
-            self._keep()
+        clear_places(
+            self._store,
+            job.tenant_id,
+            scopes=scopes,
+            event_ids=event_ids,
+            actors=job.place.actors,
+            owned=owned,
+        )
+        self._keep()
 
     def _count(self) -> None:
         """What became of it, counted from what stands: also of what was done before an interruption."""
