@@ -13,6 +13,7 @@ import pytest
 from given import ALICE, BOB, TENANT, append, belief, fact, finish_all, land, support, text_row
 from lamina import limits
 from lamina.errors import Unavailable
+from lamina.forget.ending import told_of
 from lamina.forget.runner import Eraser
 from lamina.kernel.events import Party
 from lamina.kernel.scopes import Scope
@@ -151,6 +152,15 @@ def test_an_erasure_hides_at_once_and_leaves_nothing_but_marks(house: House) -> 
         house.here.code("POST", "/v1/experience", house.here.envelope(LAUNCH, "more"), by="user:bob") == 202
     )
     assert house.here.code("POST", "/v1/erasures", {"scope": ALICE, "audit_note": NOTE}) == "ERASURE_RUNNING"
+    job = house.store.erasures.claim(
+        now=house.here.clock.at, lease_until=house.here.clock.at + 1, owner="another"
+    )
+    assert job is not None
+    assert house.store.erasures.advance(job, lease_until=house.here.clock.at, told=[told_of(job)])
+    for by, seen in (("user:alice", ["erasure_progress"]), ("user:bob", [])):
+        rows = house.here.said("GET", "/v1/lifecycle", erasure_id=erasure_id, by=by)["items"]
+        assert [row["event"] for row in rows] == seen
+    house.store.erasures.take_over()
     house.work()
     state = house.state(erasure_id)
     assert (state["status"], state["phase"], state["fraction_complete"]) == ("completed", "demote", 1.0)
