@@ -159,7 +159,7 @@ def test_an_erasure_hides_at_once_and_leaves_nothing_but_marks(house: House) -> 
     assert house.store.erasures.advance(job, lease_until=house.here.clock.at, told=[told_of(job)])
     for by, seen in (("user:alice", ["erasure_progress"]), ("user:bob", [])):
         rows = house.here.said("GET", "/v1/lifecycle", erasure_id=erasure_id, by=by)["items"]
-        assert [row["event"] for row in rows] == seen
+        assert [row["stage"] for row in rows] == seen
     house.store.erasures.take_over()
     house.work()
     state = house.state(erasure_id)
@@ -184,10 +184,10 @@ def test_an_erasure_hides_at_once_and_leaves_nothing_but_marks(house: House) -> 
     assert row["detail"]["erasure_id"] == erasure_id
     assert row["detail"]["summary"]["deleted_events"] == 2
     told = house.here.said("GET", "/v1/lifecycle", erasure_id=erasure_id, limit=100)["items"]
-    names = [each["event"] for each in told if each["event"] != "forgotten"]
+    names = [each["stage"] for each in told if each["stage"] != "forgotten"]
     assert names[0] == "erasure_progress"
     assert names[-1] == "erasure_complete"
-    phases = [each["payload"]["phase"] for each in told if each["event"] == "erasure_progress"]
+    phases = [each["payload"]["phase"] for each in told if each["stage"] == "erasure_progress"]
     assert list(dict.fromkeys(phases)) == [phase.value for phase in ErasurePhase]
     assert house.here.code("POST", "/v1/experience", house.here.envelope(ALICE, "anew")) == 202
     done = house.here.said("GET", f"/v1/erasures/{erasure_id}/manifest")
