@@ -211,6 +211,25 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         ids="tenant_id schedule_id identity_hash",
         figures="kind status due_at subject_kind version created_at updated_at terminal_at",
     ),
+    # ---- erasures themselves
+    "erasure_preview": _table(
+        "erasures.end",
+        names="scope made_by figures",
+        ids="tenant_id id",
+        figures="made_at expires_at",
+    ),
+    "erasure_line": _table(
+        "erasures.end",
+        names="id scope",
+        ids="tenant_id plan_id record_id",
+        figures="kind",
+    ),
+    "erasure": _table(
+        names="scope state",
+        ids="tenant_id id lease_owner",
+        figures="status cancelling next_attempt_at lease_until fence",
+        why=_PROOF,
+    ),
     "scope": _table(
         _BESIDE, names="path created_by", ids="tenant_id", figures="auto_provisioned created_at pruned"
     ),

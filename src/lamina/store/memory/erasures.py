@@ -208,11 +208,6 @@ def _clear(tables: Tables, erasure: ErasureJob) -> None:
         tables.erasure_lines[own] = tuple(
             each for each in tables.erasure_lines[own] if each.kind not in PATH_LINES
         )
-    used = {(tenant, event.scope) for (tenant, _), event in tables.events.items()}
-    for key, row in list(tables.scopes.items()):
-        below = any(root.contains(row.path) for root in erasure.place.scopes)
-        if key[0] == erasure.tenant_id and below and row.auto_provisioned and key not in used:
-            del tables.scopes[key]
 
 
 def _keep(tables: Tables, erasure: ErasureJob) -> bool:

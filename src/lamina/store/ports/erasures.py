@@ -266,8 +266,7 @@ class Erasures(Protocol):
         """End an erasure as its ``status`` says: nothing is hidden any more. Its audit row and its rows of lifecycle land with it. False, with nothing
         done, where its lease is lost.
 
-        With one that is completed go the plans of its scope, the paths in its manifest, and the scopes that hold nothing any more and
-        that nobody registered.
+        With one that is completed go the plans of its scope, and the paths in its manifest.
         """
         ...
 

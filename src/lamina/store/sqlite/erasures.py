@@ -244,8 +244,6 @@ def _clear(connection: apsw.Connection, erasure: ErasureJob) -> None:
     connection.execute(_SQL["drop_previews_of_scope"], place)
     paths = [(erasure.tenant_id, erasure.id, kind.value) for kind in PATH_LINES]
     connection.executemany(_SQL["drop_lines_of_kind"], paths)
-    for root in erasure.place.scopes:
-        connection.execute(_SQL["drop_erased_scopes"], (erasure.tenant_id, root, f"{root}/", f"{root}0"))
 
 
 def _find(connection: apsw.Connection, tenant_id: str, erasure_id: str) -> ErasureJob | None:

@@ -134,11 +134,6 @@ DELETE FROM erasure_preview WHERE tenant_id = ?1 AND scope = ?2;
 -- What a manifest says of one kind.
 DELETE FROM erasure_line WHERE tenant_id = ?1 AND plan_id = ?2 AND kind = ?3;
 
--- name: drop_erased_scopes
--- A scope and those below it, between ?3 and ?4, as far as nobody registered them and nothing is written there.
-DELETE FROM scope WHERE tenant_id = ?1 AND (path = ?2 OR (path > ?3 AND path < ?4)) AND auto_provisioned = 1
-  AND NOT EXISTS (SELECT 1 FROM event AS e INDEXED BY event_scope WHERE e.tenant_id = ?1 AND e.scope = scope.path);
-
 -- name: count_tombstones
 -- How many marks an erasure left, by layer.
 SELECT layer, count(*) FROM tombstone WHERE tenant_id = ?1 AND erasure_id = ?2 GROUP BY layer ORDER BY layer;
