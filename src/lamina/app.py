@@ -242,7 +242,11 @@ def build_server(
         *relay_operations(
             kept.documents,
             Surroundings(
-                finder, reminders_of(reminding), __version__, AuditedUses(kept.audit), kept.idempotency
+                finder,
+                reminders_of(reminding),
+                __version__,
+                AuditedUses(kept.audit, kept.peppers),
+                kept.idempotency,
             ),
             RelayBounds(settings.capsule_archive_days, settings.relay_payload_bytes_max),
         ),

@@ -203,6 +203,7 @@ DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports it
 COMPACT_MERGES_MAX: Final = 200
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds
+SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
 FREED_PAGES: Final = 256  # given back in one write
 LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from it
 

@@ -41,34 +41,41 @@ THEIRS = (HOME, Scope("user:alice"))
 COUNT = int(os.environ.get("CANARIES", "2"))
 ALICE, BOB = {"X-Cortex-Actor": "user:alice"}, {"X-Cortex-Actor": "user:bob"}
 WHO = {"tenantId": "acme", "userId": "alice", "personaId": "p"}
-_SEEN = 12
-"""So many letters of a canary are looked for: an analysis may cut its end."""
+_MARK = "qzxj"
+_SEEN = 7
+"""So many letters behind the mark are looked at."""
 
 
 class Canaries:
-    """Words that stand nowhere else."""
+    """Words that stand nowhere else. A mark in their middle is looked for: the text index cuts the beginning that a word shares
+    with the one before it, and an analysis may cut an end."""
 
     def __init__(self) -> None:
         self._random = random.Random(7)
         self.sung: dict[str, str] = {}
+        self._ends: dict[bytes, str] = {}
 
     def __call__(self, place: str) -> str:
-        word = "".join(self._random.choices(string.ascii_lowercase, k=16))
+        beginning, end = (
+            "".join(self._random.choices(string.ascii_lowercase, k=count)) for count in (5, _SEEN + 3)
+        )
+        word = f"{beginning}{_MARK}{end}"
         self.sung[word] = place
+        self._ends[end[:_SEEN].encode()] = place
         return word
 
     def name(self, place: str) -> str:
         return self(place).capitalize()
 
     def in_bytes(self, data: bytes) -> set[str]:
-        """Where the canaries were put that stand in some bytes."""
+        """Where the canaries were put that stand in some bytes, as text or in hexadecimal."""
         lowered = data.lower()
-        found = {place for word, place in self.sung.items() if word[:_SEEN].encode() in lowered}
-        return found | {
-            f"{place} in hexadecimal"
-            for word, place in self.sung.items()
-            if word[:_SEEN].encode().hex().encode() in lowered
+        found = {
+            self._ends.get(end) for end in re.findall(_MARK.encode() + b"(.{%d})" % _SEEN, lowered, re.DOTALL)
         }
+        spelt = re.findall(_MARK.encode().hex().encode() + b"([0-9a-f]{%d})" % (2 * _SEEN), lowered)
+        found |= {self._ends.get(bytes.fromhex(end.decode())) for end in spelt}
+        return {place for place in found if place is not None}
 
 
 def _bytes_of(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -304,7 +311,6 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
     assert stays.json()["content"] == word
     asked = {"scope": BOBS, "query": "what do I like"}
     assert word in aviary.world.call("POST", "/v1/recall", headers=BOB, body=asked).text
-
 
 
 def _guessable(folder: Path) -> list[str]:
