@@ -29,3 +29,8 @@ def erased_in_steps(store: Store, erasure: Erasure) -> Iterator[Erased]:
     for start in range(0, len(records), limits.ERASURE_STEP_MAX):
         part_of = records[start : start + limits.ERASURE_STEP_MAX]
         yield store.erasing.erase(replace(nothing, records=part_of))
+    while erasure.scopes:
+        swept = store.erasing.erase(replace(nothing, sweeps=True))
+        yield swept
+        if not swept.gone:
+            break

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.ids import IdSource
-from lamina.kernel.records import Entity, Mention, Record, Support
+from lamina.kernel.records import Belief, Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
 from lamina.store.memory.index import put_text
@@ -17,7 +17,8 @@ from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.erasing import Erased, Erasure, Frozen, Tombstone
 from lamina.store.ports.index import TextRow
 from lamina.store.ports.writes import Closing
-from lamina.store.rules.erasing import Changes, changes_of
+from lamina.store.rules.erasing import changes_of
+from lamina.store.rules.erasing_rows import Changes
 
 __all__ = ["MemoryErasing", "fill_frozen", "forget_aside", "lay_frozen"]
 
@@ -127,6 +128,44 @@ class _Reading:
             if key[0] == self._tenant_id and key[1] in wanted
         ]
 
+    def ended_at(self, instants: Collection[Instant]) -> set[str]:
+        """Mirrors ``Reading.ended_at``."""
+        wanted = set(instants)
+        return {
+            row.id
+            for row in self._tables.records.values()
+            if row.tenant_id == self._tenant_id and row.recorded_to in wanted
+        }
+
+    def within(self, scopes: Collection[Scope], limit: int) -> list[str]:
+        """Mirrors ``Reading.within``."""
+        found = {
+            row.id
+            for row in self._tables.records.values()
+            if row.tenant_id == self._tenant_id and row.scope in scopes
+        }
+        return sorted(found)[:limit]
+
+    def sent_into(self, scopes: Collection[Scope]) -> list[Event]:
+        """Mirrors ``Reading.sent_into``."""
+        return [
+            event
+            for (tenant, _), event in self._tables.events.items()
+            if tenant == self._tenant_id
+            and event.directives.consolidate_into in scopes
+            and event.scope not in scopes
+        ]
+
+    def beliefs_about(self, scope: Scope, subjects: Collection[str]) -> set[str]:
+        """Mirrors ``Reading.beliefs_about``."""
+        return {
+            row.id
+            for row in self._tables.records.values()
+            if (row.tenant_id, row.scope) == (self._tenant_id, scope)
+            and isinstance(row, Belief)
+            and row.subject.id in subjects
+        }
+
     def texts(self, ids: Collection[str]) -> list[TextRow]:
         """Mirrors ``Reading.texts``."""
         texts = self._tables.texts
@@ -212,7 +251,7 @@ def _drop_events(tables: Tables, tenant_id: str, changes: Changes, worded: Colle
     ]
     for event in changes.deleted:
         del tables.events[tenant_id, event.id]
-    for event in changes.redacted:
+    for event in (*changes.unsent, *changes.redacted):
         tables.events[tenant_id, event.id] = event
 
 

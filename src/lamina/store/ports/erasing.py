@@ -26,6 +26,9 @@ class Erasure:
     ``scopes`` are those of which nothing derived stays. ``records`` are ids of derived records that go themselves. ``actor`` stands in
     the place of whoever said what is redacted, where given. A belief all of whose words are gone has its confidence multiplied by
     ``factor``, and goes where it is below ``floor`` then.
+
+    With ``sweeps`` it is the last step of an erasure of ``scopes``: what is left there of what other scopes sent goes, at most
+    ``ERASURE_SWEEP_MAX`` records in a step, and events of other scopes are sent there no more, also in a replay.
     """
 
     tenant_id: str
@@ -36,6 +39,7 @@ class Erasure:
     redact: Collection[str] = ()
     scopes: Collection[Scope] = ()
     records: Collection[str] = ()
+    sweeps: bool = False
     actor: str | None = None
     audit_id: str | None = None
     factor: float = 0.5

@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 
 import apsw
 
-from lamina.kernel.canonical import compact
 from lamina.kernel.events import Event, EventDraft
 from lamina.kernel.records import Layer, Mention, Record, Support
 from lamina.kernel.scopes import Scope
@@ -16,7 +15,8 @@ from lamina.store.ports.erasing import Erased, Erasure, Frozen, Tombstone
 from lamina.store.ports.index import TextRow
 from lamina.store.ports.writes import Closing
 from lamina.store.rows import read_record, read_text, record_row, text_row
-from lamina.store.rules.erasing import Changes, changes_of
+from lamina.store.rules.erasing import changes_of
+from lamina.store.rules.erasing_rows import Changes
 from lamina.store.sqlite.codec import event_row, json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.index import drop_text, put_texts
@@ -126,6 +126,25 @@ class _Reading:
         """Mirrors ``Reading.versions``."""
         return list(map(read_record, self._rows("versions_of_records", ids)))
 
+    def ended_at(self, instants: Collection[Instant]) -> set[str]:
+        """Mirrors ``Reading.ended_at``."""
+        bindings = (self._tenant_id, json_list(sorted(instants)))
+        return {row[0] for row in self._connection.execute(_SQL["ended_at"], bindings)}
+
+    def within(self, scopes: Collection[Scope], limit: int) -> list[str]:
+        """Mirrors ``Reading.within``."""
+        bindings = (self._tenant_id, json_list(sorted(scopes)), limit)
+        return [row[0] for row in self._connection.execute(_SQL["records_within"], bindings)]
+
+    def sent_into(self, scopes: Collection[Scope]) -> list[Event]:
+        """Mirrors ``Reading.sent_into``."""
+        return list(map(read_event, self._rows("events_sent_into", scopes)))
+
+    def beliefs_about(self, scope: Scope, subjects: Collection[str]) -> set[str]:
+        """Mirrors ``Reading.beliefs_about``."""
+        bindings = (self._tenant_id, scope, Layer.BELIEFS.value, json_list(sorted(subjects)))
+        return {row[0] for row in self._connection.execute(_SQL["records_about"], bindings)}
+
     def texts(self, ids: Collection[str]) -> list[TextRow]:
         """Mirrors ``Reading.texts``."""
         return list(map(read_text, self._rows("texts_of_records", ids)))
@@ -196,6 +215,9 @@ def _drop_events(
     deleted = [event.id for event in changes.deleted]
     connection.execute(_SQL["drop_supports_of"], (tenant_id, json_list(deleted)))
     connection.executemany(_SQL["delete_event"], [(tenant_id, key) for key in deleted])
+    for event in changes.unsent:
+        directives = event_row(0, 0, event.id, 0, event)[13]
+        connection.execute(_SQL["put_directives"], (tenant_id, event.id, directives))
     for event in changes.redacted:
         row = event_row(0, event.position, event.id, event.recorded_at, event)
         _, _, _, _, _, caller, actor, subject, parties, _, _, content, _, directives, *_ = row

@@ -163,6 +163,31 @@ CROSS JOIN event AS e INDEXED BY event_position
 WHERE j.tenant_id = ?1 AND j.scope = wanted.value AND j.state <> 'failed'
   AND e.tenant_id = ?1 AND e.position = j.position;
 
+-- name: ended_at
+-- The records of which a version ended at instants, a JSON list.
+SELECT DISTINCT id FROM record INDEXED BY record_ended
+WHERE tenant_id = ?1 AND recorded_to IN (SELECT value FROM json_each(?2)) AND recorded_to IS NOT NULL;
+
+-- name: records_within
+-- The records of scopes: ?2 is a JSON list.
+SELECT DISTINCT id FROM record INDEXED BY record_scope
+WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) LIMIT ?3;
+
+-- name: events_sent_into
+-- The events that are consolidated into scopes from outside: ?2 is a JSON list.
+SELECT * FROM event INDEXED BY event_sent
+WHERE tenant_id = ?1 AND json_extract(directives, '$.consolidate_into') IN (SELECT value FROM json_each(?2))
+  AND scope NOT IN (SELECT value FROM json_each(?2)) AND json_extract(directives, '$.consolidate_into') IS NOT NULL;
+
+-- name: put_directives
+-- What is wanted of an event from here on.
+UPDATE event SET directives = ?3 WHERE tenant_id = ?1 AND id = ?2;
+
+-- name: records_about
+-- The records of a layer of a scope about subjects: ?4 is a JSON list.
+SELECT DISTINCT id FROM record INDEXED BY record_subject
+WHERE tenant_id = ?1 AND scope = ?2 AND layer = ?3 AND subject IN (SELECT value FROM json_each(?4));
+
 -- name: mentions_of_events
 -- The names in events: ?2 is a JSON list.
 SELECT tenant_id, entity_id, scope, event_id, position, surface, type FROM mention
