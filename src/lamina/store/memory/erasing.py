@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.ids import IdSource
-from lamina.kernel.records import Belief, Entity, Mention, Record, Support
+from lamina.kernel.records import Belief, Claim, Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
 from lamina.store.memory.index import put_text
@@ -128,13 +128,17 @@ class _Reading:
             if key[0] == self._tenant_id and key[1] in wanted
         ]
 
-    def ended_at(self, instants: Collection[Instant]) -> set[str]:
-        """Mirrors ``Reading.ended_at``."""
+    def changed_at(self, instants: Collection[Instant], scopes: Collection[Scope]) -> set[str]:
+        """Mirrors ``Reading.changed_at``."""
         wanted = set(instants)
         return {
             row.id
             for row in self._tables.records.values()
-            if row.tenant_id == self._tenant_id and row.recorded_to in wanted
+            if row.tenant_id == self._tenant_id
+            and (
+                row.recorded_to in wanted
+                or (isinstance(row, Claim) and row.scope in scopes and row.recorded_from in wanted)
+            )
         }
 
     def within(self, scopes: Collection[Scope], limit: int) -> list[str]:

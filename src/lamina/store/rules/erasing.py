@@ -77,8 +77,7 @@ class _Step:
         if erasure.sweeps:
             swept = set(self._read.within(self._inside, limits.ERASURE_SWEEP_MAX))
             out.unsent = [_unsent(event) for event in self._read.sent_into(self._inside)]
-        instants = {events[key].recorded_at for key in to_delete | to_redact}
-        changed = self._read.ended_at(instants) - edges.keys()
+        changed = self._changed([events[key] for key in sorted(to_delete | to_redact)]) - edges.keys()
         reached = {*edges, *changed, *erasure.records, *swept}
         for version in self._read.versions(sorted(key for key in reached if _is_derived(key))):
             self._versions.setdefault(version.id, []).append(version)
@@ -111,6 +110,12 @@ class _Step:
         if erasure.cascade != "derived_only":
             self._mentions(to_delete | to_redact, gone)
         return out
+
+    def _changed(self, events: Sequence[Event]) -> set[str]:
+        """The records that events began or changed, resting on them or not."""
+        places = {event.scope for event in events}
+        places |= {into for event in events if (into := event.directives.consolidate_into) is not None}
+        return self._read.changed_at({event.recorded_at for event in events}, places)
 
     def _beside(self, kept: Collection[str]) -> set[str]:
         """Beliefs that were drawn together with such as lose facts of an erased scope: without those they would begin otherwise."""

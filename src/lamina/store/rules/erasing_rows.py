@@ -36,8 +36,8 @@ class Reading(Protocol):
         """Every version of records, first to last."""
         ...
 
-    def ended_at(self, instants: Collection[Instant]) -> set[str]:
-        """The records of which a version ended at one of some instants of the log."""
+    def changed_at(self, instants: Collection[Instant], scopes: Collection[Scope]) -> set[str]:
+        """The records of which a version ended at one of some instants of the log, or a claim of some scopes began."""
         ...
 
     def within(self, scopes: Collection[Scope], limit: int) -> list[str]:

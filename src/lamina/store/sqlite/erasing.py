@@ -126,10 +126,10 @@ class _Reading:
         """Mirrors ``Reading.versions``."""
         return list(map(read_record, self._rows("versions_of_records", ids)))
 
-    def ended_at(self, instants: Collection[Instant]) -> set[str]:
-        """Mirrors ``Reading.ended_at``."""
-        bindings = (self._tenant_id, json_list(sorted(instants)))
-        return {row[0] for row in self._connection.execute(_SQL["ended_at"], bindings)}
+    def changed_at(self, instants: Collection[Instant], scopes: Collection[Scope]) -> set[str]:
+        """Mirrors ``Reading.changed_at``."""
+        bindings = (self._tenant_id, json_list(sorted(instants)), json_list(sorted(scopes)))
+        return {row[0] for row in self._connection.execute(_SQL["changed_at"], bindings)}
 
     def within(self, scopes: Collection[Scope], limit: int) -> list[str]:
         """Mirrors ``Reading.within``."""

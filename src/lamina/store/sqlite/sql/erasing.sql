@@ -163,10 +163,14 @@ CROSS JOIN event AS e INDEXED BY event_position
 WHERE j.tenant_id = ?1 AND j.scope = wanted.value AND j.state <> 'failed'
   AND e.tenant_id = ?1 AND e.position = j.position;
 
--- name: ended_at
--- The records of which a version ended at instants, a JSON list.
-SELECT DISTINCT id FROM record INDEXED BY record_ended
-WHERE tenant_id = ?1 AND recorded_to IN (SELECT value FROM json_each(?2)) AND recorded_to IS NOT NULL;
+-- name: changed_at
+-- The records of which a version ended at instants, ?2, or a claim of scopes, ?3, began; both are JSON lists.
+SELECT id FROM record INDEXED BY record_ended
+WHERE tenant_id = ?1 AND recorded_to IN (SELECT value FROM json_each(?2)) AND recorded_to IS NOT NULL
+UNION
+SELECT id FROM record INDEXED BY record_scope
+WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?3)) AND layer IN ('facts', 'beliefs')
+  AND recorded_from IN (SELECT value FROM json_each(?2));
 
 -- name: records_within
 -- The records of scopes: ?2 is a JSON list.
