@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.ids import IdSource
-from lamina.kernel.records import Belief, Claim, Entity, Mention, Record, Support
+from lamina.kernel.records import Claim, Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
 from lamina.store.memory.index import put_text
@@ -63,6 +63,18 @@ class MemoryErasing:
         """Mirrors ``Erasing.frozen_until``."""
         frozen = self._memory.tables.frozen
         return {key: frozen[tenant_id, key][1] for key in record_ids if (tenant_id, key) in frozen}
+
+    def frozen_matters(
+        self, tenant_id: str, scope: Scope, matters: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], Instant]:
+        """Mirrors ``Erasing.frozen_matters``."""
+        tables, found = self._memory.tables, dict[tuple[str, str], Instant]()
+        for row in tables.frozen_records.values():
+            if (row.tenant_id, row.scope) == (tenant_id, scope) and isinstance(row, Claim):
+                matter = (row.subject.id, row.predicate)
+                if matter in matters:
+                    found[matter] = max(found.get(matter, 0), tables.frozen[tenant_id, row.id][1])
+        return found
 
     def frozen_at(self, event: Event) -> Frozen:
         """Mirrors ``Erasing.frozen_at``."""
@@ -160,15 +172,20 @@ class _Reading:
             and event.scope not in scopes
         ]
 
-    def beliefs_about(self, scope: Scope, subjects: Collection[str]) -> set[str]:
-        """Mirrors ``Reading.beliefs_about``."""
+    def claims_of(self, scope: Scope, matters: Collection[tuple[str, str]]) -> set[str]:
+        """Mirrors ``Reading.claims_of``."""
         return {
             row.id
             for row in self._tables.records.values()
             if (row.tenant_id, row.scope) == (self._tenant_id, scope)
-            and isinstance(row, Belief)
-            and row.subject.id in subjects
+            and isinstance(row, Claim)
+            and (row.subject.id, row.predicate) in matters
         }
+
+    def frozen_until(self, ids: Collection[str]) -> dict[str, Instant]:
+        """Mirrors ``Reading.frozen_until``."""
+        frozen = self._tables.frozen
+        return {key: frozen[self._tenant_id, key][1] for key in ids if (self._tenant_id, key) in frozen}
 
     def texts(self, ids: Collection[str]) -> list[TextRow]:
         """Mirrors ``Reading.texts``."""

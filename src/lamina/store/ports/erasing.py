@@ -110,6 +110,12 @@ class Erasing(Protocol):
         """Those of some records that are frozen: up to which instant of the log nothing changes them."""
         ...
 
+    def frozen_matters(
+        self, tenant_id: str, scope: Scope, matters: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], Instant]:
+        """Those subjects and predicates of a scope that have frozen claims: up to which instant nothing else is derived of them."""
+        ...
+
     def frozen_at(self, event: Event) -> Frozen:
         """What an event, or an entry, had made of frozen records when it was derived first."""
         ...

@@ -72,11 +72,11 @@ class _Step:
         events = self._read.events({*erasure.delete, *erasure.redact})
         to_redact = {key for key in erasure.redact if key in events and events[key].redacted_by is None}
         to_delete = (set(erasure.delete) & events.keys()) - to_redact
-        edges = self._edges({*to_delete, *to_redact})
         swept = set[str]()
         if erasure.sweeps:
             swept = set(self._read.within(self._inside, limits.ERASURE_SWEEP_MAX))
             out.unsent = [_unsent(event) for event in self._read.sent_into(self._inside)]
+        edges = self._edges({*to_delete, *to_redact, *swept})
         changed = self._changed([events[key] for key in sorted(to_delete | to_redact)]) - edges.keys()
         reached = {*edges, *changed, *erasure.records, *swept}
         for version in self._read.versions(sorted(key for key in reached if _is_derived(key))):
@@ -89,12 +89,13 @@ class _Step:
         self._forget({key for key in changed - asked if self._versions[key][-1].scope in self._inside})
         resting &= self._versions.keys()
         kept = {key for key in resting if self._stays(key)}
-        beside = self._beside(kept) - asked
-        kept |= beside
         remade = {key for key in resting - kept if self._versions[key][-1].scope not in self._inside}
-        cited = _sources_of(kept - changed - beside, edges) & to_delete
+        cited = _sources_of(kept - changed, edges) & to_delete
         to_delete -= cited
         to_redact |= {key for key in cited if events[key].redacted_by is None}
+        if not (to_delete or to_redact or asked):
+            return out
+        kept |= self._beside(kept) - asked
         named = [events[key] for key in sorted(to_delete | to_redact)]
         entries = self._entries(kept, named, enter)
         fallen = self._keep(kept, to_delete | to_redact, {key: events[key] for key in to_redact}, entries)
@@ -118,24 +119,27 @@ class _Step:
         return self._read.changed_at({event.recorded_at for event in events}, places)
 
     def _beside(self, kept: Collection[str]) -> set[str]:
-        """Beliefs that were drawn together with such as lose facts of an erased scope: without those they would begin otherwise."""
-        subjects: dict[Scope, set[str]] = defaultdict(set)
+        """The other claims of the matters of what is kept, which were placed and drawn in sight of it: a matter is kept whole."""
+        matters: dict[Scope, set[tuple[str, str]]] = defaultdict(set)
         for key in kept:
-            belief = self._versions[key][-1]
-            sources = [self._versions.get(each.source_id) for each in self._supports.get(key, ())]
-            if isinstance(belief, Belief) and any(
-                fact and fact[-1].scope in self._inside for fact in sources
-            ):
-                subjects[belief.scope].add(belief.subject.id)
-        found = {
-            key for scope in sorted(subjects) for key in self._read.beliefs_about(scope, subjects[scope])
-        }
+            for claim in self._versions[key]:
+                if isinstance(claim, Claim):
+                    matters[claim.scope].add((claim.subject.id, claim.predicate))
+        found = {key for scope in sorted(matters) for key in self._read.claims_of(scope, matters[scope])}
         fresh = sorted(found - self._versions.keys())
+        until = self._read.frozen_until(fresh)
+        others: dict[str, list[Record]] = defaultdict(list)
         for version in self._read.versions(fresh):
-            self._versions.setdefault(version.id, []).append(version)
-        for support in self._read.supports(fresh):
+            others[version.id].append(version)
+        stale = {
+            key: versions
+            for key, versions in others.items()
+            if max(each.recorded_to or each.recorded_from for each in versions) > until.get(key, 0)
+        }
+        self._versions |= stale
+        for support in self._read.supports(sorted(stale)):
             self._supports.setdefault(support.record_id, []).append(support)
-        return found - set(kept)
+        return (found & self._versions.keys()) - set(kept)
 
     def _forget(self, record_ids: Collection[str]) -> None:
         """Leave records of an erased scope to the step that erases what they rest on."""
@@ -169,7 +173,7 @@ class _Step:
     ) -> dict[Scope, Event]:
         """The entry of each scope that keeps something: the place in its log where it lost the words."""
         counted = Counter(self._versions[key][-1].scope for key in kept)
-        at = max((event.context.observed_at for event in events), default=0)
+        at = max((event.context.observed_at for event in events), default=self._now)
         return {
             scope: enter(_entry_of(self._erasure, scope, counted[scope], at)) for scope in sorted(counted)
         }

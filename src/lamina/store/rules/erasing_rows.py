@@ -48,8 +48,12 @@ class Reading(Protocol):
         """The events that are consolidated into one of some scopes, and are of none of them."""
         ...
 
-    def beliefs_about(self, scope: Scope, subjects: Collection[str]) -> set[str]:
-        """The ids of the beliefs of a scope about some subjects."""
+    def claims_of(self, scope: Scope, matters: Collection[tuple[str, str]]) -> set[str]:
+        """The ids of the facts and beliefs of a scope by subject and predicate."""
+        ...
+
+    def frozen_until(self, ids: Collection[str]) -> dict[str, Instant]:
+        """Mirrors ``Erasing.frozen_until``."""
         ...
 
     def texts(self, ids: Collection[str]) -> list[TextRow]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import apsw
 
+from lamina.kernel.canonical import compact
 from lamina.kernel.events import Event, EventDraft
 from lamina.kernel.records import Layer, Mention, Record, Support
 from lamina.kernel.scopes import Scope
@@ -88,6 +89,13 @@ class SqliteErasing:
         """Mirrors ``Erasing.frozen_until``."""
         return dict(self._readers.rows(_SQL["frozen_until"], (tenant_id, json_list(sorted(record_ids)))))
 
+    def frozen_matters(
+        self, tenant_id: str, scope: Scope, matters: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], Instant]:
+        """Mirrors ``Erasing.frozen_matters``."""
+        rows = self._readers.rows(_SQL["frozen_matters"], (tenant_id, scope, compact(sorted(matters))))
+        return {(subject, predicate): until for subject, predicate, until in rows}
+
     def frozen_at(self, event: Event) -> Frozen:
         """Mirrors ``Erasing.frozen_at``."""
         place = (event.tenant_id, event.recorded_at)
@@ -140,10 +148,15 @@ class _Reading:
         """Mirrors ``Reading.sent_into``."""
         return list(map(read_event, self._rows("events_sent_into", scopes)))
 
-    def beliefs_about(self, scope: Scope, subjects: Collection[str]) -> set[str]:
-        """Mirrors ``Reading.beliefs_about``."""
-        bindings = (self._tenant_id, scope, Layer.BELIEFS.value, json_list(sorted(subjects)))
-        return {row[0] for row in self._connection.execute(_SQL["records_about"], bindings)}
+    def claims_of(self, scope: Scope, matters: Collection[tuple[str, str]]) -> set[str]:
+        """Mirrors ``Reading.claims_of``."""
+        bindings = (self._tenant_id, scope, compact(sorted(matters)))
+        return {row[0] for row in self._connection.execute(_SQL["claims_of"], bindings)}
+
+    def frozen_until(self, ids: Collection[str]) -> dict[str, Instant]:
+        """Mirrors ``Reading.frozen_until``."""
+        bindings = (self._tenant_id, json_list(sorted(ids)))
+        return dict(self._connection.execute(_SQL["frozen_until"], bindings))
 
     def texts(self, ids: Collection[str]) -> list[TextRow]:
         """Mirrors ``Reading.texts``."""

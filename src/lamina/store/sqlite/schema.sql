@@ -642,6 +642,7 @@ CREATE TABLE frozen_record (
   body               TEXT    NOT NULL,
   PRIMARY KEY (tenant_id, id, version)
 ) WITHOUT ROWID;
+CREATE INDEX frozen_record_matter ON frozen_record (tenant_id, scope, subject, predicate);
 CREATE INDEX frozen_record_from ON frozen_record (tenant_id, recorded_from);
 CREATE INDEX frozen_record_to ON frozen_record (tenant_id, recorded_to) WHERE recorded_to IS NOT NULL;
 

@@ -187,10 +187,20 @@ WHERE tenant_id = ?1 AND json_extract(directives, '$.consolidate_into') IN (SELE
 -- What is wanted of an event from here on.
 UPDATE event SET directives = ?3 WHERE tenant_id = ?1 AND id = ?2;
 
--- name: records_about
--- The records of a layer of a scope about subjects: ?4 is a JSON list.
-SELECT DISTINCT id FROM record INDEXED BY record_subject
-WHERE tenant_id = ?1 AND scope = ?2 AND layer = ?3 AND subject IN (SELECT value FROM json_each(?4));
+-- name: claims_of
+-- The facts and beliefs of a scope by subject and predicate: ?3 is a JSON list of these.
+SELECT r.id FROM json_each(?3) AS wanted CROSS JOIN record AS r INDEXED BY record_subject
+WHERE r.tenant_id = ?1 AND r.scope = ?2 AND r.layer IN ('facts', 'beliefs') AND r.subject = wanted.value ->> 0
+  AND r.predicate = wanted.value ->> 1;
+
+-- name: frozen_matters
+-- Which subjects and predicates of a scope have frozen claims, and up to when: ?3 is a JSON list of these.
+SELECT f.subject, f.predicate, max(h.until) FROM json_each(?3) AS wanted
+CROSS JOIN frozen_record AS f INDEXED BY frozen_record_matter
+CROSS JOIN frozen AS h
+WHERE f.tenant_id = ?1 AND f.scope = ?2 AND f.subject = wanted.value ->> 0 AND f.predicate = wanted.value ->> 1
+  AND h.tenant_id = ?1 AND h.record_id = f.id
+GROUP BY f.subject, f.predicate;
 
 -- name: mentions_of_events
 -- The names in events: ?2 is a JSON list.
