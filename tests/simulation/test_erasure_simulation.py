@@ -10,6 +10,7 @@ import os
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from given import TENANT, ManualClock
@@ -29,8 +30,11 @@ from lamina.store.memory import MemoryStore
 from lamina.store.ports.erasing import Erased, Erasure
 from lamina.store.ports.log import Capture
 from lamina.store.ports.store import Store
+from lamina.store.sqlite import SqliteStore
 
 CASES = int(os.environ.get("ERASURE_CASES", "30"))
+ON_DISK_OF = 6
+"""One case of so many is one of the engine on disk."""
 FIRST_SEED = int(os.environ.get("SIMULATION_SEED", "1")) * 1_000_000
 DAY = 24 * 3600 * SECOND_US
 START = 1_770_000_000 * SECOND_US
@@ -82,9 +86,13 @@ class Reader(RulesExtractor):
 class World:
     """A tenant in memory, what was said in it, and what derives it."""
 
-    def __init__(self, chance: random.Random) -> None:
+    def __init__(self, chance: random.Random, folder: Path | None) -> None:
         self.chance, self.clock = chance, ManualClock(START)
-        self.store: Store = MemoryStore(clock=self.clock, ids=RandomIds())
+        self.store: Store = (
+            MemoryStore(clock=self.clock, ids=RandomIds())
+            if folder is None
+            else SqliteStore(folder, clock=self.clock, ids=RandomIds(), durable=False)
+        )
         self.said: dict[str, Said] = {}
         self.events: list[Event] = []
         self.worker = self._worker_of(self.store)
@@ -235,8 +243,8 @@ def survivors(world: World, wanted: Mapping[str, tuple[Any, ...]]) -> dict[str, 
     return found
 
 
-def check(seed: int) -> None:
-    world = World(random.Random(seed))
+def check(seed: int, folder: Path | None = None) -> None:
+    world = World(random.Random(seed), folder)
     chance = world.chance
     for _ in range(chance.randint(3, 12)):
         world.tell()
@@ -258,7 +266,7 @@ def check(seed: int) -> None:
         shown = str(world.rows()) + str(world.store.log.walk(TENANT, 0, 10_000))
         assert not [each for each in words if str(each) in shown], seed
         for again in erased_in_steps(world.store, erasure):
-            assert (again.deleted, again.redacted, again.entries, again.gone) == ([], [], [], {}), seed
+            assert not (again.deleted or again.redacted or again.entries or again.gone), seed
         compare(seed, wanted, survivors(world, wanted), "at once")
         world.settle()
         compare(seed, wanted, survivors(world, wanted), "derived anew")
@@ -277,6 +285,7 @@ def check(seed: int) -> None:
         world.store.jobs.reset()
         world.worker.drain()
         assert live == world.rows(), (seed, "later", differing(live, world.rows()))
+    world.store.close()
 
 
 def untouched(
@@ -301,6 +310,6 @@ def differing(one: list[Any], other: list[Any]) -> list[Any]:
     return [("live", *sorted(left - right)[:4]), ("replayed", *sorted(right - left)[:4])]
 
 
-def test_survivors_are_those_of_a_naive_reckoning_and_a_replay_equals_live() -> None:
+def test_survivors_are_those_of_a_naive_reckoning_and_a_replay_equals_live(tmp_path: Path) -> None:
     for seed in range(FIRST_SEED, FIRST_SEED + CASES):
-        check(seed)
+        check(seed, tmp_path / str(seed) if seed % ON_DISK_OF == 0 else None)
