@@ -35,6 +35,7 @@ from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.forget.operations import forget_operations
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.doors import guarded_door, made_on_demand
@@ -224,6 +225,7 @@ def build_server(
         *correction_operations(Correcting(kept, watch)),
         *deciding_operations(kept),
         *layer_operations(kept),
+        *forget_operations(kept),
         *recall_operations(recalling),
         *answer_operations(answering),
         *phrase_operations(kept.definitions),

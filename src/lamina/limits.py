@@ -391,3 +391,6 @@ BACKUPS_KEPT_MAX: Final = 10_000
 ERASURE_STEP_MAX: Final = (
     128  # events in one transaction: writes of others wait that long, some tens of milliseconds
 )
+ERASURE_SWEEP_MAX: Final = 1024  # records left in an erased scope that go in one transaction
+FORGET_IDS_MAX: Final = 1000  # that one call names
+FORGET_PAGE: Final = 500  # records looked at in one read

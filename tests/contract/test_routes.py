@@ -49,7 +49,6 @@ PROTOCOLS = set(MCP_LINES)  # served, and no operations: what is called there is
 
 EXPECTED_LATER = {
     "D": {
-        "POST /v1/forget",
         "POST /v1/erasures/preview",
         "GET /v1/erasures/preview/{}/manifest",
         "POST /v1/erasures",

@@ -93,6 +93,20 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "note_swapped_entities": "its part of the store names the tenant",
     "made_scratch": "a table of one transaction",
     "dropped_scratch": "a table of one transaction",
+    "put_record": "a whole row, which names its tenant",
+    "put_frozen_record": "a whole row, which names its tenant",
+    "put_frozen_support": "a whole row, which names its tenant",
+    "put_frozen_text": "a whole row, which names its tenant",
+    "put_frozen_mention": "a whole row, which names its tenant",
+    "drop_derivable_tombstones": "a replay rebuilds every tenant",
+    "frozen_texts": "a replay rebuilds every tenant, and the database aside has rows of one alone",
+    "fill_frozen": "the database aside has rows of one tenant alone",
+    "fill_frozen_records": "the database aside has rows of one tenant alone",
+    "fill_frozen_supports": "the database aside has rows of one tenant alone",
+    "fill_frozen_mentions": "the database aside has rows of one tenant alone",
+    "fill_frozen_texts": "the database aside has rows of one tenant alone",
+    "made_replayed": "a table of one transaction",
+    "dropped_replayed": "a table of one transaction",
 }
 
 
