@@ -38,9 +38,10 @@ from told import Memory
 
 TENANT, HOME, BOBS = "acme", Scope("org:acme/user:alice"), Scope("org:acme/user:bob")
 THEIRS = (HOME, Scope("user:alice"))
-COUNT = int(os.environ.get("CANARIES", "2"))
+COUNT = int(os.environ.get("CANARIES", "1"))
 ALICE, BOB = {"X-Cortex-Actor": "user:alice"}, {"X-Cortex-Actor": "user:bob"}
 WHO = {"tenantId": "acme", "userId": "alice", "personaId": "p"}
+_NOTE = "memory/notes/of-mine.md"
 _MARK = "qzxj"
 _SEEN = 7
 """So many letters behind the mark are looked at."""
@@ -123,6 +124,7 @@ class Aviary:
         self.world, self.folder = world, folder
         self.canaries = Canaries()
         self.memory = Memory(world.store, world.clock)
+        self.session = ""
 
     def sing(self) -> None:
         for number in range(COUNT):
@@ -171,7 +173,7 @@ class Aviary:
         self._post("/v1/experience", below | {"idempotency_key": f"b-{number}"})
 
     def _synapse(self) -> None:
-        session = f"chat-{self.canaries('a session of turns')}"
+        session = self.session = f"chat-{self.canaries('a session of turns')}"
         for turn in range(max(COUNT, limits.SESSION_WINDOW_TURNS + 2)):
             text = (
                 f"Remind me to call {self.canaries.name('a loop')} tomorrow about {self.canaries('a turn')}."
@@ -182,9 +184,8 @@ class Aviary:
 
     def _relay(self, number: int) -> None:
         word = self.canaries
-        self._post(
-            "/v1/write", {"path": f"memory/notes/{word('a path')}.md", "content": f"# {word('a body')}\n"}
-        )
+        for path in (f"memory/notes/{word('a path')}.md", _NOTE):
+            self._post("/v1/write", {"path": path, "content": f"# {word('a body')}\n"})
         log = f"memory/episodic/{word('a log')}.jsonl"
         for _ in range(2):
             self._post("/v1/append", {"path": log, "record": {"said": word("a line")}})
@@ -224,6 +225,31 @@ class Aviary:
         sent, headers = message("2026-07-28", "tools/call", params)
         answer = posted(self.world, sent, **headers, **ALICE)
         assert "error" not in answer.json(), answer.text
+
+    def served(self) -> dict[str, bool]:
+        """What answers, and whether a canary is in it: from memory, too, since it is asked before and after."""
+        place = "/v1/continuity/read"
+        asked: dict[str, tuple[str, str, dict[str, Any] | None]] = {
+            "recall": ("POST", "/v1/recall", {"scope": HOME, "query": "where do I work"}),
+            "brief": ("POST", "/brief", {**WHO, "sessionId": self.session, "now": "2026-05-13T12:10:00Z"}),
+            "events": ("GET", f"/v1/events?scope={HOME}", None),
+            "facts": ("GET", f"/v1/facts?scope={HOME}", None),
+            "archive": (
+                "POST",
+                place,
+                {"subject_kind": "user", "subject_id": "alice-0", "allow_fallback": True},
+            ),
+            "file": ("GET", f"/v1/read?path={_NOTE}", None),
+            "search": ("POST", "/v1/search", {"query": "memory notes"}),
+            "reminders": ("GET", "/v1/schedule/items", None),
+            "mem0": ("POST", "/v3/memories/", {"filters": {"user_id": "alice"}}),
+        }
+        found = {}
+        for name, (verb, path, sent) in asked.items():
+            self.world.clock.at += SECOND_US
+            answer = self.world.call(verb, path, headers=ALICE, body=sent)
+            found[name] = bool(self.canaries.in_bytes(answer.content))
+        return found
 
     def of_others(self) -> str:
         """Bob says something, which stays."""
@@ -275,6 +301,8 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
     aviary.sing()
     word = aviary.of_others()
     canaries = aviary.canaries
+    served = aviary.served()
+    assert all(served.values()), served
     before = _tables_with(aviary.folder, canaries)
     assert before >= {
         *(
@@ -297,6 +325,7 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
     derived = _guessable(aviary.folder)
     cleared = aviary.erase()
     assert cleared.scrubbed.log_emptied
+    assert not any(aviary.served().values())
     left = {name: found for name, data in _bytes_of(aviary.folder) if (found := canaries.in_bytes(data))}
     assert left == {}
     assert _tables_with(aviary.folder, canaries) == set()
