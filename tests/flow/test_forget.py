@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -51,8 +50,8 @@ class Told:
 
 
 @pytest.fixture
-def told(world: Any) -> Iterator[Told]:
-    yield Told(world)
+def told(world: Any) -> Told:
+    return Told(world)
 
 
 def test_an_empty_selector_asks_whether_everything_is_meant(told: Told) -> None:
@@ -100,9 +99,7 @@ def test_redaction_takes_the_words_and_keeps_the_place(told: Told) -> None:
     assert (status, event["content"]) == (200, {"kind": "redacted", "original_kind": "message"})
     told.worker.drain()
     assert "frobnitz" not in str(list(told.world.store.snapshot()))
-    packed = told.world.call(
-        "POST", "/v1/recall", body={"scope": ALICE, "query": "Where does Alice live? frobnitz"}
-    )
+    packed = told.world.call("POST", "/v1/recall", body={"scope": ALICE, "query": "Where does Alice live?"})
     assert "frobnitz" not in packed.text
     assert "Leipzig" not in packed.text
     row = told.world.get(f"/v1/audit/{answer['audit_id']}")

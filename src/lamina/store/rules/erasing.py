@@ -384,21 +384,18 @@ class _Step:
         behind = {each.source_id for key in gone for each in self._supports.get(key, ())}
         bare = {key for key, event in self._events_of(behind).items() if event.redacted_by is not None}
         events = sorted({*worded, *bare})
-        resting = {each.record_id for each in self._read.dependants(events)} - set(gone)
+        ties = [each for each in self._read.dependants(events) if each.record_id not in gone]
+        resting = {each.record_id for each in ties}
         for version in self._read.versions(sorted(resting - self._versions.keys())):
             self._versions.setdefault(version.id, []).append(version)
-        claims = [self._versions[key][-1] for key in sorted(resting) if key in self._versions]
-        named = {
-            (claim.scope, key)
-            for claim in claims
-            if isinstance(claim, Claim)
-            for key in (claim.subject.id, claim.object.id)
-        }
+        named: dict[str, set[tuple[Scope, str | None]]] = defaultdict(set)
+        for each in ties:
+            claim = next(iter(self._versions.get(each.record_id, [])[-1:]), None)
+            if isinstance(claim, Claim):
+                named[each.source_id] |= {(claim.scope, key) for key in (claim.subject.id, claim.object.id)}
         for each in self._read.mentions(events):
-            if (each.scope, each.entity_id) in named:
-                self._out.frozen_mentions.append(each)
-            else:
-                self._out.unmentioned.append(each)
+            stays = (each.scope, each.entity_id) in named[each.event_id]
+            (self._out.frozen_mentions if stays else self._out.unmentioned).append(each)
 
     def _events_of(self, ids: Collection[str]) -> dict[str, Event]:
         missing = sorted(set(ids) - self._known.keys())
