@@ -19,6 +19,7 @@ from lamina.store.ports.index import TextRow
 from lamina.store.ports.writes import Closing
 from lamina.store.rules.erasing import changes_of
 from lamina.store.rules.erasing_rows import Changes
+from lamina.store.rules.traces import unguessable
 
 __all__ = ["MemoryErasing", "fill_frozen", "forget_aside", "lay_frozen"]
 
@@ -39,6 +40,7 @@ class MemoryErasing:
             changes = changes_of(
                 reading, erasure, lambda draft: self._log.enter(tables, draft), self._clock.now()
             )
+            changes.tombstones = unguessable(changes.tombstones, erasure, self._ids)
             put_lifecycle(tables, changes.lifecycle, self._clock, self._ids)
             _land(tables, erasure.tenant_id, changes)
             return changes.erased

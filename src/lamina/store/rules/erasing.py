@@ -47,11 +47,6 @@ _BORNE_BY: Final = "redacted_from"
 _TIMES: Final = (EXTRACTED_FROM, "held_until")
 
 
-_GUESSABLE: Final = frozenset({Layer.BELIEFS, Layer.UNDERSTANDING})
-"""Their ids are hashes of a claim or a name, and so confirm a guess of it: where a whole scope is erased they leave no mark
-(decision 0045). Ids of events are random, and those of facts and episodes hashes of these."""
-
-
 def changes_of(
     read: Reading, erasure: Erasure, enter: Callable[[EventDraft], Event], now: Instant
 ) -> Changes:
@@ -427,7 +422,6 @@ class _Step:
                 erased_at=self._now,
             )
             for key, (layer, scope) in sorted(places.items())
-            if not (erasure.cascade == "gdpr" and layer in _GUESSABLE and scope in erasure.scopes)
         ]
         counts = Counter(
             [(scope, layer) for layer, scope in places.values()]

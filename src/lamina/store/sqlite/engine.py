@@ -177,7 +177,7 @@ class SqliteStore:
         self.packs = SqlitePacks(self._writer, self._readers)
         self.inquiries = SqliteInquiries(self._writer, self._readers)
         self.traces = SqliteTraces(path, self._writer, self._readers, self._projector)
-        self.erasing = SqliteErasing(self._writer, self._readers, clock, self.log, lifecycle)
+        self.erasing = SqliteErasing(self._writer, self._readers, clock, ids, self.log, lifecycle)
         self.rederivation = SqliteRederivation(
             path,
             self._writer,

@@ -8,6 +8,7 @@ import apsw
 
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import Event, EventDraft
+from lamina.kernel.ids import IdSource
 from lamina.kernel.records import Layer, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
@@ -18,6 +19,7 @@ from lamina.store.ports.writes import Closing
 from lamina.store.rows import read_record, read_text, record_row, text_row
 from lamina.store.rules.erasing import changes_of
 from lamina.store.rules.erasing_rows import Changes
+from lamina.store.rules.traces import unguessable
 from lamina.store.sqlite.codec import event_row, json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.index import drop_text, put_texts
@@ -40,11 +42,18 @@ class SqliteErasing:
     """``Erasing`` of a folder."""
 
     def __init__(
-        self, writer: Writer, readers: Readers, clock: Clock, log: SqliteLog, lifecycle: LifecycleWriter
+        self,
+        writer: Writer,
+        readers: Readers,
+        clock: Clock,
+        ids: IdSource,
+        log: SqliteLog,
+        lifecycle: LifecycleWriter,
     ) -> None:
         self._writer = writer
         self._readers = readers
         self._clock = clock
+        self._ids = ids
         self._log = log
         self._lifecycle = lifecycle
 
@@ -58,6 +67,7 @@ class SqliteErasing:
 
             reading = _Reading(connection, erasure.tenant_id)
             changes = changes_of(reading, erasure, enter, self._clock.now())
+            changes.tombstones = unguessable(changes.tombstones, erasure, self._ids)
             # Before rows of the lifecycle go: the newest number stands, and is not given again.
             self._lifecycle.put(connection, changes.lifecycle)
             _land(connection, erasure.tenant_id, changes)
