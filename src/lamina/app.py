@@ -38,6 +38,7 @@ from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
 from lamina.forget.erasure_operations import erasure_operations
 from lamina.forget.executing import Executing
+from lamina.forget.operations import forget_operations
 from lamina.forget.previewing import Previewing
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
@@ -231,6 +232,7 @@ def build_server(
         *correction_operations(Correcting(kept, watch)),
         *deciding_operations(kept),
         *layer_operations(kept),
+        *forget_operations(kept),
         *recall_operations(recalling),
         *answer_operations(answering),
         *phrase_operations(kept.definitions),
@@ -250,7 +252,11 @@ def build_server(
         *relay_operations(
             kept.documents,
             Surroundings(
-                finder, reminders_of(reminding), __version__, AuditedUses(kept.audit), kept.idempotency
+                finder,
+                reminders_of(reminding),
+                __version__,
+                AuditedUses(kept.audit, kept.peppers),
+                kept.idempotency,
             ),
             RelayBounds(settings.capsule_archive_days, settings.relay_payload_bytes_max),
         ),

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from given import ALICE, TENANT, CountedIds, ManualClock, append
+from given import ALICE, TENANT, ManualClock, append
 from lamina.kernel.events import Context, Directives, Origin, Party, Trust
-from lamina.kernel.records import Belief, Layer
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
@@ -17,13 +17,9 @@ from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
-from lamina.store.memory import MemoryStore
 from lamina.store.ports.erasing import Erased, Erasure
-from lamina.store.ports.index import TextRow
-from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
-from lamina.store.sqlite import SqliteStore
 from told import ANA, START, Memory
 
 TEAM = Scope("org:acme/ws:atlas")
@@ -95,13 +91,13 @@ def test_a_redacted_event_keeps_its_place_and_its_facts_stand(memory: Kept) -> N
     facts = {fact.id: fact for fact in memory.all_of(Layer.FACTS, ALICE)}
     before = memory.store.log.get(TENANT, [first])[first]
     erased = memory.erase(redact=[first])
-    assert erased.redacted == [first] and not erased.deleted
+    assert (erased.redacted, erased.deleted) == ([first], [])
     event = memory.store.log.get(TENANT, [first])[first]
     assert event.content == {"kind": "redacted", "original_kind": "message"}
     assert (event.position, event.recorded_at, event.observed_actor.id) == (
         before.position, before.recorded_at, before.observed_actor.id,
     )  # fmt: skip
-    assert event.redacted_by == "erasure_1" and event.excluded and event.counts
+    assert (event.redacted_by, event.excluded, event.counts) == ("erasure_1", True, True)
     assert "xyzzy" not in words_in(memory)
     memory.settle()
     assert {fact.id: fact for fact in memory.all_of(Layer.FACTS, ALICE)} == facts
@@ -117,7 +113,8 @@ def test_a_belief_outlives_the_scope_that_sent_it(memory: Kept) -> None:
     beliefs = memory.all_of(Layer.BELIEFS, TEAM)
     assert beliefs
     erased = memory.erase(cascade="gdpr", redact=[gone], scopes=[HERS], actor="redacted:gdpr_erasure_1")
-    assert erased.gone[Layer.FACTS] and list(erased.kept) == [TEAM]
+    assert erased.gone[Layer.FACTS]
+    assert list(erased.kept) == [TEAM]
     memory.settle()
     after = {each.id: each for each in memory.all_of(Layer.BELIEFS, TEAM)}
     assert set(after) == {each.id for each in beliefs}
@@ -134,5 +131,6 @@ def test_a_position_is_never_given_twice(memory: Kept) -> None:
     erased = memory.erase(cascade="gdpr", delete=[newest], scopes=[ALICE])
     assert erased.deleted == [newest]
     (later,) = append(memory.store, "tea")
-    assert later.position == place.position + 1 and later.recorded_at > place.recorded_at
+    assert later.position == place.position + 1
+    assert later.recorded_at > place.recorded_at
     assert memory.store.erasing.tombstone(TENANT, newest)

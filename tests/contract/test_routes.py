@@ -50,7 +50,6 @@ PROTOCOLS = set(MCP_LINES)  # served, and no operations: what is called there is
 
 EXPECTED_LATER = {
     "D": {
-        "POST /v1/forget",
         "POST /v1/import/mem0",
         "POST /v1/import/zep",
         "POST /v1/import/letta",

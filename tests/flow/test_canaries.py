@@ -38,37 +38,45 @@ from told import Memory
 
 TENANT, HOME, BOBS = "acme", Scope("org:acme/user:alice"), Scope("org:acme/user:bob")
 THEIRS = (HOME, Scope("user:alice"))
-COUNT = int(os.environ.get("CANARIES", "2"))
+COUNT = int(os.environ.get("CANARIES", "1"))
 ALICE, BOB = {"X-Cortex-Actor": "user:alice"}, {"X-Cortex-Actor": "user:bob"}
 WHO = {"tenantId": "acme", "userId": "alice", "personaId": "p"}
-_SEEN = 12
-"""So many letters of a canary are looked for: an analysis may cut its end."""
+_NOTE = "memory/notes/of-mine.md"
+_MARK = "qzxj"
+_SEEN = 7
+"""So many letters behind the mark are looked at."""
 
 
 class Canaries:
-    """Words that stand nowhere else."""
+    """Words that stand nowhere else. A mark in their middle is looked for: the text index cuts the beginning that a word shares
+    with the one before it, and an analysis may cut an end."""
 
     def __init__(self) -> None:
         self._random = random.Random(7)
         self.sung: dict[str, str] = {}
+        self._ends: dict[bytes, str] = {}
 
     def __call__(self, place: str) -> str:
-        word = "".join(self._random.choices(string.ascii_lowercase, k=16))
+        beginning, end = (
+            "".join(self._random.choices(string.ascii_lowercase, k=count)) for count in (5, _SEEN + 3)
+        )
+        word = f"{beginning}{_MARK}{end}"
         self.sung[word] = place
+        self._ends[end[:_SEEN].encode()] = place
         return word
 
     def name(self, place: str) -> str:
         return self(place).capitalize()
 
     def in_bytes(self, data: bytes) -> set[str]:
-        """Where the canaries were put that stand in some bytes."""
+        """Where the canaries were put that stand in some bytes, as text or in hexadecimal."""
         lowered = data.lower()
-        found = {place for word, place in self.sung.items() if word[:_SEEN].encode() in lowered}
-        return found | {
-            f"{place} in hexadecimal"
-            for word, place in self.sung.items()
-            if word[:_SEEN].encode().hex().encode() in lowered
+        found = {
+            self._ends.get(end) for end in re.findall(_MARK.encode() + b"(.{%d})" % _SEEN, lowered, re.DOTALL)
         }
+        spelt = re.findall(_MARK.encode().hex().encode() + b"([0-9a-f]{%d})" % (2 * _SEEN), lowered)
+        found |= {self._ends.get(bytes.fromhex(end.decode())) for end in spelt}
+        return {place for place in found if place is not None}
 
 
 def _bytes_of(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -116,6 +124,7 @@ class Aviary:
         self.world, self.folder = world, folder
         self.canaries = Canaries()
         self.memory = Memory(world.store, world.clock)
+        self.session = ""
 
     def sing(self) -> None:
         for number in range(COUNT):
@@ -164,7 +173,7 @@ class Aviary:
         self._post("/v1/experience", below | {"idempotency_key": f"b-{number}"})
 
     def _synapse(self) -> None:
-        session = f"chat-{self.canaries('a session of turns')}"
+        session = self.session = f"chat-{self.canaries('a session of turns')}"
         for turn in range(max(COUNT, limits.SESSION_WINDOW_TURNS + 2)):
             text = (
                 f"Remind me to call {self.canaries.name('a loop')} tomorrow about {self.canaries('a turn')}."
@@ -175,9 +184,8 @@ class Aviary:
 
     def _relay(self, number: int) -> None:
         word = self.canaries
-        self._post(
-            "/v1/write", {"path": f"memory/notes/{word('a path')}.md", "content": f"# {word('a body')}\n"}
-        )
+        for path in (f"memory/notes/{word('a path')}.md", _NOTE):
+            self._post("/v1/write", {"path": path, "content": f"# {word('a body')}\n"})
         log = f"memory/episodic/{word('a log')}.jsonl"
         for _ in range(2):
             self._post("/v1/append", {"path": log, "record": {"said": word("a line")}})
@@ -217,6 +225,31 @@ class Aviary:
         sent, headers = message("2026-07-28", "tools/call", params)
         answer = posted(self.world, sent, **headers, **ALICE)
         assert "error" not in answer.json(), answer.text
+
+    def served(self) -> dict[str, bool]:
+        """What answers, and whether a canary is in it: from memory, too, since it is asked before and after."""
+        place = "/v1/continuity/read"
+        asked: dict[str, tuple[str, str, dict[str, Any] | None]] = {
+            "recall": ("POST", "/v1/recall", {"scope": HOME, "query": "where do I work"}),
+            "brief": ("POST", "/brief", {**WHO, "sessionId": self.session, "now": "2026-05-13T12:10:00Z"}),
+            "events": ("GET", f"/v1/events?scope={HOME}", None),
+            "facts": ("GET", f"/v1/facts?scope={HOME}", None),
+            "archive": (
+                "POST",
+                place,
+                {"subject_kind": "user", "subject_id": "alice-0", "allow_fallback": True},
+            ),
+            "file": ("GET", f"/v1/read?path={_NOTE}", None),
+            "search": ("POST", "/v1/search", {"query": "memory notes"}),
+            "reminders": ("GET", "/v1/schedule/items", None),
+            "mem0": ("POST", "/v3/memories/", {"filters": {"user_id": "alice"}}),
+        }
+        found = {}
+        for name, (verb, path, sent) in asked.items():
+            self.world.clock.at += SECOND_US
+            answer = self.world.call(verb, path, headers=ALICE, body=sent)
+            found[name] = bool(self.canaries.in_bytes(answer.content))
+        return found
 
     def of_others(self) -> str:
         """Bob says something, which stays."""
@@ -268,6 +301,8 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
     aviary.sing()
     word = aviary.of_others()
     canaries = aviary.canaries
+    served = aviary.served()
+    assert all(served.values()), served
     before = _tables_with(aviary.folder, canaries)
     assert before >= {
         *(
@@ -290,6 +325,7 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
     derived = _guessable(aviary.folder)
     cleared = aviary.erase()
     assert cleared.scrubbed.log_emptied
+    assert not any(aviary.served().values())
     left = {name: found for name, data in _bytes_of(aviary.folder) if (found := canaries.in_bytes(data))}
     assert left == {}
     assert _tables_with(aviary.folder, canaries) == set()
@@ -304,7 +340,6 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
     assert stays.json()["content"] == word
     asked = {"scope": BOBS, "query": "what do I like"}
     assert word in aviary.world.call("POST", "/v1/recall", headers=BOB, body=asked).text
-
 
 
 def _guessable(folder: Path) -> list[str]:

@@ -62,6 +62,13 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         REQUESTS,
         "Not an ISO 8601 duration such as `P30D`.",
     ),
+    "EMPTY_SELECTOR_WITHOUT_CONFIRMATION": ErrorCode(
+        "Invalid",
+        REQUESTS,
+        "`POST /v1/forget` names nothing that is to be forgotten, which means everything that the layers hold in the scope. "
+        "Nothing was forgotten.",
+        hint="name what is to be forgotten in `selector`, or send `confirm_all: true`",
+    ),
     "INVALID_ENVELOPE": ErrorCode(
         "Invalid",
         REQUESTS,
@@ -313,8 +320,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "RESOURCE_DELETED": ErrorCode(
         "Gone",
         STATE,
-        "The record was deleted: a belief fell below the floor (`audit_id`) or was merged into another (`merged_into`), or what the record "
-        "rested on was cancelled. `as_of` reads it as it was held before.",
+        "The record was forgotten (`cascade`), or a belief fell below the floor (`audit_id`) or was merged into another (`merged_into`), or what the record "
+        "rested on was cancelled. What was forgotten is gone; anything else `as_of` reads as it was held before.",
     ),
     "SCOPE_REGISTRATION_EXISTS": ErrorCode(
         "Conflict",

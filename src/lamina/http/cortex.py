@@ -16,6 +16,7 @@ def cortex_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     """Every row whose operation is among those given; an operation without a row is a bug."""
     by_name = {operation.name: operation for operation in operations}
     rows = _capture_rows(by_name) + _recall_rows(by_name) + _layer_rows(by_name) + _lifecycle_rows(by_name)
+    rows += _forget_rows(by_name)
     rows += _phrase_rows(by_name) + _vocabulary_rows(by_name)
     rows += _policy_rows(by_name) + _scope_rows(by_name)
     rows += _erasure_rows(by_name)
@@ -73,6 +74,10 @@ def _layer_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/understanding/{concept_id}", by_name["concept"]),
         Route("GET", "/v1/understanding/{concept_id}/related", by_name["concept_related"]),
     ]
+
+
+def _forget_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [Route("POST", "/v1/forget", by_name["forget"])]
 
 
 def _lifecycle_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:

@@ -340,9 +340,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "pipeline/extract/products.py": _NO_CONTENT,
     "pipeline/loops/meaning.py": _BY_WORDS,
     "pipeline/posterior.py": _NO_CONTENT,
-    "recall/recent.py": MemoryPlace(
-        "a pack from before a removal in its scopes, or before the tenant's erasure, is not given out"
-    ),
+    "recall/recent.py": MemoryPlace("a pack from before a removal in one of its scopes is not given out"),
     "recall/render.py": _BY_WORDS,
     "recall/room.py": _NO_CONTENT,
     "remote/documents.py": _NO_CONTENT,

@@ -201,6 +201,19 @@ class Projector:
             self._idle = False
             self._asked.notify_all()
 
+    def rewrite(self, tenant_id: str) -> None:
+        """Mirrors ``Projecting.rewrite``."""
+        if self._held is not None:
+            self.rebuild([tenant_id])
+            return
+        # Nobody makes commits here: the lock is held for this one work, so that a server that starts can have it.
+        once = Projector(self._folder, self._rows, self._failures, durable=self._durable)
+        try:
+            once.rebuild([tenant_id])
+            once.recover()
+        finally:
+            once.close()
+
     def close(self) -> None:
         """Finish what waits, then stop."""
         with self._lock:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.ids import IdSource
-from lamina.kernel.records import Entity, Mention, Record, Support
+from lamina.kernel.records import Claim, Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
 from lamina.store.memory.index import put_text
@@ -17,7 +17,9 @@ from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.erasing import Erased, Erasure, Frozen, Tombstone
 from lamina.store.ports.index import TextRow
 from lamina.store.ports.writes import Closing
-from lamina.store.rules.erasing import Changes, changes_of
+from lamina.store.rules.erasing import changes_of
+from lamina.store.rules.erasing_rows import Changes
+from lamina.store.rules.traces import unguessable
 
 __all__ = ["MemoryErasing", "fill_frozen", "forget_aside", "lay_frozen"]
 
@@ -38,6 +40,7 @@ class MemoryErasing:
             changes = changes_of(
                 reading, erasure, lambda draft: self._log.enter(tables, draft), self._clock.now()
             )
+            changes.tombstones = unguessable(changes.tombstones, erasure, self._ids)
             put_lifecycle(tables, changes.lifecycle, self._clock, self._ids)
             _land(tables, erasure.tenant_id, changes)
             return changes.erased
@@ -62,6 +65,18 @@ class MemoryErasing:
         """Mirrors ``Erasing.frozen_until``."""
         frozen = self._memory.tables.frozen
         return {key: frozen[tenant_id, key][1] for key in record_ids if (tenant_id, key) in frozen}
+
+    def frozen_matters(
+        self, tenant_id: str, scope: Scope, matters: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], Instant]:
+        """Mirrors ``Erasing.frozen_matters``."""
+        tables, found = self._memory.tables, dict[tuple[str, str], Instant]()
+        for row in tables.frozen_records.values():
+            if (row.tenant_id, row.scope) == (tenant_id, scope) and isinstance(row, Claim):
+                matter = (row.subject.id, row.predicate)
+                if matter in matters:
+                    found[matter] = max(found.get(matter, 0), tables.frozen[tenant_id, row.id][1])
+        return found
 
     def frozen_at(self, event: Event) -> Frozen:
         """Mirrors ``Erasing.frozen_at``."""
@@ -126,6 +141,53 @@ class _Reading:
             for key, row in sorted(self._tables.records.items())
             if key[0] == self._tenant_id and key[1] in wanted
         ]
+
+    def changed_at(self, instants: Collection[Instant], scopes: Collection[Scope]) -> set[str]:
+        """Mirrors ``Reading.changed_at``."""
+        wanted = set(instants)
+        return {
+            row.id
+            for row in self._tables.records.values()
+            if row.tenant_id == self._tenant_id
+            and (
+                row.recorded_to in wanted
+                or (isinstance(row, Claim) and row.scope in scopes and row.recorded_from in wanted)
+            )
+        }
+
+    def within(self, scopes: Collection[Scope], limit: int) -> list[str]:
+        """Mirrors ``Reading.within``."""
+        found = {
+            row.id
+            for row in self._tables.records.values()
+            if row.tenant_id == self._tenant_id and row.scope in scopes
+        }
+        return sorted(found)[:limit]
+
+    def sent_into(self, scopes: Collection[Scope]) -> list[Event]:
+        """Mirrors ``Reading.sent_into``."""
+        return [
+            event
+            for (tenant, _), event in self._tables.events.items()
+            if tenant == self._tenant_id
+            and event.directives.consolidate_into in scopes
+            and event.scope not in scopes
+        ]
+
+    def claims_of(self, scope: Scope, matters: Collection[tuple[str, str]]) -> set[str]:
+        """Mirrors ``Reading.claims_of``."""
+        return {
+            row.id
+            for row in self._tables.records.values()
+            if (row.tenant_id, row.scope) == (self._tenant_id, scope)
+            and isinstance(row, Claim)
+            and (row.subject.id, row.predicate) in matters
+        }
+
+    def frozen_until(self, ids: Collection[str]) -> dict[str, Instant]:
+        """Mirrors ``Reading.frozen_until``."""
+        frozen = self._tables.frozen
+        return {key: frozen[self._tenant_id, key][1] for key in ids if (self._tenant_id, key) in frozen}
 
     def texts(self, ids: Collection[str]) -> list[TextRow]:
         """Mirrors ``Reading.texts``."""
@@ -212,7 +274,7 @@ def _drop_events(tables: Tables, tenant_id: str, changes: Changes, worded: Colle
     ]
     for event in changes.deleted:
         del tables.events[tenant_id, event.id]
-    for event in changes.redacted:
+    for event in (*changes.unsent, *changes.redacted):
         tables.events[tenant_id, event.id] = event
 
 

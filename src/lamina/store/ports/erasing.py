@@ -26,6 +26,9 @@ class Erasure:
     ``scopes`` are those of which nothing derived stays. ``records`` are ids of derived records that go themselves. ``actor`` stands in
     the place of whoever said what is redacted, where given. A belief all of whose words are gone has its confidence multiplied by
     ``factor``, and goes where it is below ``floor`` then.
+
+    With ``sweeps`` it is the last step of an erasure of ``scopes``: what is left there of what other scopes sent goes, at most
+    ``ERASURE_SWEEP_MAX`` records in a step, and events of other scopes are sent there no more, also in a replay.
     """
 
     tenant_id: str
@@ -36,6 +39,7 @@ class Erasure:
     redact: Collection[str] = ()
     scopes: Collection[Scope] = ()
     records: Collection[str] = ()
+    sweeps: bool = False
     actor: str | None = None
     audit_id: str | None = None
     factor: float = 0.5
@@ -104,6 +108,12 @@ class Erasing(Protocol):
 
     def frozen_until(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, Instant]:
         """Those of some records that are frozen: up to which instant of the log nothing changes them."""
+        ...
+
+    def frozen_matters(
+        self, tenant_id: str, scope: Scope, matters: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], Instant]:
+        """Those subjects and predicates of a scope that have frozen claims: up to which instant nothing else is derived of them."""
         ...
 
     def frozen_at(self, event: Event) -> Frozen:

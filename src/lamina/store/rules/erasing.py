@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from dataclasses import replace
+from typing import Final
 
+from lamina import limits
 from lamina.kernel.events import ERASURE, Context, Directives, Event, EventDraft, Origin, Party, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import (
@@ -19,7 +20,6 @@ from lamina.kernel.records import (
     Evidence,
     Fact,
     Layer,
-    Mention,
     Record,
     Stance,
     Support,
@@ -30,6 +30,7 @@ from lamina.kernel.time import Instant
 from lamina.store.ports.erasing import Erased, Erasure, Tombstone
 from lamina.store.ports.index import TextRow
 from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.rules.erasing_rows import Changes, Reading
 from lamina.store.rules.redacting import (
     EXTRACTED_FROM,
     demoted,
@@ -38,76 +39,12 @@ from lamina.store.rules.redacting import (
     redacted_share,
 )
 
-__all__ = ["Changes", "Reading", "changes_of"]
+__all__ = ["changes_of"]
 
 _ERASER: Final = "system:erasure"
 _BORNE_BY: Final = "redacted_from"
 """From a belief to an event without words that it rests on through a fact of a scope that is gone."""
 _TIMES: Final = (EXTRACTED_FROM, "held_until")
-
-
-class Reading(Protocol):
-    """The rows of one tenant, as they stand in the transaction."""
-
-    def events(self, ids: Collection[str]) -> dict[str, Event]:
-        """Events by id."""
-        ...
-
-    def dependants(self, ids: Collection[str]) -> list[Support]:
-        """The supports that rest on events or records."""
-        ...
-
-    def supports(self, ids: Collection[str]) -> list[Support]:
-        """What events or records rest on."""
-        ...
-
-    def versions(self, ids: Collection[str]) -> list[Record]:
-        """Every version of records, first to last."""
-        ...
-
-    def texts(self, ids: Collection[str]) -> list[TextRow]:
-        """The rows of search of events or records."""
-        ...
-
-    def mentions(self, ids: Collection[str]) -> list[Mention]:
-        """The names in events."""
-        ...
-
-    def senders(self, into: Scope) -> list[Scope]:
-        """Mirrors ``EventLog.senders_into``."""
-        ...
-
-    def waiting_since(self, scopes: Collection[Scope]) -> Instant | None:
-        """When the oldest event of scopes was recorded that still waits for derivation."""
-        ...
-
-
-_GUESSABLE = frozenset({Layer.BELIEFS, Layer.UNDERSTANDING})
-"""Their ids are hashes of a claim or a name, and so confirm a guess of it: where a whole scope is erased they leave no mark
-(decision 0045). Ids of events are random, and those of facts and episodes hashes of these."""
-
-
-@dataclass(slots=True)
-class Changes:
-    """What is written. ``deleted`` and ``redacted`` are the events as they become; ``gone`` the last versions of records that go;
-    ``records`` and ``supports`` replace rows of the same key or are new, ``cut`` supports go. The rest is what is frozen."""
-
-    deleted: list[Event] = field(default_factory=list)
-    redacted: list[Event] = field(default_factory=list)
-    gone: dict[str, Record] = field(default_factory=dict)
-    tombstones: list[Tombstone] = field(default_factory=list)
-    unmentioned: list[Mention] = field(default_factory=list)
-    records: list[Record] = field(default_factory=list)
-    supports: list[Support] = field(default_factory=list)
-    cut: list[Support] = field(default_factory=list)
-    until: dict[str, tuple[Scope, Instant]] = field(default_factory=dict)
-    frozen_records: list[Record] = field(default_factory=list)
-    frozen_supports: list[Support] = field(default_factory=list)
-    frozen_mentions: list[Mention] = field(default_factory=list)
-    frozen_texts: list[TextRow] = field(default_factory=list)
-    lifecycle: list[LifecycleDraft] = field(default_factory=list)
-    touched: set[Scope] = field(default_factory=set)
-    erased: Erased = field(default_factory=Erased)
 
 
 def changes_of(
@@ -135,20 +72,30 @@ class _Step:
         events = self._read.events({*erasure.delete, *erasure.redact})
         to_redact = {key for key in erasure.redact if key in events and events[key].redacted_by is None}
         to_delete = (set(erasure.delete) & events.keys()) - to_redact
-        edges = self._edges({*to_delete, *to_redact})
-        for version in self._read.versions(
-            sorted(key for key in {*edges, *erasure.records} if _is_derived(key))
-        ):
+        swept = set[str]()
+        if erasure.sweeps:
+            swept = set(self._read.within(self._inside, limits.ERASURE_SWEEP_MAX))
+            out.unsent = [_unsent(event) for event in self._read.sent_into(self._inside)]
+        edges = self._edges({*to_delete, *to_redact, *swept})
+        changed = self._changed([events[key] for key in sorted(to_delete | to_redact)]) - edges.keys()
+        reached = {*edges, *changed, *erasure.records, *swept}
+        for version in self._read.versions(sorted(key for key in reached if _is_derived(key))):
             self._versions.setdefault(version.id, []).append(version)
         for support in self._read.supports(sorted(self._versions)):
             self._supports.setdefault(support.record_id, []).append(support)
-        asked = set(erasure.records) & self._versions.keys()
-        resting = (edges.keys() & self._versions.keys()) - asked
+        asked = {*erasure.records, *swept} & self._versions.keys()
+        # What the events changed without bearing it out stays as changed, unless it quotes, and is made anew.
+        resting = ((edges.keys() | changed) & self._versions.keys()) - asked
+        self._forget({key for key in changed - asked if self._versions[key][-1].scope in self._inside})
+        resting &= self._versions.keys()
         kept = {key for key in resting if self._stays(key)}
         remade = {key for key in resting - kept if self._versions[key][-1].scope not in self._inside}
-        cited = _sources_of(kept, edges) & to_delete
+        cited = _sources_of(kept - changed, edges) & to_delete
         to_delete -= cited
         to_redact |= {key for key in cited if events[key].redacted_by is None}
+        if not (to_delete or to_redact or asked):
+            return out
+        kept |= self._beside(kept) - asked
         named = [events[key] for key in sorted(to_delete | to_redact)]
         entries = self._entries(kept, named, enter)
         fallen = self._keep(kept, to_delete | to_redact, {key: events[key] for key in to_redact}, entries)
@@ -164,6 +111,40 @@ class _Step:
         if erasure.cascade != "derived_only":
             self._mentions(to_delete | to_redact, gone)
         return out
+
+    def _changed(self, events: Sequence[Event]) -> set[str]:
+        """The records that events began or changed, resting on them or not."""
+        places = {event.scope for event in events}
+        places |= {into for event in events if (into := event.directives.consolidate_into) is not None}
+        return self._read.changed_at({event.recorded_at for event in events}, places)
+
+    def _beside(self, kept: Collection[str]) -> set[str]:
+        """The other claims of the matters of what is kept, which were placed and drawn in sight of it: a matter is kept whole."""
+        matters: dict[Scope, set[tuple[str, str]]] = defaultdict(set)
+        for key in kept:
+            for claim in self._versions[key]:
+                if isinstance(claim, Claim):
+                    matters[claim.scope].add((claim.subject.id, claim.predicate))
+        found = {key for scope in sorted(matters) for key in self._read.claims_of(scope, matters[scope])}
+        fresh = sorted(found - self._versions.keys())
+        until = self._read.frozen_until(fresh)
+        others: dict[str, list[Record]] = defaultdict(list)
+        for version in self._read.versions(fresh):
+            others[version.id].append(version)
+        stale = {
+            key: versions
+            for key, versions in others.items()
+            if max(each.recorded_to or each.recorded_from for each in versions) > until.get(key, 0)
+        }
+        self._versions |= stale
+        for support in self._read.supports(sorted(stale)):
+            self._supports.setdefault(support.record_id, []).append(support)
+        return (found & self._versions.keys()) - set(kept)
+
+    def _forget(self, record_ids: Collection[str]) -> None:
+        """Leave records of an erased scope to the step that erases what they rest on."""
+        for key in record_ids:
+            del self._versions[key]
 
     # ---- what rests on what
 
@@ -192,7 +173,7 @@ class _Step:
     ) -> dict[Scope, Event]:
         """The entry of each scope that keeps something: the place in its log where it lost the words."""
         counted = Counter(self._versions[key][-1].scope for key in kept)
-        at = max((event.context.observed_at for event in events), default=0)
+        at = max((event.context.observed_at for event in events), default=self._now)
         return {
             scope: enter(_entry_of(self._erasure, scope, counted[scope], at)) for scope in sorted(counted)
         }
@@ -398,21 +379,18 @@ class _Step:
         behind = {each.source_id for key in gone for each in self._supports.get(key, ())}
         bare = {key for key, event in self._events_of(behind).items() if event.redacted_by is not None}
         events = sorted({*worded, *bare})
-        resting = {each.record_id for each in self._read.dependants(events)} - set(gone)
+        ties = [each for each in self._read.dependants(events) if each.record_id not in gone]
+        resting = {each.record_id for each in ties}
         for version in self._read.versions(sorted(resting - self._versions.keys())):
             self._versions.setdefault(version.id, []).append(version)
-        claims = [self._versions[key][-1] for key in sorted(resting) if key in self._versions]
-        named = {
-            (claim.scope, key)
-            for claim in claims
-            if isinstance(claim, Claim)
-            for key in (claim.subject.id, claim.object.id)
-        }
+        named: dict[str, set[tuple[Scope, str | None]]] = defaultdict(set)
+        for each in ties:
+            claim = next(iter(self._versions.get(each.record_id, [])[-1:]), None)
+            if isinstance(claim, Claim):
+                named[each.source_id] |= {(claim.scope, key) for key in (claim.subject.id, claim.object.id)}
         for each in self._read.mentions(events):
-            if (each.scope, each.entity_id) in named:
-                self._out.frozen_mentions.append(each)
-            else:
-                self._out.unmentioned.append(each)
+            stays = (each.scope, each.entity_id) in named[each.event_id]
+            (self._out.frozen_mentions if stays else self._out.unmentioned).append(each)
 
     def _events_of(self, ids: Collection[str]) -> dict[str, Event]:
         missing = sorted(set(ids) - self._known.keys())
@@ -444,7 +422,6 @@ class _Step:
                 erased_at=self._now,
             )
             for key, (layer, scope) in sorted(places.items())
-            if not (erasure.cascade == "gdpr" and layer in _GUESSABLE and scope in erasure.scopes)
         ]
         counts = Counter(
             [(scope, layer) for layer, scope in places.values()]
@@ -480,6 +457,11 @@ class _Step:
             entries=[entries[scope].id for scope in sorted(entries)],
             remade=sorted(({self._versions[key][-1].scope for key in kept | remade} | worded) - self._inside),
         )
+
+
+def _unsent(event: Event) -> Event:
+    """An event whose claims are for its own scope alone."""
+    return replace(event, directives=replace(event.directives, consolidate_into=None, consolidate_only=None))
 
 
 def _is_derived(record_id: str) -> bool:

@@ -7,13 +7,27 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from lamina.kernel.ids import IdSource, prefix_of
+from lamina.kernel.records import Layer
+from lamina.store.ports.erasing import Erasure, Tombstone
 from lamina.store.ports.sessions import Sitting
 from lamina.store.ports.traces import ErasedBeside, Owned, PathOwners
 
-__all__ = ["IDS", "STRIPPED", "is_bare", "owned_paths", "portions", "tells_of", "without_turns"]
+__all__ = [
+    "IDS",
+    "STRIPPED",
+    "is_bare",
+    "owned_paths",
+    "portions",
+    "tells_of",
+    "unguessable",
+    "without_turns",
+]
 
 STRIPPED: Final = "redacted"
 """Author and message of a commit whose changes were erased."""
+
+_GUESSABLE: Final = frozenset({Layer.BELIEFS, Layer.UNDERSTANDING})
 
 IDS: Final = re.compile(r"[a-z_]+_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 """Ids, wherever they stand in a text."""
@@ -57,6 +71,20 @@ def tells_of(erased: ErasedBeside, caller: str, event_id: str | None, response: 
     if any(f'"{scope}"' in response or f'"{scope}/' in response for scope in erased.scopes):
         return True
     return any(id_ in erased.event_ids for id_ in IDS.findall(response))
+
+
+def unguessable(stones: Iterable[Tombstone], erasure: Erasure, ids: IdSource) -> list[Tombstone]:
+    """Marks that confirm no guess: of a scope that is erased whole, beliefs and understanding, whose ids are hashes of a claim or a
+    name, are counted under an id that names nothing. Ids of events are random, and those of facts and episodes hashes of these."""
+    return [
+        replace(each, id=ids.stamped(prefix, each.erased_at))
+        if erasure.cascade == "gdpr"
+        and each.layer in _GUESSABLE
+        and each.scope in erasure.scopes
+        and (prefix := prefix_of(each.id)) is not None
+        else each
+        for each in stones
+    ]
 
 
 def owned_paths(found: Collection[PathOwners], actors: Collection[str], about: Collection[str]) -> Owned:

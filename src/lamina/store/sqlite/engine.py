@@ -181,7 +181,7 @@ class SqliteStore:
         self.citations = SqliteCitations(self._readers)
         self.erasures = SqliteErasures(self._writer, self._readers, lifecycle, riders)
         self.traces = SqliteTraces(path, self._writer, self._readers, self._projector)
-        self.erasing = SqliteErasing(self._writer, self._readers, clock, self.log, lifecycle)
+        self.erasing = SqliteErasing(self._writer, self._readers, clock, ids, self.log, lifecycle)
         self.rederivation = SqliteRederivation(
             path,
             self._writer,

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import apsw
 
 from lamina.kernel.events import Event, EventDraft
+from lamina.kernel.ids import IdSource
 from lamina.kernel.records import Layer, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
@@ -15,7 +16,9 @@ from lamina.store.ports.erasing import Erased, Erasure, Frozen, Tombstone
 from lamina.store.ports.index import TextRow
 from lamina.store.ports.writes import Closing
 from lamina.store.rows import read_record, read_text, record_row, text_row
-from lamina.store.rules.erasing import Changes, changes_of
+from lamina.store.rules.erasing import changes_of
+from lamina.store.rules.erasing_rows import Changes
+from lamina.store.rules.traces import unguessable
 from lamina.store.sqlite.codec import event_row, json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.index import drop_text, put_texts
@@ -38,11 +41,18 @@ class SqliteErasing:
     """``Erasing`` of a folder."""
 
     def __init__(
-        self, writer: Writer, readers: Readers, clock: Clock, log: SqliteLog, lifecycle: LifecycleWriter
+        self,
+        writer: Writer,
+        readers: Readers,
+        clock: Clock,
+        ids: IdSource,
+        log: SqliteLog,
+        lifecycle: LifecycleWriter,
     ) -> None:
         self._writer = writer
         self._readers = readers
         self._clock = clock
+        self._ids = ids
         self._log = log
         self._lifecycle = lifecycle
 
@@ -56,6 +66,7 @@ class SqliteErasing:
 
             reading = _Reading(connection, erasure.tenant_id)
             changes = changes_of(reading, erasure, enter, self._clock.now())
+            changes.tombstones = unguessable(changes.tombstones, erasure, self._ids)
             # Before rows of the lifecycle go: the newest number stands, and is not given again.
             self._lifecycle.put(connection, changes.lifecycle)
             _land(connection, erasure.tenant_id, changes)
@@ -86,6 +97,13 @@ class SqliteErasing:
     def frozen_until(self, tenant_id: str, record_ids: Collection[str]) -> dict[str, Instant]:
         """Mirrors ``Erasing.frozen_until``."""
         return dict(self._readers.rows(_SQL["frozen_until"], (tenant_id, json_list(sorted(record_ids)))))
+
+    def frozen_matters(
+        self, tenant_id: str, scope: Scope, matters: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], Instant]:
+        """Mirrors ``Erasing.frozen_matters``."""
+        rows = self._readers.rows(_SQL["frozen_matters"], (tenant_id, scope, compact(sorted(matters))))
+        return {(subject, predicate): until for subject, predicate, until in rows}
 
     def frozen_at(self, event: Event) -> Frozen:
         """Mirrors ``Erasing.frozen_at``."""
@@ -124,6 +142,30 @@ class _Reading:
     def versions(self, ids: Collection[str]) -> list[Record]:
         """Mirrors ``Reading.versions``."""
         return list(map(read_record, self._rows("versions_of_records", ids)))
+
+    def changed_at(self, instants: Collection[Instant], scopes: Collection[Scope]) -> set[str]:
+        """Mirrors ``Reading.changed_at``."""
+        bindings = (self._tenant_id, json_list(sorted(instants)), json_list(sorted(scopes)))
+        return {row[0] for row in self._connection.execute(_SQL["changed_at"], bindings)}
+
+    def within(self, scopes: Collection[Scope], limit: int) -> list[str]:
+        """Mirrors ``Reading.within``."""
+        bindings = (self._tenant_id, json_list(sorted(scopes)), limit)
+        return [row[0] for row in self._connection.execute(_SQL["records_within"], bindings)]
+
+    def sent_into(self, scopes: Collection[Scope]) -> list[Event]:
+        """Mirrors ``Reading.sent_into``."""
+        return list(map(read_event, self._rows("events_sent_into", scopes)))
+
+    def claims_of(self, scope: Scope, matters: Collection[tuple[str, str]]) -> set[str]:
+        """Mirrors ``Reading.claims_of``."""
+        bindings = (self._tenant_id, scope, compact(sorted(matters)))
+        return {row[0] for row in self._connection.execute(_SQL["claims_of"], bindings)}
+
+    def frozen_until(self, ids: Collection[str]) -> dict[str, Instant]:
+        """Mirrors ``Reading.frozen_until``."""
+        bindings = (self._tenant_id, json_list(sorted(ids)))
+        return dict(self._connection.execute(_SQL["frozen_until"], bindings))
 
     def texts(self, ids: Collection[str]) -> list[TextRow]:
         """Mirrors ``Reading.texts``."""
@@ -195,6 +237,9 @@ def _drop_events(
     deleted = [event.id for event in changes.deleted]
     connection.execute(_SQL["drop_supports_of"], (tenant_id, json_list(deleted)))
     connection.executemany(_SQL["delete_event"], [(tenant_id, key) for key in deleted])
+    for event in changes.unsent:
+        directives = event_row(0, 0, event.id, 0, event)[13]
+        connection.execute(_SQL["put_directives"], (tenant_id, event.id, directives))
     for event in changes.redacted:
         row = event_row(0, event.position, event.id, event.recorded_at, event)
         _, _, _, _, _, caller, actor, subject, parties, _, _, content, _, directives, *_ = row

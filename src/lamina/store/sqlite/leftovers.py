@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
+import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -25,6 +26,8 @@ __all__ = ["leftovers", "rows_with"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _TRUNK: Final = struct.Struct(">II")
+_LOOKS: Final = 5
+_AGAIN_S: Final = 0.1
 _STRUCTURE_2: Final = b"\xff\x00\x00\x01"
 
 
@@ -138,11 +141,27 @@ def _in_repository(path: Path) -> Iterator[str]:
         yield "it has loose objects, which Lamina does not write"
     if (path / "logs").exists():
         yield "it has a log of where its branches pointed"
-    git = pygit2.Repository(str(path))
-    named = _named(git)
-    strangers = sum(id_ not in named for id_ in git)
+    strangers = _strangers(path)
     if strangers:
         yield f"{strangers} objects are named by no commit"
+
+
+def _strangers(path: Path) -> int:
+    """How many objects no commit leads to. Packs are put together beside the writes, and commits made: then it looks again."""
+    strangers = 0
+    for _ in range(_LOOKS):
+        try:
+            git = pygit2.Repository(str(path))
+            ids = list(git)
+            named = _named(git)
+        except (KeyError, OSError, pygit2.GitError):
+            time.sleep(_AGAIN_S)
+            continue
+        strangers = sum(id_ not in named for id_ in ids)
+        if not strangers:
+            break
+        time.sleep(_AGAIN_S)
+    return strangers
 
 
 def _named(git: pygit2.Repository) -> set[pygit2.Oid]:

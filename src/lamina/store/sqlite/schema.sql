@@ -189,6 +189,7 @@ CREATE INDEX record_slot ON record (tenant_id, scope, slot, recorded_from) WHERE
 CREATE INDEX record_object ON record (tenant_id, scope, layer, object_key, recorded_from, id)
   WHERE object_key GLOB 'ent_*';
 CREATE INDEX record_claim ON record (tenant_id, scope, layer, claim_key) WHERE claim_key IS NOT NULL;
+CREATE INDEX record_ended ON record (tenant_id, recorded_to) WHERE recorded_to IS NOT NULL;
 
 -- The why graph and the reference count.
 CREATE TABLE support (
@@ -641,6 +642,7 @@ CREATE TABLE frozen_record (
   body               TEXT    NOT NULL,
   PRIMARY KEY (tenant_id, id, version)
 ) WITHOUT ROWID;
+CREATE INDEX frozen_record_matter ON frozen_record (tenant_id, scope, subject, predicate);
 CREATE INDEX frozen_record_from ON frozen_record (tenant_id, recorded_from);
 CREATE INDEX frozen_record_to ON frozen_record (tenant_id, recorded_to) WHERE recorded_to IS NOT NULL;
 

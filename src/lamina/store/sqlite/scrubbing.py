@@ -43,9 +43,9 @@ def scrub(path: Path, writer: Writer) -> Scrubbed:
 
 def _merge(writer: Writer) -> int:
     """Merge everything into one, a few pages in each write; how many writes that took."""
-    pages, merges = -limits.COMPACT_PAGES, 0  # the first, below zero, has every part of the index take part
+    pages, merges = -limits.SCRUBBED_PAGES, 0  # the first, below zero, has every part of the index take part
     while writer.write(lambda connection, given=pages: _merged(connection, given)):  # type: ignore[misc]
-        pages, merges = limits.COMPACT_PAGES, merges + 1
+        pages, merges = limits.SCRUBBED_PAGES, merges + 1
     return merges
 
 
@@ -72,6 +72,8 @@ def _freed(connection: apsw.Connection) -> None:
 
 
 def _empty_log(connection: apsw.Connection) -> bool:
+    # Most is moved while others write; what they wrote meanwhile is little.
+    connection.execute("PRAGMA wal_checkpoint(passive)").fetchall()
     for _ in range(limits.LOG_EMPTIED_TRIES):
         ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(truncate)").fetchall()
         if not busy:

@@ -135,7 +135,7 @@ class SqliteTraces:
         erased = self._writer.write(lambda connection: _erase_documents(connection, tenant_id, given))
         if self._is_due(tenant_id):
             with contextlib.suppress(Unavailable):  # another process makes the commits, and looks for itself
-                self._projecting.rebuild([tenant_id])
+                self._projecting.rewrite(tenant_id)
             self._await_rewriting(tenant_id)
         return erased
 

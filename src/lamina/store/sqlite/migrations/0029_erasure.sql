@@ -4,6 +4,9 @@ ALTER TABLE event ADD COLUMN redacted_by TEXT;
 ALTER TABLE event ADD COLUMN bears_out INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX event_redacted ON event (tenant_id, position) WHERE redacted_by IS NOT NULL;
 
+-- By which event a version ended: what it changed of records that do not rest on it.
+CREATE INDEX record_ended ON record (tenant_id, recorded_to) WHERE recorded_to IS NOT NULL;
+
 -- The last position, instant and row number that a tenant's log had given when events were deleted: none is given twice.
 CREATE TABLE log_end (
   tenant_id          TEXT    NOT NULL,
@@ -63,6 +66,7 @@ CREATE TABLE frozen_record (
   body               TEXT    NOT NULL,
   PRIMARY KEY (tenant_id, id, version)
 ) WITHOUT ROWID;
+CREATE INDEX frozen_record_matter ON frozen_record (tenant_id, scope, subject, predicate);
 CREATE INDEX frozen_record_from ON frozen_record (tenant_id, recorded_from);
 CREATE INDEX frozen_record_to ON frozen_record (tenant_id, recorded_to) WHERE recorded_to IS NOT NULL;
 

@@ -163,6 +163,45 @@ CROSS JOIN event AS e INDEXED BY event_position
 WHERE j.tenant_id = ?1 AND j.scope = wanted.value AND j.state <> 'failed'
   AND e.tenant_id = ?1 AND e.position = j.position;
 
+-- name: changed_at
+-- The records of which a version ended at instants, ?2, or a claim of scopes, ?3, began; both are JSON lists.
+SELECT id FROM record INDEXED BY record_ended
+WHERE tenant_id = ?1 AND recorded_to IN (SELECT value FROM json_each(?2)) AND recorded_to IS NOT NULL
+UNION
+SELECT id FROM record INDEXED BY record_scope
+WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?3)) AND layer IN ('facts', 'beliefs')
+  AND recorded_from IN (SELECT value FROM json_each(?2));
+
+-- name: records_within
+-- The records of scopes: ?2 is a JSON list.
+SELECT DISTINCT id FROM record INDEXED BY record_scope
+WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) LIMIT ?3;
+
+-- name: events_sent_into
+-- The events that are consolidated into scopes from outside: ?2 is a JSON list.
+SELECT * FROM event INDEXED BY event_sent
+WHERE tenant_id = ?1 AND json_extract(directives, '$.consolidate_into') IN (SELECT value FROM json_each(?2))
+  AND scope NOT IN (SELECT value FROM json_each(?2)) AND json_extract(directives, '$.consolidate_into') IS NOT NULL;
+
+-- name: put_directives
+-- What is wanted of an event from here on.
+UPDATE event SET directives = ?3 WHERE tenant_id = ?1 AND id = ?2;
+
+-- name: claims_of
+-- The facts and beliefs of a scope by subject and predicate: ?3 is a JSON list of these.
+SELECT r.id FROM json_each(?3) AS wanted CROSS JOIN record AS r INDEXED BY record_subject
+WHERE r.tenant_id = ?1 AND r.scope = ?2 AND r.layer IN ('facts', 'beliefs') AND r.subject = wanted.value ->> 0
+  AND r.predicate = wanted.value ->> 1;
+
+-- name: frozen_matters
+-- Which subjects and predicates of a scope have frozen claims, and up to when: ?3 is a JSON list of these.
+SELECT f.subject, f.predicate, max(h.until) FROM json_each(?3) AS wanted
+CROSS JOIN frozen_record AS f INDEXED BY frozen_record_matter
+CROSS JOIN frozen AS h
+WHERE f.tenant_id = ?1 AND f.scope = ?2 AND f.subject = wanted.value ->> 0 AND f.predicate = wanted.value ->> 1
+  AND h.tenant_id = ?1 AND h.record_id = f.id
+GROUP BY f.subject, f.predicate;
+
 -- name: mentions_of_events
 -- The names in events: ?2 is a JSON list.
 SELECT tenant_id, entity_id, scope, event_id, position, surface, type FROM mention

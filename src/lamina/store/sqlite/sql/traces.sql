@@ -21,30 +21,30 @@ DELETE FROM session WHERE tenant_id = ?1 AND scope = ?2 AND session = ?3 AND num
 
 -- name: delete_sessions_below
 -- Sittings at a scope ?2 or between ?3 and ?4, so many at once.
-DELETE FROM session WHERE (tenant_id, scope, session, number) IN (
-  SELECT tenant_id, scope, session, number FROM session
+DELETE FROM session WHERE tenant_id = ?1 AND (scope, session, number) IN (
+  SELECT scope, session, number FROM session
   WHERE tenant_id = ?1 AND (scope = ?2 OR (scope >= ?3 AND scope < ?4)) LIMIT ?5);
 
 -- name: delete_outbox_below
 -- What left the windows of these.
-DELETE FROM outbox WHERE id IN (
+DELETE FROM outbox WHERE tenant_id = ?1 AND id IN (
   SELECT id FROM outbox WHERE tenant_id = ?1 AND (scope = ?2 OR (scope >= ?3 AND scope < ?4)) LIMIT ?5);
 
 -- name: delete_inquiries_below
 -- What is asked of models in a scope and below it.
-DELETE FROM inquiry WHERE id IN (
+DELETE FROM inquiry WHERE tenant_id = ?1 AND id IN (
   SELECT id FROM inquiry WHERE tenant_id = ?1 AND (scope = ?2 OR (scope >= ?3 AND scope < ?4)) LIMIT ?5);
 
 -- name: delete_document_events_below
 -- Which events of a scope and below it told of documents.
-DELETE FROM document_event WHERE (tenant_id, path, ended_number, event_id) IN (
-  SELECT tenant_id, path, ended_number, event_id FROM document_event
+DELETE FROM document_event WHERE tenant_id = ?1 AND (path, ended_number, event_id) IN (
+  SELECT path, ended_number, event_id FROM document_event
   WHERE tenant_id = ?1 AND (scope = ?2 OR (scope >= ?3 AND scope < ?4)) LIMIT ?5);
 
 -- name: delete_scopes_below
 -- A scope and those below it, but for those that somebody registered: these stay until they are deleted themselves.
-DELETE FROM scope WHERE (tenant_id, path) IN (
-  SELECT s.tenant_id, s.path FROM scope AS s
+DELETE FROM scope WHERE tenant_id = ?1 AND path IN (
+  SELECT s.path FROM scope AS s
   WHERE s.tenant_id = ?1 AND (s.path = ?2 OR (s.path >= ?3 AND s.path < ?4))
     AND NOT EXISTS (SELECT 1 FROM registration AS r WHERE r.tenant_id = s.tenant_id AND r.path = s.path) LIMIT ?5);
 
@@ -62,9 +62,8 @@ DELETE FROM definition WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM j
 
 -- name: delete_output_sources
 -- Which events went into the answers that are gone with these, ?2 a JSON list. Comes before the answers.
-DELETE FROM model_output_source WHERE (tenant_id, event_id, input_hash) IN (
-  SELECT o.tenant_id, o.event_id, o.input_hash FROM model_output_source AS o INDEXED BY model_output_source_hash
-  WHERE o.tenant_id = ?1 AND o.input_hash IN (SELECT value FROM json_each(?2)));
+DELETE FROM model_output_source INDEXED BY model_output_source_hash
+WHERE tenant_id = ?1 AND input_hash IN (SELECT value FROM json_each(?2));
 
 -- name: outputs_of_events
 -- The inputs that these events went into.
