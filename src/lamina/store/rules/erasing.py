@@ -76,7 +76,8 @@ class _Step:
         if erasure.sweeps:
             swept = set(self._read.within(self._inside, limits.ERASURE_SWEEP_MAX))
             out.unsent = [_unsent(event) for event in self._read.sent_into(self._inside)]
-        edges = self._edges({*to_delete, *to_redact, *swept})
+        quoted = set() if erasure.cascade == "derived_only" else set(erasure.records)
+        edges = self._edges({*to_delete, *to_redact, *swept, *quoted})
         changed = self._changed([events[key] for key in sorted(to_delete | to_redact)]) - edges.keys()
         reached = {*edges, *changed, *erasure.records, *swept}
         for version in self._read.versions(sorted(key for key in reached if _is_derived(key))):
