@@ -134,3 +134,84 @@ def test_a_position_is_never_given_twice(memory: Kept) -> None:
     assert later.position == place.position + 1
     assert later.recorded_at > place.recorded_at
     assert memory.store.erasing.tombstone(TENANT, newest)
+
+
+def test_a_cancellation_later_leaves_what_has_no_words(memory: Kept) -> None:
+    first = memory.say("I live in Leipzig.")
+    memory.settle()
+    memory.erase(redact=[first])
+    memory.settle()
+    wrong = memory.say("I live in Porto.")
+    memory.settle()
+    memory.clock.at += SECOND_US
+    memory.store.log.cancel(TENANT, wrong)
+    memory.settle()
+    homes = [each for each in memory.all_of(Layer.FACTS, ALICE) if each.predicate == "lives_in"]
+    assert "Leipzig" in [each.object.text for each in homes]
+    live, again = memory.replayed()
+    assert live == again
+
+
+def test_a_belief_without_words_is_demoted_and_comes_back_with_new_ones(memory: Kept) -> None:
+    first = memory.say("I live in Leipzig.")
+    memory.settle()
+    (before,) = memory.all_of(Layer.BELIEFS, ALICE)
+    erased = memory.erase(redact=[first], factor=0.5, floor=0.1)
+    assert erased.demoted == [before.id]
+    (lowered,) = memory.all_of(Layer.BELIEFS, ALICE)
+    assert (lowered.confidence, lowered.stance, lowered.version) == (
+        round(before.confidence / 2, 4), "uncertain", before.version + 1,
+    )  # fmt: skip
+    memory.settle()
+    memory.say("I live in Leipzig.")
+    memory.settle()
+    (risen,) = [each for each in memory.all_of(Layer.BELIEFS, ALICE) if each.id == before.id]
+    assert risen.demoted_by is None
+    assert risen.confidence > lowered.confidence
+    live, again = memory.replayed()
+    assert live == again
+
+
+def test_a_belief_below_the_floor_is_gone(memory: Kept) -> None:
+    first = memory.say("I live in Leipzig.")
+    memory.settle()
+    (before,) = memory.all_of(Layer.BELIEFS, ALICE)
+    erased = memory.erase(redact=[first], factor=0.1)
+    assert erased.gone[Layer.BELIEFS] == [before.id]
+    memory.settle()
+    assert memory.all_of(Layer.BELIEFS, ALICE) == []
+    stone = memory.store.erasing.tombstone(TENANT, before.id)
+    assert stone is not None
+    assert stone.scope == ALICE
+    live, again = memory.replayed()
+    assert live == again
+
+
+def test_what_is_forgotten_comes_back_by_a_replay_and_by_nothing_else(memory: Kept) -> None:
+    memory.say("I live in Leipzig.")
+    other = memory.say("I work at Fernhill.")
+    memory.settle()
+    (fact,) = [each for each in memory.all_of(Layer.FACTS, ALICE) if each.predicate == "lives_in"]
+    memory.erase(cascade="derived_only", records=[fact.id])
+    memory.erase(redact=[other])  # the scope is derived anew by this
+    memory.settle()
+    assert fact.id not in [each.id for each in memory.all_of(Layer.FACTS, ALICE)]
+    assert memory.store.erasing.tombstone(TENANT, fact.id)
+    memory.replayed()
+    assert fact.id in [each.id for each in memory.all_of(Layer.FACTS, ALICE)]
+    assert memory.store.erasing.tombstone(TENANT, fact.id) is None
+
+
+def test_an_event_that_others_rest_on_keeps_its_place_whatever_was_counted(memory: Kept) -> None:
+    gone = memory.say("I live in Leipzig.", scope=HERS, into=TEAM)
+    memory.settle()
+    beliefs = {each.id for each in memory.all_of(Layer.BELIEFS, TEAM)}
+    assert beliefs
+    erased = memory.erase(cascade="gdpr", delete=[gone], scopes=[HERS], actor="redacted:gdpr_1", floor=0.0)
+    assert (erased.deleted, erased.redacted) == ([], [gone])
+    memory.settle()
+    assert {each.id for each in memory.all_of(Layer.BELIEFS, TEAM)} == beliefs
+    assert memory.store.log.get(TENANT, [gone])[gone].observed_actor.id == "redacted:gdpr_1"
+    kept = memory.store.log.get(TENANT, [gone])[gone]
+    who = {kept.caller, kept.observed_actor.id, kept.subject.id, kept.origin.principal}
+    assert who == {"redacted:gdpr_1"}

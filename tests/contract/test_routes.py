@@ -187,7 +187,7 @@ def test_a_route_has_the_tier_and_capability_of_the_list(row: Listed, served: di
     if row.capability == "(open)":
         assert operation.open
         return
-    wanted = re.escape(re.split(r"[ ,(]", row.capability)[0]).replace(r"\*", ".+")
+    wanted = re.escape(re.split(r"[ ,(]", row.capability)[0]).replace(r"\*", ".+").replace("<mode>", ".+")
     if not row.capability.startswith("("):
         assert re.fullmatch(wanted, str(operation.capability))
     assert not operation.open

@@ -36,7 +36,7 @@ def as_kept(store: Store, event: Event, layer: Layer, writes: Writes) -> Writes:
 
 def _frozen(store: Store, event: Event, writes: Writes) -> set[str]:
     """The ids of what an event derived that is kept as it was, or is of a matter that is."""
-    touched = {each.id for each in (*writes.records, *writes.closings)}
+    touched = {each.id for each in writes.records} | {each.id for each in writes.closings}
     touched |= {each.record_id for each in writes.supports}
     until = store.erasing.frozen_until(event.tenant_id, touched)
     frozen = {key for key, instant in until.items() if event.recorded_at <= instant}

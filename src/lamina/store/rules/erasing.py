@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from lamina import limits
-from lamina.kernel.events import ERASURE, Context, Directives, Event, EventDraft, Origin, Party, Trust
+from lamina.kernel.events import Event, EventDraft
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import (
     Author,
@@ -31,6 +31,7 @@ from lamina.store.ports.erasing import Erased, Erasure, Tombstone
 from lamina.store.ports.index import TextRow
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.rules.erasing_rows import Changes, Reading
+from lamina.store.rules.log import erasure_of
 from lamina.store.rules.redacting import (
     EXTRACTED_FROM,
     demoted,
@@ -41,7 +42,6 @@ from lamina.store.rules.redacting import (
 
 __all__ = ["changes_of"]
 
-_ERASER: Final = "system:erasure"
 _BORNE_BY: Final = "redacted_from"
 """From a belief to an event without words that it rests on through a fact of a scope that is gone."""
 _TIMES: Final = (EXTRACTED_FROM, "held_until")
@@ -76,7 +76,8 @@ class _Step:
         if erasure.sweeps:
             swept = set(self._read.within(self._inside, limits.ERASURE_SWEEP_MAX))
             out.unsent = [_unsent(event) for event in self._read.sent_into(self._inside)]
-        edges = self._edges({*to_delete, *to_redact, *swept})
+        quoted = set() if erasure.cascade == "derived_only" else set(erasure.records)
+        edges = self._edges({*to_delete, *to_redact, *swept, *quoted})
         changed = self._changed([events[key] for key in sorted(to_delete | to_redact)]) - edges.keys()
         reached = {*edges, *changed, *erasure.records, *swept}
         for version in self._read.versions(sorted(key for key in reached if _is_derived(key))):
@@ -175,7 +176,10 @@ class _Step:
         counted = Counter(self._versions[key][-1].scope for key in kept)
         at = max((event.context.observed_at for event in events), default=self._now)
         return {
-            scope: enter(_entry_of(self._erasure, scope, counted[scope], at)) for scope in sorted(counted)
+            scope: enter(
+                erasure_of(self._erasure.tenant_id, self._erasure.erasure_id, scope, counted[scope], at)
+            )
+            for scope in sorted(counted)
         }
 
     def _keep(
@@ -388,9 +392,9 @@ class _Step:
             claim = next(iter(self._versions.get(each.record_id, [])[-1:]), None)
             if isinstance(claim, Claim):
                 named[each.source_id] |= {(claim.scope, key) for key in (claim.subject.id, claim.object.id)}
-        for each in self._read.mentions(events):
-            stays = (each.scope, each.entity_id) in named[each.event_id]
-            (self._out.frozen_mentions if stays else self._out.unmentioned).append(each)
+        for name in self._read.mentions(events):
+            stays = (name.scope, name.entity_id) in named[name.event_id]
+            (self._out.frozen_mentions if stays else self._out.unmentioned).append(name)
 
     def _events_of(self, ids: Collection[str]) -> dict[str, Event]:
         missing = sorted(set(ids) - self._known.keys())
@@ -487,20 +491,3 @@ def _over(record: Record, renamed: Mapping[str, str]) -> Record:
         for each in record.evidence
     )
     return replace(record, evidence=evidence)
-
-
-def _entry_of(erasure: Erasure, scope: Scope, kept: int, at: Instant) -> EventDraft:
-    eraser = Party.of(_ERASER)
-    return EventDraft(
-        tenant_id=erasure.tenant_id,
-        scope=scope,
-        caller=_ERASER,
-        observed_actor=eraser,
-        subject=eraser,
-        session=f"{ERASURE} {erasure.erasure_id}",
-        modality=ERASURE,
-        content={"kind": ERASURE, "erasure_id": erasure.erasure_id, "kept": kept},
-        context=Context(observed_at=at),
-        directives=Directives(embed="none"),
-        origin=Origin(_ERASER, ERASURE, Trust.PRINCIPAL),
-    )

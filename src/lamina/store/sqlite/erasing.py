@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import apsw
 
+from lamina.kernel.canonical import compact
 from lamina.kernel.events import Event, EventDraft
 from lamina.kernel.ids import IdSource
 from lamina.kernel.records import Layer, Mention, Record, Support
