@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from lamina.forget.counting import Area, plan_of
+from lamina.forget.counting import Area, plan_of, resting_alone
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.citations import Candidate, Citation
 
@@ -64,14 +64,9 @@ def test_plans_equal_the_contract_read_naively() -> None:
             k: v for k, v in cited.items() if v
         }, seed
         assert set(plan.held) == mine - going, seed
-        demoted = {
-            id_
-            for id_ in outside
-            if id_.startswith("belief")
-            and id_ in set().union(*cited.values())
-            and leaves(id_, supports, ("supports",)) <= going
-        }
-        assert set(plan.demoted) == demoted, seed
+        assert set(plan.resting) == set().union(*cited.values()), seed
+        alone = {id_ for id_ in reached if leaves(id_, supports, ("supports",)) <= going}
+        assert resting_alone(going, citations) & reached == alone, seed
 
 
 def test_a_belief_that_rests_on_a_record_of_the_erased_scope_keeps_its_event_as_redacted() -> None:
@@ -81,10 +76,9 @@ def test_a_belief_that_rests_on_a_record_of_the_erased_scope_keeps_its_event_as_
         Citation("belief_1", Scope("ws:x"), "fact_1", "supports"),
     ]
     plan = plan_of(Area((Scope("user:a"),)), events, chain)
-    assert (plan.deleted, plan.redacted, plan.demoted) == (("evt_2",), ("evt_1",), ("belief_1",))
+    assert (plan.deleted, plan.redacted, plan.resting) == (("evt_2",), ("evt_1",), ("belief_1",))
     assert [(line.kind.value, line.id, line.record_id) for line in plan.lines()] == [
         ("1-delete", "evt_2", ""),
         ("2-redact", "evt_1", ""),
         ("4-reference", "evt_1", "belief_1"),
-        ("5-demote", "belief_1", ""),
     ]

@@ -1,21 +1,23 @@
 """What an erasure reaches, counted (seed 002, 11.3 and 11.4): pure functions of events and of what rests on them.
 
 An event is deleted where no record outside the erased scopes rests on it, through any number of records in whichever scope; else
-it is redacted. An event under a legal hold is neither. A belief outside is demoted where every event that speaks for it goes.
+it is redacted. An event under a legal hold is neither. A belief outside is demoted where every event goes that speaks for it now.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lamina.kernel.records import Layer, layer_of
+from lamina.kernel.events import Event
+from lamina.kernel.records import Belief, Stance, Support
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.citations import Candidate, Citation
 from lamina.store.ports.erasures import ErasureLine, LineKind
+from lamina.store.rules.redacting import leaves_of, redacted_share
 
-__all__ = ["Area", "ErasurePlan", "plan_of", "resting_alone"]
+__all__ = ["Area", "ErasurePlan", "demoted_of", "plan_of", "resting_alone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class ErasurePlan:
     """What becomes of each event, by id in the order of the log, and what outside cites them.
 
     ``cited`` are the records outside by event; ``scopes`` says where an event or a record lies. ``resting`` are the records outside
-    that rest on events that go, ``demoted`` the beliefs among them that rest on nothing else.
+    that rest on events that go, ``demoted`` the beliefs among them that ``demoted_of`` names.
     """
 
     deleted: tuple[str, ...]
@@ -47,8 +49,8 @@ class ErasurePlan:
     held: tuple[str, ...]
     cited: Mapping[str, Sequence[str]]
     resting: tuple[str, ...]
-    demoted: tuple[str, ...]
     scopes: Mapping[str, Scope]
+    demoted: tuple[str, ...] = ()
 
     def lines(self) -> list[ErasureLine]:
         """The manifest."""
@@ -87,14 +89,12 @@ def plan_of(
     reached = _reached(going, sources)
     outside = [id_ for id_ in sources if reached[id_] and id_ not in taken and not area.covers(scopes[id_])]
     cited = _cited(list(going), outside, reached)
-    gone = _resting_on_nothing_else(going, sources)
     return ErasurePlan(
         deleted=tuple(id_ for id_ in going if id_ not in cited),
         redacted=tuple(id_ for id_ in going if id_ in cited),
         held=tuple(id_ for id_ in events if id_ not in going),
         cited=cited,
         resting=tuple(outside),
-        demoted=tuple(id_ for id_ in outside if layer_of(id_) is Layer.BELIEFS and id_ in gone),
         scopes=scopes,
     )
 
@@ -105,6 +105,22 @@ def resting_alone(event_ids: Collection[str], citations: Iterable[Citation]) -> 
     for citation in citations:
         sources[citation.record_id].append(citation)
     return _resting_on_nothing_else(event_ids, sources)
+
+
+def demoted_of(
+    beliefs: Iterable[Belief],
+    supports: Mapping[str, Sequence[Support]],
+    worded: Callable[[str], Event | None],
+) -> tuple[str, ...]:
+    """The beliefs that lose the last words behind them; ``supports`` are those of the facts that they count, ``worded`` gives an event that
+    stays, and None for one that goes."""
+    return tuple(
+        each.id
+        for each in beliefs
+        if each.demoted_by is None
+        and each.stance is not Stance.DEPRECATED
+        and redacted_share(leaves_of(each, supports), worded) == 1.0
+    )
 
 
 def _reached(going: Mapping[str, int], sources: Mapping[str, Sequence[Citation]]) -> dict[str, int]:

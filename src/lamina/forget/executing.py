@@ -58,7 +58,7 @@ class Executing:
                 "INVALID_REQUEST",
                 "from_preview_id: the preview is of another scope",
                 hint="name the scope that was previewed",
-                details={"problems": [{"field": "from_preview_id", "reason": "it is of another scope"}]},
+                details={"field": "from_preview_id"},
             )
         rules = self._rules(tenant_id)
         fresh, planned = self._previewing.planned(scope, call)

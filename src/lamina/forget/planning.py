@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from lamina.forget.counting import Area, ErasurePlan, plan_of, resting_alone
+from lamina.forget.counting import Area, ErasurePlan, demoted_of, plan_of, resting_alone
 from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.names import decoded
-from lamina.kernel.records import Layer, layer_of
+from lamina.kernel.records import Belief, Layer, layer_of
 from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.citations import Candidate
@@ -104,6 +104,7 @@ class Planner:
             states = self._states(tenant_id, area, plan, candidates)
             alone = [path for path in _alone(states, actors) if path not in area.roots]
             if not alone:
+                plan = replace(plan, demoted=self._demoted(tenant_id, plan))
                 touched = _touched(area, plan, candidates, states, actors)
                 figures = self._figures(tenant_id, area, plan, touched)
                 holds = [hold for hold in rules.holds if _bears_on(hold.scope, area, plan)]
@@ -111,6 +112,17 @@ class Planner:
                     area, plan, replace(figures, holds=tuple(hold.id for hold in holds)), owned
                 )
             area = replace(area, roots=(*area.roots, *alone))
+
+    def _demoted(self, tenant_id: str, plan: ErasurePlan) -> tuple[str, ...]:
+        ids = [id_ for id_ in plan.resting if layer_of(id_) is Layer.BELIEFS]
+        standing = self._store.records.get(tenant_id, ids).values()
+        beliefs = [each for each in standing if isinstance(each, Belief) and each.recorded_to is None]
+        facts = {counted.source_id for each in beliefs for counted in each.evidence}
+        supports = self._store.records.supports_of(tenant_id, facts)
+        going = {*plan.deleted, *plan.redacted}
+        sources = {edge.source_id for edges in supports.values() for edge in edges} - going
+        events = self._store.log.get(tenant_id, [*sources, *(facts - going)])
+        return demoted_of(beliefs, supports, events.get)
 
     def _candidates(self, tenant_id: str, area: Area, authored: Sequence[Candidate]) -> dict[str, Candidate]:
         inside = [each for root in area.roots for each in self._store.citations.within(tenant_id, root)]

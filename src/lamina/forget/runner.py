@@ -167,10 +167,21 @@ class _Work:
         going = [(scope in inside, kind, id_) for kind, found in lines.items() for id_, scope in found]
         # What others' claims rest on goes first, while all that these rest on is there; then what lies in others' scopes.
         going.sort(key=lambda each: (each[1] is LineKind.DELETE, each[0]))
-        self._erase_events([(kind, id_) for _, kind, id_ in going], inside)
+        done = self._done([id_ for _, _, id_ in going])
+        self._erase_events([(kind, id_) for _, kind, id_ in going if id_ not in done], inside)
         self._erase_left_over(inside)
         self._keep(fraction=_CLEARING)
         self._clear([id_ for _, _, id_ in going], owned)
+
+    def _done(self, event_ids: Sequence[str]) -> set[str]:
+        """Those that an interrupted run has dealt with."""
+        left = {
+            event.id
+            for portion in _portions(event_ids, limits.ERASURE_LINES_AT_ONCE)
+            for event in self._store.log.get(self.job.tenant_id, portion).values()
+            if event.redacted_by != self.job.id
+        }
+        return set(event_ids) - left
 
     def _erase_events(self, going: Sequence[tuple[LineKind, str]], inside: Collection[Scope]) -> None:
         done = 0

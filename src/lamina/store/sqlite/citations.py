@@ -48,7 +48,7 @@ class SqliteCitations:
     def records_within(self, tenant_id: str, path: Scope) -> dict[Layer, list[tuple[str, Scope]]]:
         """Mirrors ``Citations.records_within``."""
         found: dict[Layer, list[tuple[str, Scope]]] = {}
-        rows = self._readers.rows(_SQL["records_within"], (tenant_id, path, f"{path}/", f"{path}0"))
+        rows = self._readers.rows(_SQL["records_of_place"], (tenant_id, path, f"{path}/", f"{path}0"))
         for layer, record_id, scope in rows:
             found.setdefault(Layer(layer), []).append((record_id, Scope(scope)))
         return found

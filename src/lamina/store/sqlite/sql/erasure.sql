@@ -28,7 +28,7 @@ FROM dependant AS d CROSS JOIN support AS s
 WHERE s.tenant_id = ?1 AND s.record_id = d.id
 ORDER BY s.record_id, s.source_id, s.polarity;
 
--- name: records_within
+-- name: records_of_place
 -- The records of a scope and of those below it, whose paths lie between ?3 and ?4.
 SELECT layer, id, scope FROM record INDEXED BY record_scope WHERE tenant_id = ?1 AND scope = ?2
 UNION
