@@ -122,10 +122,17 @@ class _Step:
     def _beside(self, kept: Collection[str]) -> set[str]:
         """The other claims of the matters of what is kept, which were placed and drawn in sight of it: a matter is kept whole."""
         matters: dict[Scope, set[tuple[str, str]]] = defaultdict(set)
-        for key in kept:
-            for claim in self._versions[key]:
-                if isinstance(claim, Claim):
-                    matters[claim.scope].add((claim.subject.id, claim.predicate))
+        for key, (*_, last) in self._versions.items():
+            if key in kept:
+                for claim in self._versions[key]:
+                    if isinstance(claim, Claim):
+                        matters[claim.scope].add((claim.subject.id, claim.predicate))
+            elif isinstance(last, Fact) and last.scope in self._inside:
+                # What was sent to a scope counted there, also where nothing rests on it.
+                sources = self._events_of({each.source_id for each in self._supports.get(key, ())})
+                for into in {each.directives.consolidate_into for each in sources.values()}:
+                    if into is not None and into not in self._inside:
+                        matters[into].add((last.subject.id, last.predicate))
         found = {key for scope in sorted(matters) for key in self._read.claims_of(scope, matters[scope])}
         fresh = sorted(found - self._versions.keys())
         until = self._read.frozen_until(fresh)
