@@ -88,6 +88,11 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         NOT,
         "NOT_FOUND",
     ),
+    "POST /v1/forget": (
+        {"body": {"scope": CLOSED, "selector": {"memory_ids": ["fact_nobody"]}}},
+        NOT,
+        200,
+    ),
     "GET /v1/beliefs": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/beliefs/why": ({"query": {"belief_id": "belief"}}, "NOT_FOUND", 200),
     "GET /v1/why/{record_id}": ({"in_path": "belief"}, "NOT_FOUND", 200),

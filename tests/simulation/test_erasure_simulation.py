@@ -32,7 +32,7 @@ from lamina.store.ports.log import Capture
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 
-CASES = int(os.environ.get("ERASURE_CASES", "30"))
+CASES = int(os.environ.get("ERASURE_CASES", "12"))
 ON_DISK_OF = 6
 """One case of so many is one of the engine on disk."""
 FIRST_SEED = int(os.environ.get("SIMULATION_SEED", "1")) * 1_000_000

@@ -17,7 +17,6 @@ from lamina.kernel.records import (
     Author,
     Belief,
     Claim,
-    Evidence,
     Fact,
     Layer,
     Record,
@@ -36,8 +35,10 @@ from lamina.store.rules.redacting import (
     EXTRACTED_FROM,
     demoted,
     leaves_of,
+    over_renamed,
     redacted_event,
     redacted_share,
+    unsent_event,
 )
 
 __all__ = ["changes_of"]
@@ -66,6 +67,7 @@ class _Step:
         self._known: dict[str, Event | None] = {}
         self._waits: dict[Scope, Instant | None] = {}
         self._lowered: set[str] = set()
+        self._still: dict[str, Scope] = {}
 
     def changes(self, enter: Callable[[EventDraft], Event]) -> Changes:
         erasure, out = self._erasure, self._out
@@ -75,7 +77,7 @@ class _Step:
         swept = set[str]()
         if erasure.sweeps:
             swept = set(self._read.within(self._inside, limits.ERASURE_SWEEP_MAX))
-            out.unsent = [_unsent(event) for event in self._read.sent_into(self._inside)]
+            out.unsent = [unsent_event(event) for event in self._read.sent_into(self._inside)]
         quoted = set() if erasure.cascade == "derived_only" else set(erasure.records)
         edges = self._edges({*to_delete, *to_redact, *swept, *quoted})
         changed = self._changed([events[key] for key in sorted(to_delete | to_redact)]) - edges.keys()
@@ -122,10 +124,17 @@ class _Step:
     def _beside(self, kept: Collection[str]) -> set[str]:
         """The other claims of the matters of what is kept, which were placed and drawn in sight of it: a matter is kept whole."""
         matters: dict[Scope, set[tuple[str, str]]] = defaultdict(set)
-        for key in kept:
-            for claim in self._versions[key]:
-                if isinstance(claim, Claim):
-                    matters[claim.scope].add((claim.subject.id, claim.predicate))
+        for key, (*_, last) in self._versions.items():
+            if key in kept:
+                for claim in self._versions[key]:
+                    if isinstance(claim, Claim):
+                        matters[claim.scope].add((claim.subject.id, claim.predicate))
+            elif isinstance(last, Fact) and last.scope in self._inside:
+                # What was sent to a scope counted there, also where nothing rests on it.
+                sources = self._events_of({each.source_id for each in self._supports.get(key, ())})
+                for into in {each.directives.consolidate_into for each in sources.values()}:
+                    if into is not None and into not in self._inside:
+                        matters[into].add((last.subject.id, last.predicate))
         found = {key for scope in sorted(matters) for key in self._read.claims_of(scope, matters[scope])}
         fresh = sorted(found - self._versions.keys())
         until = self._read.frozen_until(fresh)
@@ -138,6 +147,7 @@ class _Step:
             if max(each.recorded_to or each.recorded_from for each in versions) > until.get(key, 0)
         }
         self._versions |= stale
+        self._still = {key: versions[-1].scope for key, versions in others.items() if key not in stale}
         for support in self._read.supports(sorted(stale)):
             self._supports.setdefault(support.record_id, []).append(support)
         return (found & self._versions.keys()) - set(kept)
@@ -173,7 +183,7 @@ class _Step:
         self, kept: Collection[str], events: Sequence[Event], enter: Callable[[EventDraft], Event]
     ) -> dict[Scope, Event]:
         """The entry of each scope that keeps something: the place in its log where it lost the words."""
-        counted = Counter(self._versions[key][-1].scope for key in kept)
+        counted = Counter([*(self._versions[key][-1].scope for key in kept), *self._still.values()])
         at = max((event.context.observed_at for event in events), default=self._now)
         return {
             scope: enter(
@@ -190,13 +200,17 @@ class _Step:
         entries: Mapping[Scope, Event],
     ) -> set[str]:
         """Freeze what is kept; the beliefs that fall below the floor by that are returned, and are not kept."""
+        for key, scope in self._still.items():  # kept before as they stand, and from here on until now
+            self._out.until[key] = (scope, self._until(scope, entries[scope]))
         stated = self._restated(kept, entries)
         self._supports |= {fact.id: supports for (fact, supports) in stated.values()}
         fallen: set[str] = set()
         for record_id in sorted(kept):
             scope = self._versions[record_id][-1].scope
             renamed = {fact_id: fact.id for (into, fact_id), (fact, _) in stated.items() if into == scope}
-            versions = [_over(self._unnamed(each, redacted), renamed) for each in self._versions[record_id]]
+            versions = [
+                over_renamed(self._unnamed(each, redacted), renamed) for each in self._versions[record_id]
+            ]
             supports = self._rested(record_id, renamed, redacted)
             self._versions[record_id] = versions
             self._supports[record_id] = supports
@@ -463,11 +477,6 @@ class _Step:
         )
 
 
-def _unsent(event: Event) -> Event:
-    """An event whose claims are for its own scope alone."""
-    return replace(event, directives=replace(event.directives, consolidate_into=None, consolidate_only=None))
-
-
 def _is_derived(record_id: str) -> bool:
     return layer_of(record_id) not in (None, Layer.EVENTS)
 
@@ -480,14 +489,3 @@ def _sources_of(ids: Iterable[str], edges: Mapping[str, Collection[str]]) -> set
         front = {source for key in front for source in edges.get(key, ())} - found
         found |= front
     return found
-
-
-def _over(record: Record, renamed: Mapping[str, str]) -> Record:
-    """A belief that rests on facts by their new ids."""
-    if not isinstance(record, Belief) or not renamed:
-        return record
-    evidence = tuple(
-        Evidence(renamed.get(each.source_id, each.source_id), each.weight, each.polarity)
-        for each in record.evidence
-    )
-    return replace(record, evidence=evidence)

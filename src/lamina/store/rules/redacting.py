@@ -7,9 +7,17 @@ from dataclasses import replace
 from typing import Final
 
 from lamina.kernel.events import REDACTED, Context, Directives, Event, Origin, Party, Stage
-from lamina.kernel.records import Belief, Fact, Record, Stance, Support, is_event
+from lamina.kernel.records import Belief, Evidence, Fact, Record, Stance, Support, is_event
 
-__all__ = ["EXTRACTED_FROM", "demoted", "leaves_of", "redacted_event", "redacted_share"]
+__all__ = [
+    "EXTRACTED_FROM",
+    "demoted",
+    "leaves_of",
+    "over_renamed",
+    "redacted_event",
+    "redacted_share",
+    "unsent_event",
+]
 
 EXTRACTED_FROM: Final = "extracted_from"
 """The relation of a fact to an event that says so."""
@@ -89,3 +97,19 @@ def demoted(belief: Belief, factor: float) -> Belief:
         upper=round(belief.upper * factor, 6),
         demoted_by=factor,
     )
+
+
+def unsent_event(event: Event) -> Event:
+    """An event whose claims are for its own scope alone."""
+    return replace(event, directives=replace(event.directives, consolidate_into=None, consolidate_only=None))
+
+
+def over_renamed(record: Record, renamed: Mapping[str, str]) -> Record:
+    """A belief that rests on facts by their new ids."""
+    if not isinstance(record, Belief) or not renamed:
+        return record
+    evidence = tuple(
+        Evidence(renamed.get(each.source_id, each.source_id), each.weight, each.polarity)
+        for each in record.evidence
+    )
+    return replace(record, evidence=evidence)
