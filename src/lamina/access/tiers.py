@@ -27,8 +27,10 @@ from lamina.access.policy import Decision
 from lamina.access.presets import Preset
 from lamina.access.rules import RETENTION_MAX_US, RETENTION_MIN_US, AuditRules, Rate, RateRules
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.erasure_rules import FULL_REDACTION_FACTOR, ErasureRules
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.scopes import Scope
+from lamina.store.ports.erasures import ErasedPlace, Erasures
 from lamina.store.ports.registry import PolicyRow, Registry
 
 __all__ = ["Snapshot", "TieredPolicy", "TokenAllows"]
@@ -41,6 +43,9 @@ _SILENT: Final = CompiledDocument()
 _RATES: Final = ("read", "write", "importer")
 _IMPORTER_FACTOR: Final = 10
 _RECENT_S: Final = 0.1
+_ERASES: Final = frozenset({Capability.FORGET_GDPR, Capability.FORGET_GDPR_CROSS_WORKSPACE})
+_SHOWS_MEMORY: Final = ("scope.read.", "understanding.read", "export.", "blob.read")
+"""Capabilities of which nothing is left on a memory that is being erased."""
 _READS_ACROSS: Final = frozenset(
     {Capability.SCOPE_READ_LOCAL, Capability.SCOPE_READ_HOLISTIC, Capability.SCOPE_READ_DESCEND}
 )
@@ -60,12 +65,14 @@ class TieredPolicy:
         *,
         operators: Collection[str] = (),
         token_allows: TokenAllows = _any_token,
+        erasures: Erasures | None = None,
     ) -> None:
-        """``operators`` are ``tenant/type:id``; see docs/reference/policy.md."""
+        """``operators`` are ``tenant/type:id``; see docs/reference/policy.md. What is being erased is hidden where ``erasures`` say so."""
         self._preset = preset
         self._registry = registry
         self._operators = frozenset(operators)
         self._token_allows = token_allows
+        self._erasures = erasures
         self._newest = self._snapshot(-1)
         self._read_at = -math.inf
 
@@ -93,7 +100,13 @@ class TieredPolicy:
         return self._newest if time.monotonic() - self._read_at < _RECENT_S else self.current()
 
     def _snapshot(self, version: int) -> Snapshot:
-        return Snapshot(version, self._preset, self._registry, self._operators, self._token_allows)
+        return Snapshot(
+            version, self._preset, self._registry, self._operators, self._token_allows, self._erasures
+        )
+
+    def erasure_rules(self, tenant_id: str) -> ErasureRules:
+        """What is laid down for a tenant's erasures, now."""
+        return self.current().erasure_rules(tenant_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +129,16 @@ class Snapshot:
         registry: Registry,
         operators: frozenset[str],
         token_allows: TokenAllows,
+        erasures: Erasures | None = None,
     ) -> None:
         self.version = version
         self.preset = preset
         self._registry = registry
         self._operators = operators
         self._token_allows = token_allows
+        self._erasures = erasures
         self._tenants: dict[str, _Tenant] = {}
+        self._erased: dict[str, list[ErasedPlace]] = {}
         self._actors: dict[tuple[str, str], CompiledDocument] = {}
         self._rates: dict[tuple[str, str], RateRules] = {}
         self._audits: dict[str, AuditRules] = {}
@@ -138,9 +154,26 @@ class Snapshot:
         refusal = self._narrowed(principal, grant)
         if refusal is None and grant.scope is not None:
             refusal = self._outside(principal, grant, grant.scope)
+        if refusal is None and grant.scope is not None:
+            refusal = self._hidden(principal, grant, grant.scope)
         return refusal or Decision(
             grant, allowed=True, tier=self._speaking(principal, grant.scope), preset=self.preset.name
         )
+
+    def _hidden(self, principal: Principal, grant: Grant, scope: Scope) -> Decision | None:
+        """What nobody reads any more: a memory that is being erased. Writes are refused by the store, in their own transaction."""
+        if not grant.capability.startswith(_SHOWS_MEMORY):
+            return None
+        if not any(place.hides(scope) for place in self._places_erased(principal.tenant_id)):
+            return None
+        return self._denied(grant, "scope", "it is being erased: nothing of it is shown any more")
+
+    def _places_erased(self, tenant_id: str) -> list[ErasedPlace]:
+        known = self._erased.get(tenant_id)
+        if known is None:
+            places = [] if self._erasures is None else self._erasures.places(tenant_id)
+            known = _kept(self._erased, tenant_id, places)
+        return known
 
     def _narrowed(self, principal: Principal, grant: Grant) -> Decision | None:
         """What the four tiers and the token deny, whoever belongs to the scope."""
@@ -175,7 +208,7 @@ class Snapshot:
                 return across
         if needed_role(capability) is Role.NONE:
             return None
-        administers = capability is Capability.POLICY_ADMINISTER_SCOPE
+        administers = capability is Capability.POLICY_ADMINISTER_SCOPE or capability in _ERASES
         place = self.place(principal.tenant_id, scope, anew=administers)
         if administers and self.overrules_owners(principal):
             return None
@@ -390,6 +423,19 @@ class Snapshot:
             or preset.length_us(buffer)
             or plain.pepper_buffer_us,
             store_body_bytes=False not in said,
+        )
+
+    def erasure_rules(self, tenant_id: str) -> ErasureRules:
+        """What is laid down for a tenant's erasures. Legal holds are the tenant's alone."""
+        drift = self.default(tenant_id, "erasure.drift_threshold")
+        factor = self.default(tenant_id, "beliefs.confidence_after_full_redaction_factor")
+        floor = self.default(tenant_id, "tenant.confidence_floor")
+        plain = ErasureRules()
+        return ErasureRules(
+            self._tenant(tenant_id).document.legal_holds,
+            plain.drift_threshold if drift is None else int(drift),
+            FULL_REDACTION_FACTOR if factor is None else float(factor),
+            plain.floor if floor is None else float(floor),
         )
 
     def scope_types(self, tenant_id: str) -> frozenset[str]:
