@@ -62,10 +62,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
     share()
     for item in session.items:
-        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-            _examples[item.path] += [
-                each for each in _texts_in(item.callspec.params.values()) if len(each) <= EXAMPLE_CHARS_MAX
-            ]
+        if isinstance(item, pytest.Function):
+            row = item.callspec.params.values() if hasattr(item, "callspec") else ()
+            texts = _texts_in([*row, *getattr(item.obj, "rows", ())])
+            _examples[item.path] += [each for each in texts if len(each) <= EXAMPLE_CHARS_MAX]
 
 
 def _collect_seldom() -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from documented import document, routes
 from lamina.continuity.changes.deciding import upserted
 from lamina.http.describing import words
 from lamina.types.lifecycle import LifecycleName
+from tables import every_row
 
 ROUTES = routes()
 
@@ -93,7 +92,7 @@ def test_every_body_has_an_example_that_the_server_takes() -> None:
     assert words().examples.keys() - BY_NAME.keys() == set()
 
 
-@pytest.mark.parametrize("name", words().examples)
+@every_row("name", words().examples)
 def test_an_example_is_a_request(name: str) -> None:
     route = BY_NAME[name]
     filled = {field: _ELSEWHERE[field] for field in (*route.in_path, *route.query)}

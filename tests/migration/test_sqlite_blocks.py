@@ -18,6 +18,7 @@ from lamina.store.sqlite.claims import due_jobs
 from lamina.store.sqlite.codec import ALL_STAGES
 from lamina.store.sqlite.connection import open_connection
 from lamina.store.sqlite.migrate import migrate
+from tables import every_row
 
 PACKAGE = "lamina.store.sqlite"
 BLOCKS = load_blocks(PACKAGE)
@@ -132,7 +133,7 @@ def keeps_to_its_tenant(sql: str) -> bool:
     return filters >= max(1, reads - sql.count("text_index MATCH"))
 
 
-@pytest.mark.parametrize("block", sorted(set(BLOCKS) - set(ACROSS_TENANTS)))
+@every_row("block", sorted(set(BLOCKS) - set(ACROSS_TENANTS)))
 def test_every_statement_keeps_to_its_tenant(block: str) -> None:
     assert keeps_to_its_tenant(bare(block)), (
         f"{block} touches rows without naming the tenant; filter it, or name it in ACROSS_TENANTS with its reason"
@@ -297,7 +298,7 @@ def nothing(block: str) -> dict[str, None] | list[None]:
     return dict.fromkeys(names) or [None] * len(set(re.findall(r"\?\d+", bare(block))))
 
 
-@pytest.mark.parametrize("block", HOT)
+@every_row("block", HOT)
 def test_a_hot_statement_reads_by_its_index(block: str) -> None:
     connection = opened()
     plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {BLOCKS[block]}", nothing(block))]
@@ -319,9 +320,7 @@ OF_ITS_OWN = "search_text"
 """FTS5 makes statements of its own for each search."""
 
 
-@pytest.mark.parametrize(
-    "block", [block for block in READS if block != OF_ITS_OWN and "aside." not in BLOCKS[block]]
-)
+@every_row("block", [block for block in READS if block != OF_ITS_OWN and "aside." not in BLOCKS[block]])
 def test_what_is_bound_makes_no_statement_be_planned_anew(block: str) -> None:
     connection, asked = opened(), 0
 
@@ -342,7 +341,7 @@ def test_what_is_bound_makes_no_statement_be_planned_anew(block: str) -> None:
     assert not asked
 
 
-@pytest.mark.parametrize(
+@every_row(
     "block",
     [
         "events_before_in_session",
@@ -414,7 +413,7 @@ def queued(jobs: int, *, state: str = "pending", scopes: int = 1, head_waits: bo
     return connection
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("block", "bindings"),
     [
         ("any_lease_lost", (1, 5)),
