@@ -229,7 +229,7 @@ def build_server(
         *correction_operations(Correcting(kept, watch)),
         *deciding_operations(kept),
         *layer_operations(kept),
-        *forget_operations(kept),
+        *forget_operations(kept, tiers.erasure_rules),
         *recall_operations(recalling),
         *answer_operations(answering),
         *phrase_operations(kept.definitions),

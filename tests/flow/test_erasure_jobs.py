@@ -274,7 +274,7 @@ def test_it_goes_on_wherever_it_is_interrupted(house: House, monkeypatch: pytest
     def often(work: Any) -> Any:
         def run(*given: Any, **more: Any) -> Any:
             result = work(*given, **more)
-            if chance.random() < 0.5:
+            if chance.random() < 0.4:
                 raise Unavailable("WAL_UNAVAILABLE", "it was interrupted")
             return result
 

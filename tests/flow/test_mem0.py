@@ -15,6 +15,7 @@ from given import ManualClock
 from issuing import claims, issuers_file, paseto
 from lamina import limits
 from lamina.app import build_server
+from lamina.forget.runner import Eraser
 from lamina.http.mem0.calls import CALLS
 from lamina.kernel.time import SECOND_US
 from lamina.settings import Settings
@@ -196,6 +197,24 @@ def test_a_batch_is_looked_up_before_any_of_it_is_touched(house: House) -> None:
     assert set(house.listed()) == {"Note 0.", "Note 1."}
     house.ask("DELETE", "/v1/batch/", {"memories": [{"memory_id": each} for each in ids]})
     assert house.listed() == {}
+
+
+def test_everything_of_somebody_is_erased(house: House) -> None:
+    house.add("I live in Hamburg.")
+    house.add("I like tea.", app_id="shop")
+    house.derive()
+    eraser = Eraser(house.world.store, house.world.clock, "test")
+    began = house.ask("DELETE", "/v1/memories/?user_id=ana")
+    assert (began["status"], len(began["erasures"])) == ("PENDING", 1)
+    assert eraser.step()
+    assert house.listed() == {}
+    assert house.world.store.erasures.get("acme", began["erasures"][0]).status == "completed"
+    also = {"filters": {"AND": [{"user_id": "ana"}, {"app_id": "shop"}]}}
+    assert house.ask("POST", "/v3/memories/", also)["count"] == 1
+    assert len(house.ask("DELETE", "/v2/entities/user/ana/")["erasures"]) >= 1
+    while eraser.step():
+        pass
+    assert house.ask("POST", "/v3/memories/", also)["count"] == 0
 
 
 def test_the_open_source_servers_paths_do_the_same(house: House) -> None:

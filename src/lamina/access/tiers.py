@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, TypeVar
 
 from lamina import limits
@@ -25,9 +24,10 @@ from lamina.access.documents import (
 from lamina.access.membership import Place, Role, crosses_tenants, needed_role, place_of, written_names
 from lamina.access.policy import Decision
 from lamina.access.presets import Preset
-from lamina.access.rules import RETENTION_MAX_US, RETENTION_MIN_US, AuditRules, Rate, RateRules
+from lamina.access.rules import AuditRules, RateRules
+from lamina.access.tenant_tiers import TenantTiers
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.erasure_rules import FULL_REDACTION_FACTOR, ErasureRules
+from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.erasures import ErasedPlace, Erasures
@@ -40,8 +40,6 @@ TokenAllows = Callable[[Principal, Grant], bool]
 
 T = TypeVar("T")
 _SILENT: Final = CompiledDocument()
-_RATES: Final = ("read", "write", "importer")
-_IMPORTER_FACTOR: Final = 10
 _RECENT_S: Final = 0.1
 _ERASES: Final = frozenset({Capability.FORGET_GDPR, Capability.FORGET_GDPR_CROSS_WORKSPACE})
 _SHOWS_MEMORY: Final = ("scope.read.", "understanding.read", "export.", "blob.read")
@@ -109,16 +107,6 @@ class TieredPolicy:
         return self.current().erasure_rules(tenant_id)
 
 
-@dataclass(frozen=True, slots=True)
-class _Tenant:
-    """The upper two tiers for one tenant: who denies what, and what else they say."""
-
-    denied_by: Mapping[Capability, PolicyTier]
-    document: CompiledDocument
-    stored: CompiledDocument
-    """What was put for the deployment, beside its preset."""
-
-
 class Snapshot:
     """``Decider`` under one version of documents and members. Entries are read on first need and kept."""
 
@@ -137,7 +125,7 @@ class Snapshot:
         self._operators = operators
         self._token_allows = token_allows
         self._erasures = erasures
-        self._tenants: dict[str, _Tenant] = {}
+        self._tenants: dict[str, TenantTiers] = {}
         self._erased: dict[str, list[ErasedPlace]] = {}
         self._actors: dict[tuple[str, str], CompiledDocument] = {}
         self._rates: dict[tuple[str, str], RateRules] = {}
@@ -371,72 +359,27 @@ class Snapshot:
 
     def default(self, tenant_id: str, name: str) -> DefaultValue | None:
         """A default, as the tenant has it, or else the deployment."""
-        tenant = self._tenant(tenant_id)
-        said = (each.default(name) for each in (tenant.document, tenant.stored, self.preset.rules))
-        return next((value for value in said if value is not None), None)
+        return self._tenant(tenant_id).default(name)
 
     def rate_rules(self, tenant_id: str, actor: str) -> RateRules:
-        """Mirrors ``Rules.rate_rules``.
-
-        A tenant's rate takes the place of the preset's. What was put for the deployment beside its preset, and for
-        the actor, only lowers it. Importers have ten times the write rate unless told (seed 002, 18.2 item 6).
-        """
+        """Mirrors ``Rules.rate_rules``."""
         key = (tenant_id, actor)
         known = self._rates.get(key)
         if known is None:
-            known = _kept(self._rates, key, self._rate_rules(tenant_id, actor))
+            own = self._actor(tenant_id, actor) if tenant_id else _SILENT
+            known = _kept(self._rates, key, self._tenant(tenant_id).rate_rules(own))
         return known
-
-    def _rate_rules(self, tenant_id: str, actor: str) -> RateRules:
-        tenant = self._tenant(tenant_id)
-        own = self._actor(tenant_id, actor) if tenant_id else _SILENT
-        said = {name: tenant.document.rate(name) or self.preset.rules.rate(name) for name in _RATES}
-        write = _least(said["write"], tenant.stored.rate("write"))
-        if said["importer"] is None and write is not None:
-            said["importer"] = write.times(_IMPORTER_FACTOR)
-        return RateRules(
-            **{name: _least(rate, tenant.stored.rate(name), own.rate(name)) for name, rate in said.items()}
-        )
 
     def audit_rules(self, tenant_id: str) -> AuditRules:
         """Mirrors ``Rules.audit_rules``. A tenant chooses its retention within the contract's bounds."""
         known = self._audits.get(tenant_id)
         if known is None:
-            known = _kept(self._audits, tenant_id, self._audit_rules(tenant_id))
+            known = _kept(self._audits, tenant_id, self._tenant(tenant_id).audit_rules())
         return known
 
-    def _audit_rules(self, tenant_id: str) -> AuditRules:
-        tenant, preset, plain = self._tenant(tenant_id), self.preset.rules, AuditRules()
-        above = tenant.stored.length_us("audit.retention") or preset.length_us("audit.retention")
-        own = tenant.document.length_us("audit.retention")
-        if own is not None:
-            own = min(max(own, RETENTION_MIN_US), RETENTION_MAX_US)
-        rotation = "audit.pepper_rotation_period"
-        buffer = "audit.pepper_retention_buffer"
-        said = [each.default("audit.store_body_bytes") for each in (preset, tenant.stored, tenant.document)]
-        return AuditRules(
-            retention_us=own or above or plain.retention_us,
-            pepper_rotation_us=tenant.stored.length_us(rotation)
-            or preset.length_us(rotation)
-            or plain.pepper_rotation_us,
-            pepper_buffer_us=tenant.stored.length_us(buffer)
-            or preset.length_us(buffer)
-            or plain.pepper_buffer_us,
-            store_body_bytes=False not in said,
-        )
-
     def erasure_rules(self, tenant_id: str) -> ErasureRules:
-        """What is laid down for a tenant's erasures. Legal holds are the tenant's alone."""
-        drift = self.default(tenant_id, "erasure.drift_threshold")
-        factor = self.default(tenant_id, "beliefs.confidence_after_full_redaction_factor")
-        floor = self.default(tenant_id, "tenant.confidence_floor")
-        plain = ErasureRules()
-        return ErasureRules(
-            self._tenant(tenant_id).document.legal_holds,
-            plain.drift_threshold if drift is None else int(drift),
-            FULL_REDACTION_FACTOR if factor is None else float(factor),
-            plain.floor if floor is None else float(floor),
-        )
+        """What is laid down for a tenant's erasures."""
+        return self._tenant(tenant_id).erasure_rules()
 
     def scope_types(self, tenant_id: str) -> frozenset[str]:
         """The scope types of the operator's and the tenant's own that may be registered."""
@@ -455,7 +398,7 @@ class Snapshot:
             _kept(self._places, key, known)
         return known
 
-    def _tenant(self, tenant_id: str) -> _Tenant:
+    def _tenant(self, tenant_id: str) -> TenantTiers:
         known = self._tenants.get(tenant_id)
         if known is None:
             rules = self.preset.rules
@@ -465,7 +408,7 @@ class Snapshot:
             denied_by |= dict.fromkeys(stored.denies, PolicyTier.DEPLOYMENT)
             for capability in (rules.tenant_decides - own.allows - rules.allows) | own.denies:
                 denied_by.setdefault(capability, PolicyTier.TENANT)
-            known = _kept(self._tenants, tenant_id, _Tenant(denied_by, own, stored))
+            known = _kept(self._tenants, tenant_id, TenantTiers(denied_by, own, stored, rules))
         return known
 
     def _denied_at(self, tenant_id: str, scope: Scope) -> frozenset[Capability]:
@@ -495,11 +438,6 @@ class Snapshot:
 def _compiled(row: PolicyRow) -> CompiledDocument:
     kind = TenantDocument if row.tier == PolicyTier.TENANT else PolicyDocument
     return compiled(kind.model_validate(dict(row.document)))
-
-
-def _least(*rates: Rate | None) -> Rate | None:
-    """The slowest of the limits that there are."""
-    return min((rate for rate in rates if rate is not None), default=None)
 
 
 K = TypeVar("K")

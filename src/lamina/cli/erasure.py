@@ -31,12 +31,13 @@ def verify(
     data: Data = None,
 ) -> None:
     """Look again for all that an erasure took, and print the receipt as JSON; ends with 1 where something is left."""
-    from lamina.forget.receipts import receipt_key, signed_receipt, verify_erasure
+    from lamina.forget.receipt_keys import ReceiptKey
+    from lamina.forget.receipts import signed_receipt, verify_erasure
     from lamina.kernel.time import SystemClock
     from lamina.store.opening import open_store, require_store
 
     settings = chosen_settings(data=data, receipt_key_file=key_file)
-    key = None if settings.receipt_key_file is None else receipt_key(settings.receipt_key_file)
+    key = None if settings.receipt_key_file is None else ReceiptKey.of_file(settings.receipt_key_file)
     require_store(settings.data)
     with closing(open_store(settings)) as store:
         receipt = verify_erasure(store, tenant or settings.tenant, erasure_id, SystemClock().now())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lamina import limits
 from lamina.errors import Conflict, Invalid, NotFound
-from lamina.forget.planning import place_of_erasure
-from lamina.forget.previewing import Previewing, RulesOf, require_erasing, standing_preview
+from lamina.forget.planning import RulesOf, place_of_erasure
+from lamina.forget.previewing import Previewing, require_erasing, standing_preview
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant
@@ -83,7 +83,7 @@ class Executing:
             floor=rules.floor,
         )
         self._store.erasures.begin(erasure)
-        call.noted.setdefault("erasures", []).append(erasure_id)
+        call.noted.setdefault("erasures", []).append({"erasure_id": erasure_id})
         return erasure
 
     def with_registration(self, scope: Scope, call: Call) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lamina.forget.forgetting import Forgetting
+from lamina.forget.planning import RulesOf
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Grant, Operation, Principal, Tier
 from lamina.kernel.scopes import Scope
@@ -14,7 +15,7 @@ from lamina.types.forgetting import Forget, Forgotten
 __all__ = ["forget_operations"]
 
 
-def forget_operations(store: Store) -> list[Operation[Any]]:
+def forget_operations(store: Store, rules: RulesOf) -> list[Operation[Any]]:
     """The operations that forget a part of one scope."""
     return [
         Operation(
@@ -25,7 +26,7 @@ def forget_operations(store: Store) -> list[Operation[Any]]:
             effect=Effect.ERASE,
             tier=Tier.STABLE,
             grants=_grants,
-            handler=Forgetting(store).forget,
+            handler=Forgetting(store, rules).forget,
             summary="Forget records of one scope, and the words that they came from if asked to.",
             fails=("EMPTY_SELECTOR_WITHOUT_CONFIRMATION", "INVALID_FILTER", "INVALID_RANGE"),
         )

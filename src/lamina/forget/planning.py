@@ -22,9 +22,12 @@ from lamina.store.ports.registry import ScopeState
 from lamina.store.ports.store import Store
 from lamina.store.ports.traces import Owned
 
-__all__ = ["About", "PlannedErasure", "Planner", "actors_of", "place_of_erasure"]
+__all__ = ["About", "PlannedErasure", "Planner", "RulesOf", "actors_of", "place_of_erasure"]
 
 _WORKSPACE: Final = "ws"
+
+RulesOf = Callable[[str], ErasureRules]
+"""What is laid down for a tenant's erasures, by its id."""
 
 About = Callable[[str, Sequence[str]], Collection[str]]
 """The paths of the documents of a tenant that are about actors."""

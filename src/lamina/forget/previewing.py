@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from lamina import limits
 from lamina.errors import Gone, Invalid, NotFound
-from lamina.forget.planning import About, PlannedErasure, Planner
+from lamina.forget.planning import About, PlannedErasure, Planner, RulesOf
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
@@ -29,9 +28,7 @@ from lamina.types.erasures import (
     RefcountBreakdown,
 )
 
-__all__ = ["Previewing", "RulesOf", "erasure_grants", "require_erasing", "standing_preview"]
-
-RulesOf = Callable[[str], ErasureRules]
+__all__ = ["Previewing", "erasure_grants", "require_erasing", "standing_preview"]
 
 
 def erasure_grants(scope: str) -> list[Grant]:
@@ -49,7 +46,7 @@ class Previewing:
         self._planner = Planner(store, about)
 
     def preview(self, request: PreviewErasure, call: Call) -> Answer:
-        """ErasurePlan the erasure of a scope and keep the plan for a day."""
+        """Plan the erasure of a scope and keep the plan for a day."""
         preview, _ = self.planned(Scope(request.scope), call)
         return Answer(_shown(preview, self._estimate_ms(preview.figures)))
 

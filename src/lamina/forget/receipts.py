@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
-from pathlib import Path
 from typing import Any, Literal
 
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 from pydantic import Field
 
-from lamina.errors import Invalid, NotFound
+from lamina.errors import NotFound
+from lamina.forget.receipt_keys import ReceiptKey
 from lamina.kernel.canonical import canonical, digest
 from lamina.kernel.time import Instant, rfc3339
 from lamina.kernel.wire import Result
 from lamina.store.owners import FILES, TABLES
 from lamina.store.ports.store import Store
 
-__all__ = ["ErasureReceipt", "ReceiptSignature", "receipt_key", "signed_receipt", "verify_erasure"]
+__all__ = ["ErasureReceipt", "ReceiptSignature", "signed_receipt", "verify_erasure"]
 
 
 class LookedAt(Result):
@@ -110,29 +106,8 @@ def verify_erasure(store: Store, tenant_id: str, erasure_id: str, now: Instant) 
     )
 
 
-def signed_receipt(receipt: ErasureReceipt, key: Ed25519PrivateKey) -> ErasureReceipt:
+def signed_receipt(receipt: ErasureReceipt, key: ReceiptKey) -> ErasureReceipt:
     """A receipt with its signature."""
     told: dict[str, Any] = receipt.model_dump(mode="json", exclude={"signature"})  # Any: JSON
-    public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    signature = ReceiptSignature(
-        public_key=base64.b64encode(public).decode(),
-        value=base64.b64encode(key.sign(canonical(told))).decode(),
-    )
+    signature = ReceiptSignature(public_key=key.public, value=key.signed(canonical(told)))
     return receipt.model_copy(update={"signature": signature})
-
-
-def receipt_key(path: Path) -> Ed25519PrivateKey:
-    """The key of a file; raises ``Invalid`` (INVALID_RECEIPT_KEY)."""
-    try:
-        key = load_pem_private_key(path.read_bytes(), None)
-    except OSError as error:
-        raise _no_key(path, error.strerror or "it cannot be read") from error
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise _no_key(path, "it is no private key in PEM without a passphrase") from error
-    if not isinstance(key, Ed25519PrivateKey):
-        raise _no_key(path, "it is none of Ed25519")
-    return key
-
-
-def _no_key(path: Path, reason: str) -> Invalid:
-    return Invalid("INVALID_RECEIPT_KEY", f"the key {path} cannot sign receipts: {reason}")

@@ -169,7 +169,7 @@ class _Work:
         going.sort(key=lambda each: (each[1] is LineKind.DELETE, each[0]))
         done = self._done([id_ for _, _, id_ in going])
         self._erase_events([(kind, id_) for _, kind, id_ in going if id_ not in done], inside)
-        self._erase_left_over(inside)
+        self._sweep(inside)
         self._keep(fraction=_CLEARING)
         self._clear([id_ for _, _, id_ in going], owned)
 
@@ -197,17 +197,13 @@ class _Work:
             share = _FRACTIONS[ErasurePhase.DELETE]
             self._note(erased, share + (_CLEARING - share) * done / len(going))
 
-    def _erase_left_over(self, inside: Collection[Scope]) -> None:
-        """Derived records of the erased scopes that no event led to."""
-        area = Area(self.job.place.scopes, self.job.place.held)
-        left = [
-            id_
-            for root in area.roots
-            for records in self._store.citations.records_within(self.job.tenant_id, root).values()
-            for id_, scope in records
-            if area.covers(scope)
-        ]
-        self._erase_records(left, inside)
+    def _sweep(self, inside: Collection[Scope]) -> None:
+        """Derived records of the erased scopes that no event led to; and what others sent there is sent there no more."""
+        while True:
+            erased = self._store.erasing.erase(replace(self._step(inside), sweeps=True))
+            if not erased.gone:
+                return
+            self._note(erased, self.job.fraction)
 
     def _erase_records(self, record_ids: Collection[str], inside: Collection[Scope]) -> None:
         for portion in _portions(sorted(record_ids), limits.ERASURE_STEP_MAX):
@@ -301,6 +297,8 @@ class _Work:
         for root in area.roots:
             for records in self._store.citations.records_within(self.job.tenant_id, root).values():
                 found |= {scope for _, scope in records}
+        # An interrupted run may have emptied scopes, which others may have sent something to.
+        found |= {mark.scope for mark in self._store.traces.remains(self.job.tenant_id, self.job.id).marks}
         return frozenset(scope for scope in {*found, *area.roots} if area.covers(scope))
 
     def _step(self, inside: Collection[Scope]) -> Erasure:

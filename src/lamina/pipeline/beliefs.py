@@ -18,6 +18,7 @@ from typing import Final, Literal
 from lamina.kernel.belief_rules import BeliefRules
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.predicates import family_of
 from lamina.kernel.records import (
     Author,
     Belief,
@@ -36,7 +37,7 @@ from lamina.pipeline.deletions import deletion_of
 from lamina.pipeline.evidence import Attested, Conviction, Statement, convictions
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import is_hearsay
-from lamina.pipeline.matters import chain_of, family_of, is_denial, is_shared, value_of, words_of
+from lamina.pipeline.matters import chain_of, is_denial, is_shared, value_of, words_of
 from lamina.pipeline.posterior import Posterior
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.travelling import travelled

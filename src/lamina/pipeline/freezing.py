@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from lamina.kernel.events import Event
+from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Claim, Layer, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.store import Store
@@ -43,7 +44,8 @@ def _frozen(store: Store, event: Event, writes: Writes) -> set[str]:
     matters: dict[Scope, dict[tuple[str, str], set[str]]] = defaultdict(lambda: defaultdict(set))
     for each in writes.records:
         if isinstance(each, Claim) and each.id not in frozen:
-            matters[each.scope][each.subject.id, each.predicate].add(each.id)
+            for predicate in family_of(each.predicate):
+                matters[each.scope][each.subject.id, predicate].add(each.id)
     for scope, named in matters.items():
         held = store.erasing.frozen_matters(event.tenant_id, scope, named.keys())
         for matter, instant in held.items():

@@ -15,6 +15,7 @@ from typing import TypeVar
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Stance, Support
 from lamina.kernel.scopes import Scope
 from lamina.pipeline.beliefs import BeliefReviser
@@ -23,7 +24,7 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.loops.doing import end_fact, move_fact
-from lamina.pipeline.matters import family_of, is_shared, words_of
+from lamina.pipeline.matters import is_shared, words_of
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.versions import put_version, tie
 from lamina.pipeline.view import (
