@@ -194,11 +194,17 @@ COMMITS_REMEMBERED_MAX: Final = (
 REPOSITORIES_GROWING_MAX: Final = 32  # that hold their newest pack in memory: up to some megabytes each
 ENTRIES_CHECKED_MAX: Final = 50_000  # of the newest commit when a repository is opened: some 0.2 s
 FOLDERS_KEPT_MAX: Final = 1024  # of one repository, in memory
+REWRITE_LOOK_S: Final = 1.0  # until whoever makes the commits sees that another process erased documents
+REWRITE_WAIT_S_MAX: Final = 600.0  # for a repository without what was erased: a minute for 10^5 commits
 
 # Upkeep.
 DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports itself degraded
 COMPACT_MERGES_MAX: Final = 200
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
+ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds
+SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
+FREED_PAGES: Final = 256  # given back in one write
+LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from it
 
 # Recall.
 # Those that wait for one of the cores, in one process: each holds a thread of those that serve calls, and costs no work.
@@ -404,3 +410,28 @@ BACKUP_AGE_S_MAX: Final = 26 * 3600.0  # of the newest one where one is made eve
 BACKUP_LOOK_S: Final = 20.0  # how often the worker looks whether one is due
 BACKUP_AGAIN_S: Final = 600.0  # after one that failed: each try copies the database
 BACKUPS_KEPT_MAX: Final = 10_000
+
+# Erasures.
+PREVIEW_TTL_S: Final = 86_400.0  # of the Cortex contract, 8.6.2
+PREVIEW_REMEMBERED_S: Final = 30 * 86_400.0  # past that an id is not known any more, rather than expired
+ERASURE_LINES_AT_ONCE: Final = 4000  # of a manifest in a transaction: 20 ms of the writer
+ERASURE_MANIFEST_PAGE_MAX: Final = 1000
+ERASURES_LISTED_MAX: Final = 200
+ERASURE_NOTE_LENGTH_MAX: Final = 500
+LEGAL_HOLDS_MAX: Final = 200  # of a tenant
+LEGAL_HOLD_ID_LENGTH_MAX: Final = 100
+ERASURE_DRIFT_MAX: Final = 1_000_000  # events that a tenant may let come and go between preview and erasure
+ERASURE_LEASE_S: Final = 60.0  # longer than one step of a phase takes
+ERASURE_LOOK_S: Final = 0.5  # how often a worker looks for an erasure that nobody rang for
+ERASURE_AGAIN_S: Final = 2.0  # after a failure, doubled with each further one
+ERASURE_AGAIN_S_MAX: Final = 300.0
+ERASURE_EVENT_US: Final = (
+    4000  # that an event takes where none was erased here yet; measured by bench/erasure.py
+)
+ERASURE_BASE_US: Final = 2_000_000  # that an erasure of nothing takes
+ERASURE_STEP_MAX: Final = (
+    128  # events in one transaction: writes of others wait that long, some tens of milliseconds
+)
+ERASURE_SWEEP_MAX: Final = 1024  # records left in an erased scope that go in one transaction
+FORGET_IDS_MAX: Final = 1000  # that one call names
+FORGET_PAGE: Final = 500  # records looked at in one read

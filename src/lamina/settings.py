@@ -185,6 +185,9 @@ class Settings:
     )
     backup_key_file: Path | None = _setting(None, "the file whose bytes encrypt backups")
     backup_passphrase: str = _setting("", "the passphrase that encrypts backups", secret=True)
+    receipt_key_file: Path | None = _setting(
+        None, "the file with the Ed25519 key that signs receipts of erasures"
+    )
 
     @property
     def backups(self) -> Path:

@@ -7,6 +7,8 @@ import socket
 from collections.abc import Callable
 from contextlib import ExitStack
 
+from lamina.continuity.owned import documents_about
+from lamina.forget.runner import Eraser
 from lamina.kernel.time import SystemClock
 from lamina.language.temporal import find_times
 from lamina.models.generator import OpenAiGenerator
@@ -24,7 +26,7 @@ from lamina.session.inquirer import Inquirer
 from lamina.settings import Settings
 from lamina.store.ports.store import Store
 
-__all__ = ["build_drain", "build_inquirer", "build_upgrader", "build_worker"]
+__all__ = ["build_drain", "build_eraser", "build_inquirer", "build_upgrader", "build_worker"]
 
 
 def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None) -> Drain:
@@ -42,6 +44,11 @@ def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Fai
         failures=failures,
         owner=_owner(),
     )
+
+
+def build_eraser(store: Store, failures: Failures | None = None) -> Eraser:
+    """What carries out the erasures of a store."""
+    return Eraser(store, SystemClock(), _owner(), about=documents_about(store.traces), failures=failures)
 
 
 def build_inquirer(

@@ -18,6 +18,8 @@ from lamina.cli.backup import add_backup_commands
 from lamina.cli.capsule import capsule_commands
 from lamina.cli.definitions import phrase_commands, vocabulary_commands
 from lamina.cli.entities import add_entity_commands
+from lamina.cli.erasure import erasure_commands
+from lamina.cli.forget import add_erasure_commands, add_forget_command
 from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
 from lamina.cli.hook import hook
 from lamina.cli.mcp import mcp_commands
@@ -40,6 +42,7 @@ app = typer.Typer(
 
 app.add_typer(audit_commands, name="audit")
 app.add_typer(capsule_commands, name="capsule")
+app.add_typer(erasure_commands, name="erasure")
 app.add_typer(mcp_commands, name="mcp")
 app.add_typer(phrase_commands, name="phrase")
 app.add_typer(token_commands, name="token")
@@ -185,6 +188,8 @@ def doctor(
 app.command()(hook)
 add_memory_commands(app)
 add_entity_commands(app)
+add_forget_command(app)
+add_erasure_commands(erasure_commands)
 
 
 def main() -> None:

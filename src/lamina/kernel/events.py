@@ -20,8 +20,11 @@ __all__ = [
     "CANCELLATION",
     "DEFINITION",
     "DEPRECATION",
+    "ENTRIES",
+    "ERASURE",
     "IDENTITY",
     "READING",
+    "REDACTED",
     "SYNTHESIS",
     "Context",
     "Directives",
@@ -109,7 +112,12 @@ IDENTITY: Final = "identity"
 """The channel and the modality of the entry that says that two entities are one, or that one is two."""
 READING: Final = "reading"
 """The channel and the modality of the entry at which what a language model read in a turn takes the place of what was read before."""
-_ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY, READING})
+ERASURE: Final = "erasure"
+"""The channel and the modality of the entry by which a scope keeps what it holds of events that are erased (decision 0043)."""
+REDACTED: Final = "redacted"
+"""The kind of content that stands in the place of what was erased, and the beginning of the name in the place of an actor's."""
+ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY, READING, ERASURE})
+"""The channels of entries that nobody told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +220,8 @@ class Event(EventDraft):
     ``position`` counts per tenant from 1, in the order of appending; ``recorded_at`` rises strictly with it.
     ``cancelled_after`` is the last stage that had been done when derivation was cancelled; such an event is
     out of recall and lists. ``zone_offset`` is what derivation found of the speaker's clock, where the time was sent without an
-    offset and their zone was known.
+    offset and their zone was known. ``redacted_by`` is the erasure or the call that took the words of an event whose place stays;
+    with ``bears_out`` it had not been cancelled before, and what was derived from it counts on.
     """
 
     id: str
@@ -220,6 +229,8 @@ class Event(EventDraft):
     recorded_at: Instant
     cancelled_after: Stage | None = None
     zone_offset: Offset | None = None
+    redacted_by: str | None = None
+    bears_out: bool = False
 
     @property
     def offset(self) -> Offset | None:
@@ -264,12 +275,17 @@ class Event(EventDraft):
     @property
     def is_entry(self) -> bool:
         """Whether this is an entry that nobody told: a decision about what was told, with a place among it. It is excluded, always."""
-        return self.origin.channel in _ENTRIES
+        return self.origin.channel in ENTRIES
 
     @property
     def excluded(self) -> bool:
         """Whether recall and lists pass the event over."""
         return self.cancelled_after is not None
+
+    @property
+    def counts(self) -> bool:
+        """Whether what rests on the event is held: it was not cancelled."""
+        return self.bears_out or not self.excluded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,4 +352,4 @@ def _collect_words(value: Any, parts: list[str], depth: int) -> None:
             _collect_words(item, parts, depth + 1)
 
 
-_ENVELOPE_KEYS = frozenset({"kind", "role", "media", "datatype", "type"})
+_ENVELOPE_KEYS = frozenset({"kind", "role", "media", "datatype", "type", "original_kind"})

@@ -13,7 +13,7 @@ from typing import Final
 from lamina import limits
 from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Event, Stage
-from lamina.kernel.records import Fact, Loop
+from lamina.kernel.records import Fact, Layer, Loop
 from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
@@ -25,6 +25,7 @@ from lamina.pipeline.episodes import EpisodeBuilder, newly_worded
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
+from lamina.pipeline.freezing import as_kept
 from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.loops import question as loops_question
 from lamina.pipeline.loops.applying import apply_answer
@@ -165,7 +166,7 @@ class Deriver:
             self._apply_again(view, writes)
             return writes
 
-        return self._in_turn(jobs, place)
+        return self._in_turn(jobs, place, Layer.FACTS)
 
     def _is_worth_asking(self, view: View, writes: Writes) -> bool:
         """Whether a model is to read the view's event, which derived ``writes``."""
@@ -253,7 +254,7 @@ class Deriver:
             writes.lifecycle.append(stage_row(view.event, Stage.CONSOLIDATED, payload))
             return writes
 
-        return self._in_turn(jobs, revise)
+        return self._in_turn(jobs, revise, Layer.BELIEFS)
 
     def _compress(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         read = FactsRead(self._store, [job.event for job in jobs])
@@ -288,9 +289,11 @@ class Deriver:
             writes.lifecycle.append(stage_row(view.event, Stage.COMPRESSED, payload))
             return writes
 
-        return self._in_turn(jobs, compress)
+        return self._in_turn(jobs, compress, Layer.UNDERSTANDING)
 
-    def _in_turn(self, jobs: Sequence[Job], derive: Callable[[View], Writes]) -> Iterator[list[Landing]]:
+    def _in_turn(
+        self, jobs: Sequence[Job], derive: Callable[[View], Writes], layer: Layer
+    ) -> Iterator[list[Landing]]:
         """One event after the other, each seeing what those before it derived, landed or not.
 
         Landing can change what is excluded, where that is met or made. There what went before lands first, and
@@ -301,12 +304,12 @@ class Deriver:
         for job in jobs:
             view = View(self._store, job.event, pending)
             is_silent = job.event.defines and job.event.deprecates is None
-            writes = Writes() if is_silent else derive(view)
+            writes = Writes() if is_silent else as_kept(self._store, job.event, layer, derive(view))
             if group and view.saw_excluded:
                 yield group
                 group, pending = [], Pending()
                 view = View(self._store, job.event, pending)
-                writes = derive(view)
+                writes = as_kept(self._store, job.event, layer, derive(view))
             group.append((job, writes))
             pending.add(writes)
             if len(group) == self._land_max or view.saw_excluded or job.event.excluded:

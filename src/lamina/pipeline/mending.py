@@ -15,12 +15,13 @@ from typing import TypeVar
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Stance, Support
 from lamina.kernel.scopes import Scope
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.loops.doing import end_fact, move_fact
-from lamina.pipeline.matters import family_of, is_shared, words_of
+from lamina.pipeline.matters import is_shared, words_of
 from lamina.pipeline.readings.reading import Reading
 from lamina.pipeline.readings.standing import READ_BY, Readings
 from lamina.pipeline.versions import put_version, tie
@@ -80,7 +81,8 @@ class Mender:
         for matter in self._matters(view, event_id):
             held = _facts(view, matter, scope)
             apart = self._derived_apart(view, matter, [scope], gone=event_id)
-            _replace(view, held, _facts(apart, matter, scope), apart, writes)
+            stays = self._without_words(view, held)
+            _replace(view, _others(held, stays), _others(_facts(apart, matter, scope), stays), apart, writes)
         return writes
 
     def renamed(self, view: View, entities: Sequence[str], *, parts: bool) -> tuple[Writes, list[str]]:
@@ -115,7 +117,9 @@ class Mender:
         for matter in matters:
             held = _facts(view, matter, scope)
             apart = self._derived_apart(view, matter, [scope])
-            fresh = _facts(apart, matter, scope)
+            stays = self._without_words(view, held)
+            held = _others(held, stays)
+            fresh = _others(_facts(apart, matter, scope), stays)
             ids = _parted(view, fresh, apart) if parts else {}
             _replace(view, held, [_under(each, ids) for each in fresh], apart, writes, taken_in=True, ids=ids)
         touched = {each.id for each in writes.records} | {each.id for each in writes.closings}
@@ -152,9 +156,11 @@ class Mender:
         for matter in self._matters(view, event_id):
             for belief_scope in dict.fromkeys([scope, sent or scope]):
                 held = _beliefs(view, matter, belief_scope)
+                stays = self._without_words(view, held)
                 scopes = dict.fromkeys([scope, belief_scope, *view.senders(belief_scope)])
                 apart = self._derived_apart(view, matter, scopes, gone=event_id if is_gone else None)
-                _replace(view, held, _beliefs(apart, matter, belief_scope), apart, writes)
+                fresh = _others(_beliefs(apart, matter, belief_scope), stays)
+                _replace(view, _others(held, stays), fresh, apart, writes)
         return writes
 
     def touched(self, view: View, event_id: str) -> list[Fact]:
@@ -162,6 +168,22 @@ class Mender:
         scope = view.event.scope
         held = [fact for matter in self._matters(view, event_id) for fact in _facts(view, matter, scope)]
         return [*_told_by(view, event_id), *held]
+
+    def _without_words(self, view: View, held: Sequence[Claim]) -> set[str]:
+        """The claims that rest on events whose words were erased: no words say them again, so they stay as they are."""
+        if not self._store.erasing.has_frozen(view.event.tenant_id):
+            return set()
+        supports = view.supports_of([each.id for each in held])
+        facts = {s.source_id for found in supports.values() for s in found if s.polarity == "supports"}
+        behind = view.supports_of(facts)
+        words = {s.source_id for found in behind.values() for s in found if s.relation in TIES}
+        bare = {key for key, event in view.events(facts | words).items() if event.redacted_by is not None}
+        bare |= {key for key, found in behind.items() if any(s.source_id in bare for s in found)}
+        return {
+            key
+            for key, found in supports.items()
+            if any(s.source_id in bare and s.polarity == "supports" for s in found)
+        }
 
     def _matters(self, view: View, event_id: str, more: Sequence[Fact] = ()) -> list[_Matter]:
         """What the event spoke of, and ``more`` that it is taken to say; none within another."""
@@ -220,6 +242,10 @@ class Mender:
             ]
             pending.add(BeliefReviser(apart).revise([*_tied(apart, writes, EXTRACTED_FROM), *over]))
         return Apart(self._store, view.event, pending, view)
+
+
+def _others(claims: Sequence[ClaimT], stays: Collection[str]) -> list[ClaimT]:
+    return [each for each in claims if each.id not in stays]
 
 
 def _told_by(view: View, event_id: str) -> list[Fact]:

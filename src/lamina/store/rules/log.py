@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
-from lamina.kernel.events import CANCELLATION, DEPRECATION, READING, Context, Directives, Event, EventDraft
+from lamina.kernel.events import (
+    CANCELLATION,
+    DEPRECATION,
+    ERASURE,
+    READING,
+    Context,
+    Directives,
+    Event,
+    EventDraft,
+    Origin,
+    Party,
+    Trust,
+)
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["cancellation_of", "captured_row", "deprecation_of", "reading_of"]
+__all__ = ["cancellation_of", "captured_row", "deprecation_of", "erasure_of", "reading_of"]
+
+_ERASER: Final = "system:erasure"
 
 
 def captured_row(event: Event) -> LifecycleDraft:
@@ -62,4 +78,22 @@ def deprecation_of(
         session=f"{DEPRECATION} by {vocabulary}",
         content={"kind": DEPRECATION, "vocabulary": vocabulary, "predicates": sorted(predicates)},
         directives=Directives(embed="none"),
+    )
+
+
+def erasure_of(tenant_id: str, erasure_id: str, scope: Scope, kept: int, at: Instant) -> EventDraft:
+    """The entry of the log that says in a scope that words were erased on which ``kept`` of its records rest, and no word of them."""
+    eraser = Party.of(_ERASER)
+    return EventDraft(
+        tenant_id=tenant_id,
+        scope=scope,
+        caller=_ERASER,
+        observed_actor=eraser,
+        subject=eraser,
+        session=f"{ERASURE} {erasure_id}",
+        modality=ERASURE,
+        content={"kind": ERASURE, "erasure_id": erasure_id, "kept": kept},
+        context=Context(observed_at=at),
+        directives=Directives(embed="none"),
+        origin=Origin(_ERASER, ERASURE, Trust.PRINCIPAL),
     )

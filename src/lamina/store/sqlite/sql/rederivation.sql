@@ -91,7 +91,7 @@ SELECT 1 WHERE EXISTS (
       AND (state = 'running' OR (state = 'pending' AND position <= ?3)))
   OR EXISTS (
     SELECT 1 FROM aside.event AS a JOIN main.event AS e ON e.seq = a.seq
-    WHERE e.cancelled_after IS NOT a.cancelled_after)
+    WHERE e.cancelled_after IS NOT a.cancelled_after OR e.redacted_by IS NOT a.redacted_by)
   OR (SELECT count(*) FROM main.event
       WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND position <= ?3)
      <> (SELECT count(*) FROM aside.event)
