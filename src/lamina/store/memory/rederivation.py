@@ -56,7 +56,7 @@ class MemoryRederivation:
     def ask(self, tenant_id: str, scopes: Collection[Scope]) -> None:
         """Mirrors ``Rederivation.ask``."""
         counted = Counter((event.tenant_id, event.scope) for event in self._memory.tables.events.values())
-        self._stale |= {(tenant_id, scope): counted[tenant_id, scope] for scope in scopes}
+        self._stale.update({(tenant_id, scope): counted[tenant_id, scope] for scope in scopes})
         self._aside, self._derived = None, 0
 
     def note_all(self, versions: Versions) -> None:
