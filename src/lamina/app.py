@@ -85,6 +85,7 @@ from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings, cores
 from lamina.store.opening import open_store
+from lamina.store.peers import DocumentPeers
 from lamina.store.ports.store import Store
 from lamina.store.tallies import SharedTallies
 from lamina.store.watch import Watch
@@ -184,11 +185,12 @@ def build_server(
         else open_store(settings, shared=beside.processes > 1, failures=beside.failures)
     )
     clock, ids = clock or SystemClock(), RandomIds()
+    peers = DocumentPeers(kept.documents)
     if principals is None:
         signed = SignedPrincipals(issuers, kept.revocations, clock)
         principals = ByForm(
             UnsignedPrincipals(settings) if unsigned else signed,
-            RelayPrincipals(kept.relay_tokens, clock, relay_peers),
+            RelayPrincipals(kept.relay_tokens, clock, relay_peers, peers),
         )
     failures = beside.failures
     watch = Watch(kept, failures)

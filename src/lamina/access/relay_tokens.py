@@ -19,6 +19,7 @@ from lamina.kernel.operations import Grant, Permits, Principal
 from lamina.kernel.relay import EVERYWHERE, RELAY_SCOPE, Mode, RelayGrant, RelayRight, may, namespace_of
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.kernel.tokens import ScopeLimit, TokenFacts
+from lamina.store.ports.peers import Peers
 from lamina.store.ports.relay_tokens import RelayToken, RelayTokens
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 _ISSUER: Final = "relay"
+_UNTRUSTED: Final = "untrusted"
 _SIGNED: Final = re.compile(r"v\d+\..*|[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*.*")
 _PEER: Final = re.compile(r"[A-Za-z0-9_\-.@+]{1,128}")
 _NEVER_S: Final = 253_402_300_799  # the last second of the year 9999
@@ -175,10 +177,16 @@ class RelayPrincipals:
     waits = False  # a look-up by key takes microseconds
 
     def __init__(
-        self, tokens: RelayTokens, clock: Clock, fixed: Mapping[str, RelayToken] | None = None
+        self,
+        tokens: RelayTokens,
+        clock: Clock,
+        fixed: Mapping[str, RelayToken] | None = None,
+        peers: Peers | None = None,
     ) -> None:
-        """``fixed`` are tokens of the settings by their hash: they hold as long as they stand there."""
+        """``fixed`` are tokens of the settings by their hash: they hold as long as they stand there. ``peers`` says whose tokens
+        hold nothing, since the tenant does not trust them."""
         self._tokens = tokens
+        self._peers = peers
         self._clock = clock
         self._fixed = fixed or {}
 
@@ -201,11 +209,14 @@ class RelayPrincipals:
             raise Unauthenticated(
                 "ACTOR_MISMATCH", "X-Cortex-Actor names somebody else than the token", hint="leave it out"
             )
+        trust = None if self._peers is None else self._peers.trust_of(token.tenant_id, token.peer_id)
+        if trust == _UNTRUSTED:
+            token = replace(token, trust=_UNTRUSTED)
         return Principal(token.tenant_id, actor, credentials.channel, _facts(token))
 
 
 def _facts(token: RelayToken) -> TokenFacts:
-    grant = token.grant if token.trust != "untrusted" else RelayGrant()
+    grant = token.grant if token.trust != _UNTRUSTED else RelayGrant()
     capabilities = _capabilities(grant)
     limits = tuple(ScopeLimit(each, RELAY_SCOPE, below=False) for each in sorted(capabilities))
     exp = _NEVER_S if token.expires_at is None else token.expires_at // SECOND_US

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lamina.catalogue import backups, claims, clients, core, relay, session
+from lamina.catalogue import backups, claims, clients, core, peers, relay, session
 from lamina.catalogue.entries import ErrorCode
 
 __all__ = ["CATALOGUE", "ErrorCode"]
@@ -20,5 +20,6 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **claims.CODES,
     **clients.CODES,
     **relay.CODES,
+    **peers.CODES,
     **session.CODES,
 }
