@@ -25,6 +25,7 @@ from lamina.store.ports.revocations import Revocations
 from lamina.store.ports.schedule import Schedule
 from lamina.store.ports.scopes import Scopes
 from lamina.store.ports.sessions import Sessions
+from lamina.store.ports.signing_keys import SealedKeys
 from lamina.store.ports.upkeep import Upkeep
 
 __all__ = ["Store"]
@@ -91,6 +92,11 @@ class Store(Protocol):
     @property
     def relay_tokens(self) -> RelayTokens:
         """The opaque tokens of Relay peers."""
+        ...
+
+    @property
+    def signing_keys(self) -> SealedKeys:
+        """Keys that peers sign with."""
         ...
 
     @property
