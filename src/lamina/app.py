@@ -32,6 +32,7 @@ from lamina.answer.narrating import Narrating
 from lamina.answer.operations import answer_operations
 from lamina.continuity.capsule.bounds import GROUPS, help_rows
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
+from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
@@ -246,6 +247,7 @@ def build_server(
             RelayBounds(settings.capsule_archive_days, settings.relay_payload_bytes_max),
         ),
         *schedule_operations(reminding),
+        *artifact_operations(ArtifactParts(kept.documents, peers, ids, settings.relay_payload_bytes_max)),
         *bridge_operations(bridge),
         *relay_health_operations(kept, settings.tenant if unsigned else None),
     )

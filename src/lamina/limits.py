@@ -263,6 +263,24 @@ SCHEDULE_OFFSET_MAX: Final = 10_000
 SCHEDULE_CONTEXT_ITEMS_MAX: Final = 100
 SCHEDULE_WINDOW_HOURS_MAX: Final = 720
 
+# What agents hand over, share and dispute, as the Relay contract has it.
+COORDINATION_PEER_LENGTH_MAX: Final = 200
+COORDINATION_LINK_LENGTH_MAX: Final = 200
+COORDINATION_TITLE_LENGTH_MAX: Final = 120
+COORDINATION_TEXT_LENGTH_MAX: Final = 240
+COORDINATION_ITEM_LENGTH_MAX: Final = 160
+COORDINATION_ITEMS_MAX: Final = 8
+COORDINATION_PARTICIPANTS_MAX: Final = 8
+COORDINATION_MESSAGE_LENGTH_MAX: Final = 120
+COORDINATION_CLAIMS_MIN: Final = 2
+COORDINATION_CLAIMS_MAX: Final = 4
+COORDINATION_EVIDENCE_MAX: Final = 4
+COORDINATION_SOURCE_LENGTH_MAX: Final = 64
+COORDINATION_VERSION_MAX: Final = 2**53  # what a number in JSON holds everywhere
+COORDINATION_PAGE_MAX: Final = 100
+COORDINATION_OFFSET_MAX: Final = 1_000_000
+COORDINATION_CARDS_MAX: Final = 100_000  # of artifacts, in memory for their queries, some 700 bytes each
+
 # Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600
 LIFECYCLE_LAG_S_MAX: Final = 30.0

@@ -201,6 +201,18 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "POST /v1/continuity/retention/plan": ({"body": {}}, NOT, 200),
     "POST /v1/continuity/archive": ({"body": {**SUBJECT, "reason": "over"}}, NOT, 200),
     "POST /v1/continuity/delete": ({"body": {**SUBJECT, "delete_archive": True, "reason": "gone"}}, NOT, 200),
+    "POST /v1/coordination/handoff/create": (
+        {"body": {**SUBJECT, "recipient_peer": "nobody"}},
+        NOT,
+        "PEER_NOT_FOUND",
+    ),
+    "GET /v1/coordination/handoff/{handoff_id}": ({"in_path": "never"}, NOT, "ARTIFACT_NOT_FOUND"),
+    "POST /v1/coordination/handoff/{handoff_id}/consume": (
+        {"in_path": "never", "body": {"status": "deferred"}},
+        NOT,
+        "INVALID_COORDINATION",
+    ),
+    "GET /v1/coordination/handoffs/query": ({"query": {"sender_peer": "user:alice"}}, NOT, 200),
     "POST /ingest": ({"body": {**SPEAKER, **TURN}}, NOT, 200),
     "POST /brief": ({"body": {**SPEAKER, "now": "2026-05-13T11:01:00Z", "mode": "in_session"}}, NOT, 200),
     "POST /session/ingest": ({"body": {**PERSON, "sessionId": "s-2", "messages": [TURN]}}, NOT, 200),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lamina.catalogue import backups, claims, clients, core, peers, relay, session
+from lamina.catalogue import backups, claims, clients, coordination, core, peers, relay, session
 from lamina.catalogue.entries import ErrorCode
 
 __all__ = ["CATALOGUE", "ErrorCode"]
@@ -21,5 +21,6 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **clients.CODES,
     **relay.CODES,
     **peers.CODES,
+    **coordination.CODES,
     **session.CODES,
 }

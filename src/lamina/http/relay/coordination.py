@@ -1,0 +1,38 @@
+"""The rows of the Relay contract for what agents hand over, share and dispute (seed 000): verb and path to operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.requests import Request as HttpRequest
+
+from lamina.http.errors import ErrorStyle, detail_response
+from lamina.http.routes import Route
+from lamina.kernel.operations import Operation
+
+__all__ = ["coordination_rows"]
+
+_HANDOFF: Final = "/v1/coordination/handoff"
+_ROWS: Final = (
+    ("POST", f"{_HANDOFF}/create", "handoff_create"),
+    ("GET", f"{_HANDOFF}/{{handoff_id}}", "handoff_read"),
+    ("GET", "/v1/coordination/handoffs/query", "handoff_query"),
+    ("POST", f"{_HANDOFF}/{{handoff_id}}/consume", "handoff_consume"),
+)
+
+
+@dataclass(frozen=True)
+class _ArtifactRoute(Route):
+    """A row whose body is its own: what the URL carries beside the path belongs to reads alone."""
+
+    errors: ErrorStyle = detail_response
+
+    def _around(self, http: HttpRequest) -> dict[str, Any]:
+        return dict(http.path_params) if self.has_body else super()._around(http)
+
+
+def coordination_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    """A row for every path; errors have the ``detail`` bodies of the contract."""
+    return [_ArtifactRoute(verb, path, by_name[name]) for verb, path, name in _ROWS]

@@ -1,0 +1,154 @@
+"""Agents together over HTTP and over the contract's own MCP: handoffs, shared artifacts, disputes, and why each is what it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from capsules import body
+from given import NOON
+from lamina.access.relay_tokens import issue, owner_grant
+from lamina.kernel.ids import RandomIds
+from lamina.kernel.relay import TEMPLATES, RelayGrant
+from lamina.store.ports.documents import Change, ChangeKind, Write
+from neighbours import Neighbours
+
+LAUNCH = {"subject_kind": "thread", "subject_id": "launch"}
+LEVELS = {
+    "bo": "trusted",
+    "cy": "restricted",
+    "dee": "trusted",
+    "eve": "untrusted",
+    "fay": "trusted",
+    "kim": "trusted",
+}
+ROOT = "/v1/coordination"
+
+
+class House(Neighbours):
+    """``kim`` owns the server; ``bo``, ``cy`` and ``dee`` have the tokens that are given to peers who work together."""
+
+    def __init__(self) -> None:
+        super().__init__("dev_local")
+        registry = {"peers": {name: {"trust_level": level} for name, level in LEVELS.items()}}
+        change = Change("peers/registry.json", ChangeKind.PUT, json.dumps(registry).encode())
+        self.store.documents.write([Write(tenant_id="acme", author="x", message="m", changes=[change])])
+        self.tokens = {name: self._token(name, TEMPLATES["collaboration_peer"]) for name in LEVELS}
+        self.tokens["fay"] = self._token("fay", RelayGrant())
+        self.tokens["kim"] = self._token("kim", owner_grant())
+        self.ready: set[str] = set()
+
+    def _token(self, peer_id: str, grant: RelayGrant) -> str:
+        tokens, ids = self.store.relay_tokens, RandomIds()
+        return issue(tokens, ids, NOON, tenant_id="acme", peer_id=peer_id, grant=grant)
+
+    def ask(self, by: str, verb: str, path: str, sent: Any = None, /, **query: Any) -> httpx.Response:
+        self.clock.at += 1_000_000
+        return self.call(verb, path, sent, by=f"agent:{by}", tenant=self.tokens[by], **query)
+
+    def get(self, by: str, path: str, **query: Any) -> Any:
+        answer = self.ask(by, "GET", path, None, **query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def post(self, by: str, path: str, sent: Any) -> Any:
+        answer = self.ask(by, "POST", path, sent)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def refused(self, by: str, verb: str, path: str, sent: Any = None, /, **query: Any) -> tuple[int, str]:
+        answer = self.ask(by, verb, path, sent, **query)
+        return answer.status_code, answer.json()["error_code"]
+
+    def rpc(self, by: str, method: str, params: Any) -> Any:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return self.ask(by, "POST", "/v1/mcp", message).json()
+
+    def tool(self, by: str, name: str, **arguments: Any) -> Any:
+        if by not in self.ready:
+            self.rpc(by, "initialize", {"protocolVersion": "2025-11-25"})
+            self.ready.add(by)
+        answer = self.rpc(by, "tools/call", {"name": name, "arguments": arguments})
+        return answer["result"]["structuredContent"] if "result" in answer else answer["error"]
+
+    def capsule(self) -> None:
+        state = {"active_constraints": [f"constraint {n}" for n in range(7)], "drift_signals": ["late"]}
+        self.post("kim", "/v1/continuity/upsert", LAUNCH | {"capsule": body(continuity=state)})
+
+    def handoff(self, by: str = "bo", to: str = "cy") -> Any:
+        return self.post(by, f"{ROOT}/handoff/create", LAUNCH | {"recipient_peer": to})
+
+
+@pytest.fixture(scope="module", name="house")
+def _house() -> Iterator[House]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lamina.http.server.openapi_document", lambda routes: b"{}")
+        house = House()
+        house.capsule()
+        yield house
+        house.close()
+
+
+def test_a_handoff_goes_from_http_to_a_tool_and_why_walks_back_to_the_capsule(house: House) -> None:
+    made = house.handoff()
+    handoff_id = made["handoff"]["handoff_id"]
+    assert len(made["handoff"]["shared_continuity"]["active_constraints"]) == 7
+    found = house.tool("cy", "coordination.handoffs_query", recipient_peer="cy", status="pending")
+    assert [each["handoff_id"] for each in found["handoffs"]] == [handoff_id]
+    said = house.tool(
+        "cy", "coordination.handoff_consume", handoff_id=handoff_id, status="deferred", note="later"
+    )
+    assert (said["updated"], said["handoff"]["recipient_reason"]) == (True, "later")
+    assert house.get("bo", f"{ROOT}/handoff/{handoff_id}")["handoff"] == said["handoff"]
+    why = house.get("kim", f"/v1/why/{said['event_id']}")
+    capsule = house.store.documents.told_by("acme", "memory/continuity/thread-launch.json")
+    assert [(each["from"], each["to"], each["relation"]) for each in why["support_graph"]["edges"]] == [
+        (said["event_id"], made["event_id"], "rests_on"),
+        (made["event_id"], capsule, "rests_on"),
+    ]
+    assert why["support_graph"]["nodes"][-1]["summary"].startswith("Capsule of thread launch.")
+    assert why["narrative"].startswith("It was made from “Handoff from bo to cy")
+
+
+def test_refusals_have_the_statuses_of_the_contract(house: House) -> None:
+    create, missing = f"{ROOT}/handoff/create", f"{ROOT}/handoff/handoff_{32 * '0'}"
+    handoff = f"{ROOT}/handoff/{house.handoff('bo', 'cy')['handoff']['handoff_id']}"
+    sent = LAUNCH | {"recipient_peer": "cy"}
+    rejected = {"status": "rejected"}
+    asked: list[tuple[tuple[Any, ...], tuple[int, str]]] = [
+        (("bo", "POST", create, sent | {"recipient_peer": "nobody"}), (404, "PEER_NOT_FOUND")),
+        (("bo", "POST", create, sent | {"recipient_peer": "eve"}), (409, "UNTRUSTED_PEER")),
+        (("bo", "POST", create, sent | {"commit_message": "x" * 121}), (400, "INVALID_COORDINATION")),
+        (("bo", "POST", create, sent | {"subject_id": "other"}), (404, "CAPSULE_NOT_FOUND")),
+        (("bo", "POST", create, sent | {"note": "x" * 241}), (422, "INVALID_REQUEST")),
+        (("bo", "POST", create, LAUNCH), (422, "MISSING_REQUIRED_FIELD")),
+        (("fay", "POST", create, sent), (403, "MISSING_SCOPE")),
+        (("dee", "GET", handoff), (403, "ARTIFACT_NOT_YOURS")),
+        (("cy", "GET", missing), (404, "ARTIFACT_NOT_FOUND")),
+        (("kim", "POST", f"{handoff}/consume", rejected), (403, "ARTIFACT_NOT_YOURS")),
+        (("cy", "POST", f"{missing}/consume", rejected), (404, "ARTIFACT_NOT_FOUND")),
+        (("cy", "POST", f"{ROOT}/handoff/x/consume", rejected), (400, "INVALID_COORDINATION")),
+        (("cy", "POST", f"{handoff}/consume", {"status": "done"}), (422, "INVALID_REQUEST")),
+        (("cy", "GET", f"{ROOT}/handoffs/query"), (400, "INVALID_COORDINATION")),
+        (("cy", "GET", f"{ROOT}/handoffs/query?sender_peer=bo"), (403, "PEER_FILTER_DENIED")),
+        (("cy", "GET", f"{ROOT}/handoffs/query?sender_peer=cy&limit=101"), (422, "INVALID_REQUEST")),
+    ]
+    for call, answer in asked:
+        assert house.refused(*call) == answer, call
+    assert house.post("cy", f"{handoff}/consume", rejected)["updated"] is True
+    assert house.refused("cy", "POST", f"{handoff}/consume", {"status": "deferred"}) == (
+        409,
+        "HANDOFF_CONSUMED",
+    )
+
+
+def test_a_tool_says_what_a_route_says(house: House) -> None:
+    assert house.tool("cy", "coordination.handoffs_query")["data"]["error_code"] == "INVALID_COORDINATION"
+    denied = house.tool("dee", "coordination.handoffs_query", sender_peer="bo")
+    assert (denied["code"], denied["data"]["error_code"]) == (-32002, "PEER_FILTER_DENIED")
+    missing = house.tool("dee", "coordination.handoff_read", handoff_id="handoff_" + 32 * "0")
+    assert (missing["code"], missing["data"]["error_code"]) == (-32004, "ARTIFACT_NOT_FOUND")
