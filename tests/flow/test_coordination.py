@@ -152,3 +152,91 @@ def test_a_tool_says_what_a_route_says(house: House) -> None:
     assert (denied["code"], denied["data"]["error_code"]) == (-32002, "PEER_FILTER_DENIED")
     missing = house.tool("dee", "coordination.handoff_read", handoff_id="handoff_" + 32 * "0")
     assert (missing["code"], missing["data"]["error_code"]) == (-32004, "ARTIFACT_NOT_FOUND")
+
+
+def test_a_dispute_is_carried_out_by_tools_and_why_walks_through_all_of_it(house: House) -> None:
+    handed = house.handoff("bo", "cy")
+    plan = {"participant_peers": ["cy"], "title": "Plan", "constraints": ["none"], "task_id": "t"}
+    showed = house.tool("bo", "coordination.shared_create", **plan)
+    shared_id = showed["shared"]["shared_id"]
+    again = house.tool(
+        "bo",
+        "coordination.shared_update",
+        shared_id=shared_id,
+        observed_version=1,
+        title="Plan 2",
+        constraints=["two"],
+    )
+    assert house.tool("cy", "coordination.shared_read", shared_id=shared_id)["shared"]["version"] == 2
+    conflict = house.ask("bo", "POST", f"{ROOT}/shared/{shared_id}/update", plan_of(1))
+    assert (conflict.status_code, conflict.json()["error_code"]) == (409, "ARTIFACT_CHANGED")
+    claims = [
+        claim("handoff", handed["handoff"]["handoff_id"]),
+        claim("shared", shared_id, observed_version=2),
+    ]
+    opened = house.tool(
+        "cy",
+        "coordination.reconciliation_open",
+        task_id="t",
+        title="Which?",
+        classification="contradictory",
+        trigger="handoff_vs_shared",
+        claims=claims,
+    )
+    dispute = f"{ROOT}/reconciliation/{opened['reconciliation']['reconciliation_id']}"
+    ended = {
+        "expected_version": 1,
+        "resolution_outcome": "advisory_only",
+        "resolution_summary": "As it may be",
+    }
+    done = house.post("cy", f"{dispute}/resolve", ended)
+    assert house.get("cy", dispute)["reconciliation"] == done["reconciliation"]
+    assert house.refused("bo", "GET", dispute) == (403, "ARTIFACT_NOT_YOURS")
+    edges = house.get("kim", f"/v1/why/{done['event_id']}")["support_graph"]["edges"]
+    capsule = house.store.documents.told_by("acme", "memory/continuity/thread-launch.json")
+    assert {(each["from"], each["to"]) for each in edges} == {
+        (done["event_id"], opened["event_id"]),
+        (opened["event_id"], handed["event_id"]),
+        (opened["event_id"], again["event_id"]),
+        (handed["event_id"], capsule),
+        (again["event_id"], showed["event_id"]),
+    }
+    page = house.tool("cy", "coordination.reconciliations_query", owner_peer="cy", status="resolved")
+    assert (page["count"], page["total_matches"]) == (1, 1)
+
+
+def claim(kind: str, source_id: str, **more: Any) -> dict[str, Any]:
+    said = {"claimant_peer": "cy", "claim_summary": "It holds", "epistemic_status": "frame_present"}
+    return {"source_kind": kind, "source_id": source_id} | said | more
+
+
+def plan_of(version: int) -> dict[str, Any]:
+    return {"expected_version": version, "title": "Plan 3", "constraints": ["three"]}
+
+
+def test_each_operation_counts_in_a_bucket_of_its_own(house: House) -> None:
+    rows = [row.operation for row in house.server.routes if row.path.startswith(ROOT)]
+    assert sorted(each.bucket or "" for each in rows) == sorted(
+        f"coordination_{kind}_{name}"
+        for kind, names in (
+            ("handoff", ("create", "read", "query", "consume")),
+            ("shared", ("create", "read", "query", "update")),
+            ("reconciliation", ("open", "read", "query", "resolve")),
+        )
+        for name in names
+    )
+
+
+def test_a_write_that_is_sent_again_under_its_key_is_one(house: House) -> None:
+    sent = LAUNCH | {"recipient_peer": "dee", "idempotency_key": "once"}
+    first, second = (house.post("bo", f"{ROOT}/handoff/create", sent) for _ in range(2))
+    assert first == second
+    assert house.get("dee", f"{ROOT}/handoffs/query?recipient_peer=dee")["count"] == 1
+
+
+def test_what_is_handed_over_is_found_as_a_document_and_never_told_as_a_fact(house: House) -> None:
+    made = house.handoff("bo", "dee")
+    event = house.get("kim", f"/v1/events/{made['event_id']}")
+    assert (event["origin"]["trust"], event["modality"], event["derives"]) == ("external", "document", [])
+    read = house.get("bo", f"/v1/read?path={made['path']}")
+    assert json.loads(read["content"]) == made["handoff"]

@@ -50,6 +50,19 @@ SPEAKER = {**PERSON, "personaId": "kim", "sessionId": "s-1"}
 TURN = {"role": "user", "text": "hello there", "timestamp": "2026-05-13T11:00:00Z"}
 PERSONAL_SCOPE = Scope("org:acme/user:alice")
 REMINDER = {"kind": "reminder", "title": "call", "due_at": "2026-05-14T12:00:00Z", "schedule_id": "sched_a"}
+CLAIM = {
+    "source_kind": "handoff",
+    "claimant_peer": "nobody",
+    "claim_summary": "So",
+    "epistemic_status": "frame_present",
+}
+DISPUTE = {
+    "task_id": "t",
+    "title": "Which?",
+    "classification": "contradictory",
+    "trigger": "handoff_vs_handoff",
+    "claims": [{**CLAIM, "source_id": "a"}, {**CLAIM, "source_id": "b"}],
+}
 
 # Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
 # caller, ``own`` ones every caller; ``shut`` ones stay so until a deployment sets their token; where only ``gate`` says so, for what is one's own. A row that asks no scope shows only what the caller may see.
@@ -213,6 +226,30 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         "INVALID_COORDINATION",
     ),
     "GET /v1/coordination/handoffs/query": ({"query": {"sender_peer": "user:alice"}}, NOT, 200),
+    "POST /v1/coordination/shared/create": (
+        {"body": {"participant_peers": ["nobody"], "title": "Plan", "constraints": ["one"]}},
+        NOT,
+        "PEER_NOT_FOUND",
+    ),
+    "GET /v1/coordination/shared/query": ({"query": {"owner_peer": "user:alice"}}, NOT, 200),
+    "GET /v1/coordination/shared/{shared_id}": ({"in_path": "never"}, NOT, "INVALID_COORDINATION"),
+    "POST /v1/coordination/shared/{shared_id}/update": (
+        {"in_path": "never", "body": {"expected_version": 1, "title": "Plan"}},
+        NOT,
+        "INVALID_COORDINATION",
+    ),
+    "POST /v1/coordination/reconciliation/open": ({"body": DISPUTE}, NOT, "PEER_NOT_FOUND"),
+    "GET /v1/coordination/reconciliation/{reconciliation_id}": (
+        {"in_path": "never"},
+        NOT,
+        "INVALID_COORDINATION",
+    ),
+    "GET /v1/coordination/reconciliations/query": ({"query": {"owner_peer": "user:alice"}}, NOT, 200),
+    "POST /v1/coordination/reconciliation/{reconciliation_id}/resolve": (
+        {"in_path": "never", "body": {"expected_version": 1, "outcome": "rejected"}},
+        NOT,
+        "INVALID_COORDINATION",
+    ),
     "POST /ingest": ({"body": {**SPEAKER, **TURN}}, NOT, 200),
     "POST /brief": ({"body": {**SPEAKER, "now": "2026-05-13T11:01:00Z", "mode": "in_session"}}, NOT, 200),
     "POST /session/ingest": ({"body": {**PERSON, "sessionId": "s-2", "messages": [TURN]}}, NOT, 200),

@@ -44,6 +44,18 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "The handoff was consumed before, with another status or reason: `details.status` is the one that stands.",
         hint="read the handoff; what was said once stays",
     ),
+    "ARTIFACT_CHANGED": ErrorCode(
+        "Conflict",
+        COORDINATION,
+        "The shared artifact or the reconciliation is at another version than the caller has seen: `details.version`. Nothing was stored.",
+        hint="read it again, then decide again",
+    ),
+    "RECONCILIATION_RESOLVED": ErrorCode(
+        "Conflict",
+        COORDINATION,
+        "The dispute was ended before, with another outcome or summary: `details.outcome` is the one that stands.",
+        hint="read the reconciliation; a new dispute is opened by itself",
+    ),
     "STORED_ARTIFACT_INVALID": ErrorCode(
         "Malformed",
         COORDINATION,

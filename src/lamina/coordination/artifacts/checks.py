@@ -116,7 +116,7 @@ def wanted_keys(
     call: Call,
     peers: Mapping[str, str | None],
     links: Mapping[str, str | None],
-    narrows: Mapping[str, str | None],
+    narrows: Mapping[str, str | None] | None = None,
 ) -> frozenset[Key]:
     """The keys that a query wants.
 
@@ -124,9 +124,10 @@ def wanted_keys(
     in any (403): what others hand over is found by name alone.
     """
     by_name = {name: value for name, value in peers.items() if value is not None}
-    found = {name: value for name, value in (peers | links).items() if value is not None}
+    among = {**peers, **links}
+    found = {name: value for name, value in among.items() if value is not None}
     if not found:
-        raise refused("query", f"one of {', '.join(peers | links)} is needed")
+        raise refused("query", f"one of {', '.join(among)} is needed")
     caller = call.relay.peer_id
     if not call.relay.admin and (not by_name or any(value != caller for value in by_name.values())):
         raise Forbidden(
@@ -134,5 +135,5 @@ def wanted_keys(
             f"name yourself, {caller[:64]!r}, in {' or '.join(peers)}, and nobody else",
             details={"fields": sorted(peers)},
         )
-    found |= {name: value for name, value in narrows.items() if value is not None}
+    found |= {name: value for name, value in (narrows or {}).items() if value is not None}
     return frozenset(found.items())

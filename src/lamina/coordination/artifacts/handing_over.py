@@ -120,7 +120,7 @@ class Handoffs:
             FoundHandoffs(
                 count=len(found.records),
                 total_matches=found.total,
-                warnings=(HANDOFFS.skipped,) if found.skipped else (),
+                warnings=found.warnings,
                 handoffs=found.records,
             )
         )

@@ -13,6 +13,8 @@ from lamina.continuity.declaring import reads, writes
 from lamina.continuity.shelf.documents import Shelf
 from lamina.coordination.artifacts import requests
 from lamina.coordination.artifacts.handing_over import Handoffs
+from lamina.coordination.artifacts.reconciling import Reconciliations
+from lamina.coordination.artifacts.sharing import SharedArtifacts
 from lamina.coordination.artifacts.shelf import ArtifactShelf
 from lamina.kernel.ids import IdSource
 from lamina.kernel.operations import Operation
@@ -46,7 +48,7 @@ class ArtifactParts:
 def artifact_operations(parts: ArtifactParts) -> list[Operation[Any]]:
     """Every operation over handoffs, shared artifacts and reconciliations."""
     shelf = ArtifactShelf(parts.documents)
-    return _handoffs(parts, shelf)
+    return [*_handoffs(parts, shelf), *_shared(parts, shelf), *_reconciliations(parts, shelf)]
 
 
 def _handoffs(parts: ArtifactParts, shelf: ArtifactShelf) -> list[Operation[Any]]:
@@ -68,6 +70,41 @@ def _handoffs(parts: ArtifactParts, shelf: ArtifactShelf) -> list[Operation[Any]
             "Say what you make of a handoff to you: accepted as advice, deferred or rejected.",
             fails=(*_WRITTEN, *_ONE, "HANDOFF_CONSUMED"))),
     ]  # fmt: skip
+
+
+def _shared(parts: ArtifactParts, shelf: ArtifactShelf) -> list[Operation[Any]]:
+    shared = SharedArtifacts(shelf, parts.peers, parts.ids, parts.payload_bytes_max)
+    name = "coordination_shared"
+    rows = [
+        writes(None, f"{name}_create", requests.CreateShared, requests.SharedCreated, shared.create,
+               "Show coordination state of yours to named peers.", fails=(*_WRITTEN, *_NAMED)),
+        reads(_KNOWN, f"{name}_read", requests.ReadShared, requests.SharedRead, shared.read,
+              "Read a shared artifact that names you.", fails=(*_REFUSED, *_ONE)),
+        reads(_FILES, f"{name}_query", requests.QueryShared, requests.FoundShared, shared.query,
+              "Find shared artifacts that you own or take part in.", fails=_MANY),
+        writes(None, f"{name}_update", requests.UpdateShared, requests.SharedChanged, shared.update,
+               "Put new content into a shared artifact of yours, at the version that you have seen.",
+               fails=(*_WRITTEN, *_ONE, "ARTIFACT_CHANGED")),
+    ]  # fmt: skip
+    return [_counted(row.name, row) for row in rows]
+
+
+def _reconciliations(parts: ArtifactParts, shelf: ArtifactShelf) -> list[Operation[Any]]:
+    disputes = Reconciliations(shelf, parts.peers, parts.ids, parts.payload_bytes_max)
+    name = "coordination_reconciliation"
+    rows = [
+        writes(None, f"{name}_open", requests.OpenReconciliation, requests.ReconciliationCreated, disputes.open,
+               "Name a dispute about handoffs and shared artifacts, with what each party claims.",
+               fails=(*_WRITTEN, *_NAMED, *_ONE)),
+        reads(_KNOWN, f"{name}_read", requests.ReadReconciliation, requests.ReconciliationRead, disputes.read,
+              "Read a dispute that names you.", fails=(*_REFUSED, *_ONE)),
+        reads(_FILES, f"{name}_query", requests.QueryReconciliations, requests.FoundReconciliations, disputes.query,
+              "Find disputes that you opened or that name your claims.", fails=_MANY),
+        writes(None, f"{name}_resolve", requests.ResolveReconciliation, requests.ReconciliationChanged,
+               disputes.resolve, "End a dispute that you opened, once, with a conservative outcome.",
+               fails=(*_WRITTEN, *_ONE, "ARTIFACT_CHANGED", "RECONCILIATION_RESOLVED")),
+    ]  # fmt: skip
+    return [_counted(row.name, row) for row in rows]
 
 
 def _counted(bucket: str, row: Operation[Any]) -> Operation[Any]:

@@ -6,9 +6,11 @@ Where the seed and the original name a field differently, both names are taken.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from lamina import limits
 from lamina.coordination.artifacts.records import (
@@ -67,14 +69,34 @@ class _Loose(Request):
     model_config = ConfigDict(extra="ignore")
 
 
-def _one_name(given: Any, wanted: str, also: str) -> Any:  # Any: JSON
-    """A request with a field under the name that is wanted; one that is sent under both names has to say the same."""
-    if not isinstance(given, dict) or also not in given:
-        return given
-    rest = {name: value for name, value in given.items() if name != also}
-    if rest.get(wanted, given[also]) != given[also]:
-        raise ValueError(f"{wanted} and {also} are the same field, and they differ")
-    return rest | {wanted: given[also]}
+class _TwoNamed(Request):
+    """A request with a field that is sent under either of two names; under both it has to say the same."""
+
+    names: ClassVar[tuple[str, str]]
+    """Ours and the other one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_name(cls, given: Any) -> Any:  # Any: JSON
+        own, other = cls.names
+        if not isinstance(given, dict) or other not in given:
+            return given
+        if given.get(own, given[other]) != given[other]:
+            raise ValueError(f"{own} and {other} are the same field, and they differ")
+        return {name: value for name, value in given.items() if name != other} | {own: given[other]}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Both names, so that who goes by the schema may send either."""
+        shown = handler(core_schema)
+        schema, (own, other) = handler.resolve_ref_schema(shown), cls.names
+        schema["properties"][other] = schema["properties"][own]
+        if own in schema["required"]:
+            schema["required"] = [name for name in schema["required"] if name != own]
+            schema["anyOf"] = [{"required": [own]}, {"required": [other]}]
+        return shown
 
 
 class _Page(Request):
@@ -113,17 +135,15 @@ class QueryHandoffs(_Page):
     status: Literal["pending", "accepted_advisory", "deferred", "rejected"] | None = None
 
 
-class ConsumeHandoff(_Loose):
+class ConsumeHandoff(_TwoNamed):
     """What the recipient makes of a handoff. ``reason`` may be sent as ``note``, its name in the contract's own page."""
+
+    model_config = ConfigDict(extra="ignore")
+    names = ("reason", "note")
 
     handoff_id: _Id
     status: Literal["accepted_advisory", "deferred", "rejected"]
     reason: _Words | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named(cls, given: Any) -> Any:
-        return _one_name(given, "reason", "note")
 
 
 class HandoffRead(Result):
@@ -169,7 +189,7 @@ class CreateShared(_Loose):
     """Show coordination state to participants; at least one item of the three lists is needed."""
 
     participant_peers: Annotated[
-        list[_Peer], Field(min_length=1, max_length=limits.COORDINATION_PARTICIPANTS_MAX)
+        tuple[_Peer, ...], Field(min_length=1, max_length=limits.COORDINATION_PARTICIPANTS_MAX)
     ]
     task_id: _Link | None = None
     thread_id: _Link | None = None
@@ -198,11 +218,13 @@ class QueryShared(_Page):
     thread_id: Annotated[_Link, Field(min_length=1)] | None = None
 
 
-class UpdateShared(Request):
+class UpdateShared(_TwoNamed):
     """Put title, summary and lists in place of those that stand, at the version that the owner has seen.
 
     ``expected_version`` may be sent as ``observed_version``. What is left out is empty afterwards.
     """
+
+    names = ("expected_version", "observed_version")
 
     shared_id: _Id
     expected_version: _Version
@@ -212,11 +234,6 @@ class UpdateShared(Request):
     drift_signals: _Items = ()
     coordination_alerts: _Items = ()
     commit_message: Text | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named(cls, given: Any) -> Any:
-        return _one_name(given, "expected_version", "observed_version")
 
 
 class SharedRead(Result):
@@ -277,7 +294,7 @@ class OpenReconciliation(Request):
     classification: ClassificationName
     trigger: TriggerName
     claims: Annotated[
-        list[SentClaim],
+        tuple[SentClaim, ...],
         Field(min_length=limits.COORDINATION_CLAIMS_MIN, max_length=limits.COORDINATION_CLAIMS_MAX),
     ]
     commit_message: Text | None = None
@@ -300,19 +317,16 @@ class QueryReconciliations(_Page):
     thread_id: Annotated[_Link, Field(min_length=1)] | None = None
 
 
-class ResolveReconciliation(Request):
+class ResolveReconciliation(_TwoNamed):
     """End a dispute, once. ``outcome`` may be sent as ``resolution_outcome``, its name in the seed."""
+
+    names = ("outcome", "resolution_outcome")
 
     reconciliation_id: _Id
     expected_version: _Version
     outcome: OutcomeName
     resolution_summary: _Words | None = None
     commit_message: Text | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named(cls, given: Any) -> Any:
-        return _one_name(given, "outcome", "resolution_outcome")
 
 
 class ReconciliationRead(Result):

@@ -48,11 +48,11 @@ class LandedArtifact:
 
 @dataclass(frozen=True, slots=True)
 class FoundPage(Generic[RecordT]):
-    """A page of a query: ``total`` artifacts match. ``skipped`` where some could not be read."""
+    """A page of a query: ``total`` artifacts match. A warning says that some could not be read."""
 
     records: tuple[RecordT, ...]
     total: int
-    skipped: bool
+    warnings: tuple[str, ...]
 
 
 class _Card(NamedTuple):
@@ -105,7 +105,11 @@ class ArtifactShelf:
         documents = self._documents.read_many(tenant_id, paths)
         records = (_record_or_none(kind, documents.get(path)) for path in paths)
         skipped = any(not card.keys for card in cards.values())
-        return FoundPage(tuple(each for each in records if each is not None), len(matching), skipped)
+        return FoundPage(
+            tuple(each for each in records if each is not None),
+            len(matching),
+            (kind.skipped,) if skipped else (),
+        )
 
     def land(
         self,

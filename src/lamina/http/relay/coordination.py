@@ -15,11 +15,21 @@ from lamina.kernel.operations import Operation
 __all__ = ["coordination_rows"]
 
 _HANDOFF: Final = "/v1/coordination/handoff"
+_SHARED: Final = "/v1/coordination/shared"
+_DISPUTE: Final = "/v1/coordination/reconciliation"
 _ROWS: Final = (
     ("POST", f"{_HANDOFF}/create", "handoff_create"),
     ("GET", f"{_HANDOFF}/{{handoff_id}}", "handoff_read"),
     ("GET", "/v1/coordination/handoffs/query", "handoff_query"),
     ("POST", f"{_HANDOFF}/{{handoff_id}}/consume", "handoff_consume"),
+    ("POST", f"{_SHARED}/create", "coordination_shared_create"),
+    ("GET", f"{_SHARED}/query", "coordination_shared_query"),
+    ("GET", f"{_SHARED}/{{shared_id}}", "coordination_shared_read"),
+    ("POST", f"{_SHARED}/{{shared_id}}/update", "coordination_shared_update"),
+    ("POST", f"{_DISPUTE}/open", "coordination_reconciliation_open"),
+    ("GET", f"{_DISPUTE}/{{reconciliation_id}}", "coordination_reconciliation_read"),
+    ("GET", "/v1/coordination/reconciliations/query", "coordination_reconciliation_query"),
+    ("POST", f"{_DISPUTE}/{{reconciliation_id}}/resolve", "coordination_reconciliation_resolve"),
 )
 
 
