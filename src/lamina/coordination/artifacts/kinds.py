@@ -42,6 +42,11 @@ class ArtifactKind(Generic[RecordT]):
         form = rf"{self.prefix}_[0-9a-f]{{32}}"
         return f"{self.folder}/{artifact_id}.json" if re.fullmatch(form, artifact_id) else None
 
+    def stands_at(self, path: str) -> bool:
+        """Whether a path is that of an artifact of the kind, and not of a folder below."""
+        name = path.removeprefix(f"{self.folder}/")
+        return name.endswith(".json") and self.path(name.removesuffix(".json")) == path
+
     def checked_path(self, artifact_id: str, field: str) -> str:
         """Mirrors ``path``; raises ``Malformed`` (INVALID_COORDINATION) for what is no id."""
         path = self.path(artifact_id)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from pydantic import BaseModel
 
 from lamina import limits
 from lamina.continuity.landing import retried
@@ -17,7 +20,7 @@ from lamina.coordination.artifacts.checks import (
     require_writing,
     wanted_keys,
 )
-from lamina.coordination.artifacts.kinds import HANDOFFS, RECONCILIATIONS, SHARED
+from lamina.coordination.artifacts.kinds import HANDOFFS, RECONCILIATIONS, SHARED, ArtifactKind
 from lamina.coordination.artifacts.records import Claim, Reconciliation, TriggerName
 from lamina.coordination.artifacts.requests import (
     FoundReconciliations,
@@ -40,6 +43,8 @@ from lamina.store.ports.peers import Peers
 
 __all__ = ["Reconciliations"]
 
+RecordT = TypeVar("RecordT", bound=BaseModel)
+
 _KINDS_OF: Final[dict[TriggerName, frozenset[str]]] = {
     "handoff_vs_handoff": frozenset({"handoff"}),
     "shared_vs_shared": frozenset({"shared"}),
@@ -47,6 +52,12 @@ _KINDS_OF: Final[dict[TriggerName, frozenset[str]]] = {
     "handoff_vs_shared": frozenset({"handoff", "shared"}),
 }
 """Of which kinds the sources of a trigger's claims are, no fewer and no others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Source(Generic[RecordT]):
+    record: RecordT
+    event_id: str | None
 
 
 class Reconciliations:
@@ -196,19 +207,27 @@ class Reconciliations:
 
     def _checked_source(self, number: int, claim: SentClaim, call: Call) -> str | None:
         """The event that tells of a claim's source: one that is there, that the caller may see, and that names the claimant."""
-        field, kind = f"claims.{number}", HANDOFFS if claim.source_kind == "handoff" else SHARED
-        path, tenant_id = kind.checked_path(claim.source_id, f"{field}.source_id"), call.principal.tenant_id
-        told = self._shelf.told_by(tenant_id, path)
+        if claim.source_kind == "handoff":
+            return self._named(HANDOFFS, number, claim, call).event_id
+        source = self._named(SHARED, number, claim, call)
+        newest = source.record.version
+        if claim.observed_version is not None and claim.observed_version > newest:
+            raise refused(f"claims.{number}.observed_version", f"the source is at version {newest} only")
+        return source.event_id
+
+    def _named(
+        self, kind: ArtifactKind[RecordT], number: int, claim: SentClaim, call: Call
+    ) -> _Source[RecordT]:
+        field, tenant_id = f"claims.{number}", call.principal.tenant_id
+        path = kind.checked_path(claim.source_id, f"{field}.source_id")
+        event_id = self._shelf.told_by(tenant_id, path)
         standing = self._shelf.standing(kind, tenant_id, path)
         if standing is None:
             raise kind.missing(claim.source_id)
         check_visible(kind, standing.record, call)
         if claim.claimant_peer not in kind.people(standing.record):
             raise refused(f"{field}.claimant_peer", "the source does not name this peer")
-        newest = getattr(standing.record, "version", None)
-        if claim.observed_version is not None and newest is not None and claim.observed_version > newest:
-            raise refused(f"{field}.observed_version", f"the source is at version {newest} only")
-        return told
+        return _Source(standing.record, event_id)
 
 
 def _check_request(request: OpenReconciliation) -> None:
