@@ -14,7 +14,6 @@ from given import NOON
 from lamina.access.relay_tokens import issue, owner_grant
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.relay import TEMPLATES, RelayGrant
-from lamina.store.ports.documents import Change, ChangeKind, Write
 from neighbours import Neighbours
 
 LAUNCH = {"subject_kind": "thread", "subject_id": "launch"}
@@ -34,9 +33,7 @@ class House(Neighbours):
 
     def __init__(self) -> None:
         super().__init__("dev_local")
-        registry = {"peers": {name: {"trust_level": level} for name, level in LEVELS.items()}}
-        change = Change("peers/registry.json", ChangeKind.PUT, json.dumps(registry).encode())
-        self.store.documents.write([Write(tenant_id="acme", author="x", message="m", changes=[change])])
+        self.know(**LEVELS)
         self.tokens = {name: self._token(name, TEMPLATES["collaboration_peer"]) for name in LEVELS}
         self.tokens["fay"] = self._token("fay", RelayGrant())
         self.tokens["kim"] = self._token("kim", owner_grant())

@@ -24,7 +24,6 @@ from given import NOON, ManualClock
 from lamina.access.relay_tokens import issue, owner_grant
 from lamina.http.relay.contract import TOOLS
 from lamina.kernel.ids import RandomIds
-from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore
 from neighbours import Neighbours
 
@@ -67,12 +66,7 @@ class Target(Neighbours):
         store = SqliteStore(folder, clock=ManualClock(), durable=False)
         super().__init__("dev_local", store, relay_token_rate_per_min=10**9, relay_ip_rate_per_min=10**9)
         self.documents = self.store.documents
-        registry = {
-            "peers": {name: {"trust_level": "trusted"} for name in NAMES}
-            | {"eve": {"trust_level": "untrusted"}}
-        }
-        change = Change("peers/registry.json", ChangeKind.PUT, json.dumps(registry).encode())
-        self.documents.write([Write(tenant_id="acme", author="x", message="m", changes=[change])])
+        self.know(bo="trusted", cy="trusted", eve="untrusted")
         tokens = self.store.relay_tokens
         self.tokens = [
             issue(tokens, RandomIds(), NOON, tenant_id="acme", peer_id=name, grant=owner_grant())

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from lamina import limits
 from lamina.errors import LaminaError
 from lamina.kernel.relay import RelayGrant, rests_on
+from lamina.store.ports.documents import Change, ChangeKind, Write
 from shelves import TENANT
 from together import Agents
 
@@ -188,3 +190,25 @@ def test_queries_name_the_caller_and_find_by_owner_participant_task_and_thread(a
     assert code(agents, "bo", "query") == code(agents, "kim", "query") == "INVALID_COORDINATION"
     for sent in ({"task_id": "t"}, {"owner_peer": "cy"}, {"owner_peer": "bo", "participant_peer": "cy"}):
         assert code(agents, "bo", "query", **sent) == "PEER_FILTER_DENIED"
+
+
+def test_a_query_follows_what_was_removed_and_what_many_commits_brought(agents: Agents) -> None:
+    first, second = (agents.shared("bo", "cy") for _ in range(2))
+
+    def found() -> list[str]:
+        page = agents.call("cy", "coordination_shared_query", participant_peer="cy")
+        return [each["shared_id"] for each in page["shared_artifacts"]]
+
+    newest = [second["shared"]["shared_id"], first["shared"]["shared_id"]]
+    assert found() == newest
+    _write(agents, Change(second["path"], ChangeKind.REMOVE))
+    assert found() == newest[1:]
+    third = agents.shared("dee", "cy")["shared"]["shared_id"]
+    for number in range(limits.DIRECTORY_COMMITS_MAX):
+        _write(agents, Change(f"memory/{number}.md", ChangeKind.PUT, b"x"))
+    _write(agents, Change(first["path"], ChangeKind.REMOVE))
+    assert found() == [third]
+
+
+def _write(agents: Agents, change: Change) -> None:
+    agents.store.documents.write([Write(tenant_id=TENANT, author="x", message="m", changes=[change])])
