@@ -3,7 +3,7 @@
     python bench/claims.py count --data DIR            how often each rule fires over the development turns
     python bench/claims.py draw --data DIR             a sample of 300, by seed, with its words: to be judged by bench/results/claims.md
     python bench/claims.py score --data DIR            precision by rule and by half of today's claims, by bench/claims.jsonl
-    python bench/claims.py fit --data DIR              the table of confidences, printed as the module of the product has it
+    python bench/claims.py fit --data DIR              confidences by family, as ``pipeline/extract/confidence.py`` has them
 
 DIR holds ``locomo`` and ``longmemeval``, of which the turns of users are read. Facts are taken one by one, and openings of loops. A rule is the
 function that made the claim. ``bench/claims.jsonl`` names claims by turn and digest, and none of their words; ``half`` says on
@@ -23,12 +23,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, before numpy loads
 
 from lamina.language.temporal import find_times
+from lamina.pipeline.extract.confidence import FACTS, LOOPS, family_of
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.restating import object_text, restate
 from lamina.pipeline.extract.values import Previous, Triple, Utterance
@@ -36,6 +38,8 @@ from lamina.pipeline.loops.reading import read_loops
 from lamina.pipeline.loops.values import Heard, LoopDraft
 
 SEED, COUNT = 1621, 300
+PRIOR = 8
+"""How many claims of the mean a family is credited with before its own are counted."""
 LABELS = Path(__file__).with_name("claims.jsonl")
 _BATCH = 64
 _PASSED_OVER = {
@@ -166,7 +170,7 @@ def claims_of(turns: Sequence[Told], extractor: RulesExtractor, makers: Makers) 
                     "fact",
                     words,
                     triple.confidence,
-                    _family(triple),
+                    f"fact {family_of(triple.predicate, triple.kind)}",
                     _shown(triple),
                 )
             makers.rules.clear()
@@ -180,13 +184,9 @@ def claims_of(turns: Sequence[Told], extractor: RulesExtractor, makers: Makers) 
                     draft.type.value,
                     draft.wording,
                     draft.confidence,
-                    f"{draft.type.value} loop",
+                    f"loop {draft.type.value}",
                     draft.wording,
                 )
-
-
-def _family(triple: Triple) -> str:
-    return triple.kind
 
 
 def _shown(triple: Triple) -> str:
@@ -233,6 +233,40 @@ def score(claims: Sequence[Claim]) -> None:
             )
 
 
+def fit(claims: Sequence[Claim]) -> None:
+    """Print for each family the share that is right of all that was judged, with ``PRIOR`` claims of the mean of its kind before it; and
+    what a table from one half says of the other."""
+    for kind, table in (("fact", FACTS), ("loop", LOOPS)):
+        families = [f"{kind} {family}" for family in table]
+        judged = [
+            (claim, right)
+            for claim in claims
+            if claim.family in families and (right := _labels().get(claim.digest)) is not None
+        ]
+        for half in ("look", "keep"):
+            fitted = _shares(families, [each for each in judged if each[0].half == half])
+            other = [(fitted[claim.family], right) for claim, right in judged if claim.half != half]
+            said, true = (
+                sum(sure for sure, _ in other) / len(other),
+                sum(right for _, right in other) / len(other),
+            )
+            print(
+                f"{kind}s, fitted to {half}: the other half's {len(other)} say {said:.2f}, right {true:.2f}"
+            )
+        for family, share in _shares(families, judged).items():
+            print(f'    "{family.split()[1]}": {share:.2f},')
+
+
+def _shares(families: Sequence[str], judged: Sequence[tuple[Claim, bool]]) -> dict[str, float]:
+    mean = sum(right for _, right in judged) / len(judged)
+    shares = {}
+    for family in families:
+        own = [right for claim, right in judged if claim.family == family]
+        shares[family] = (sum(own) + PRIOR * mean) / (len(own) + PRIOR)
+    return shares
+
+
+@cache
 def _labels() -> dict[str, bool]:
     lines = LABELS.read_text(encoding="utf-8").splitlines()
     return {each["claim"]: each["right"] for each in map(json.loads, lines)}
@@ -254,7 +288,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["count", "draw", "score"])
+    parser.add_argument("what", choices=["count", "draw", "score", "fit"])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     options = parser.parse_args()
     turns = list(told(options.data))
@@ -263,6 +297,8 @@ def main() -> None:
         count(claims)
     elif options.what == "score":
         score(claims)
+    elif options.what == "fit":
+        fit(claims)
     else:
         by_turn = {each.turn: each for each in turns}
         print(f"seed {SEED}")

@@ -26,7 +26,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "what may have changed": "2",
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
-    "stated claims": "2",
+    "stated claims": "3",
     "beliefs": "5",
     "episodes": "3",
     "concepts": "3",

@@ -15,7 +15,8 @@ from lamina.language.temporal.tokens import Reading, two_digit_year
 _NAMES = "|".join(sorted(MONTHS, key=len, reverse=True))
 _END = r"(?![0-9]|[/.:][0-9]|-[0-9](?![0-9]*[/.][0-9])|%)"  # a hyphen may join two dates
 _FULL = re.compile(
-    rf"(?:([12][0-9]{{3}})([-/. ])({_NAMES}|[0-9]{{1,2}})\2([0-9]{{1,2}})|((?:19|20)[0-9]{{2}})([01][0-9])([0-3][0-9])){_END}"
+    rf"(?:([12][0-9]{{3}})([-/. ])({_NAMES}|[0-9]{{1,2}})\2([0-9]{{1,2}})|((?:19|"
+    rf"20)[0-9]{{2}})([01][0-9])([0-3][0-9])){_END}"
 )
 _ENDING_IN_YEAR = re.compile(
     rf"([0-9]{{1,2}})\s?([-/.])\s?([0-9]{{1,2}})\s?\2\s?([0-9]{{4}}|[0-9]{{2}}){_END}"

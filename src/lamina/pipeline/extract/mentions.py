@@ -117,7 +117,8 @@ def note_kin(text: str, refs: References) -> None:
 
 
 def note_unnamed_kin(text: str, refs: References) -> None:
-    """Remember the one relative of the speaker's turn before whom the utterance takes up with its first word, "she" or "he".
+    """Remember the one relative of the speaker's turn before whom the utterance takes up with its first word, "she" or
+    "he".
 
     Where that turn names anybody else, the pronoun may be theirs.
     """

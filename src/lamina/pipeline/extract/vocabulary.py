@@ -2,7 +2,7 @@
 
 A predicate in `PREDICATES` has a fixed kind and says whether a newer value supersedes an older one. Everything else
 is the verb's lemma with particle and preposition ("sign_up_for"), kind event when past and attribute otherwise.
-Open families: `favourite_<noun>`, `<noun>_count` and `<medicine>_dose`, all single-valued.
+Open families: `favourite_<noun>` and `<noun>_count`, both single-valued.
 """
 
 from __future__ import annotations
@@ -48,14 +48,10 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "from": _P("identity", True, "place", "is from"),
     "is_a": _P("identity", phrase="is"),
     "speaks": _P("identity", False, "language", "speaks"),
-    "email": _P("identity", True, phrase="'s email is"),
-    "phone_number": _P("identity", True, phrase="'s phone number is"),
     "pronouns": _P("identity", True, phrase="'s pronouns are"),
     "relationship_status": _P("identity", True, phrase="'s relationship status is"),
     "diet": _P("identity", phrase="'s diet is"),
     "allergic_to": _P("identity", phrase="is allergic to"),
-    "has_condition": _P("identity", phrase="has"),
-    "takes_medication": _P("identity", phrase="takes"),
     # role
     "works_as": _P("role", True, phrase="works as"),
     "works_at": _P("role", True, "organisation", "works at"),
@@ -100,9 +96,6 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "eats": _P("preference", phrase="eats"),
     "plays": _P("preference", phrase="plays"),
     "uses": _P("preference", phrase="uses"),
-    "standing_request": _P("preference", phrase="asks to"),
-    "switched_to": _P("preference", phrase="switched to"),
-    "back_to": _P("preference", phrase="is back to"),
     # plans and commitments
     "plans_to": _P("plan", phrase="plans to"),
     "plans": _P("plan", phrase="plans"),
@@ -112,15 +105,12 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "looks_forward_to": _P("plan", phrase="looks forward to"),
     "committed_to": _P("commitment", phrase="committed to"),
     "needs_to": _P("commitment", phrase="needs to"),
-    "asked_to_be_reminded_to": _P("commitment", phrase="asked to be reminded to"),
     # state and quantity
-    "life": _P("state_change", True, phrase="has"),
     "status": _P("state_change", True, phrase="'s status is"),
     "stage": _P("state_change", True, phrase="'s stage is"),
     "price": _P("quantity", True, phrase="costs"),
     "weight": _P("quantity", True, phrase="weighs"),
     "height": _P("quantity", True, phrase="'s height is"),
-    "size": _P("quantity", True, phrase="has {} people"),
     # events that have a word of their own
     "moved_to": _P("event", phrase="moved to"),
     "moved_from": _P("event", phrase="moved from"),
@@ -144,9 +134,6 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "had": _P("event", phrase="had"),
     "got_job": _P("event", phrase="got"),
     "got_pet": _P("event", phrase="got"),
-    "got_job_at": _P("event", False, "organisation", "got a job at"),
-    "got_offer_from": _P("event", False, "organisation", "got an offer from"),
-    "accepted_offer_from": _P("event", False, "organisation", "accepted an offer from"),
 }  # fmt: skip
 
 # (lemma, slot): the slot is "dobj" or particle and preposition. Present and past lead to the same predicate; the
@@ -207,46 +194,12 @@ ADJECTIVE_ATTRIBUTES: Final = {
     ),
     **dict.fromkeys(("vegan", "vegetarian", "pescatarian", "kosher", "halal", "celiac", "coeliac"), "diet"),
     **dict.fromkeys(
-        [
-            "active",
-            "inactive",
-            "open",
-            "closed",
-            "done",
-            "finished",
-            "complete",
-            "completed",
-            "delayed",
-            "cancelled",
-            "canceled",
-            "approved",
-            "rejected",
-            "pending",
-            "blocked",
-            "signed",
-            "live",
-            "shipped",
-            "launched",
-            "paid",
-            "overdue",
-            "postponed",
-            "won",
-            "lost",
-            "down",
-            "offline",
-            "online",
-            "broken",
-            "fixed",
-            "resolved",
-            "merged",
-            "retired",
-            "unemployed",
-            "pregnant",
-            "deployed",
-            "released",
-            "archived",
-            "paused",
-        ],
+        word_set(
+            "active inactive open closed done finished complete completed delayed cancelled canceled approved rejected "
+            "pending blocked signed live shipped launched paid overdue postponed won lost down offline online "
+            "broken fixed "
+            "resolved merged retired unemployed pregnant deployed released archived paused"
+        ),
         "status",
     ),
 }
@@ -309,16 +262,21 @@ OCCUPATIONS: Final = word_set(
     "recruiter banker trader broker realtor coach trainer instructor tutor principal designer biologist "
     "chemist physicist economist historian geologist statistician administrator technician contractor "
     "bartender hairdresser barber tailor janitor sailor judge politician mayor president minister tester "
-    "physio physiotherapist pm tech dev devops sre qa copywriter barrister solicitor notary paralegal paediatrician pediatrician "
-    "gp anaesthetist obstetrician radiographer optician optometrist chiropractor osteopath dietitian nutritionist carer caregiver "
+    "physio physiotherapist pm tech dev devops sre qa copywriter barrister solicitor notary paralegal paediatrician "
+    "pediatrician "
+    "gp anaesthetist obstetrician radiographer optician optometrist chiropractor osteopath dietitian nutritionist "
+    "carer caregiver "
     "nanny childminder headteacher headmaster headmistress gardener landscaper roofer builder bricklayer joiner welder "
-    "machinist fitter decorator painter courier cleaner porter warden conductor steward stewardess cabinetmaker baker butcher "
+    "machinist fitter decorator painter courier cleaner porter warden conductor steward stewardess cabinetmaker "
+    "baker butcher "
     "fishmonger florist jeweller goldsmith potter sculptor illustrator animator filmmaker cameraman presenter reporter "
     "columnist blogger youtuber streamer podcaster comedian composer conductor drummer guitarist pianist violinist dj "
-    "referee jockey footballer cyclist stuntman ranger zookeeper beekeeper fisherman lumberjack shepherd surveyor planner "
+    "referee jockey footballer cyclist stuntman ranger zookeeper beekeeper fisherman lumberjack shepherd surveyor "
+    "planner "
     "auditor bookkeeper actuary underwriter stockbroker cashier clerk receptionist apprentice trainee postdoc "
     "superintendent supervisor foreman dispatcher bouncer bodyguard detective policeman policewoman constable sergeant "
-    "captain lieutenant colonel monk nun priest vicar rabbi imam pastor chaplain undertaker auctioneer curator archivist"
+    "captain lieutenant colonel monk nun priest vicar rabbi imam pastor chaplain undertaker auctioneer curator "
+    "archivist"
 )
 ATTRIBUTE_NOUNS: Final = word_set(
     "birthday email address phone number goal dream hobby hobbies job major passion nickname password "
@@ -329,7 +287,7 @@ ATTRIBUTE_NOUNS: Final = word_set(
 _ONE_AT_A_TIME = word_set("budget salary rent")
 GERUND_OBJECT: Final = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "likes", "hate": "dislikes", "dislike": "dislikes",
                   "prefer": "prefers", "start": "started", "begin": "started", "finish": "finished", "quit": "left",
-                  "avoid": "avoids", "stop": "stopped", "consider": "considers", "stand": "dislikes"}  # fmt: skip
+                  "avoid": "avoids", "stop": "stopped", "consider": "considers"}  # fmt: skip
 LIGHT_NOUNS: Final = word_set(
     "time fun chance idea feeling look blast talk question problem issue point plan hand sense way effect "
     "impact good great conversation word influence trouble hard feel connection bond reason thought hope "
@@ -353,7 +311,7 @@ MUTUAL: Final = frozenset(name for name, known in PREDICATES.items() if known.ki
 STATIVE: Final = word_set(
     "lives_in works_as works_at works_in works_on works_with studies studies_at owns has has_pet drives "
     "speaks status located_in member_of volunteers_at married_to partner_of engaged_to price wants prefers "
-    "manager drinks good_at takes_medication"
+    "manager drinks good_at"
 )
 """States: in the past tense they have ended by `observed_at`."""
 
@@ -381,8 +339,6 @@ def describe(predicate: str, *, past: bool) -> Predicate:
         return Predicate("attribute", words.split(" ")[-1] in _ONE_AT_A_TIME, phrase=f"'s {words} is")
     if predicate.startswith("favourite_"):
         return Predicate("preference", True, phrase=f"'s {words} is")
-    if predicate.endswith("_dose"):
-        return Predicate("quantity", True, phrase=f"'s {words} is")
     if predicate.endswith("_count"):
         return Predicate("quantity", True, phrase=f"has {{}} {plural(words.removesuffix(' count'))}")
     return Predicate("event" if past else "attribute")
