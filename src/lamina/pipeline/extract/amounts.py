@@ -54,7 +54,7 @@ def number_of_words(text: str) -> int | float | None:
     first, *scales = [part.replace(",", "").lstrip("$€£#") for part in text.casefold().split()] or [""]
     value = _number(first)
     for scale in scales:
-        if value is None or scale not in _SCALES:
+        if value is None or len(scales) > 1 or scale not in _SCALES:
             return None
         value *= _SCALES[scale]
     return int(value) if isinstance(value, float) and value.is_integer() else value

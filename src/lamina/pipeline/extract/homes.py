@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
-from lamina.pipeline.extract.phrases import VAGUE, noun_value
+from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
+from lamina.pipeline.extract.references import FIRST_PLURAL
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
 _MOVING = word_set("move relocate emigrate immigrate")
 _HOUSES = word_set("house home flat")
+_OTHER_LABELS = word_set("ORG PRODUCT WORK_OF_ART EVENT LAW LANGUAGE")
 
 
 class Homes(Emitter):
@@ -23,7 +27,7 @@ class Homes(Emitter):
         for slot, targets in clause.prepositions():
             way = slot.split()[-1]
             for target in targets if way in ("to", "from") and not slot.startswith("on ") else ():
-                value = noun_value(self.parse, target, self.refs, self.times)
+                value = self._place(clause, subject, target)
                 if value is None or not self._is_told(target, value):
                     continue
                 self._emit(clause, subject, f"moved_{way}", value)
@@ -35,6 +39,15 @@ class Homes(Emitter):
                 ):
                     home = "lives_in" if subject.type == "person" else "located_in"
                     self._emit(clause, subject, home, value, state=True)
+
+    def _place(self, clause: Clause, subject: EntityRef, target: Token) -> Value | None:
+        """What somebody moved to: a name is a place, but of several people, who may move to a tool or a firm."""
+        value = noun_value(self.parse, target, self.refs, self.times)
+        many = clause.subject is not None and clause.subject.lower in FIRST_PLURAL
+        named = isinstance(value, EntityRef) and value.type not in ("place", "animal") and target.is_name
+        if isinstance(value, EntityRef) and named and subject.type == "person" and not many:
+            return value if target.entity in _OTHER_LABELS else replace(value, type="place")
+        return value
 
     def _is_told(self, target: Token, value: EntityRef | LiteralValue) -> bool:
         if isinstance(value, EntityRef):

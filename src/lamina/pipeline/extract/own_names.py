@@ -1,8 +1,9 @@
 """What speakers call themselves: "My name is Ana Petrova", "Hi, I'm Maria de la Cruz", "this is Lena speaking", "call
 me Cal".
 
-A name is the whole run of words with capitals, particles between them included. What people are ("I'm Portuguese") is
-none.
+A name is the whole run of words with capitals, particles between them included. A word that English has is no name by
+itself unless
+it is written as one, and what people are ("I'm Portuguese", "I'm Team Blue") is none either.
 """
 
 from __future__ import annotations
@@ -10,45 +11,114 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from lamina.language.entities import NAME_RUN
+from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.phrases import is_time_word
 from lamina.pipeline.extract.syntax import Parse
+from lamina.pipeline.extract.vocabulary import ADJECTIVE_ATTRIBUTES
 
-__all__ = ["OwnName", "is_own_name", "names_speaker", "own_names"]
+__all__ = ["OPEN", "OwnName", "is_own_name", "names_speaker", "own_names"]
 
+_ANY_WORD = r"[^\W\d_][\w'’-]{0,30}"
+_TWO_WORDS = r"(?-i:[a-zß-ÿ-]{2,20} [a-zß-ÿ-]{3,30})"
 _GREETING = (
     r"(?:hi|hey|hello|hiya|good (?:morning|afternoon|evening))(?: (?:there|all|everyone|team))?[,.! –-]{1,3}"
 )
-_OPEN: Final = (
+OPEN: Final = (
     rf"^(?:{_GREETING}|(?:ok|okay|so|well|btw|oh|and|also|yes|yeah|no|actually|sorry|fyi|by the way)[,.! "
     rf"–-]{{1,3}}){{0,3}}"
 )
-_TITLE = r"(?:(?:dr|mr|mrs|ms|prof|professor)\b\.? )?"
-_NAME = rf"{_TITLE}(?P<name>{NAME_RUN})"
+"""What may stand before what somebody says of themselves."""
+
 _END = (
     r"(?=\s*(?:$|[,.!;)(–]|-\s|(?:and|but|from|by the way|btw|please|if|i|i['’]m|calling|speaking|nice)\b))"
 )
+_BESIDE = r"(?=,? (?:by the way|btw)\b)"
+_ON_THE_LINE = r"(?= (?:here|speaking|calling)\b(?! (?:is|are|was|it|about the|for)\b))"
+_HERE = r"(?= here\s*(?:$|[.!–]|-\s|from\b|again\b))"
+_NOT_SHOWN = r"(?!\s*[,(–-]+\s*(?:my|our|your|the|an?|his|her|their|who)\b)"
+_TITLE = r"(?:(?:dr|mr|mrs|ms|prof|professor)\b\.? )?"
 _I_AM = r"(?:i['’]?m|i am)"
-
-
-def _form(start: str, end: str = _END) -> re.Pattern[str]:
-    return re.compile(rf"(?i:{start}){_NAME}(?i:{end})")
-
-
-_NAMED = _form(
-    rf"{_OPEN}(?:my (?:full |real |new )?name(?:['’]s| is)(?: now)?|{_I_AM} called|i(?:['’]ve)? changed my name to) "
+_MY_NAME = rf"my (?:full |real |new )?name(?:['’]s| is)(?: now)?|{_I_AM} called"
+_CHANGED = r"(?:i|i['’]ve|i have) (?:just |recently |legally )?changed my name to"
+_CALLS = (
+    r"(?:please )?(?:you can )?(?:just )?call me"
+    r"|(?:(?:all )?(?:my )?(?:friends|family|people|mates)|everyone|everybody|most people|they) (?:just )?calls? me"
+    r"|i go by|my nickname(?:['’]s| is)"
 )
-_INTRODUCED = (
-    _form(rf"^{_GREETING}(?:{_I_AM}|this is) "),
-    _form(
-        rf"{_OPEN}(?:this is|it['’]s) ",
-        r"(?= (?:here|speaking|calling)\b(?! (?:is|are|was|it|about the|for)\b))",
-    ),
-    _form(rf"^(?:{_GREETING})?", r"(?= here\s*(?:$|[.!–]|-\s|from\b|again\b))"),
+
+
+_REPEATED = re.compile(
+    rf"{OPEN}(?:{_MY_NAME}|{_I_AM}|this is|it['’]s) {_TITLE}(?P<name>{_ANY_WORD}), (?P<whole>{_ANY_WORD}(?: "
+    rf"{_ANY_WORD}){{1,3}}?){_END}",
+    re.IGNORECASE,
 )
-_CALLED = _form(rf"{_OPEN}(?:(?:please )?(?:you can )?(?:just )?call me|i go by|my nickname(?:['’]s| is)) ")
+_After = Literal["name", "call", "greeting", "nothing"]
+"""What stands before a name: "my name is" says that it is one, "I'm" could as well say what somebody is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A way to say who one is. With one that ``introduces`` somebody says who is speaking."""
+
+    pattern: re.Pattern[str]
+    predicate: str
+    after: _After
+    introduces: bool
+
+
+def _form(
+    start: str,
+    *,
+    end: str = _END,
+    words: str = rf"{NAME_RUN}|{_ANY_WORD}",
+    predicate: str = "name_is",
+    after: _After = "name",
+    introduces: bool = False,
+) -> _Form:
+    pattern = re.compile(rf"{start}{_TITLE}(?P<name>{words}){end}", re.IGNORECASE)
+    return _Form(pattern, predicate, after, introduces)
+
+
+_NAMED = (
+    _form(rf"{OPEN}(?:{_MY_NAME}) "),
+    _form(rf"{OPEN}(?:{_MY_NAME}) ", words=_TWO_WORDS, after="nothing"),
+    _form(rf"{OPEN}{_CHANGED} "),
+    _form(rf"^{_GREETING}{_I_AM} ", after="greeting", introduces=True),
+    _form(rf"{OPEN}{_I_AM} ", end=_BESIDE, after="nothing", introduces=True),
+    _form(rf"{OPEN}{_I_AM} (?=\S+ \S)", words=NAME_RUN, after="nothing", introduces=True),
+)
+_HERE_IS = (
+    _form(rf"^{_GREETING}this is ", end=_END + _NOT_SHOWN, words=NAME_RUN, after="greeting", introduces=True),
+    _form(rf"{OPEN}(?:this is|it['’]s) ", end=_ON_THE_LINE, after="greeting", introduces=True),
+    _form(rf"^(?:{_GREETING})?", end=_HERE, after="greeting", introduces=True),
+)
+_KNOWN_AS = (_form(rf"{OPEN}(?:{_CALLS}) ", predicate="goes_by", after="call"),)
+
+_OWNED = re.compile(r"['’](?:m|s|re|ll|ve|d|t)$")
+_ADJECTIVES = (
+    "ed", "ing", "ent", "ant", "ous", "ive", "ful", "ish", "able", "less", "ic", "sexual", "gender", "binary", "ian", "ese", "ly",
+)  # fmt: skip
+_LONG = 8
+_NO_NAMES = word_set(
+    "not on in the a an spelled spelt pronounced also too hard difficult long short common rare wrong mud missing "
+    "unusual later back "
+    "tomorrow tonight today now soon asap when if at out up down over right left anytime whenever maybe anything "
+    "whatever crazy "
+    "from with the of for my your his her their our near under between into onto about than because since although "
+    "though during until while "
+    "everyone nobody all nothing it this that we you i he she they here there who what always still just so very "
+    "called old look looky lookie lookee"
+)
+_SHORTHAND = word_set("aroace enby poly wfh ooo afk otw omw brb tryna gonna hungover infp intj infj enfp")
+_SIDES = word_set(
+    "team house type gen generation group class level grade head chief vice senior junior lead director pro anti ex "
+    "super still mum mom mummy dad "
+    "daddy mama papa grandma grandpa nana aunt auntie uncle"
+)
+"""What stands before capitals that tell what somebody is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +133,64 @@ class OwnName:
 
 def names_speaker(sentence: str) -> bool:
     """Whether a short sentence may be an introduction: "Nora here", "please call me Nor"."""
-    return any(form.match(sentence) for form in (*_INTRODUCED, _CALLED))
+    return any(form.pattern.match(sentence) for form in (*_HERE_IS, *_KNOWN_AS))
 
 
 def own_names(parse: Parse) -> Iterator[OwnName]:
     """What the speaker of a sentence is called: at most one name, and one that they go by."""
     text = parse.text.strip()
-    introduced = next((found for form in _INTRODUCED if (found := form.match(text)) is not None), None)
-    named = _NAMED.match(text) or introduced
-    if named is not None and is_own_name(parse, named["name"]):
-        yield OwnName("name_is", named["name"], introduces=named is introduced)
-    called = _CALLED.match(text)
-    if called is not None and is_own_name(parse, called["name"]):
-        yield OwnName("goes_by", called["name"], introduces=False)
+    repeated = _REPEATED.match(text)
+    if repeated is not None and _is_longer(parse, repeated["whole"], repeated["name"]):
+        yield OwnName("name_is", _written(repeated["whole"]), introduces=True)
+        return
+    for forms in ((*_NAMED, *_HERE_IS), _KNOWN_AS):
+        for form in forms:
+            found = form.pattern.match(text)
+            if found is not None and _is_called(parse, found["name"], form.after):
+                yield OwnName(form.predicate, _written(found["name"]), form.introduces)
+                break
+
+
+def _is_longer(parse: Parse, whole: str, name: str) -> bool:
+    """ "Nadia Brandt" of "I'm Nadia, Nadia Brandt", "James Bond" of "Bond, James Bond"."""
+    words, part = whole.casefold().split(), name.casefold()
+    if part not in (words[0], words[-1]) or part in _NO_NAMES or any(map(_OWNED.search, [name, *words])):
+        return False
+    if all(word[:1].isupper() for word in (name, *whole.split())):
+        return True
+    return not any(word in _NO_NAMES or parse.is_word(word) for word in words if word != part)
+
+
+def _is_called(parse: Parse, name: str, after: _After) -> bool:
+    """Whether words are somebody's name, by what stands before them."""
+    words = name.replace("’", "'").split()
+    first, tokens = words[0].casefold(), [token for token in parse.tokens if token.text in words]
+    if first in _NO_NAMES or is_time_word(words[0]) or any(_OWNED.search(word) for word in words):
+        return False
+    written = words[0][:1].isupper()
+    if written and after in ("name", "call"):
+        return len(words) > 1 or not any(token.entity in ("NORP", "LANGUAGE") for token in tokens)
+    if any(first in known for known in (_SIDES, _SHORTHAND, ADJECTIVE_ATTRIBUTES)):
+        return False
+    is_person = written and any(token.entity == "PERSON" for token in tokens)
+    if len(words) > 1:
+        joined = written and any(word[:1].islower() for word in words)
+        strange = not parse.is_word(words[-1].casefold())
+        return is_person or joined or strange or (after == "greeting" and not parse.is_word(first))
+    is_word = any(map(parse.is_word, [first, *first.split("-")]))
+    if is_person:
+        return not (is_word and len(first) >= _LONG and first.endswith(_ADJECTIVES))
+    if after == "name" and any(token.is_noun for token in tokens):
+        return True  # "my name is tom"
+    return not (is_word or first.endswith(_ADJECTIVES))
 
 
 def is_own_name(parse: Parse, name: str) -> bool:
-    """Whether words with capitals are somebody's name: no day, no people, no language, and no word that goes on
-    ("I'm")."""
-    words = name.replace("’", "'").split()
-    labels = {token.entity for token in parse.tokens if token.text in words}
-    return not (
-        is_time_word(words[0]) or any("'" in word[-3:] for word in words) or labels & {"NORP", "LANGUAGE"}
-    )
+    """Whether what a parse takes for a name after "I'm" is one."""
+    labels = {token.entity for token in parse.tokens if token.text in name.split()}
+    sides = name.split()[0].casefold() in _SIDES
+    return _is_called(parse, name, "call") and not (sides or labels & {"NORP", "LANGUAGE"})
+
+
+def _written(name: str) -> str:
+    return name if name[:1].isupper() else " ".join(f"{w[:1].upper()}{w[1:]}" for w in name.split())

@@ -11,6 +11,7 @@ from lamina.pipeline.extract.clauses import Clause, find_clauses, is_question
 from lamina.pipeline.extract.corrections import corrected, denied
 from lamina.pipeline.extract.descriptions import Descriptions
 from lamina.pipeline.extract.doings import Doings
+from lamina.pipeline.extract.employment import Employment
 from lamina.pipeline.extract.homes import Homes
 from lamina.pipeline.extract.intentions import Intentions, is_coming
 from lamina.pipeline.extract.introductions import Introductions
@@ -34,6 +35,7 @@ class Reader(
     Descriptions,
     Intentions,
     Homes,
+    Employment,
     Quantities,
     Actions,
     Doings,
@@ -90,6 +92,7 @@ class Reader(
         coming = self.personal and is_coming(clause)
         told = (
             self._moving,
+            self._leaving,
             self._copula,
             self._plan,
             self._preference,

@@ -1,6 +1,10 @@
-"""Triples by plain patterns, of other languages than English. What is said in English is read from a parse.
+"""Triples by plain patterns: the fallback without a parser, and all there is for other languages than English.
 
-Each pattern has bounded repetitions, so matching is linear in the sentence. It sees only what the table spells out.
+What is said in English is read elsewhere: from a parse, by the handlers of ``parsed.py`` with the words of
+``vocabulary.py``.
+
+Each pattern is anchored at a clause start and has bounded repetitions, so matching is linear in the sentence. It sees
+only what the table spells out.
 """
 
 from __future__ import annotations
@@ -10,15 +14,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from lamina.language.attributed import is_attributed
 from lamina.language.english import is_english
+from lamina.language.entities import CONTRACTED, NAME_RUN
 from lamina.pipeline.extract.confidence import FACTS
 from lamina.pipeline.extract.phrases import VAGUE
 from lamina.pipeline.extract.references import References, entity
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, TimeMatch, Triple
-from lamina.pipeline.extract.vocabulary import describe
+from lamina.pipeline.extract.vocabulary import OCCUPATIONS, PETS, RELATIONS, describe, slug
 
 _MATCHES_MAX = 4
+_I = r"(?:^|[,;.!] (?:and |but |so )?|\band |\bbut )(?:actually,? |well,? |no,? |yes,? )?i"
+_UP_TO = (
+    r"(?P<object>[^,.;!?()\n]{2,80}?)(?=$|[,.;!?()\n]| (?:and|but|because|since|so|while|when|which|who|for|with|"
+    r"after|before) )"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +38,56 @@ class Rule:
     pattern: re.Pattern[str]
 
 
-_CONDITION = re.compile(
-    r"(?:^|[,;] )(?:wenn |falls |sobald |si |s'il |se )|\b(?:wenn|falls) ich\b", re.IGNORECASE
+def _rule(predicate: str, start: str, *, until: str = _UP_TO) -> Rule:
+    return Rule(predicate, re.compile(start + " " + until, re.IGNORECASE))
+
+
+_ENGLISH = (
+    _rule("name_is", r"\bmy name(?:'s| is)", until=rf"(?P<object>{NAME_RUN})"),
+    _rule("lives_in", _I + r"(?:'m|'ve been| am)? (?:currently )?(?:live|living|based) in"),
+    _rule("from", _I + r"(?:'m| am| come) (?:originally )?from"),
+    _rule("moved_to", _I + r"(?:'ve)? (?:just |recently )?(?:moved|relocated) to"),
+    _rule("works_at", _I + r"(?:'m)? (?:currently )?(?:work|working) (?:at|for)"),
+    _rule("works_as", _I + r"(?:'m)? (?:currently )?(?:work|working) as (?:an?|the)"),
+    _rule("studies", _I + r"(?:'m)? (?:study|studying)"),
+    _rule("allergic_to", _I + r"(?:'m| am) (?:\w{1,10} )?allergic to"),
+    _rule("interested_in", _I + r"(?:'m| am) (?:\w{1,10} )?interested in"),
+    _rule("dislikes", _I + r" (?:really )?(?:hate|dislike|can't stand|don't like|do not like)"),
+    _rule("likes", _I + r" (?:really |also )?(?:like|love|enjoy|adore)"),
+    _rule("bought", _I + r"(?:'ve)? (?:just |recently )?(?:bought|purchased)"),
+    _rule("adopted", _I + r"(?:'ve)? (?:just |recently )?adopted"),
+    _rule("plans_to", _I + r"(?:'m| am)? (?:plan|planning|going) to"),
+    _rule("wants_to", _I + r"(?:'d like| would like| want| hope|'m hoping) to"),
+    _rule("needs_to", _I + r" (?:need|have) to"),
+    _rule("committed_to", _I + r"(?:'ll| will| promise to)"),
+    _rule("asked_to_be_reminded_to", r"^(?:please )?remind me to"),
 )
+_PREFER = re.compile(
+    _I + r" prefer (?P<object>[^,.;!?]{2,40}?) (?:to|over) (?P<over>[^,.;!?]{2,40}?)(?=$|[,.;!?])",
+    re.IGNORECASE,
+)
+_FAVOURITE = re.compile(
+    r"\bmy (?:all-time )?favou?rite (?P<topic>[\w -]{2,30}?)(?:'s| is| are) (?P<object>[^,.;!?]{2,60}?)(?=$|[,.;!?]|"
+    r" and | but )",
+    re.IGNORECASE,
+)
+_KIN = re.compile(
+    r"(?<!not )(?<!n't )\b[Mm]y (?:(?!half|step|foster)\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |"
+    r"called )?) ?"
+    rf"(?P<object>(?!{CONTRACTED})[A-Z][\w'-]{{1,30}})"
+)
+_PET = re.compile(
+    r"\bi (?:have|got|adopted) an? (?:\w{1,12} )?(?P<noun>\w{2,12}) (?:named|called) (?P<object>[A-Z][\w'-]{1,30})",
+    re.IGNORECASE,
+)
+_JOB = re.compile(r"\bi(?:'m| am) an? ([\w-]{2,16}(?: [\w-]{2,16}){0,3})", re.IGNORECASE)
+_AGE = re.compile(r"\bi(?:'m| am) (?P<object>\d{1,3})(?: years old|$|[,.!])", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"(?:^|[,;] |\b(?:and|but|or|so|even) )(?:if (?!you\b|that\b|it\b)|unless |suppos(?:e|ing) |imagine |assuming |"
+    r"as soon as |in case (?!you\b)|wenn |falls |sobald |si |s'il |se )"
+    r"|\b(?:if|unless|wenn|falls) (?:i|ich)\b(?! (?:remember|recall|may|can|could)\b)",
+    re.IGNORECASE,
+)  # fmt: skip
 
 # language: (predicate, pattern); shapes that are unambiguous without grammar.
 _O = (
@@ -89,10 +147,10 @@ def plain_triples(text: str, refs: References, times: Times, offset: int) -> lis
     if text.rstrip(" \"'”’)").endswith(("?", "？")):
         return []
     straight = text.replace("’", "'")
-    if refs.speaker is None or is_english(text) or _CONDITION.search(text):
-        return []
-    found = list(dict.fromkeys(_other_languages(straight, refs.speaker)))
-    return [_triple(draft, straight, times, offset) for draft in found][:6]
+    found = list(dict.fromkeys(_drafts(straight, refs)))
+    # The same words under two predicates ("plans to ...", "wants to ...") never happen: one rule, one triple.
+    factor = 0.7 if refs.utterance.role == "assistant" else 1.0
+    return [_triple(draft, straight, times, offset, factor) for draft in found][:6]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +158,55 @@ class _Draft:
     subject: EntityRef
     predicate: str
     object: EntityRef | LiteralValue
-    at: int
+    over: str = ""
+    at: int | None = None
     negated: bool = False
+
+
+def _drafts(text: str, refs: References) -> Iterator[_Draft]:
+    speaker = refs.speaker
+    if speaker is not None and not _CONDITION.search(text):
+        yield from _first_person(text, speaker)
+
+
+def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
+    preferred = _PREFER.search(text)
+    if preferred:
+        yield _Draft(
+            speaker, "prefers", LiteralValue("string", _trim(preferred["object"])), _trim(preferred["over"])
+        )
+    for match in _FAVOURITE.finditer(text):
+        yield _Draft(speaker, f"favourite_{slug(match['topic'])}", _value(match["object"], ""))
+    for match in _KIN.finditer(text):
+        noun = match["noun"].lower()
+        if noun in RELATIONS or noun in PETS:
+            kin = noun in RELATIONS
+            named = entity(match["object"], "person" if kin else "animal")
+            yield _Draft(speaker, RELATIONS[noun][0] if kin else "has_pet", named)
+    pet = _PET.search(text)
+    if pet and pet["noun"].lower() in PETS:
+        yield _Draft(speaker, "has_pet", entity(pet["object"], "animal"))
+    age = _AGE.search(text)
+    if age and _is_own(text, age):
+        yield _Draft(speaker, "age", LiteralValue("integer", int(age["object"])))
+    job = _JOB.search(text)
+    if job and _is_own(text, job):
+        words = job[1].split()
+        last = next((n for n in range(len(words), 0, -1) if words[n - 1].lower() in OCCUPATIONS), 0)
+        if last:
+            yield _Draft(speaker, "works_as", LiteralValue("string", " ".join(words[:last])))
+    for rule in _ENGLISH:
+        found = rule.pattern.search(text)
+        if found and not _empty(found["object"]) and _is_own(text, found):
+            yield _Draft(speaker, rule.predicate, _value(found["object"], rule.predicate))
+            if rule.predicate == "moved_to":
+                yield _Draft(speaker, "lives_in", _value(found["object"], "lives_in"))
+    if not is_english(text):
+        yield from _other_languages(text, speaker)
+
+
+def _is_own(text: str, match: re.Match[str]) -> bool:
+    return not is_attributed(text[: match.start()], text[match.end() :])
 
 
 def _other_languages(text: str, speaker: EntityRef) -> Iterator[_Draft]:
@@ -145,8 +250,8 @@ def _value(text: str, predicate: str) -> EntityRef | LiteralValue:
 
 def _times_of(draft: _Draft, text: str, times: Times) -> list[TimeMatch]:
     """The times of the clause that a claim stands in; a name has none."""
-    if draft.predicate == "name_is":
-        return []
+    if draft.at is None or draft.predicate == "name_is":
+        return [] if draft.predicate == "name_is" else times.all()
     ends = [match.start() for match in _CLAUSE_END.finditer(text)]
     begins = max((end for end in ends if end <= draft.at), default=0)
     until = min((end for end in ends if end > draft.at), default=len(text))
@@ -156,20 +261,25 @@ def _times_of(draft: _Draft, text: str, times: Times) -> list[TimeMatch]:
 _CLAUSE_END = re.compile(r"[,;.!?](?=\s|$)|\s(?:und|aber|et|mais|y|pero|e|ma|mas)\s", re.IGNORECASE)
 
 
-def _triple(draft: _Draft, text: str, times: Times, offset: int) -> Triple:
+def _triple(draft: _Draft, text: str, times: Times, offset: int, factor: float) -> Triple:
     known = describe(draft.predicate, past=draft.predicate.endswith("ed"))
     validity = times.validity(_times_of(draft, text, times), known.kind)
-    qualifiers = () if validity.due is None else (("due", validity.due),)
+    qualifiers = (("over", draft.over),) if draft.over else ()
+    if validity.due is not None:
+        qualifiers = (*qualifiers, ("due", validity.due))
     return Triple(
         subject=draft.subject,
         predicate=draft.predicate,
         object=draft.object,
         kind=known.kind,
-        confidence=FACTS[known.kind],
+        confidence=round(FACTS[known.kind] * factor, 3),
         evidence=Span(offset, offset + len(text)),
         valid_from=validity.valid_from,
         valid_to=validity.valid_to,
         negated=draft.negated,
+        corrects=not draft.negated
+        and text[:9].casefold().startswith(("actually", "no,", "no "))
+        and known.single_valued,
         single_valued=known.single_valued,
         qualifiers=qualifiers,
     )

@@ -10,6 +10,8 @@ from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.inflect import past_forms
 
 __all__ = [
+    "TOKEN",
+    "aside_of",
     "deed_of",
     "head_of",
     "is_past",
@@ -17,6 +19,7 @@ __all__ = [
     "object_of",
     "overlap",
     "specific",
+    "tells_of",
 ]
 
 _BASE: Final = {
@@ -65,7 +68,7 @@ _GENERIC = word_set("do get go make take have finish finished complete completed
 _COUNTS = frozenset(analyse("last two three four five six seven eight nine ten couple few several"))
 _WORD = re.compile(r"[\w'-]+")
 _NOT_PAST = word_set("indeed speed breed exceed proceed succeed")
-_TOKEN: Final = re.compile(r"[\w&]+(?:['’.-]\w+)*")
+TOKEN: Final = re.compile(r"[\w&]+(?:['’.-]\w+)*")
 _ARTICLES = word_set(
     "the a an my our your his her its their this that these those some any all both new more another"
 )
@@ -74,6 +77,17 @@ _STOPS = word_set(
     "to from for at in on by with about of before after until into over under and or instead because so than as "
     "against without like near"
 )
+_ASIDE = word_set("about for after instead because from without like as than before near against behind")
+_MAY_FOLLOW = word_set(
+    "works working finished ready done live again back up out off in on over down away today tomorrow yesterday "
+    "tonight now already finally late early first straight later earlier soon twice once "
+    "online together myself ourselves too also just all both done ok okay lol btw and or but so then from for at to "
+    "by with about of as "
+    "before after until into while when where who which that this last next this i we he she it they because since "
+    "via through instead "
+    "appointment visit slot ticket tickets room table number price yet first is are was were has have had please thanks"
+)
+_STATES = word_set("done ready in live working finally now all already sorted out")
 
 
 def key_terms(words: str) -> frozenset[str]:
@@ -100,12 +114,15 @@ def deed_of(words: str) -> frozenset[str]:
     return specific(key_terms(words.split(" ", 1)[0]))
 
 
-def overlap(loop: frozenset[str], said: frozenset[str]) -> float:
+def overlap(loop: frozenset[str], said: frozenset[str], aside: frozenset[str] = frozenset()) -> float:
     """How much of a loop's terms was said, 0..1; a verb that fits everything ("do", "finish") and how many there are
-    count little."""
+    count little, and half what stands ``aside``."""
     if not loop:
         return 0.0
-    weights = {term: 0.1 if term in _COUNTS else 0.25 if term in _GENERIC else 1.0 for term in loop}
+    weights = {
+        term: 0.1 if term in _COUNTS else 0.25 if term in _GENERIC else 0.5 if term in aside else 1.0
+        for term in loop
+    }
     return sum(weight for term, weight in weights.items() if term in said) / sum(weights.values())
 
 
@@ -117,13 +134,42 @@ def is_past(words: str) -> bool:
 
 def head_of(words: str) -> frozenset[str]:
     """The terms of the last thing that words name: "camera" of "the expensive bird camera"."""
-    named = [terms for token in _TOKEN.findall(words) if (terms := _terms(token))]
+    named = [terms for token in TOKEN.findall(words) if (terms := _terms(token))]
     return named[-1] if named else frozenset()
+
+
+def tells_of(wording: str, said: str) -> bool:
+    """Whether a report has the object of a loop as its own: "bought milk chocolate" and "called the bank about mum"
+    tell nothing of milk and mum."""
+    core = TOKEN.findall(wording)
+    heard = TOKEN.findall(said)
+    place = _object_at(core)
+    if place is None:
+        return True
+    known = key_terms(wording)
+    wanted = _terms(core[place])
+    aside = _ASIDE & {word.casefold() for word in core[1:place]}
+    places = [at for at, token in enumerate(heard) if _terms(token.removesuffix("'s")) == wanted]
+    return not places or any(
+        (not heard[at].endswith("'s") or _is_state(heard[at + 1 : at + 2]))
+        and _may_follow(heard[at + 1] if at + 1 < len(heard) else "", known)
+        and not (_ASIDE & {word.casefold() for word in heard[:at]} - aside)
+        for at in places
+    )
+
+
+def aside_of(wording: str) -> frozenset[str]:
+    """The terms of a deed that only say more of it: "the release" of "rotate the key before the release"."""
+    core = TOKEN.findall(wording)
+    place = _object_at(core)
+    if place is None:
+        return frozenset()
+    return key_terms(" ".join(core[place + 1 :])) - key_terms(" ".join(core[: place + 1]))
 
 
 def object_of(wording: str) -> frozenset[str]:
     """The terms of what a deed is done to: "lint rule" of "add a lint rule against prints"."""
-    core = _TOKEN.findall(wording)
+    core = TOKEN.findall(wording)
     place = _object_at(core)
     return frozenset() if place is None else key_terms(" ".join(core[1 : place + 1])) - _COUNTS
 
@@ -137,6 +183,24 @@ def _object_at(core: list[str]) -> int | None:
     while end < len(core) and core[end].casefold() not in _STOPS:
         end += 1
     return end - 1 if end > at and _terms(core[end - 1]) else None
+
+
+def _is_state(following: list[str]) -> bool:
+    """Whether "'s" before it is a verb: "the boiler's fixed"."""
+    return bool(following) and (is_past(following[0]) or following[0].casefold() in _STATES)
+
+
+def _may_follow(word: str, known: frozenset[str]) -> bool:
+    plain = word.casefold()
+    return (
+        not plain
+        or plain in _MAY_FOLLOW
+        or plain.endswith("ly")
+        or not plain.isalpha()
+        or word[0].isupper()
+        or is_past(plain)
+        or bool(key_terms(plain) & known)
+    )
 
 
 def _terms(word: str) -> frozenset[str]:

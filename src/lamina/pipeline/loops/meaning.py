@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
 from lamina.kernel.records import Loop, LoopType
-from lamina.pipeline.loops.matching import deed_of, head_of, key_terms, object_of, overlap, specific
+from lamina.pipeline.loops.another import speaks_of_another
+from lamina.pipeline.loops.matching import (
+    aside_of,
+    deed_of,
+    head_of,
+    key_terms,
+    object_of,
+    overlap,
+    specific,
+    tells_of,
+)
 from lamina.pipeline.loops.values import Ending
 
 __all__ = ["ENDS_WHEN_DONE", "is_about", "is_spoken_of", "meant_by", "terms_in", "terms_of"]
 
 ENDS_WHEN_DONE: Final = frozenset({LoopType.COMMITMENT.value, LoopType.THREAD.value, LoopType.FRICTION.value})
+_DONE_FROM: Final = 0.6
 _NAMED_FROM: Final = 0.5
-_STATE: Final = key_terms(
-    "is was done finished sorted fixed ready working works again replied answered arrived came"
+_DONE_TERMS_FROM: Final = 2
+_MORE_MAX: Final = 2
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_IT_ALONE = re.compile(
+    r"^\w+(?: up| off| out| in| down| back)? (?:it|that|them|both|me|us)(?: \w+){0,2}$", re.IGNORECASE
 )
 
 
@@ -43,27 +58,26 @@ def is_spoken_of(loop: Loop, earlier: str) -> bool:
 
 
 def meant_by(ending: Ending, held: Sequence[Loop]) -> Loop | None:
-    """The one loop that the words end; none where they may mean another thing, since a promise that is lost is worse
-    than one that is shown too long.
-
-    What was done has the deed and all of the object, and as its own object nothing else: "called the bank about mum" and
-    "bought milk chocolate" tell nothing of "call mum" and "buy milk". What is dropped is named by its last word.
-    """
+    """The loop that the words end: the one whose terms they hold most of, or the only one with what they drop."""
     ends = [loop for loop in held if not ending.completed or loop.predicate in ENDS_WHEN_DONE]
     said = key_terms(ending.words)
     if ending.way == "stopped":
-        meant = [loop for loop in ends if _is_habit_of(loop, said)]
-    elif ending.way == "thing":
+        return _only([loop for loop in ends if _is_habit_of(loop, said)])
+    if ending.way == "thing":
         named = [loop for loop in ends if is_about(loop, ending.words)]
         most = max((overlap(said, terms_of(loop)) for loop in named), default=0.0)
-        meant = [loop for loop in named if overlap(said, terms_of(loop)) == most]
-    elif ending.way == "is":
-        meant = [loop for loop in ends if _is_of_thing(loop, said - _STATE)]
-    elif ending.way == "dropped":
-        meant = [loop for loop in ends if specific(said) and said <= terms_of(loop)]
-    else:
-        meant = [loop for loop in ends if _is_done(loop, ending.words, said)]
-    return meant[0] if len(meant) == 1 else None
+        return _only([loop for loop in named if overlap(said, terms_of(loop)) == most])
+    if ending.way == "did" and _IT_ALONE.match(ending.words):
+        deed = deed_of(ending.words)
+        return _only([loop for loop in ends if deed and deed_of(_wording(loop)) == deed])
+    best: tuple[float, Loop] | None = None
+    for loop in ends:
+        share = _share(ending, loop, said)
+        if share <= (0.0 if best is None else best[0]):
+            continue
+        if not speaks_of_another(_wording(loop), ending.words, deed_first=ending.way in ("did", "dropped")):
+            best = (share, loop)
+    return None if best is None else best[1]
 
 
 def _is_habit_of(loop: Loop, said: frozenset[str]) -> bool:
@@ -72,14 +86,35 @@ def _is_habit_of(loop: Loop, said: frozenset[str]) -> bool:
     return goes_on and bool(specific(said)) and said <= terms_of(loop)
 
 
-def _is_of_thing(loop: Loop, thing: frozenset[str]) -> bool:
-    """Whether all that is said of a thing is the loop's, and as much as its deed is done to."""
-    return bool(thing) and thing <= terms_of(loop) and object_of(_wording(loop)) <= thing
+def _share(ending: Ending, loop: Loop, said: frozenset[str]) -> float:
+    """How much of a loop was said, 0 where that is not enough. "The laptop works again" names what was wrong, not how;
+    what somebody did names both."""
+    terms, whole = terms_of(loop), object_of(_wording(loop))
+    share, common = overlap(terms, said, aside_of(_wording(loop))), len(terms & said)
+    if ending.way == "is" and not (
+        tells_of(_wording(loop), ending.words) and _same_numbers(_wording(loop), ending.words)
+    ):
+        return 0.0
+    if ending.way == "is" and len(whole) >= _DONE_TERMS_FROM and whole <= said:
+        return max(share, _NAMED_FROM)
+    if ending.way in ("is", "dropped"):
+        return share if share >= _NAMED_FROM and common else 0.0
+    deed = deed_of(_wording(loop))
+    named = bool(deed and whole) and deed | whole <= said and len(said - terms) <= _MORE_MAX
+    if named and tells_of(_wording(loop), ending.words):
+        return max(share, _DONE_FROM)
+    enough = share >= _DONE_FROM and common >= min(len(terms), _DONE_TERMS_FROM)
+    return share if enough and tells_of(_wording(loop), ending.words) else 0.0
 
 
-def _is_done(loop: Loop, words: str, said: frozenset[str]) -> bool:
-    deed, thing = deed_of(_wording(loop)), object_of(_wording(loop))
-    return bool(thing) and deed <= said and thing == object_of(words) and terms_of(loop) <= said
+def _same_numbers(wording: str, said: str) -> bool:
+    """Whether what is said may be of a thing that is told apart by its number: not "Python 3.11" of "Python 3.12"."""
+    numbers, told = set(_NUMBER.findall(wording)), set(_NUMBER.findall(said))
+    return not numbers or not told or not numbers.isdisjoint(told)
+
+
+def _only(loops: Sequence[Loop]) -> Loop | None:
+    return loops[0] if len(loops) == 1 else None
 
 
 def _wording(loop: Loop) -> str:
