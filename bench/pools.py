@@ -54,6 +54,7 @@ class Index:
         turns = scope.turns
         self.scope = scope
         self.encoded = encode([f"{t.speaker}: {t.text}" if t.speaker else t.text for t in turns], cache)
+        self.stored = [matrix.to_bytes() for matrix in self.encoded.tokens]
         self.asked = encode([q.text for q in scope.questions], cache)
         self.terms = [event_terms(t.text, t.speaker, t.observed_at) for t in turns]
         self.lengths = np.array([len(terms) for terms in self.terms])
@@ -118,7 +119,7 @@ class Index:
         return Turns(
             counts=term_counts([self.terms[at] for at in places], question.terms),
             lengths=self.lengths[places].astype(np.float32),
-            tokens=TokenRows.joined([self.encoded.tokens[at] for at in places]),
+            tokens=TokenRows.from_payloads([self.stored[at] for at in places]),
             cosines=cosines[places].astype(np.float64),
             sessions=np.array([number_of[turn.session] for turn in turns], np.int64),
             previous=np.array([near(at, at - 1) for at in places], np.intp),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import sys
@@ -27,6 +28,8 @@ settings.register_profile("gate", derandomize=True, deadline=None)  # how long a
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
+gc.disable()  # until all tests are collected: what is made for them stays
+
 WORKER_MIB_MAX: Final = 1536
 """Two workers, what they start and an editor fit into 8 GB."""
 
@@ -47,17 +50,29 @@ def parser() -> Parser:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Let models be loaded once, and note the texts in the tables of each module."""
+    """Let models be loaded and databases be made once, and note the texts in the tables of each module."""
+    _collect_seldom()
+    if "lamina.store.sqlite" in sys.modules:
+        import stores
+
+        stores.share()
     if "lamina.pipeline.extract" not in sys.modules:
         return
     from loaded import share
 
     share()
     for item in session.items:
-        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-            _examples[item.path] += [
-                each for each in _texts_in(item.callspec.params.values()) if len(each) <= EXAMPLE_CHARS_MAX
-            ]
+        if isinstance(item, pytest.Function):
+            row = item.callspec.params.values() if hasattr(item, "callspec") else ()
+            texts = _texts_in([*row, *getattr(item.obj, "rows", ())])
+            _examples[item.path] += [each for each in texts if len(each) <= EXAMPLE_CHARS_MAX]
+
+
+def _collect_seldom() -> None:
+    """Look for garbage again, but not in what was loaded, and less often: as a server does (``cli/process.py``)."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+    gc.enable()
 
 
 def _texts_in(given: Iterable[object]) -> Iterator[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+
+from forks import Forked, begin
 
 __all__ = ["answers", "free_port", "kill", "run", "start", "wait_until"]
 
@@ -21,18 +21,16 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def run(*arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+def run(*arguments: str, **environment: str) -> Forked:
     """A command of ``lamina`` in a process group of its own."""
-    command = [sys.executable, "-m", "lamina", *arguments]
-    told = {**os.environ, **environment}
-    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL, env=told)
+    return begin(arguments, {**os.environ, **environment})
 
 
-def start(folder: Path, port: int, *more: str) -> subprocess.Popen[bytes]:
-    return run("serve", "--port", str(port), "--data", str(folder), *more)
+def start(folder: Path, port: int, *more: str, **environment: str) -> Forked:
+    return run("serve", "--port", str(port), "--data", str(folder), *more, **environment)
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: Forked) -> None:
     """kill -9, with what it started."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)

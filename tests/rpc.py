@@ -14,7 +14,17 @@ import httpx
 import mcp_types as types
 from jsonschema import Draft202012Validator
 
-__all__ = ["MODERN", "VERSIONS", "answered", "http_client", "message", "post", "posted", "validator"]
+__all__ = [
+    "MODERN",
+    "VERSIONS",
+    "answered",
+    "check_exchange",
+    "http_client",
+    "message",
+    "post",
+    "posted",
+    "validator",
+]
 
 DATA = Path(__file__).parent / "data/mcp"
 MODERN = "2026-07-28"
@@ -32,6 +42,27 @@ def validator(version: str, name: str) -> Draft202012Validator:
     whole = schema(version)
     place = "$defs" if "$defs" in whole else "definitions"
     return Draft202012Validator({**whole, "$ref": f"#/{place}/{name}"})
+
+
+_RESULTS = {
+    "initialize": "Initialize",
+    "server/discover": "Discover",
+    "tools/list": "ListTools",
+    "tools/call": "CallTool",
+    "resources/list": "ListResources",
+    "resources/read": "ReadResource",
+    "prompts/get": "GetPrompt",
+}
+
+
+def check_exchange(version: str, asked: dict[str, Any], answer: dict[str, Any] | None) -> None:
+    """Hold a message of a client, and the answer to it where it has an id, against the published schema."""
+    if "id" not in asked:
+        validator(version, "ClientNotification").validate(asked)
+        return
+    assert answer is not None
+    validator(version, f"{_RESULTS[asked['method']]}Request").validate(asked)
+    validator(version, f"{_RESULTS[asked['method']]}Result").validate(answer["result"])
 
 
 def posted(world: Any, body: bytes | dict[str, Any], **headers: str) -> httpx.Response:

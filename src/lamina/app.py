@@ -30,7 +30,7 @@ from lamina.answer.answering import Answering
 from lamina.answer.model import AnswerModel
 from lamina.answer.narrating import Narrating
 from lamina.answer.operations import answer_operations
-from lamina.continuity.capsule.bounds import BOUNDS, GROUPS, help_row
+from lamina.continuity.capsule.bounds import GROUPS, help_rows
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
@@ -86,7 +86,6 @@ from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings, cores
 from lamina.store.opening import open_store
 from lamina.store.ports.store import Store
-from lamina.store.shelf import SharedShelf
 from lamina.store.tallies import SharedTallies
 from lamina.store.watch import Watch
 
@@ -103,12 +102,11 @@ _THREADS = 144  # a wait and a recall that waits hold one each, 112 at most; all
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a server shares with the processes that serve beside it: what fails, what is counted together and what was
-    answered to a key (None where it is alone), and how many they are."""
+    """What a server shares with the processes that serve beside it: what fails, what is counted together (None where it is alone), and
+    how many they are."""
 
     failures: Failures
     tallies: SharedTallies | None = None
-    shelf: SharedShelf | None = None
     processes: int = 1
 
 
@@ -213,7 +211,6 @@ def build_server(
         ids,
         Narrating(asked),
         RecallRoom(max(1, cores() // beside.processes)),
-        beside.shelf,
     )
     answering = Answering(kept, recalling, counter, asked)
     reminding = Reminding(kept.schedule, _windows(settings))
@@ -237,7 +234,7 @@ def build_server(
             kept, watch, failures, keeps_worker=settings.workers > 0, backs_up=settings.backup_at != ""
         ),
     )
-    bridge = Bridge(LimitTable(GROUPS, [help_row(bound) for bound in BOUNDS.values()]))
+    bridge = Bridge(LimitTable(GROUPS, help_rows()))
     relay = (
         *relay_operations(
             kept.documents,

@@ -132,7 +132,6 @@ CLOCK_AHEAD_S_MAX: Final = (
 AS_OF_NOW_S: Final = (
     5  # a caller's now, when it comes here; counts only while the log lies further ahead than that
 )
-PACKS_KEPT_MAX: Final = 512
 PACKS_STORED_MAX: Final = 4096  # of a tenant, some kilobytes each: an answer is asked for of the newest
 
 # Stopping: who is still being answered may have the answer, unless they do not take it.
@@ -282,6 +281,8 @@ AUDIT_NOTE_LENGTH_MAX: Final = 1024
 # Episodes are sealed at this size, so that no derived row grows without bound.
 EPISODE_EVENTS_MAX: Final = 50
 EPISODE_GAP_S: Final = 30 * 60
+EPISODE_REST_S: Final = 7 * 86_400  # so long another session may go on with an episode whose turns have ended
+EPISODES_RESTING_MAX: Final = 8  # of a scope: each first turn of a session is compared with all of them
 PHRASES_KEPT_MAX: Final = (
     2000  # events whose noun phrases a worker remembers until their episode is named; others are read again
 )

@@ -1,7 +1,7 @@
 """Random requests against the OpenAPI document: no crash, no status and no shape that it does not name.
 
-Each operation has a server of its own over an embedded store that holds one of everything, and an operator calls:
-whatever a policy document closes is closed for that operation alone. Half of the requests name what the store holds.
+Each operation has a server of its own over an embedded store that holds one of everything, copied from one that was filled once, and
+an operator calls: whatever a policy document closes is closed for that operation alone. Half of the requests name what the store holds.
 What a row is asked with so that it serves stands in flow/test_every_route.py: a new row needs its line there alone.
 The lifecycle stream is left out: it has no end to wait for, and tests of its own (flow/test_lifecycle_stream.py).
 """
@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,27 +21,18 @@ from typing import Any
 
 import httpx
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase
 from hypothesis import given as holds
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from schemathesis import GenerationMode
-from schemathesis.checks import load_all_checks
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 from starlette.testclient import TestClient
 
 import capsules
 import given
+from documented import document, routes
 from flow.test_every_route import CLOSED, RELAY, ROWS, VOCABULARY
 from lamina import limits
-from lamina.app import build_server
 from lamina.http.errors import error_response
-from lamina.http.openapi import openapi_document
 from lamina.http.routes import PARAMETER, Route
 from lamina.kernel.events import Stage
 from lamina.kernel.ids import Prefix
@@ -47,20 +40,15 @@ from lamina.kernel.records import Entity, Mention, ObjectValue, Subject, Support
 from lamina.kernel.scopes import Scope
 from lamina.language.entities import entity_id
 from lamina.pipeline.view import EXTRACTED_FROM
-from lamina.settings import Settings
-from lamina.store.memory import MemoryStore
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 from neighbours import ROOT, Neighbours
 
 HOME = Scope("org:acme/user:alice")
 HEADERS = {"X-Cortex-Actor": ROOT, "Authorization": "Bearer acme"}
-CHECKS = [
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-]
 CASES, CASES_OF_OTHERS = 6, 3
+CASES_OF = {"POST /v1/experience/bulk": 2}
+"""Each of its cases is a batch of what ``POST /v1/experience`` takes one by one: a second of making values up."""
 ENDLESS = {"GET /v1/lifecycle/stream"}
 TOKEN = "of-the-deployment"
 INTERNAL = {"X-Internal-Token": TOKEN}
@@ -74,18 +62,22 @@ def _plain(label: str) -> str:
     return PARAMETER.sub(r"{\1}", label)
 
 
-def _document() -> tuple[bytes, list[str], frozenset[str]]:
-    server = build_server(Settings(), store=MemoryStore())
-    routes = server.routes
-    server.close()
-    others = frozenset(_label(route) for route in routes if route.errors is not error_response)
-    return openapi_document(routes), sorted({_label(route) for route in routes} - ENDLESS), others
+ROUTES = routes()
+LABELS = sorted({_label(route) for route in ROUTES} - ENDLESS)
+OTHERS = frozenset(_label(route) for route in ROUTES if route.errors is not error_response)
 
 
-DOCUMENT, LABELS, OTHERS = _document()
-SCHEMA = schemathesis.openapi.from_dict(json.loads(DOCUMENT))
-load_all_checks()
-OPERATIONS = {result.ok().label: result.ok() for result in SCHEMA.get_all_operations()}
+@cache
+def operations() -> dict[str, Any]:
+    """The operations of the document by verb and path, as Schemathesis reads them: two seconds of loading."""
+    import schemathesis
+    from schemathesis.checks import load_all_checks
+
+    load_all_checks()
+    read = schemathesis.openapi.from_dict(document())
+    return {result.ok().label: result.ok() for result in read.get_all_operations()}
+
+
 ASKED = {_plain(label): asked for label, (asked, _, _) in ROWS.items()}
 
 
@@ -99,6 +91,7 @@ PHRASE = {
 BEN, ANA = entity_id("acme", "ben"), entity_id("acme", "ana")
 SURELY: dict[str, dict[str, Any]] = {
     "GET /v1/entities/{entity_id}": {"params": {"scope": HOME}},
+    "POST /v1/scopes": {"json": {"path": "ws:new"}},
     "DELETE /v1/scopes": {"params": {"path": CLOSED}},
     "POST /v1/temporal/phrases": {"json": PHRASE | {"name": "fiscal_q4", "pattern": "fiscal Q4"}},
     "POST /v1/entities/{entity_id}/merge": {"json": {"scope": HOME, "into": ANA}},
@@ -113,11 +106,16 @@ class House(Neighbours):
     """A server whose store holds one of everything, with its ids by the name of the parameter they go into."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         store = SqliteStore(folder, clock=given.ManualClock(), durable=False)
         self.made: dict[str, str] = {}
         super().__init__(store=store, internal_token=TOKEN)
-        self.register(HOME, alice="owner", root="owner")
         self.client = TestClient(self.server.application, "http://localhost", raise_server_exceptions=False)
+        self.known: dict[str, Any] = {}
+
+    def fill(self) -> None:
+        """Put one of everything into the store."""
+        self.register(HOME, alice="owner", root="owner")
         self.register(RELAY, by=ROOT, alice="owner", root="owner")
         self.register(CLOSED, alice="owner", root="owner")
         self.said("POST", "/v1/experience", self.envelope(HOME, idempotency_key="known"), by=ROOT)
@@ -200,30 +198,43 @@ class House(Neighbours):
 
 def _check(label: str, response: httpx.Response) -> None:
     """A documented status with the shape that it has, and a code that its description names."""
-    described = OPERATIONS[label].definition.raw["responses"]
+    operation = operations()[label]
+    described = operation.definition.raw["responses"]
     assert response.status_code not in (500, 503), response.text
     assert str(response.status_code) in described, response.text
-    OPERATIONS[label].validate_response(response)
+    operation.validate_response(response)
     if response.status_code >= 400 and label in OTHERS:
         body = response.json()
         code = body.get("error_code", "UNKNOWN_HELP_ID")
         assert code in described[str(response.status_code)]["description"], response.text
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> House:
+    """A house whose folder the others are copied from; closed, for all of it to stand in the database."""
+    house = House(tmp_path_factory.mktemp("filled"))
+    house.fill()
+    house.close()
+    return house
+
+
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+def house(filled: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     monkeypatch.setattr(limits, "WAIT_S_MAX", 0.01)  # nobody derives here
     monkeypatch.setattr(limits, "LEARN_S_MAX", 0.01)
     # A clock for those who wait: each look at it is a minute later.
     hurried = SimpleNamespace(monotonic=count(step=60.0).__next__, sleep=time.sleep)
     monkeypatch.setattr("lamina.observe.health.time", hurried)
+    shutil.copytree(filled.folder, tmp_path, dirs_exist_ok=True)
     house = House(tmp_path)
-    yield house
+    house.known = dict(filled.known)
+    with house.client:  # one event loop for all requests
+        yield house
     house.close()
 
 
 def test_every_operation_is_tried() -> None:
-    assert set(LABELS) == OPERATIONS.keys() - ENDLESS
+    assert set(LABELS) == operations().keys() - ENDLESS
 
 
 def test_every_row_of_another_door_serves_what_the_document_says(house: House) -> None:
@@ -242,7 +253,15 @@ def test_every_row_of_another_door_serves_what_the_document_says(house: House) -
 @pytest.mark.slow
 @pytest.mark.parametrize("label", LABELS)
 def test_no_answer_is_a_surprise(label: str, house: House) -> None:
-    operation, statuses, asked = OPERATIONS[label], [], ASKED[label] if label in OTHERS else {}
+    from schemathesis import GenerationMode
+    from schemathesis.specs.openapi.checks import (
+        content_type_conformance,
+        response_schema_conformance,
+        status_code_conformance,
+    )
+
+    checks = [status_code_conformance, content_type_conformance, response_schema_conformance]
+    operation, statuses, asked = operations()[label], [], ASKED[label] if label in OTHERS else {}
     if label == "POST /v1/scopes":
         house.known["path"] = Scope("ws:new")
     if label in OTHERS:
@@ -250,7 +269,7 @@ def test_no_answer_is_a_surprise(label: str, house: House) -> None:
     cases = operation.as_strategy() | operation.as_strategy(generation_mode=GenerationMode.NEGATIVE)
 
     @examples(
-        max_examples=CASES_OF_OTHERS if label in OTHERS else CASES,
+        max_examples=CASES_OF.get(label, CASES_OF_OTHERS if label in OTHERS else CASES),
         derandomize=True,
         deadline=None,
         database=None,
@@ -263,7 +282,7 @@ def test_no_answer_is_a_surprise(label: str, house: House) -> None:
             house.place(case, asked)
         response = case.call(app=house.server.application, headers=HEADERS | (INTERNAL if placed else {}))
         assert response.status_code not in (500, 503), response.text
-        case.validate_response(response, checks=CHECKS)
+        case.validate_response(response, checks=checks)
         statuses.append(response.status_code)
 
     holds_for()
@@ -334,7 +353,7 @@ def test_no_odd_body_is_a_fault(label: str, house: House) -> None:
 )
 def test_no_odd_query_is_a_fault(odd: str, house: House) -> None:
     for label in LABELS:
-        for parameter in OPERATIONS[label].definition.raw["parameters"]:
+        for parameter in operations()[label].definition.raw["parameters"]:
             if parameter["in"] == "query" and label.startswith("GET"):
                 query = ASKED[label].get("query", {}) | {parameter["name"]: odd}
                 response = house.sent(label, None, query)

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
-from lamina.app import build_server
+from documented import document, routes
 from lamina.continuity.changes.deciding import upserted
 from lamina.http.describing import words
-from lamina.http.openapi import openapi_document
-from lamina.http.routes import Route
-from lamina.settings import Settings
-from lamina.store.memory import MemoryStore
 from lamina.types.lifecycle import LifecycleName
+from tables import every_row
+
+ROUTES = routes()
 
 
-def _made() -> tuple[list[Route], dict[str, Any]]:
-    server = build_server(Settings(), store=MemoryStore())
-    server.close()
-    return list(server.routes), json.loads(openapi_document(server.routes))
+def _schemas() -> dict[str, Any]:
+    schemas: dict[str, Any] = document()["components"]["schemas"]
+    return schemas
 
 
-ROUTES, DOCUMENT = _made()
-SCHEMAS = DOCUMENT["components"]["schemas"]
-OPERATIONS = [
-    (f"{verb.upper()} {path}", each)
-    for path, by_verb in DOCUMENT["paths"].items()
-    for verb, each in by_verb.items()
-]
+def _operations() -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (f"{verb.upper()} {path}", each)
+        for path, by_verb in document()["paths"].items()
+        for verb, each in by_verb.items()
+    ]
+
+
 BY_NAME = {route.operation.name: route for route in ROUTES}
 
 
@@ -42,7 +38,7 @@ def _properties(schema: Any, seen: set[str], at: str) -> Iterator[tuple[str, Any
         name = str(schema.get("$ref", "")).rsplit("/", 1)[-1]
         if name and name not in seen:
             seen.add(name)
-            yield from _properties(SCHEMAS[name], seen, name)
+            yield from _properties(_schemas()[name], seen, name)
         for field, shape in schema.get("properties", {}).items():
             yield f"{at}|{field}", shape
         for key, part in schema.items():
@@ -51,7 +47,7 @@ def _properties(schema: Any, seen: set[str], at: str) -> Iterator[tuple[str, Any
 
 
 def _bodies() -> Iterator[tuple[str, dict[str, Any]]]:
-    for label, each in OPERATIONS:
+    for label, each in _operations():
         if "requestBody" in each:
             yield label, each["requestBody"]["content"]["application/json"]
 
@@ -59,7 +55,7 @@ def _bodies() -> Iterator[tuple[str, dict[str, Any]]]:
 def test_every_parameter_says_what_it_means() -> None:
     silent = {
         f"{label} {parameter['name']}"
-        for label, each in OPERATIONS
+        for label, each in _operations()
         for parameter in each["parameters"]
         if not parameter.get("description")
     }
@@ -78,13 +74,13 @@ def test_no_word_is_left_that_describes_nothing() -> None:
     names = {name.rsplit(".", 1)[-1]: name for name in words().fields if "." in name and name[0].isupper()}
     models = {name.partition(".")[0] for name in words().fields if name[0].isupper() and "." in name}
     requests = {route.operation.request.__name__ for route in ROUTES}
-    assert models <= SCHEMAS.keys() | requests
+    assert models <= _schemas().keys() | requests
     known = {
         name.rsplit("|", 1)[-1]
-        for schema in SCHEMAS.values()
-        for name, _ in _properties(schema, set(SCHEMAS), "|")
+        for schema in _schemas().values()
+        for name, _ in _properties(schema, set(_schemas()), "|")
     }
-    known |= {parameter["name"] for _, each in OPERATIONS for parameter in each["parameters"]}
+    known |= {parameter["name"] for _, each in _operations() for parameter in each["parameters"]}
     plain = {name for name in words().fields if not (name[0].isupper() and "." in name)}
     assert plain - known == set()
     assert names.keys() - known == set()
@@ -96,7 +92,7 @@ def test_every_body_has_an_example_that_the_server_takes() -> None:
     assert words().examples.keys() - BY_NAME.keys() == set()
 
 
-@pytest.mark.parametrize("name", words().examples)
+@every_row("name", words().examples)
 def test_an_example_is_a_request(name: str) -> None:
     route = BY_NAME[name]
     filled = {field: _ELSEWHERE[field] for field in (*route.in_path, *route.query)}
@@ -122,26 +118,26 @@ def test_the_capsule_of_the_example_is_one_that_can_be_stored() -> None:
 
 
 def test_every_operation_has_an_area_and_every_area_operations() -> None:
-    areas = {tag["name"] for tag in DOCUMENT["tags"]}
-    assert {tag for _, each in OPERATIONS for tag in each["tags"]} == areas
-    assert all(tag["description"].endswith((".", "?")) for tag in DOCUMENT["tags"])
+    areas = {tag["name"] for tag in document()["tags"]}
+    assert {tag for _, each in _operations() for tag in each["tags"]} == areas
+    assert all(tag["description"].endswith((".", "?")) for tag in document()["tags"])
 
 
 def test_a_server_without_tokens_can_be_asked_by_what_reads_the_document() -> None:
-    for label, each in OPERATIONS:
+    for label, each in _operations():
         assert each["security"] == [] or {} in each["security"], label
 
 
 def test_no_name_of_a_schema_is_private() -> None:
-    assert [name for name in SCHEMAS if name.startswith("_")] == []
+    assert [name for name in _schemas() if name.startswith("_")] == []
 
 
 def test_a_stream_names_its_events() -> None:
-    (stream,) = DOCUMENT["paths"]["/v1/lifecycle/stream"]["get"]["responses"]["200"]["content"].values()
+    (stream,) = document()["paths"]["/v1/lifecycle/stream"]["get"]["responses"]["200"]["content"].values()
     assert all(
         name in stream["schema"]["description"]
         for name in (LifecycleName.CAPTURED, LifecycleName.CONSOLIDATED)
     )
-    recall = DOCUMENT["paths"]["/v1/recall"]["post"]["responses"]["200"]["content"]["text/event-stream"]
+    recall = document()["paths"]["/v1/recall"]["post"]["responses"]["200"]["content"]["text/event-stream"]
     for name in ("plan", "layer", "context_block", "provenance", "diagnostics", "done"):
         assert f"`{name}`" in recall["schema"]["description"]

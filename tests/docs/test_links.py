@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+from tables import every_row
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")])
@@ -13,7 +13,7 @@ _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _CODE_PATH = re.compile(r"`((?:src|tests|docs|scripts|bench|clients|examples|\.ci)/[\w./-]*)`")
 _MODULE_PATH = re.compile(r"`((?:\w+/)+\w+\.(?:py|sql))`")
 
-pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+pages = every_row("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
 @pages

@@ -8,10 +8,9 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
-
 from lamina import errors
 from lamina.settings import Settings
+from tables import every_row
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -26,7 +25,7 @@ def test_every_setting_has_a_heading_and_no_other_has():
     assert set(_sections("settings.md")) == {f"LAMINA_{item.name.upper()}" for item in fields(Settings)}
 
 
-@pytest.mark.parametrize("item", fields(Settings), ids=lambda item: item.name)
+@every_row("item", fields(Settings), ids=lambda item: item.name)
 def test_a_setting_is_described_with_its_default_and_other_names(item):
     section = _sections("settings.md")[f"LAMINA_{item.name.upper()}"]
     for said in (_default(item.default), *item.metadata["names"]):

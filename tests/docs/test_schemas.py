@@ -21,6 +21,7 @@ from lamina.http.openapi import openapi_document
 from lamina.http.routes import Route
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
+from tables import every_row
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "reference" / "schemas"
@@ -85,7 +86,7 @@ def _id(example: dict[str, Any]) -> str:
     return f"{example['section']} {example['title']}"
 
 
-@pytest.mark.parametrize("example", [e for e in EXAMPLES if "schema" in e], ids=_id)
+@every_row("example", [e for e in EXAMPLES if "schema" in e], ids=_id)
 def test_an_example_fits_its_schema(example: dict[str, Any]) -> None:
     schema = json.loads((FOLDER / f"{example['schema']}.schema.json").read_text(encoding="utf-8"))
     assert deviations(schema, example["value"]) == listed(example)

@@ -22,6 +22,7 @@ from lamina.cli.local_socket import lock_of
 from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.time import SECOND_US
 from lamina.store.backups.folder import BackupFolder
+from lamina.store.ports.packs import PackKind, StoredPack
 from lamina.store.sqlite import SqliteStore, heads_of
 from lamina.store.sqlite.restore import RestoredFolder, restore, verify
 
@@ -65,6 +66,26 @@ def test_a_folder_comes_back_as_it_was(data: Path, tmp_path: Path) -> None:
     assert append(stores[1], "goes on")[0].position == EVENTS + 1
     for store in stores:
         store.close()
+
+
+def test_packs_of_the_last_minute_are_in_no_backup(data: Path, tmp_path: Path) -> None:
+    told = b"what Maya was told a moment ago"
+    store = opened(data)
+    store.packs.keep(
+        StoredPack(
+            tenant_id=TENANT,
+            kind=PackKind.RECALL,
+            caller="user:maya",
+            id="k",
+            body_hash="",
+            made_at=NOON,
+            content=told,
+        )
+    )
+    store.close()
+    assert told in (data / "lamina.db").read_bytes()
+    put_back(backed_up(data).path, tmp_path / "second")
+    assert told not in (tmp_path / "second" / "lamina.db").read_bytes()
 
 
 def test_doctor_has_nothing_to_say_of_what_was_restored(data: Path, tmp_path: Path) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,9 +13,10 @@ from typing import Any
 import httpx
 import pytest
 
+from forks import ran
 from processes import free_port, kill, start
 
-ROOT = Path(__file__).parents[2]
+CHAT = str(Path(__file__).parents[2] / "examples" / "chat.py")
 DISHES = "omelettes pancakes waffles crepes noodles quiche custard meringue mayonnaise muffins scones trifle flan nougat"
 WHO = {"tenantId": "home", "userId": "maya", "personaId": "chat"}
 
@@ -55,15 +53,12 @@ def model() -> Iterator[str]:
 def lamina(tmp_path_factory: pytest.TempPathFactory, model: str) -> Iterator[str]:
     """A server with its worker and a model, where each test is another user."""
     folder = tmp_path_factory.mktemp("lamina")
-    environment = os.environ | {"LAMINA_LLM_URL": model, "LAMINA_LLM_MODEL": "tiny"}
-    command = [sys.executable, "-m", "lamina", "serve", "--port", "0", "--data", str(folder)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True)
-    assert process.stderr is not None
-    url = process.stderr.readline().split("serves ")[1].split()[0]
-    wait_for(lambda: answers(url))
-    yield url
+    port = free_port()
+    process = start(folder, port, LAMINA_LLM_URL=model, LAMINA_LLM_MODEL="tiny")
+    wait_for(lambda: answers(f"http://127.0.0.1:{port}"))
+    yield f"http://127.0.0.1:{port}"
     process.terminate()
-    process.communicate(timeout=300)
+    process.wait(300)
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +79,7 @@ def answers(url: str) -> bool:
 
 
 def chat(url: str, *said: str, more: tuple[str, ...] = ()) -> list[str]:
-    command = [sys.executable, str(ROOT / "examples" / "chat.py"), "--url", url, *more]
-    run = subprocess.run(command, input="\n".join(said), capture_output=True, text=True, timeout=300)
+    run = ran(CHAT, "--url", url, *more, given="\n".join(said))
     assert run.returncode == 0, run.stderr
     return run.stdout.splitlines()
 
@@ -137,8 +131,7 @@ def test_the_worker_folds_with_the_model_of_the_settings(lamina: str) -> None:
 
 
 def failing(url: str, *more: str) -> str:
-    command = [sys.executable, str(ROOT / "examples" / "chat.py"), "--url", url, *more]
-    run = subprocess.run(command, input="hello", capture_output=True, text=True, timeout=300)
+    run = ran(CHAT, "--url", url, *more, given="hello")
     assert (run.returncode, run.stdout) == (1, "")
     return run.stderr
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from forks import ran
 from given import NOON, TENANT, CountedIds, ManualClock, append
 from lamina.cli import damage, supervise
 from lamina.cli.main import app
@@ -73,8 +74,7 @@ def flip_pack(folder: Path, seed: int = 1) -> None:
 
 
 def doctor(folder: Path, *more: str) -> dict[str, dict[str, str]]:
-    command = [sys.executable, "-m", "lamina", "doctor", "--data", str(folder), "--json", *more]
-    done = subprocess.run(command, capture_output=True, check=False, timeout=300)
+    done = ran("doctor", "--data", str(folder), "--json", *more)
     return {check["name"]: check for check in json.loads(done.stdout)}
 
 

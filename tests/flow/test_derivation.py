@@ -16,7 +16,7 @@ import pytest
 
 from given import ALICE, TENANT, ManualClock, append, draft
 from lamina import limits
-from lamina.cli.replay import derive_all
+from lamina.cli.replay import derive_all, run_replay
 from lamina.kernel.events import Context, Directives, Event, Party, Stage
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record, Stance
@@ -30,6 +30,7 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction, Utterance
 from lamina.pipeline.worker import Worker
 from lamina.recall.wording import without_cancelled
+from lamina.settings import Settings
 from lamina.store.ports.jobs import LEASE_LOST, Job
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Capture, EventQuery
@@ -262,13 +263,50 @@ def test_beliefs_consolidate_into_another_scope(lamina: Derivation) -> None:
     ]
 
 
-def test_a_gap_seals_an_episode(lamina: Derivation) -> None:
+def test_a_gap_lays_an_episode_to_rest_and_a_week_seals_it(lamina: Derivation) -> None:
     for minute in (0, 5, 10):
         lamina.say("We talk about the launch plan.", at=START + minute * 60 * SECOND_US)
     lamina.say("Good evening.", at=START + 5 * HOUR, session="s2")
     lamina.derive()
-    episodes = [e for e in lamina.current(Layer.EPISODES) if isinstance(e, Episode)]
-    assert sorted((e.size, e.sealed) for e in episodes) == [(1, False), (3, True)]
+    assert states(lamina) == [(1, False, False), (3, False, True)]
+    lamina.say("We talk about the launch plan.", at=START + 8 * 24 * HOUR, session="s3")
+    lamina.derive()
+    assert states(lamina) == [(1, False, False), (1, True, False), (3, True, False)]
+
+
+def test_an_episode_spans_the_sessions_of_one_matter(lamina: Derivation) -> None:
+    lamina.say("The launch plan needs a budget.", at=START)
+    lamina.say("Bread recipes need rye.", at=START + HOUR, session="s2")
+    lamina.say("Back to the launch plan and its budget.", at=START + 26 * HOUR, session="s3")
+    lamina.say("Monday then.", at=START + 26 * HOUR + SECOND_US, session="s3")
+    lamina.say("Good evening.", at=START + 50 * HOUR, session="s4")
+    lamina.derive()
+    assert states(lamina) == [(1, False, False), (1, False, True), (3, False, True)]
+    live, again = lamina.replayed()
+    assert again == live
+
+
+def test_a_turn_goes_on_with_the_episode_of_what_it_says_it_follows(lamina: Derivation) -> None:
+    first = lamina.say("The launch plan needs a budget.", at=START)
+    lamina.say("Bread recipes need rye.", at=START + HOUR, session="s2")
+    lamina.say(
+        "Agreed.", session="s3", context=Context(observed_at=START + 2 * HOUR, preceded_by=(first.id,))
+    )
+    lamina.derive()
+    assert states(lamina) == [(1, False, True), (2, False, False)]
+
+
+def test_no_more_episodes_rest_than_a_turn_is_compared_with(lamina: Derivation) -> None:
+    for number in range(limits.EPISODES_RESTING_MAX + 3):
+        lamina.say(f"Matter{number} and topic{number}.", at=START + number * HOUR, session=f"s{number}")
+    lamina.derive()
+    assert sum(resting for _, _, resting in states(lamina)) == limits.EPISODES_RESTING_MAX
+
+
+def states(lamina: Derivation) -> list[tuple[int, bool, bool]]:
+    """Of each episode its size, and whether it is sealed or rests."""
+    found = [e for e in lamina.current(Layer.EPISODES) if isinstance(e, Episode)]
+    return sorted((e.size, e.sealed, e.resting) for e in found)
 
 
 def test_an_episode_never_grows_past_its_bound(lamina: Derivation) -> None:
@@ -693,12 +731,22 @@ def test_another_process_derives_the_same(tmp_path: Path) -> None:
         text = json.loads(line)["content"]["text"]
         derivation.say(text, at=START + number * HOUR // 4, session=f"s{number // 12}")
     derivation.store.close()
-    derived = []
-    for seed in ("1", "2"):
-        command = [sys.executable, "-m", "lamina", "replay", "--data", str(tmp_path)]
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        subprocess.run(command, env=environment, check=True, capture_output=True)
-        store = SqliteStore(tmp_path, durable=False)
-        derived.append(list(store.snapshot()))
+    run_replay(Settings(data=tmp_path), lambda _: None)
+    derived = snapshot_of(tmp_path)
+    command = [sys.executable, "-m", "lamina", "replay", "--data", str(tmp_path)]
+    own = os.environ.get("PYTHONHASHSEED")
+    subprocess.run(
+        command,
+        env={**os.environ, "PYTHONHASHSEED": "2" if own == "1" else "1"},
+        check=True,
+        capture_output=True,
+    )
+    assert snapshot_of(tmp_path) == derived
+
+
+def snapshot_of(folder: Path) -> list[tuple[str, tuple[Any, ...]]]:
+    store = SqliteStore(folder, durable=False)
+    try:
+        return list(store.snapshot())
+    finally:
         store.close()
-    assert derived[0] == derived[1]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import shlex
 import signal
 import stat
 import subprocess
@@ -21,8 +23,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from lamina.cli.local_socket import answers, lock_of, socket_path
 from processes import answers as serves
 from processes import free_port, kill, start, wait_until
-
-MODERN = "2026-07-28"
+from rpc import MODERN, check_exchange
 
 
 @pytest.fixture(name="folder")
@@ -41,10 +42,16 @@ def _is_free(folder: Path) -> bool:
 
 
 @asynccontextmanager
-async def agent(folder: Path, mode: str = MODERN, name: str = "agent:one", **more: str) -> Any:
+async def agent(
+    folder: Path, mode: str = MODERN, name: str = "agent:one", traffic: Path | None = None, **more: str
+) -> Any:
+    """A client of ``lamina mcp``; what goes over the pipes is kept in ``traffic``, where one is given."""
     told = {**os.environ, "LAMINA_DATA": str(folder), **more}
-    arguments = ["-m", "lamina", "mcp", "--agent", name]
-    command = StdioServerParameters(command=sys.executable, args=arguments, env=told)
+    arguments = [sys.executable, "-m", "lamina", "mcp", "--agent", name]
+    if traffic is not None:
+        asked, answered = (shlex.quote(f"{traffic}-{each}") for each in ("asked", "answered"))
+        arguments = ["sh", "-c", f"tee {asked} | {shlex.join(arguments)} | tee {answered}"]
+    command = StdioServerParameters(command=arguments[0], args=arguments[1:], env=told)
     with Path(os.devnull).open("w") as nowhere:
         async with Client(stdio_client(command, errlog=nowhere), mode=mode) as client:
             yield client
@@ -129,8 +136,10 @@ def test_a_server_with_an_address_is_asked_in_place_of_a_folder(tmp_path: Path) 
 
         async def run() -> None:
             for mode in (MODERN, "legacy"):
-                async with agent(tmp_path / "unused", mode, LAMINA_URL=f"http://127.0.0.1:{port}") as client:
+                traffic, url = tmp_path / mode, f"http://127.0.0.1:{port}"
+                async with agent(tmp_path / "unused", mode, traffic=traffic, LAMINA_URL=url) as client:
                     stored = await _story(client, mode)
+                _check_traffic(traffic, MODERN if mode == MODERN else "2025-11-25")
             # The server's own folder has its socket, too.
             async with agent(tmp_path / "there") as beside:
                 assert "Darjeeling" in (await said(beside, "why", id=stored))[0]
@@ -139,6 +148,17 @@ def test_a_server_with_an_address_is_asked_in_place_of_a_folder(tmp_path: Path) 
         assert not (tmp_path / "unused").exists()
     finally:
         kill(server)
+
+
+def _check_traffic(traffic: Path, version: str) -> None:
+    asked, answered = (
+        [json.loads(line) for line in Path(f"{traffic}-{each}").read_text("utf-8").splitlines()]
+        for each in ("asked", "answered")
+    )
+    answers = {each["id"]: each for each in answered if "id" in each}
+    assert len(asked) >= 12
+    for each in asked:
+        check_exchange(version, each, answers.get(each.get("id")))
 
 
 async def _story(client: Client, mode: str) -> str:

@@ -102,20 +102,29 @@ def test_a_slow_recall_is_left_behind(make_world):
         let_go.set()
 
 
-def test_a_recall_that_was_left_behind_ends_before_its_next_phase(make_world):
+def test_a_recall_that_was_left_behind_ends_before_its_next_phase(make_world, monkeypatch):
     world = make_world(brief_deadline_ms=30)
-    let_go, ended, begun = threading.Event(), threading.Event(), []
+    gathers, let_go, ended, begun = threading.Event(), threading.Event(), threading.Event(), []
+    submit = world.server.associator._pool.submit
+
+    def begins(*asked: Any) -> Any:
+        """Its time is up once it is under way, however busy the machine is."""
+        future = submit(*asked)
+        assert gathers.wait(300)
+        return future
 
     def slow(*asked: Any) -> Any:
         try:
             for phase in ("gather", "score"):
                 asked[-1].check()
                 begun.append(phase)
+                gathers.set()
                 let_go.wait(300)
         finally:
             ended.set()
 
     world.server.associator._remembered = slow
+    monkeypatch.setattr(world.server.associator._pool, "submit", begins)
     assert brief(world, query="anything")["semanticContext"] == []
     let_go.set()
     assert ended.wait(300)

@@ -56,6 +56,25 @@ def test_a_concept_says_what_it_was_made_from_and_what_was_not_read(memory: Memo
     assert concept.confidence == round(sum(each.confidence for each in beliefs) / 3, 4)
 
 
+def test_what_was_told_in_several_talks_that_are_over_goes_first(memory: Memory) -> None:
+    memory.tell("I live in Leipzig.", START)
+    memory.tell("I like ramen.", START + 1)
+    memory.tell("I like ramen.", START + 10 * DAY)
+    memory.tell("I like tea.", START + 20 * DAY)
+    memory.tell("I like plums.", START + 20 * DAY + 1)
+    memory.derive()
+    (concept,) = [each for each in memory.held(Layer.UNDERSTANDING) if each.topic == "entity"]
+    assert concept.summary.index("ramen") < min(
+        concept.summary.index(each) for each in ("Leipzig", "tea", "plums")
+    )
+    episodes = [each.id for each in memory.held(Layer.EPISODES) if each.sealed]
+    assert len(episodes) == 2
+    assert set(episodes) <= set(concept.inputs)
+    assert concept.unread == ("episodes",)
+    live, again = memory.replayed()
+    assert again == live
+
+
 def test_a_project_that_a_scope_is_about_has_a_concept(memory: Memory) -> None:
     memory.tell(triple("Ana", "works_on", "Kestrel"), START, scope=KESTREL)
     memory.derive()

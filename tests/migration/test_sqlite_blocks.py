@@ -18,6 +18,7 @@ from lamina.store.sqlite.claims import due_jobs
 from lamina.store.sqlite.codec import ALL_STAGES
 from lamina.store.sqlite.connection import open_connection
 from lamina.store.sqlite.migrate import migrate
+from tables import every_row
 
 PACKAGE = "lamina.store.sqlite"
 BLOCKS = load_blocks(PACKAGE)
@@ -47,6 +48,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "last_seq": "the store's own row number; a number, no content",
     "old_keys": "keys expire alike for every tenant; each row names its own",
     "prune_revocations": "revocations expire alike for every tenant",
+    "clear_packs": "of a copy: every tenant's packs go; no content is read",
     "empty_packs": "packs expire alike for every tenant; no content is read",
     "prune_packs": "packs expire alike for every tenant; no content is read",
     "unembedded": "the embedder serves every tenant; each row names its own",
@@ -111,7 +113,7 @@ def keeps_to_its_tenant(sql: str) -> bool:
     return filters >= max(1, reads - sql.count("text_index MATCH"))
 
 
-@pytest.mark.parametrize("block", sorted(set(BLOCKS) - set(ACROSS_TENANTS)))
+@every_row("block", sorted(set(BLOCKS) - set(ACROSS_TENANTS)))
 def test_every_statement_keeps_to_its_tenant(block: str) -> None:
     assert keeps_to_its_tenant(bare(block)), (
         f"{block} touches rows without naming the tenant; filter it, or name it in ACROSS_TENANTS with its reason"
@@ -272,7 +274,7 @@ def nothing(block: str) -> dict[str, None] | list[None]:
     return dict.fromkeys(names) or [None] * len(set(re.findall(r"\?\d+", bare(block))))
 
 
-@pytest.mark.parametrize("block", HOT)
+@every_row("block", HOT)
 def test_a_hot_statement_reads_by_its_index(block: str) -> None:
     connection = opened()
     plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {BLOCKS[block]}", nothing(block))]
@@ -294,9 +296,7 @@ OF_ITS_OWN = "search_text"
 """FTS5 makes statements of its own for each search."""
 
 
-@pytest.mark.parametrize(
-    "block", [block for block in READS if block != OF_ITS_OWN and "aside." not in BLOCKS[block]]
-)
+@every_row("block", [block for block in READS if block != OF_ITS_OWN and "aside." not in BLOCKS[block]])
 def test_what_is_bound_makes_no_statement_be_planned_anew(block: str) -> None:
     connection, asked = opened(), 0
 
@@ -317,7 +317,7 @@ def test_what_is_bound_makes_no_statement_be_planned_anew(block: str) -> None:
     assert not asked
 
 
-@pytest.mark.parametrize(
+@every_row(
     "block",
     [
         "events_before_in_session",
@@ -389,7 +389,7 @@ def queued(jobs: int, *, state: str = "pending", scopes: int = 1, head_waits: bo
     return connection
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("block", "bindings"),
     [
         ("any_lease_lost", (1, 5)),

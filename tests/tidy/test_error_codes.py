@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from house import MODULES, Module, report
 
@@ -47,27 +48,30 @@ def _named(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-RAISED = [raised for module in MODULES for raised in _raised(module)]
+@cache
+def raised() -> list[Raised]:
+    """Every place; found once, and by the process alone that runs these tests."""
+    return [each for module in MODULES for each in _raised(module)]
 
 
 def test_codes_are_upper_snake():
     wrong = sorted(
-        {each.code for each in RAISED if not re.fullmatch(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", each.code)}
+        {each.code for each in raised() if not re.fullmatch(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", each.code)}
     )
     assert not wrong, report("Spell error codes UPPER_SNAKE:", wrong)
 
 
 def test_codes_stand_in_the_catalogue():
-    missing = sorted({f"{each.code} ({each.where})" for each in RAISED if each.code not in CATALOGUE})
+    missing = sorted({f"{each.code} ({each.where})" for each in raised() if each.code not in CATALOGUE})
     assert not missing, report(
         "Explain each in src/lamina/catalogue/, then run scripts/error_pages:", missing
     )
-    stale = sorted(CATALOGUE.keys() - {each.code for each in RAISED})
+    stale = sorted(CATALOGUE.keys() - {each.code for each in raised()})
     assert not stale, report("Nothing raises these any more; take them out of the catalogue:", stale)
 
 
 def test_a_code_has_the_class_that_the_catalogue_names():
-    pairs = {(each.code, each.kind) for each in RAISED}
+    pairs = {(each.code, each.kind) for each in raised()}
     wrong = [f"{code}: {entry.kind}" for code, entry in CATALOGUE.items() if (code, entry.kind) not in pairs]
     assert not wrong, report("No module raises these with this class:", wrong)
 
@@ -75,6 +79,6 @@ def test_a_code_has_the_class_that_the_catalogue_names():
 def test_every_error_says_what_helps():
     """A hint where it is raised, or else one in the catalogue for all that raise the code."""
     missing = sorted(
-        f"{each.where}: {each.code}" for each in RAISED if not each.hinted and not CATALOGUE[each.code].hint
+        f"{each.where}: {each.code}" for each in raised() if not each.hinted and not CATALOGUE[each.code].hint
     )
     assert not missing, report("Give a hint, or its code one in src/lamina/catalogue/:", missing)

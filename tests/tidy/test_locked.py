@@ -6,9 +6,10 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tables import every_row
 
 ROOT = Path(__file__).parents[2]
 PROJECT, CLIENT = (
@@ -37,13 +38,13 @@ def requirements(*extras: str) -> list[Requirement]:
     return [found for found in map(Requirement, texts) if found.name not in OURS]
 
 
-@pytest.mark.parametrize("requirement", requirements(), ids=str)
+@every_row("requirement", requirements(), ids=str)
 def test_what_a_server_needs_is_locked(requirement: Requirement) -> None:
     version = locked(RUN)[canonicalize_name(requirement.name)]
     assert requirement.specifier.contains(version), "run scripts/lock"
 
 
-@pytest.mark.parametrize("requirement", requirements("test", "dev"), ids=str)
+@every_row("requirement", requirements("test", "dev"), ids=str)
 def test_what_tests_and_checks_need_is_locked(requirement: Requirement) -> None:
     version = (locked(RUN) | locked(DEV))[canonicalize_name(requirement.name)]
     assert requirement.specifier.contains(version), "run scripts/lock"

@@ -16,6 +16,7 @@ from lamina.errors import Invalid
 from lamina.store.backups.archive import BackupArchive
 from lamina.store.backups.manifest import BackupManifest, BackupMember, TenantState
 from lamina.store.backups.sealing import ChunkReader, ChunkWriter, KeyFile, Passphrase, Secret
+from tables import every_row
 
 CONTENT = b"SQLite format 3\0 and a memory that nobody else is to read"
 KEY = KeyFile(bytes(range(32)))
@@ -188,7 +189,7 @@ HOSTILE: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("case", HOSTILE)
+@every_row("case", HOSTILE)
 def test_a_hostile_file_is_refused(case: str) -> None:
     assert code_of(HOSTILE[case]) == "INVALID_BACKUP"
 

@@ -9,6 +9,7 @@ import pytest
 
 from lamina.kernel.calibration import Calibration, logit, sigmoid
 from lamina.pipeline.calibrating import Judged, brier_of, calibration_of, ece_of, fit_isotonic, fit_platt
+from tables import every_row
 
 SECOND = 1_000_000
 
@@ -60,7 +61,7 @@ def test_isotonic_pools_what_falls_and_keeps_what_rises() -> None:
     assert [curve.shown(p) for p in (0.0, 0.25, 0.55, 1.0)] == [0.0, 0.5, 0.75, 1.0]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@every_row("seed", range(60))
 def test_a_curve_rises_stays_inside_and_is_turned_around(seed: int) -> None:
     chance = random.Random(seed)
     told = drawn(chance.randrange(50, 200), chance.uniform(-2, 3), chance.uniform(-2, 2), seed)

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from lamina.cli.main import app
 from lamina.continuity.capsule.bound_rows import all_rows
+from tables import every_row
 
 WIDE = {"COLUMNS": "200"}
 
@@ -22,7 +23,7 @@ def _commands(group: Any, *before: str) -> Iterator[list[str]]:
             yield from _commands(command, *before, name)
 
 
-@pytest.mark.parametrize("command", [[], *_commands(get_command(app))], ids=" ".join)
+@every_row("command", [[], *_commands(get_command(app))], ids=" ".join)
 def test_a_flag_is_not_shown_as_if_it_took_a_value(command: list[str]) -> None:
     said = CliRunner().invoke(app, [*command, "--help"], env=WIDE).stdout
     assert "--help" in said

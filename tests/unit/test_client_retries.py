@@ -15,6 +15,7 @@ from lamina.client.responses import failure_of
 from lamina.client.session import Retries, Send, Session, UnstableEndpoint, Wait
 from lamina.client.writes import experience_ask
 from lamina.http.errors import envelope
+from tables import every_row
 
 NOW = datetime(2026, 5, 13, 12, tzinfo=UTC)
 STORED = {"event_id": "evt_1", "status": "captured", "wal_offset": 1, "lifecycle_stream": "/", "new": "key"}
@@ -103,7 +104,7 @@ def test_retries_end_and_the_cause_is_kept():
     assert len(requests) == 3
 
 
-@pytest.mark.parametrize("kind", errors.STATUS, ids=lambda kind: kind.__name__)
+@every_row("kind", errors.STATUS, ids=lambda kind: kind.__name__)
 def test_every_error_of_the_family_comes_back_as_itself(kind):
     assert type(failure_of(refusal(kind("CODE", "m"))).error) is kind
 

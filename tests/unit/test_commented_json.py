@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina.cli.commented_json import json_value, with_member, without_member
+from tables import every_row
 
 ENTRY = {"command": "lamina", "args": ["mcp"], "env": {"LAMINA_DATA": "/m"}}
 PATH = ("mcpServers", "lamina")
@@ -181,7 +182,7 @@ def test_ends_of_lines_and_indentation_are_those_of_the_file() -> None:
     assert without_member('{"a": 1, "b": 2}', ("b",)) == '{"a": 1}'
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "place"),
     [
         ("{", "line 1, column 2"),

@@ -17,6 +17,7 @@ from lamina.continuity.capsule.shape import Capsule, plain
 from lamina.continuity.capsule.validate import check_capsule
 from lamina.continuity.changes.deciding import patched_capsule, upserted
 from lamina.errors import LaminaError
+from tables import every_row
 
 _ELSEWHERE = ("context.retrieve", "continuity.read.startup")
 """Bounds of what is not asked here: the retrieval's own, and the caps of the graph."""
@@ -123,7 +124,7 @@ def _with_part(name: str, part: str, most: int) -> list[dict[str, Any]]:
     return [entry | {plain_name: ["x" * most] if part.endswith("[]") else "x" * most}]
 
 
-@pytest.mark.parametrize(("row", "fits", "breaks"), list(_cases()))
+@every_row(("row", "fits", "breaks"), list(_cases()))
 def test_the_bound_passes_and_one_more_does_not(row: Bound, fits: Any, breaks: Any) -> None:
     _ask(row, fits)
     with pytest.raises((ValidationError, LaminaError)):

@@ -18,6 +18,7 @@ from lamina.continuity.judgements.freshness import Freshness, freshness
 from lamina.continuity.shelf.loading import loaded
 from lamina.errors import Conflict, LaminaError, Malformed
 from lamina.kernel.time import instant
+from tables import every_row
 
 DOCUMENT = {"path": "docs/x.md", "kind": "design_note", "label": "X"}
 DESCRIPTOR: dict[str, Any] = {"label": "Launch"}
@@ -106,7 +107,7 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("more", WRONG.values(), ids=WRONG.keys())
+@every_row("more", WRONG.values(), ids=WRONG.keys())
 def test_a_capsule_that_breaks_a_rule_is_refused(more: dict[str, Any]) -> None:
     with pytest.raises(Malformed) as refused:
         upserted(None, upsert(body(**more)))
@@ -149,9 +150,7 @@ DOCUMENTS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("value", "kind"), [case[1:] for case in DOCUMENTS], ids=[case[0] for case in DOCUMENTS]
-)
+@every_row(("value", "kind"), [case[1:] for case in DOCUMENTS], ids=[case[0] for case in DOCUMENTS])
 def test_of_several_problems_the_first_by_precedence_is_told(value: Any, kind: str) -> None:
     problem = first_problem(value)
     assert problem is not None
@@ -298,7 +297,7 @@ BROKEN_BOUNDS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("broken", BROKEN_BOUNDS.values(), ids=BROKEN_BOUNDS)
+@every_row("broken", BROKEN_BOUNDS.values(), ids=BROKEN_BOUNDS)
 def test_a_stored_capsule_that_breaks_a_bound_of_writing_is_read_whole(broken: dict[str, Any]) -> None:
     more = {k: (stored()[k] | v if k == "continuity" else v) for k, v in broken.items()}
     capsule = loaded(_kept(**more)).capsule

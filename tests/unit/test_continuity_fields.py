@@ -25,6 +25,7 @@ from lamina.continuity.capsule.wording import in_words
 from lamina.continuity.changes.comparing import changed_fields, uncompared_fields
 from lamina.continuity.changes.deciding import patched_capsule, upserted
 from lamina.continuity.judgements.trimming import rendered, tokens, trimmed
+from tables import every_row
 
 _VALUES: dict[str, Any] = {
     "stance_summary": "stance",
@@ -86,20 +87,20 @@ def test_a_merge_keeps_every_field_that_is_left_out(kind: str) -> None:
     assert {name for name in before if before[name] != after.get(name)} == {"updated_at"}
 
 
-@pytest.mark.parametrize("name", sorted({*STRING_LISTS, *(kind.name for kind in ENTRIES)}))
+@every_row("name", sorted({*STRING_LISTS, *(kind.name for kind in ENTRIES)}))
 def test_every_list_is_in_the_words_that_recall_finds(name: str) -> None:
     kind = "user" if name == "stable_preferences" else "thread"
     assert f"said of {name}" in in_words(stored(kind=kind, **_full(kind)))
 
 
-@pytest.mark.parametrize("name", [name for name in fields_of("continuity") if name != "stance_summary"])
+@every_row("name", [name for name in fields_of("continuity") if name != "stance_summary"])
 def test_every_field_of_the_state_is_compared(name: str) -> None:
     full = stored(**_full("thread"))
     without = full | {"continuity": {key: value for key, value in full["continuity"].items() if key != name}}
     assert any(field.startswith(f"continuity.{name}") for field in changed_fields(full, without))
 
 
-@pytest.mark.parametrize("name", optional_fields_of())
+@every_row("name", optional_fields_of())
 def test_every_other_field_is_compared_or_named_beside(name: str) -> None:
     full = stored(**_full("thread")) | dict.fromkeys(_JUDGED, "x")
     full["stable_preferences"] = _VALUES["stable_preferences"]
@@ -114,7 +115,7 @@ def test_every_target_of_a_patch_is_bounded_and_every_list_is_a_target() -> None
     assert set(get_args(PatchTarget)) == set(PATCH_TARGETS) == lists | {"stable_preferences"}
 
 
-@pytest.mark.parametrize("name", STRING_LISTS)
+@every_row("name", STRING_LISTS)
 def test_a_patch_changes_every_list_and_tidies_it(name: str) -> None:
     operation = {"target": f"continuity.{name}", "action": "append", "value": " new "}
     changed = patched_capsule(stored(**_full("thread")), patch(operation))

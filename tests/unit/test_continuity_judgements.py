@@ -26,6 +26,7 @@ from lamina.continuity.shelf.cold import packed, stub_in, stub_text, unpacked
 from lamina.continuity.shelf.envelopes import archive_bytes, archived, fallback, fallback_bytes
 from lamina.errors import Conflict, Malformed
 from lamina.kernel.time import SECOND_US, instant, rfc3339
+from tables import every_row
 
 DAY = 86_400
 AT = instant(BEFORE)
@@ -60,7 +61,7 @@ PHASES: list[tuple[dict[str, Any], float, str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("own", "seconds", "phase", "warning"), PHASES)
+@every_row(("own", "seconds", "phase", "warning"), PHASES)
 def test_the_phase_follows_the_time_since_verification(
     own: Any, seconds: float, phase: str, warning: str | None
 ) -> None:
@@ -396,8 +397,8 @@ STATUSES = {
 }
 
 
-@pytest.mark.parametrize("kind", STATUSES)
-@pytest.mark.parametrize(
+@every_row("kind", STATUSES)
+@every_row(
     ("outcome", "health", "reason"),
     [("confirm", "healthy", None), ("degrade", "degraded", "r"), ("conflict", "conflicted", "r")],
 )

@@ -12,6 +12,7 @@ from lamina.continuity.capsule import requests
 from lamina.continuity.changes.deciding import lifecycle_of, moved, patched_capsule, upserted
 from lamina.continuity.judgements.trust import resume_adequate
 from lamina.errors import Conflict, LaminaError, Malformed, NotFound
+from tables import every_row
 
 LABELLED: dict[str, Any] = {
     "thread_descriptor": {"label": "Launch", "keywords": ["a"], "scope_anchors": ["task:t"]}
@@ -205,8 +206,8 @@ MOVES = [
 ]
 
 
-@pytest.mark.parametrize("through", ["upsert", "lifecycle"])
-@pytest.mark.parametrize(("before", "transition", "after"), MOVES)
+@every_row("through", ["upsert", "lifecycle"])
+@every_row(("before", "transition", "after"), MOVES)
 def test_the_lifecycle_moves_along_its_table(
     before: str, transition: str, after: str | None, through: str
 ) -> None:
@@ -373,7 +374,7 @@ MISFITS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("operation", MISFITS)
+@every_row("operation", MISFITS)
 def test_an_operation_that_does_not_fit_is_refused(operation: dict[str, Any]) -> None:
     with pytest.raises(Malformed) as refused:
         patched_capsule(stored(), patch(operation))

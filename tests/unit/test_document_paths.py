@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.store.documents.paths import check_portable, document_path
+from tables import every_row
 
 HOSTILE = st.text(
     st.one_of(st.sampled_from("./\\~ gitGIT\0\n\u200c\u0301é"), st.characters()), max_size=40
@@ -40,7 +41,7 @@ def test_what_is_accepted_stays_inside(text: str) -> None:
     assert len(path.encode()) <= limits.DOCUMENT_PATH_BYTES_MAX
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "", "/", "/etc/passwd", "a/", "a//b", ".", "..", "a/../b", "../../zz", "./a", ".git/config", "a/.GIT/x",
@@ -76,7 +77,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         ".gitmodules", ".gitattributes", ".GitIgnore", "a/.git\u200cmodules", "a/gitmod~1", "GI7EBA~1/x", "a:b.md", "a<b", "a|b",
@@ -90,7 +91,7 @@ def test_what_a_working_copy_cannot_hold_is_no_new_path(text: str) -> None:
     assert caught.value.code == "INVALID_PATH"
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@every_row("text", PLAIN)
 def test_a_plain_path_is_portable(text: str) -> None:
     check_portable(document_path(text))
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from lamina import errors
 from lamina.errors import STATUS, LaminaError, outcome_of
+from tables import every_row
 
 CLASSES = [
     value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, LaminaError)
 ]
 
 
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+@every_row("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_every_class_has_an_outcome(kind: type[LaminaError]) -> None:
     outcome = outcome_of(kind("CODE", "message"))
     assert kind is LaminaError or kind in STATUS
@@ -20,7 +19,7 @@ def test_every_class_has_an_outcome(kind: type[LaminaError]) -> None:
     assert 1 <= outcome.exit_code < 64
 
 
-@pytest.mark.parametrize("kind", [kind for kind in CLASSES if kind is not LaminaError])
+@every_row("kind", [kind for kind in CLASSES if kind is not LaminaError])
 def test_every_class_stands_in_the_tree_of_the_docstring(kind: type[LaminaError]) -> None:
     assert f"── {kind.__name__} " in (errors.__doc__ or "")
     assert kind.__name__ in errors.__all__

@@ -19,6 +19,7 @@ from lamina.store.memory import MemoryStore
 from lamina.store.ports.writes import Writes
 from lamina.store.queries import Shown
 from lamina.types.recall import Recall
+from tables import every_row
 
 
 def event(text: str = "tea", session: str | None = None, labels: tuple[str, ...] = (), **more: Any) -> Event:
@@ -36,7 +37,7 @@ def passing(tree: dict[str, Any], *items: Any) -> list[bool]:
     return [chosen.passes(item) for item in items]
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("tree", "wanted"),
     [
         ({"session": "a"}, [True, False, False]),
@@ -81,7 +82,7 @@ def test_fields_of_a_record_need_no_events(tree: dict[str, Any], wanted: bool) -
     assert parse_filter(tree).passes(fact(predicate="lives_in", confidence=0.9)) is wanted
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("tree", "behind", "wanted"),
     [
         ({"session": "a"}, (IN_A, IN_B), True),
@@ -125,7 +126,7 @@ def test_a_claim_is_about_a_name_and_rests_on_what_was_said_of_an_actor() -> Non
     assert not parse_filter({"subject": "user:bob"}).passes(claim, (said,))
 
 
-@pytest.mark.parametrize(
+@every_row(
     "tree",
     [
         {"session": ["a", "b"]},
@@ -149,7 +150,7 @@ def test_a_value_of_another_type_is_refused_and_told_what_to_write(tree: dict[st
     assert refused.value.hint
 
 
-@pytest.mark.parametrize("seed", range(30))
+@every_row("seed", range(30))
 def test_not_keeps_what_a_filter_drops_and_nothing_that_it_keeps(seed: int) -> None:
     """Of items that have every field that is asked for, a filter and its NOT are each other's rest."""
     rng = random.Random(seed)

@@ -12,6 +12,7 @@ from lamina.models.generator import OpenAiGenerator
 from lamina.models.ports import Generated, Message
 from lamina.session.folders import GeneratingFolder
 from lamina.session.folding import Said
+from tables import every_row
 
 
 def generator(answer):
@@ -101,7 +102,7 @@ def test_what_may_pass_is_unavailable(status):
     assert caught.value.code == "MODEL_UNAVAILABLE"
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("status", "code"),
     [
         *((status, "MODEL_REFUSED") for status in (400, 413, 422)),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from lamina.errors import Invalid
 from lamina.kernel.ids import Prefix, RandomIds, derived_id, parse_id, prefix_of
+from tables import every_row
 
 IDS = RandomIds(partial(random.Random(7).getrandbits, 64))
 INSTANTS = st.integers(min_value=0, max_value=(1 << 48) * 1000 - 1)
@@ -68,7 +69,7 @@ def test_an_instant_outside_of_the_format_is_cut_to_it(at: int) -> None:
 GOOD = derived_id(Prefix.EVENT, 5, "x").removeprefix("evt_")
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     ["", "evt", "evt_", GOOD, f"EVT_{GOOD}", f"evt_{GOOD.upper()}", f"evt_{GOOD}\n", f" evt_{GOOD}",
      f"evt-{GOOD}", f"nope_{GOOD}", f"evt_{GOOD[:-1]}", f"evt_{GOOD}0", f"evt_{GOOD.replace('-7', '-4')}",

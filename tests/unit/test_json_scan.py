@@ -15,6 +15,7 @@ from lamina import limits
 from lamina.errors import TooLarge
 from lamina.json_scan import JsonBounds, JsonScan, digest_in_parts, json_members
 from lamina.kernel.canonical import digest
+from tables import every_row
 
 WIDE = JsonBounds(1000, 1000)
 VALUES = st.recursive(
@@ -60,7 +61,7 @@ def test_parts_put_together_are_the_whole(value: dict[str, Any], chunk: int) -> 
     assert read == value
 
 
-@pytest.mark.parametrize(
+@every_row(
     "body",
     [
         b"[1]", b"7", b"", b"x{}", b"{}x", b'{"a":1}}', b'{"a"}', b'{"a":1 "b":2}', b'{"a":1,}', b'{"a":1,"b"}',

@@ -24,6 +24,7 @@ from lamina.kernel.local import (
 from lamina.kernel.time import FIRST_INSTANT, LAST_INSTANT, SECOND_US, from_datetime, instant
 from lamina.language.temporal import find_times
 from lamina.pipeline.zones import offset_in
+from tables import every_row
 
 OFFSETS = st.integers(-1439, 1439)
 INSTANTS = st.integers(FIRST_INSTANT, LAST_INSTANT)
@@ -103,8 +104,8 @@ def test_a_moment_beyond_the_calendar_is_its_end():
     assert from_datetime(datetime.min.replace(tzinfo=timezone(timedelta(hours=8)))) == FIRST_INSTANT
 
 
-@pytest.mark.parametrize("offset", [-720, -480, -210, 0, 330, 345, 840])
-@pytest.mark.parametrize("hour", [0, 1, 12, 23])
+@every_row("offset", [-720, -480, -210, 0, 330, 345, 840])
+@every_row("hour", [0, 1, 12, 23])
 def test_words_for_days_are_read_by_the_clock_of_who_says_them(offset, hour):
     """Whatever instant it is elsewhere, the day before the wall's own is yesterday."""
     wall = datetime(2026, 6, 30, hour, 30, tzinfo=timezone(timedelta(minutes=offset)))

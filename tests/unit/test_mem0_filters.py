@@ -13,6 +13,7 @@ from lamina.http.mem0.memories import Memory, Origin
 from lamina.http.mem0.writing import value_in
 from lamina.kernel.time import instant
 from lamina.kernel.views import EventView, FactView
+from tables import every_row
 
 AT = instant("2026-05-13T12:00:00Z")
 
@@ -51,7 +52,7 @@ def memory(scope: str = "app:shop/user:ana", **tags: Any) -> Memory:
     return Memory("mem_1", "Ana likes Darjeeling", origin, ("preference",), AT, AT, AT, turn(scope, **kept))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("tree", "passes"),
     [
         ({"user_id": "ana"}, True),
@@ -109,7 +110,7 @@ def test_a_filter_says_whose_memories_can_pass(tree: dict[str, Any], homes: list
     assert [dict(each) for each in parse_memory_filter(tree).homes] == homes
 
 
-@pytest.mark.parametrize(
+@every_row(
     "tree",
     [
         {"user_id": {"like": "ana"}},

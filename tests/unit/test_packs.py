@@ -9,6 +9,7 @@ import pytest
 from given import NOON
 from lamina.store.documents.objects import GitObject, Worktree, git_object, parse_tree
 from lamina.store.documents.packs import delta, replacing
+from tables import every_row
 
 
 def made(base: bytes, difference: bytes) -> bytes:
@@ -46,7 +47,7 @@ def made(base: bytes, difference: bytes) -> bytes:
     return bytes(out)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@every_row("seed", range(20))
 def test_a_difference_makes_the_new_content_of_the_old_one(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(100):

@@ -17,6 +17,7 @@ from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.registry import PolicyRow
+from tables import every_row
 
 ALICE = Principal(TENANT, "user:alice", "http")
 ROOT = Principal(TENANT, "user:root", "http")
@@ -116,7 +117,7 @@ def test_the_table_names_the_whole_catalogue() -> None:
     assert {capability for capability, _, _ in CELLS} == CATALOGUE
 
 
-@pytest.mark.parametrize(("capability", "preset", "cell"), CELLS)
+@every_row(("capability", "preset", "cell"), CELLS)
 def test_a_preset_allows_what_the_appendix_says(capability: str, preset: str, cell: str) -> None:
     world = World(preset, operators=[f"{TENANT}/user:root"])
     expected = {"Y": None, "N": "deployment", "~": "tenant", "O": "deployment", "T": "tenant"}[cell]

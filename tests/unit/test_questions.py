@@ -1,6 +1,6 @@
 import pytest
 
-from lamina.language.questions import asks_assistant, sentence_shares
+from lamina.language.questions import asks_assistant, is_stated, sentence_shares
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,20 @@ def test_asking_for_the_assistants_words_differs_from_a_new_request(question: st
 def test_shares_count_sentences() -> None:
     assert sentence_shares("I am here. Are you? Good.") == pytest.approx((1 / 3, 1 / 3))
     assert sentence_shares(" ... ") == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "stated"),
+    [
+        ("Let us go on.", True),
+        ("Fix the parser, then run the tests!", True),
+        ("続けてください。", True),
+        ("Where does Ana live?", False),
+        ("Did she move? Answer yes or no.", False),
+        ("Ana's address", False),
+        ("Remind me where I live.", False),
+        ("", False),
+    ],
+)
+def test_a_prompt_that_ends_as_a_statement_and_nowhere_asks_is_one(prompt: str, stated: bool) -> None:
+    assert is_stated(prompt) is stated

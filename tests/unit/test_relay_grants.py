@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from lamina.kernel.relay import TEMPLATES, RelayGrant, RelayRight, may, namespace_of, write_right
+from tables import every_row
 
 
 def grant(rights: str = "read:files", reads: str = "", writes: str = "") -> RelayGrant:
     return RelayGrant(frozenset(rights.split()), frozenset(reads.split()), frozenset(writes.split()))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("namespaces", "path", "allowed"),
     [
         ("memory/notes", "memory/notes", True),

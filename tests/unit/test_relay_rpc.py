@@ -10,11 +10,12 @@ import pytest
 from lamina.http.relay.rpc.argument_check import argument_problems
 from lamina.http.relay.rpc.messages import INVALID_PARAMS, RpcError, read_message
 from lamina.http.relay.rpc.params import closed_params, initialize_version, list_params, tool_use
+from tables import every_row
 
 PARSE, ENVELOPE = -32700, -32600
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("body", "code"),
     [
         (b"", PARSE),
@@ -72,7 +73,7 @@ def refused(read: Any, *given: Any) -> dict[str, Any]:
 CLIENT = {"name": "agent", "version": "1", "title": "T", "description": "D", "websiteUrl": "u", "icons": []}
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("params", "field"),
     [
         (None, None),
@@ -161,7 +162,7 @@ SCHEMA = {
 }
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("given", "problems"),
     [
         ({"kind": "thread", "count": None, "words": ["a", "b"], "node": {"next": {"next": {}}}}, []),

@@ -19,6 +19,7 @@ from lamina.kernel.time import SystemClock
 from lamina.settings import load_settings
 from lamina.store.memory import MemoryStore
 from lamina.store.sqlite import SqliteStore
+from tables import every_row
 
 EVERYWHERE = frozenset({"*"})
 
@@ -42,7 +43,7 @@ def test_configured_tokens_hold_their_scopes_in_every_folder() -> None:
         signed_in(MemoryStore().relay_tokens, "abc:read:files|search", fixed)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "item",
     [
         "plain-token",

@@ -23,6 +23,7 @@ from lamina.errors import Conflict, Forbidden, Invalid, LaminaError, NotFound, U
 from lamina.kernel.time import SECOND_US, instant
 from lamina.kernel.wire import Request
 from lamina.store.ports.schedule import ItemSubject, ScheduleItem
+from tables import every_row
 
 WHOLE = {"kind": "reminder", "title": "call", "due_at": "2026-05-14T12:00:00Z"}
 
@@ -74,7 +75,7 @@ FITS: list[tuple[type[Request], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "given"), FITS)
+@every_row(("model", "given"), FITS)
 def test_what_is_at_a_bound_fits(model: type[Request], given: dict[str, Any]) -> None:
     model.model_validate((WHOLE if model is CreateItem else {}) | given)
 
@@ -145,7 +146,7 @@ PAST: list[tuple[type[Request], dict[str, Any], str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("model", "given", "code", "field"), PAST)
+@every_row(("model", "given", "code", "field"), PAST)
 def test_what_is_past_a_bound_is_refused_under_the_code_of_its_field(
     model: type[Request], given: dict[str, Any], code: str, field: str
 ) -> None:
@@ -159,7 +160,7 @@ def test_what_is_left_out_is_refused_as_what_is_wrong(name: str) -> None:
     assert refused(CreateItem, given) == (f"INVALID_SCHEDULE_{name.upper()}", name)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "2026-05-14T12:00:00", "2026-05-14T12:00:00z", "2026-05-14T12:00:00+00:00", "2026-05-14T12:00:00.0Z",

@@ -13,6 +13,7 @@ from lamina.observe.rounds import Failures
 from lamina.session.accepting import fault_of
 from lamina.session.folders import GeneratingFolder
 from lamina.session.folding import SUMMARY_CHARS_MAX, Said, fold_turn
+from tables import every_row
 
 TOLD = [
     "User: My daughter Mia has a dentist appointment on 24 November at 8:15.",
@@ -115,20 +116,18 @@ def said(turn: str) -> Said:
 CALL = said("user: Yes, I'll call Jonas at 11.")
 
 
-@pytest.mark.parametrize(("summary", "turn", "worded"), HONEST, ids=range(len(HONEST)))
+@every_row(("summary", "turn", "worded"), HONEST, ids=range(len(HONEST)))
 def test_an_honest_paraphrase_is_taken(summary: str, turn: str, worded: str) -> None:
     assert fault_of(worded, summary, said(turn)) is None
 
 
-@pytest.mark.parametrize(
-    "summary", ["", DENTIST, FLIGHT, LONG], ids=["nothing", "a plan", "a flight", "much"]
-)
-@pytest.mark.parametrize("worded", NO_SUMMARY, ids=range(len(NO_SUMMARY)))
+@every_row("summary", ["", DENTIST, FLIGHT, LONG], ids=["nothing", "a plan", "a flight", "much"])
+@every_row("worded", NO_SUMMARY, ids=range(len(NO_SUMMARY)))
 def test_what_is_no_summary_of_it_is_not_taken(summary: str, worded: str) -> None:
     assert fault_of(worded, summary, CALL) is not None
 
 
-@pytest.mark.parametrize(("summary", "turn", "worded"), HONEST, ids=range(len(HONEST)))
+@every_row(("summary", "turn", "worded"), HONEST, ids=range(len(HONEST)))
 def test_a_turn_alone_does_not_take_the_place_of_what_was_told(summary: str, turn: str, worded: str) -> None:
     if summary not in ("", "The user greeted the assistant."):
         assert fault_of(f"The user said: {said(turn).text}", summary, said(turn)) is not None
@@ -143,7 +142,7 @@ def test_an_answer_that_was_cut_off_or_is_too_long_is_not_taken() -> None:
     assert fault_of(" " * 32_000 + "x", DENTIST, CALL) is not None
 
 
-@pytest.mark.parametrize("seed", range(20))
+@every_row("seed", range(20))
 def test_most_of_what_was_told_has_to_be_there_in_whatever_order(seed: int) -> None:
     told = [line.partition(": ")[2] for line in TOLD]
     random.Random(seed).shuffle(told)

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from lamina.session.folding import SUMMARY_CHARS_MAX, Said, bridge_text, fold_turn
+from tables import every_row
 
 
 def told(*turns):
@@ -16,7 +17,7 @@ def told(*turns):
     return bridge_text("", said).split("\n")[1:]
 
 
-@pytest.mark.parametrize(
+@every_row(
     "turn",
     [
         "paid conor",
@@ -37,7 +38,7 @@ def test_what_was_done_stopped_or_changed_is_told_however_short(turn):
     assert told("A: Hello.", turn, "A: OK.") == [f"User: {turn}"]
 
 
-@pytest.mark.parametrize(
+@every_row(
     "turn",
     [
         "yeah",
@@ -82,7 +83,7 @@ def test_a_correction_is_told_in_the_place_of_what_it_corrects(claim, turn):
     assert lines[1].startswith("User: ")
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("claim", "turn"),
     [
         (FLIGHT, "no thanks"),
@@ -103,7 +104,7 @@ def test_other_words_leave_the_assistants_line(claim, turn):
     assert f"Assistant: {claim.removeprefix('A: ')}" in told(claim, turn)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("turn", "lines"),
     [
         (

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from lamina.pipeline.zones import zone_in
+from tables import every_row
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("words", "zone"),
     [
         ("Europe/Madrid", "Europe/Madrid"),

@@ -10,6 +10,7 @@ import pytest
 
 from lamina.errors import Invalid
 from lamina.settings import Settings, load_settings, load_token
+from tables import every_row
 
 
 def test_an_empty_environment_gives_the_defaults() -> None:
@@ -67,7 +68,7 @@ def test_an_unknown_name_in_the_call_is_refused_too() -> None:
     assert caught.value.code == "UNKNOWN_SETTING"
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("name", "value"),
     [("PORT", "x"), ("PORT", ""), ("PORT", "-1"), ("PORT", "65536"), ("PRESET", "prod"), ("EMBED", "none"),
      ("WORKERS", "65"), ("WORKERS", "1.5"), ("LOG_LEVEL", "trace"), ("TRUSTED_PROXIES", "proxy.example"),

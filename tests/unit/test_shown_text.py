@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from unicodedata import category
 
-import pytest
 from hypothesis import example, settings
 from hypothesis import given as holds_for
 from hypothesis import strategies as st
 
 from lamina.kernel.shown import escaped, on_one_line, quoted, shown
+from tables import every_row
 
 SIGNS_BEFORE_NUMBERS = set(
     "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
@@ -58,7 +58,7 @@ def test_what_is_seen_stays_to_the_character(text: str) -> None:
     assert shown(text) == text
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         *(
@@ -99,7 +99,7 @@ def test_ordinary_writing_is_unchanged(text: str) -> None:
     assert shown(text) == text
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "made"),
     [
         ("nuts\u202e desrever \u2066x\u2069 \u200b\ufeff", "nuts desrever x "),

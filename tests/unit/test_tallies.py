@@ -16,7 +16,6 @@ from lamina.errors import Busy
 from lamina.kernel.operations import Effect
 from lamina.kernel.time import SECOND_US
 from lamina.lifecycle.places import Places, PlacesMax
-from lamina.store.shelf import SharedShelf
 from lamina.store.tallies import Bucket, SharedTallies
 
 NOW = 1_000 * SECOND_US
@@ -110,7 +109,6 @@ def test_two_names_that_come_together_get_a_slot_each(
 
 HOLDER = """
 import sys
-from lamina.store.shelf import SharedShelf
 from lamina.store.tallies import SharedTallies
 with SharedTallies(int(sys.argv[1]), 2).held():
     print("held", flush=True)
@@ -130,25 +128,3 @@ def test_a_lock_of_a_process_that_is_killed_is_nobodys(descriptor: int, process:
             table.put(("a",), Bucket(1.0, NOW))
         holder.send_signal(signal.SIGKILL)
     assert tallies.get(("a",)) == Bucket(1.0, NOW)
-
-
-def test_a_shelf_gives_what_any_process_put_there_last() -> None:
-    descriptor = SharedShelf.make()
-    one, other = SharedShelf(descriptor), SharedShelf(descriptor)
-    assert one.get(("acme", "k")) is None
-    one.put(("acme", "k"), b"first")
-    other.put(("acme", "k"), b"second")
-    one.put(("acme", "long"), bytes(1_000_000))
-    assert one.get(("acme", "k")) == other.get(("acme", "k")) == b"second"
-    assert one.get(("acme", "long")) is None
-    os.close(descriptor)
-
-
-def test_a_full_shelf_lets_the_oldest_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lamina.store.shelf._SLOTS", 8)
-    descriptor = SharedShelf.make()
-    shelf = SharedShelf(descriptor)
-    for number in range(9):
-        shelf.put((f"k{number}",), b"%d" % number)
-    assert [shelf.get((f"k{number}",)) for number in (0, 1, 8)] == [None, b"1", b"8"]
-    os.close(descriptor)

@@ -22,6 +22,7 @@ from lamina.kernel.time import (
     rfc3339_or_none,
     to_datetime,
 )
+from tables import every_row
 
 FIRST = from_datetime(datetime(1, 1, 1, tzinfo=UTC))
 LAST = from_datetime(datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))
@@ -38,7 +39,7 @@ def test_an_instant_agrees_with_a_datetime(moment: datetime) -> None:
     assert to_datetime(from_datetime(moment)) == moment
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "same_as"),
     [
         ("2026-05-13T15:42:00Z", "2026-05-13T15:42:00Z"),
@@ -62,7 +63,7 @@ def test_rfc_3339_is_read_and_written_in_utc(text: str, same_as: str) -> None:
     assert rfc3339(instant(text)) == same_as
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     ["", "now", "2026", "2026-05-13", "2026-05", "2026-13-01", "2026-00-01", "2026-02-30", "2025-02-29", "2026-05-13T15:42Z",
      "2026-05-13T15:42:00", "2026-05-13T24:00:00Z", "2026-05-13T15:60:00Z", "2026-05-13T15:42:61Z",
@@ -110,7 +111,7 @@ def test_the_system_clock_tells_utc_in_microseconds() -> None:
     assert abs(SystemClock().now() - from_datetime(datetime.now(UTC))) < 60 * SECOND_US
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "length"),
     [
         ("P30D", 30 * DAY), ("P3M", 90 * DAY), ("P1Y", 365 * DAY), ("P2W", 14 * DAY), ("PT5M", 300 * SECOND_US),
@@ -122,7 +123,7 @@ def test_a_duration_has_a_length(text: str, length: int) -> None:
     assert duration_us(text) == length
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     ["", "P", "PT", "P1DT", "30D", "P-1D", "-P1D", "P1.5D", "PT1D", "P1H", "P1D1Y", "p1d", "P1D ", "P1D\n", "P٣D",
      "P" + "9" * 70 + "D"],

@@ -6,9 +6,8 @@ import random
 from dataclasses import replace
 from itertools import combinations, pairwise, permutations
 
-import pytest
-
 from lamina.pipeline.timeline import Ending, Statement, timeline
+from tables import every_row
 
 
 def said(value: str, at: int, *, since: int | None = None, until: int | None = None) -> Statement:
@@ -132,7 +131,7 @@ def test_a_date_in_a_document_makes_no_word_of_a_person_yield() -> None:
     assert drawn(said("Lisbon", 10), read("Porto", 20, since=5)) == [("Porto", 5, 10), ("Lisbon", 10, None)]
 
 
-@pytest.mark.parametrize("seed", range(300))
+@every_row("seed", range(300))
 def test_what_people_said_holds_as_if_no_document_had_been_read(seed: int) -> None:
     chance = random.Random(seed)
     statements = []
@@ -152,7 +151,7 @@ def test_what_people_said_holds_as_if_no_document_had_been_read(seed: int) -> No
         assert [(p.value, p.holds_to) for p in inside] == [(firm.value, firm.holds_to)], firm
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("told", "values", "denials"),
     [
         # a denial ends its own value, and holds until that begins again
@@ -186,7 +185,7 @@ def test_denials_among_values(
         assert (drawn(*order), denied(*order)) == (values, denials)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@every_row("seed", range(300))
 def test_a_value_and_its_denial_never_hold_at_once_in_whatever_order_they_were_told(seed: int) -> None:
     chance = random.Random(seed)
     statements = []
@@ -205,7 +204,7 @@ def test_a_value_and_its_denial_never_hold_at_once_in_whatever_order_they_were_t
         assert (newest.value, newest.denies, None) in [(p.value, p.denies, p.holds_to) for p in first]
 
 
-@pytest.mark.parametrize("seed", range(200))
+@every_row("seed", range(200))
 def test_the_order_of_the_statements_does_not_matter_and_periods_never_overlap(seed: int) -> None:
     chance = random.Random(seed)
     statements = []
@@ -238,7 +237,7 @@ def test_a_document_ends_and_denies_nothing_that_a_person_says() -> None:
     assert (drawn(*told), denied(*told)) == ([("a", 25, 30)], [("a", 30, None), ("a", 20, 25)])
 
 
-@pytest.mark.parametrize("seed", range(300))
+@every_row("seed", range(300))
 def test_what_people_said_and_denied_holds_as_if_no_document_had_been_read(seed: int) -> None:
     chance = random.Random(seed)
     statements = []

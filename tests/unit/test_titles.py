@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from given import append
 from lamina.kernel.events import Event
-from lamina.pipeline.titles import name_of, summary_of, words_of_turns
+from lamina.pipeline.titles import Said, title_of, words_of_turns
 from lamina.store.memory import MemoryStore
 
+DAY = "2026-05-13"
 TALK = (
     "Thanks for the photo of the dance studio, it looks wonderful! [shared image: a photo of a purple unicorn]",
     "The dance studio opens on Friday, and my sister painted its walls herself.",
@@ -22,28 +23,82 @@ PHRASES = (
 OTHERS = [frozenset({"thank", "photo", "wonder", "sister"})] * 4
 
 
-def talk() -> tuple[list[Event], dict[str, list[str]]]:
+def read_of(events: list[Event], *phrases: list[str]) -> dict[str, Said]:
+    return {event.id: Said(each) for event, each in zip(events, phrases, strict=True)}
+
+
+def talk() -> tuple[list[Event], dict[str, Said]]:
     events = append(MemoryStore(), *TALK)
-    return events, {event.id: phrases for event, phrases in zip(events, PHRASES, strict=True)}
+    return events, read_of(events, *PHRASES)
 
 
 def test_a_name_is_the_phrase_that_most_turns_share_and_other_talks_lack() -> None:
-    events, phrases = talk()
-    assert name_of(events, phrases, OTHERS, "2026-05-13") == "dance studio (2026-05-13)"
+    events, read = talk()
+    assert title_of(events, read, OTHERS, DAY).name == f"dance studio ({DAY})"
     common = [frozenset({"danc", "dance", "studio"})] * 4
-    assert "parking permit" in name_of(events, phrases, common, "2026-05-13")
+    assert "parking permit" in title_of(events, read, common, DAY).name
 
 
-def test_without_phrases_a_name_is_the_weightiest_words_and_without_words_the_day() -> None:
+def test_without_phrases_a_name_quotes_the_sentence_that_tells_most_and_without_words_it_is_the_day() -> None:
     events, _ = talk()
-    assert name_of(events, {}, OTHERS, "2026-05-13").startswith("dance, studio")
-    assert name_of([], {}, OTHERS, "2026-05-13") == "Conversation of 2026-05-13"
+    quoted = '"The dance studio opens on Friday, and my …"'
+    assert title_of(events, {}, OTHERS, DAY).name == f"{quoted} ({DAY})"
+    assert title_of([], {}, OTHERS, DAY).name == f"Conversation of {DAY}"
+
+
+def test_a_second_phrase_is_one_that_several_turns_have() -> None:
+    events = append(
+        MemoryStore(),
+        "I bought a canal boat near Delft, with a brass lantern.",
+        "Does the canal boat have an oak mast?",
+        "I carved the oak mast of the canal boat myself.",
+    )
+    read = read_of(events, ["canal boat", "brass lantern"], [], ["oak mast", "canal boat"])
+    assert title_of(events, read, [], DAY).name in {
+        f"canal boat and oak mast ({DAY})",
+        f"oak mast and canal boat ({DAY})",
+    }
 
 
 def test_a_summary_tells_the_matter_and_neither_asks_nor_repeats_notes() -> None:
-    events, _ = talk()
-    summary = summary_of(events, OTHERS)
+    events, read = talk()
+    summary = title_of(events, read, OTHERS, DAY).summary
     assert "The dance studio opens on Friday" in summary
     assert "?" not in summary
     assert "unicorn" not in summary
     assert "unicorn" not in words_of_turns(events)
+
+
+def test_what_a_speaker_tells_of_themselves_goes_before_praise_of_as_rare_words() -> None:
+    events = append(
+        MemoryStore(),
+        "Your amazing courage and resilience shine through every wonderful choice.",
+        "I adopted a greyhound puppy from the harbour shelter.",
+    )
+    read = read_of(
+        events, ["amazing courage", "resilience", "wonderful choice"], ["greyhound puppy", "harbour shelter"]
+    )
+    title = title_of(events, read, [], DAY)
+    assert title.name.startswith("greyhound puppy") or title.name.startswith("harbour shelter")
+    assert "courage" not in title.name
+
+
+def test_a_sentence_in_which_something_is_claimed_goes_before_one_in_which_nothing_is() -> None:
+    events = append(MemoryStore(), "We bought a canal boat near Delft.", "We loved the silver fog bank.")
+    phrases = (["canal boat"], ["silver fog"])
+    claimed = [
+        {event.id: Said(each, claims) for event, each, claims in zip(events, phrases, spans, strict=True)}
+        for spans in ([[(0, 20)], []], [[], [(0, 20)]])
+    ]
+    assert [title_of(events, read, [], DAY).name.split(" (")[0].split(" and ")[0] for read in claimed] == [
+        "canal boat",
+        "silver fog",
+    ]
+
+
+def test_a_phrase_that_only_says_when_is_no_name() -> None:
+    events = append(
+        MemoryStore(), "Last weekend I repaired the kiln.", "Last weekend was the hottest weekend."
+    )
+    read = read_of(events, ["Last weekend", "kiln"], ["Last weekend"])
+    assert title_of(events, read, [], DAY).name == f"kiln ({DAY})"

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 from issuing import DATA, EC, ED25519, RSA, b64, claims, ec_jwk, jwt, paseto, public_paserk, rsa_jwk
 from lamina.access.tokens.keys import BadKey, VerifyingKey, jwk_key, jwks_keys, matching, paserk_key, pem_key
 from lamina.access.tokens.wire import Algorithm, BadToken, Form, read_token
+from tables import every_row
 
 
 def vectors(name: str) -> list[dict[str, Any]]:
@@ -47,7 +48,7 @@ def test_paseto_v4_public_vectors(case: dict[str, Any]) -> None:
         assert verified(case["token"], key).decode() == case["payload"]
 
 
-@pytest.mark.parametrize(
+@every_row(
     "case", [case for case in vectors("paseto/v4.json") if case not in PASETO], ids=lambda case: case["name"]
 )
 def test_no_other_paseto_is_taken(case: dict[str, Any]) -> None:
@@ -104,7 +105,7 @@ def takes(jwk: dict[str, Any] | None, text: str) -> bool:
 NOT_TAKEN = {259: "an empty payload has no claims"}
 
 
-@pytest.mark.parametrize(("public", "case"), signature_cases())
+@every_row(("public", "case"), signature_cases())
 def test_wycheproof_signatures(public: dict[str, Any] | None, case: dict[str, Any]) -> None:
     ours = public is not None and public.get("alg") in ("RS256", "ES256")
     expected = ours and case["result"] == "valid" and case["tcId"] not in NOT_TAKEN
@@ -119,7 +120,7 @@ def key_cases() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("public", "case"), key_cases())
+@every_row(("public", "case"), key_cases())
 def test_wycheproof_key_sets(public: dict[str, Any] | None, case: dict[str, Any]) -> None:
     try:
         keys = jwks_keys(json.dumps(public).encode(), Form.JWT) if public else []
@@ -256,7 +257,7 @@ def test_other_keys_are_refused_without_being_shown(text: str) -> None:
     assert text.splitlines()[1] not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "change",
     [{"d": "AQAB"}, {"use": "enc"}, {"key_ops": ["sign"]}, {"alg": "RS512"}, {"alg": "ES256"}, {"n": "AQAB"}, {"n": 5},
      {"e": "AQ"}, {"kty": "oct"}, {"kty": "EC"}, {"kid": 7}, {"kid": ""}, {"n": "not base64!"}],
@@ -267,7 +268,7 @@ def test_a_jwk_for_something_else_is_refused(change: dict[str, Any]) -> None:
         jwk_key({**rsa_jwk(), **change})
 
 
-@pytest.mark.parametrize(
+@every_row(
     "document",
     [b"", b"{}", b"[]", b'{"keys":{}}', b'{"keys":[1]}', b'{"keys":[{"kty":"oct","k":"AAAA"}]}',
      json.dumps({"keys": [rsa_jwk("a"), ec_jwk("a")]}).encode(),

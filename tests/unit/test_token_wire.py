@@ -11,6 +11,7 @@ from lamina import limits
 from lamina.access.principals import Credentials
 from lamina.access.tokens.wire import Algorithm, BadToken, bearer, decode_base64url, read_token, strict_json
 from lamina.errors import Unauthenticated
+from tables import every_row
 
 RS256 = {"alg": "RS256", "typ": "JWT", "kid": "rsa-1"}
 
@@ -49,7 +50,7 @@ def test_the_form_says_which_algorithm_verifies() -> None:
     assert token.claimed_issuer() == claims()["iss"]
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     ["", ".", "..", "a.b", "v4.public.", "v4.local." + "A" * 200, "v3.public." + "A" * 200, "v4.public.AAAA",
      "v4.public." + "A" * 86, "v4.public." + "A" * 200 + ".", "V4.public." + "A" * 200, "opaque-relay-token"],
@@ -59,7 +60,7 @@ def test_every_other_form_is_refused(text: str) -> None:
         read_token(text)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "alg",
     ["none", "None", "", "HS256", "HS512", "PS256", "RS384", "ES384", "ES512", "EdDSA", None, 1, ["RS256"]],
 )
@@ -85,7 +86,7 @@ def test_tokens_for_other_uses_are_refused(kind: object) -> None:
         read_token(jwt(claims(), {**RS256, "typ": kind}))
 
 
-@pytest.mark.parametrize(
+@every_row(
     "data",
     [b"[]", b"1", b"", b"{", b'{"a":1,"a":2}', b'{"x":{"a":1,"a":1}}', b'{"a":NaN}', b'{"a":-Infinity}', b"\xff",
      b"[" * 8000, b'{"a":' * 5000, b'{"a":' + b"9" * 6000 + b"}", b"\xef\xbb\xbf{}"],

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
-import pytest
-
 from lamina.answer.extractive import LINES_MAX, extracted
 from lamina.answer.generated import ANSWERING, worded
 from lamina.models.ports import Generated, Message
 from lamina.recall.grounds import GroundLine, Grounds
+from tables import every_row
 
 
 def line(number: int, text: str, *, layer: Any = "event", score: float = 1.0) -> GroundLine:
@@ -62,7 +61,7 @@ def as_json(*sentences: tuple[str, list[Any]], known: bool = True) -> str:
 MOVED = ("Maya moved to Porto in April.", ("[1]",))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("said", "stands"),
     [
         (as_json(("Maya moved to Porto in April.", ["[1]"])), [MOVED]),

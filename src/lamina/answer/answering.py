@@ -12,7 +12,6 @@ from typing import Any, Final
 from lamina.answer.citing import citations_of, text_of_sentences
 from lamina.answer.extractive import extracted
 from lamina.answer.generated import ANSWERING
-from lamina.answer.kept import AnswerKey, KeptAnswers
 from lamina.answer.model import AnswerModel
 from lamina.answer.support import Sentence
 from lamina.errors import Invalid, LaminaError, Unavailable
@@ -23,8 +22,10 @@ from lamina.kernel.streams import ServerSentEvent
 from lamina.language.tokens import analyse, content_terms
 from lamina.models.counter import TokenCounter
 from lamina.recall.grounds import Grounds, kept_grounds
+from lamina.recall.kept import Basis, KeptResults, require_readable
 from lamina.recall.recalling import Recalling
 from lamina.recall.stream import numbered, tokens_of
+from lamina.store.ports.packs import PackKind
 from lamina.store.ports.store import Store
 from lamina.types.answers import EXTRACTIVE, AnswerRequest, AnswerResponse
 from lamina.types.recall import Answerable
@@ -68,7 +69,7 @@ class Answering:
         self._recalling = recalling
         self._counter = counter
         self._model = model
-        self._kept = KeptAnswers(store, recalling)
+        self._kept = KeptResults(store, PackKind.ANSWER, AnswerResponse)
 
     def grants(self, request: AnswerRequest) -> list[Grant]:
         """What an answer takes: what its recall does, and to ask a language model, whether there is one or not."""
@@ -88,20 +89,17 @@ class Answering:
             call.require_experimental("a streamed answer" if request.stream else "view=narrative")
             tier = Tier.EXPERIMENTAL
         model = self._asked_model(request)
-        key = None
-        if request.idempotency_key is not None:
-            key = AnswerKey(request.idempotency_key, call.body_hash(without="last_event_id"))
-            known = self._kept.find(key, call)
-            if known is not None:
-                return self._sent(request, known, replayed=True, tier=tier, after=request.last_event_id)
+        key = request.idempotency_key
+        if key is not None and (known := self._kept.find(key, call)) is not None:
+            return self._sent(request, known, replayed=True, tier=tier, after=request.last_event_id)
         began = time.perf_counter()
         grounds, warnings = self._grounds(request, call)
         recall_ms = _since_ms(began)
-        removals = self._recalling.removals(grounds.scopes, call)  # before a model takes its time
+        basis = Basis.of(self._store, grounds.scopes, call)  # before a model takes its time
         made = self._made(request, grounds, model, call)
         response = self._response(request, grounds, made, recall_ms, _since_ms(began))
         if key is not None:
-            self._kept.keep(key, response, grounds.scopes, removals, call)
+            self._kept.keep(key, response, basis, call)
         return self._sent(request, response, warnings=(*warnings, *made.warnings), tier=tier)
 
     def _sent(
@@ -139,7 +137,7 @@ class Answering:
         asked = request.model_copy(update={"scope": scope, "view": grounds.pack.view, "use_pack_id": None})
         for grant in self.grants(asked):
             call.permits.require(grant)
-        self._recalling.may_still_read(grounds.scopes, call)
+        require_readable(grounds.scopes, call)
         return grounds.standing(self._store, call), ()
 
     def _made(self, request: AnswerRequest, grounds: Grounds, model: AnswerModel | None, call: Call) -> _Made:
@@ -168,7 +166,7 @@ class Answering:
                     return _Made(sentences=(), by=model.name, abstain=abstain, **told)
                 told["warnings"] = ("unsupported_sentences_cut",)
             told["llm_ms"] = _since_ms(began)
-        if not abstain.answerable:
+        if not abstain.is_near:
             return _Made(sentences=(), by=EXTRACTIVE, abstain=abstain, **told)
         sentences = extracted(request.question, grounds, request.answer_max_tokens, self._counter)
         return _Made(sentences=sentences, by=EXTRACTIVE, abstain=abstain, **told)

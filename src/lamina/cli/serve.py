@@ -29,7 +29,6 @@ from lamina.observe.logs import set_up_logging
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 from lamina.store.opening import require_no_worker, usable
-from lamina.store.shelf import SharedShelf
 from lamina.store.tallies import SharedTallies
 
 __all__ = ["run_server", "uvicorn_config"]
@@ -81,13 +80,10 @@ def _serve(
 ) -> None:
     failures = Failures(None if line is None else lambda parts: line.tell({"failing": dict(parts)}))
     tallies = None if share is None else SharedTallies(share.tallies, share.number)
-    shelf = None if share is None else SharedShelf(share.shelf)
     with usable(settings.data):
         if settings.workers > 0 and (share is None or share.begins):
             require_no_worker(settings.data)
-        server = build_server(
-            settings, beside=Beside(failures, tallies, shelf, 1 if share is None else share.of)
-        )
+        server = build_server(settings, beside=Beside(failures, tallies, 1 if share is None else share.of))
     if share is None:
         say_where(settings, listeners[0])
     server.store.documents.recover()

@@ -18,7 +18,7 @@ from lamina.settings import Settings, cores
 
 __all__ = ["Line", "Share", "processes_of", "say_token", "say_where"]
 
-_PARTS: Final = 7
+_PARTS: Final = 6
 
 
 def processes_of(wanted: int) -> int:
@@ -43,14 +43,13 @@ def say_token(token: str) -> None:
 @dataclass(frozen=True, slots=True)
 class Share:
     """One serving process among several: its number, from 1, of how many; the sockets that all of them take connections
-    from, its line to the supervisor, and the memory that all of them count in and keep answers in, as file descriptors."""
+    from, its line to the supervisor, and the memory that all of them count in, as file descriptors."""
 
     number: int
     of: int
     listeners: tuple[int, ...]
     line: int
     tallies: int
-    shelf: int
     begins: bool = False
     """Whether nothing of this server ran before it: then whoever derives is another's worker."""
 
@@ -61,7 +60,7 @@ class Share:
 
     def __str__(self) -> str:
         listeners = "+".join(map(str, self.listeners))
-        return f"{self.number}/{self.of}/{listeners}/{self.line}/{self.tallies}/{self.shelf}/{self.begins:d}"
+        return f"{self.number}/{self.of}/{listeners}/{self.line}/{self.tallies}/{self.begins:d}"
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -69,17 +68,15 @@ class Share:
         parts = text.split("/")
         with contextlib.suppress(ValueError):
             if len(parts) == _PARTS:
-                number, of, listeners, line, tallies, shelf, begins = parts
+                number, of, listeners, line, tallies, begins = parts
                 descriptors = tuple(int(each) for each in listeners.split("+"))
-                return cls(
-                    int(number), int(of), descriptors, int(line), int(tallies), int(shelf), begins == "1"
-                )
+                return cls(int(number), int(of), descriptors, int(line), int(tallies), begins == "1")
         raise Invalid("INVALID_SETTING", f"--share is {text!r}; lamina serve gives it to its own processes")
 
     @property
     def descriptors(self) -> tuple[int, ...]:
         """All that the process inherits."""
-        return (*self.listeners, self.line, self.tallies, self.shelf)
+        return (*self.listeners, self.line, self.tallies)
 
 
 class Line:

@@ -64,11 +64,11 @@ def show_pack(pack: Pack, *, explain: bool, whole: bool) -> None:
     out = console()
     sources = _sources(pack)
     shown = set(sources) if whole else best({marker: score for marker, (_, score, _, _) in sources.items()})
-    if not pack.abstain.answerable:
+    if pack.abstain.answerable is False:
         out.print(f"Memory may not hold the answer: {_evidence(pack)}.", style="yellow")
         out.print()
     context(out, pack.context_block if whole else _cut(pack.context_block, set(sources) - shown))
-    sure = pack.abstain.answerable
+    sure = pack.abstain.is_near
     rows: list[list[str | Text]] = [
         [
             Text(marker, style="cyan"),

@@ -25,7 +25,6 @@ from lamina.cli.supervise import Kept, Workers
 from lamina.observe.logs import set_up_logging
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
-from lamina.store.shelf import SharedShelf
 from lamina.store.tallies import SharedTallies
 
 __all__ = ["run_supervisor"]
@@ -66,7 +65,6 @@ class _Serving:
         self._of = processes
         self._listeners = listeners
         self._tallies = SharedTallies.make()
-        self._shelf = SharedShelf.make()
         self._failures = Failures(lambda _: self._spread())
         self._lock = threading.Lock()
         self._lines: dict[int, Line] = {}
@@ -131,7 +129,6 @@ class _Serving:
                 listeners,
                 theirs.fileno(),
                 self._tallies,
-                self._shelf,
                 begins=self._is_over(),
             )
             process = subprocess.Popen(  # noqa: S603 - our own module

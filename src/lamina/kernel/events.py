@@ -73,12 +73,26 @@ class Stage(StrEnum):
 class Trust(StrEnum):
     """Whose word an event is, set by the server from the token and the modality, never by the payload.
 
-    Ordered from most to least authority; a derived record has the least of its sources.
+    Ordered from most to least authority. What is made of several records, all of which it needs, has the least of them; what each of several
+    says by itself has the most.
     """
 
     PRINCIPAL = "principal"
     DELEGATED = "delegated"
     EXTERNAL = "external"
+
+    @classmethod
+    def least(cls, sources: Iterable[Trust]) -> Trust:
+        """The authority of what needs all its sources; without any it is nobody's word."""
+        return max(sources, key=_TRUSTS.index, default=cls.EXTERNAL)
+
+    @classmethod
+    def most(cls, sources: Iterable[Trust]) -> Trust:
+        """The authority of what each of its sources says by itself; without any it is nobody's word."""
+        return min(sources, key=_TRUSTS.index, default=cls.EXTERNAL)
+
+
+_TRUSTS: Final = tuple(Trust)
 
 
 CANCELLATION: Final = "cancellation"

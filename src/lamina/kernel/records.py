@@ -12,6 +12,7 @@ from datetime import date
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
+from lamina.kernel.events import Trust
 from lamina.kernel.ids import Prefix
 from lamina.kernel.local import LocalTime, Offset, day_text, whole_days
 from lamina.kernel.scopes import Scope
@@ -144,7 +145,8 @@ class Record:
 
     ``position`` is the log position of the event that caused this version. ``valid_*`` is when it is true in
     the world, ``recorded_*`` when the log held it; ends are exclusive and None means open. ``superseded_by`` is
-    part of what a version says; ``recorded_to`` and ``closed_by`` are set when a later version ends it.
+    part of what a version says; ``recorded_to`` and ``closed_by`` are set when a later version ends it. ``trust`` is never more than that of
+    the sources it has this from: of a claim what the best of those gives that say it as their own word, of anything else the least of all.
     """
 
     layer: ClassVar[Layer]
@@ -162,6 +164,7 @@ class Record:
     superseded_by: str | None = None
     closed_by: str | None = None
     excluded: bool = False
+    trust: Trust = Trust.PRINCIPAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +371,8 @@ class EpisodeRole(StrEnum):
 class Episode(Record):
     """A bounded span of related events (seed 002, 7.2).
 
-    ``size`` is how many of the episode's member events this version holds: its first ``size`` by ordinal.
+    ``size`` is how many of the episode's member events this version holds: its first ``size`` by ordinal. ``session`` is that of its last
+    event. A ``resting`` one is over for now: a session that speaks of its matter goes on with it, until it is ``sealed``.
     """
 
     layer: ClassVar[Layer] = Layer.EPISODES
@@ -383,6 +387,7 @@ class Episode(Record):
     actors: tuple[str, ...]
     centrality: float
     follows: str | None = None
+    resting: bool = False
 
     @property
     def topic(self) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import threading
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -42,13 +43,33 @@ __all__ = [
 ]
 
 
-class Request(BaseModel):
+_BUILDING: Final = threading.RLock()
+
+
+class _Deferred(BaseModel):
+    """A model whose validator and serializer are built when they are first needed.
+
+    There are some four hundred, and building them all took a third of what it costs to import the client: each command and
+    each hook paid it for the three that it uses.
+    """
+
+    model_config = ConfigDict(defer_build=True)
+
+    @classmethod
+    def model_rebuild(cls, *, _parent_namespace_depth: int = 2, **more: Any) -> bool | None:  # Any: as there
+        """Mirrors ``BaseModel.model_rebuild``, for one thread at a time: not every version of Pydantic that we take sees to it
+        that one thread does not take away what another has just built."""
+        with _BUILDING:
+            return super().model_rebuild(_parent_namespace_depth=_parent_namespace_depth + 1, **more)
+
+
+class Request(_Deferred):
     """What a caller sends. Unknown fields are refused, so that nothing meant is silently dropped."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False, allow_inf_nan=False)
 
 
-class Result(BaseModel):
+class Result(_Deferred):
     """What a caller gets. Documented keys keep name and type; new keys may appear."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)

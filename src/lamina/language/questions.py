@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
+_CLOSING = " \t\r\n\"'”’)"
 _SELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|we|we're|we've|our|us)\b", re.IGNORECASE)
 _ASKS_ASSISTANT = re.compile(
     r"\b(?:remind me"
@@ -31,6 +32,18 @@ def sentence_shares(text: str) -> tuple[float, float]:
     asking = sum(one.rstrip().endswith(("?", "？")) for one in sentences)
     own = sum(bool(_SELF.search(one.replace("\u2019", "'"))) for one in sentences)
     return asking / len(sentences), own / len(sentences)
+
+
+def is_stated(prompt: str) -> bool:
+    """Whether a prompt is a statement or a command by its own marks: it ends as one, no sentence of it asks, and it does not ask the assistant
+    for what was said. Of words without a mark, as one types them into a search, that cannot be told.
+
+    >>> is_stated("Let us go on."), is_stated("Where does Ana live?"), is_stated("Ana's address")
+    (True, False, False)
+    """
+    asking, _ = sentence_shares(prompt)
+    ends = prompt.rstrip(_CLOSING).endswith((".", "!", "…", "。", "！"))
+    return ends and not asking and not asks_assistant(prompt)
 
 
 def speaks_of_self(question: str) -> bool:

@@ -114,7 +114,7 @@ class RecallResult(Result):
     """The block that the text is, and which record stands behind each of its markers."""
 
     context: str
-    answerable: bool
+    answerable: bool | None
     markers: dict[str, str]
     citations: dict[str, list[str]]
     scope: str

@@ -148,7 +148,7 @@ def _recall(given: arguments.RecallAsked, caller: Caller) -> Outcome:
     if not pack.context_block.strip():
         return Outcome(f"Nothing about this is remembered in {pack.scope}.", result)
     lines = [pack.context_block.rstrip()]
-    if not pack.abstain.answerable:
+    if pack.abstain.answerable is False:
         lines.insert(0, "Memory may not hold the answer; this is the nearest to it.\n")
     if markers:
         lines.append("\nSources: " + ", ".join(f"[{mark}] {each}" for mark, each in _bare(markers).items()))

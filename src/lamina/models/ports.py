@@ -7,9 +7,10 @@ Vectors are derived state: an embedder's ``name`` identifies the model *and* eve
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,10 @@ Float32Array = NDArray[np.float32]
 Int8Array = NDArray[np.int8]
 
 _HEADER = struct.Struct("<BHH")
-_FORMAT = 1
+_EIGHT_BITS, _FOUR_BITS = 1, 2
+_BITS: Final = {_EIGHT_BITS: 8, _FOUR_BITS: 4}
+"""Of a number, by the format of stored token vectors. Earlier releases wrote the first, which is still read."""
+_LEVELS: Final = 7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,20 +37,20 @@ class TokenMatrix:
     scales: Float32Array
 
     def to_bytes(self) -> bytes:
-        """Little-endian: format byte, t and d as uint16, t scales as float16, then the rows."""
+        """Little-endian: format byte, t and d as uint16, t scales as float16, then the rows in four bits a number, -7 to 7 as 1
+        to 15, two to a byte. Half the room of int8 rows, and ranking is as good (``bench/results/token-vectors.md``)."""
         count, width = self.rows.shape
-        header = _HEADER.pack(_FORMAT, count, width)
-        return header + self.scales.astype("<f2").tobytes() + self.rows.tobytes()
-
-    @classmethod
-    def from_bytes(cls, payload: bytes) -> TokenMatrix:
-        """Read what ``to_bytes`` wrote; the rows are a read-only view of ``payload``."""
-        version, count, width = _HEADER.unpack_from(payload)
-        assert version == _FORMAT, f"token matrix of format {version}, expected {_FORMAT}"
-        assert len(payload) == _HEADER.size + count * (2 + width), "token matrix is cut short"
-        scales = np.frombuffer(payload, "<f2", count, _HEADER.size).astype(np.float32)
-        rows = np.frombuffer(payload, np.int8, count * width, _HEADER.size + 2 * count)
-        return cls(rows.reshape(count, width), scales)
+        assert width % 2 == 0, "two numbers share a byte"
+        largest = np.maximum(
+            np.abs(self.rows.astype(np.float32)).max(axis=1, initial=1.0, keepdims=True), 1.0
+        )
+        coarse = np.rint(self.rows * (_LEVELS / largest))
+        scales = 1 / np.maximum(np.linalg.norm(coarse, axis=1), 1.0)
+        numbers = (coarse + _LEVELS + 1).astype(np.uint8)  # 1 to 15
+        pairs = numbers[:, ::2] | (numbers[:, 1::2] << 4)
+        return b"".join(
+            (_HEADER.pack(_FOUR_BITS, count, width), scales.astype("<f2").tobytes(), pairs.tobytes())
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,28 +76,64 @@ class TokenRows:
 
     @classmethod
     def from_payloads(cls, payloads: Sequence[bytes | None]) -> TokenRows:
-        """Texts as ``TokenMatrix.to_bytes`` wrote them, None for one without; the same as reading each by itself."""
-        counts, rows, scales, widths = [0] * len(payloads), [], [], {0}
+        """Texts as ``TokenMatrix.to_bytes`` wrote them, None for one without."""
+        counts, scales, widths = [0] * len(payloads), [], {0}
+        rows: dict[int, list[bytes]] = defaultdict(list)  # by format
+        formats = []
         for at, payload in enumerate(payloads):
             if payload is None:
                 continue
             version, count, width = _HEADER.unpack_from(payload)
-            assert version == _FORMAT, f"token matrix of format {version}, expected {_FORMAT}"
+            assert version in _BITS, f"token matrix of an unknown format {version}"
             body = _HEADER.size + 2 * count
-            assert len(payload) == body + count * width, "token matrix is cut short"
+            assert len(payload) == body + count * width * _BITS[version] // 8, "token matrix is cut short"
             if count:
                 counts[at] = count
                 widths.add(width)
                 # Copies, since a view of each payload costs more than its few kilobytes.
                 scales.append(payload[_HEADER.size : body])
-                rows.append(payload[body:])
+                rows[version].append(payload[body:])
+                formats.append((version, count))
         assert len(widths) <= 2, "one model, one width"
-        joined = np.frombuffer(b"".join(rows), np.int8)
         return cls(
-            joined.reshape(-1, max(widths)) if rows else joined.reshape(0, 0),
+            _rows(rows, formats, max(widths)),
             np.frombuffer(b"".join(scales), "<f2").astype(np.float32),
             np.array(counts, np.intp),
         )
+
+
+def _rows(parts: Mapping[int, Sequence[bytes]], formats: Sequence[tuple[int, int]], width: int) -> Int8Array:
+    """(n, width): the rows of texts whose ``formats`` and counts come in their order, from the bytes of each format."""
+    read = {
+        version: _READ[version](np.frombuffer(b"".join(parts[version]), np.int8), width) for version in parts
+    }
+    if len(read) <= 1:
+        return next(iter(read.values()), np.zeros((0, 0), np.int8))
+    versions, counts = zip(*formats, strict=True)
+    of_row = np.repeat(versions, counts)
+    joined = np.empty((len(of_row), width), np.int8)
+    for version, rows in read.items():
+        joined[of_row == version] = rows
+    return joined
+
+
+def _eight_bits(stored: Int8Array, width: int) -> Int8Array:
+    return stored.reshape(-1, width)
+
+
+def _four_bits(stored: Int8Array, width: int) -> Int8Array:
+    wide = stored.view(np.uint8).astype("<u2")  # each byte becomes two: 0x00ab -> 0x0a0b
+    wide |= wide << 4
+    wide &= 0x0F0F
+    rows = wide.view(np.int8)
+    rows -= _LEVELS + 1
+    return rows.reshape(-1, width)
+
+
+_READ: Final[Mapping[int, Callable[[Int8Array, int], Int8Array]]] = {
+    _EIGHT_BITS: _eight_bits,
+    _FOUR_BITS: _four_bits,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

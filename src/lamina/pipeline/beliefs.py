@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from lamina.kernel.belief_rules import BeliefRules
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import (
     Author,
@@ -421,6 +421,7 @@ def _belief(
         negated=first.negated,
         stance=_stance(posterior),
         external=all(fact.external for fact in facts),
+        trust=Trust.most(fact.trust for fact in facts),
         by_assistant=all(fact.by_assistant for fact in facts),
         handed_over=all(fact.handed_over for fact in facts),
         said_by=_said_by(facts),

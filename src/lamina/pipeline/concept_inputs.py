@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.names import decoded
-from lamina.kernel.records import Belief, Fact, Layer, Stance, Subject, layer_of
+from lamina.kernel.records import Belief, Episode, Fact, Layer, Stance, Subject, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.understanding import facts_of_topic
 from lamina.language.entities import entity_id, normalise_name
@@ -17,6 +17,8 @@ __all__ = ["FACTS_CONSULTED_MAX", "Consulted", "EntityInputs", "matter_of_scope"
 
 FACTS_CONSULTED_MAX: Final = 64
 _READ_MAX: Final = 256
+_EPISODES_READ_MAX: Final = 32
+_SEALED: Final = "sealed"
 _MATTERS: Final = frozenset({"project", "ws", "team", "dept"})
 """Scopes of these types are about what they are called after; the others are somebody's."""
 
@@ -30,6 +32,7 @@ class Consulted:
 
     facts: tuple[Fact, ...]
     beliefs: tuple[Belief, ...]
+    episodes: tuple[Episode, ...]
     available: int
     unread: tuple[str, ...]
     confidence: float
@@ -37,7 +40,7 @@ class Consulted:
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids of what was read."""
-        return (*(fact.id for fact in self.facts), *(belief.id for belief in self.beliefs))
+        return tuple(each.id for each in (*self.facts, *self.beliefs, *self.episodes))
 
 
 class EntityInputs:
@@ -51,6 +54,7 @@ class EntityInputs:
         self.facts = self._named()
         self._beliefs: dict[str, Belief] | None = None
         self._episodes: dict[str, set[str]] | None = None
+        self._sealed: dict[str, Episode] = {}
 
     def of_topic(self, topic: str) -> list[Fact]:
         """The facts from which the concept of a topic is made (``facts_of_topic``)."""
@@ -60,8 +64,10 @@ class EntityInputs:
     def consulted(self, facts: Sequence[Fact]) -> Consulted:
         """What of some facts, and of all that belongs to them, a concept is made from."""
         if self._beliefs is None or self._episodes is None:
-            self._beliefs, self._episodes = self._believed(), self._told_in()
-        beliefs, episodes = self._beliefs, self._episodes
+            self._beliefs, self._episodes, self._sealed = self._believed(), self._told_in(), self._read()
+        beliefs, episodes, read = self._beliefs, self._episodes, self._sealed
+        # What comes up in several talks is more of somebody than what came up in one.
+        talks: Callable[[Fact], int] = lambda fact: len(episodes.get(fact.id, set()) & read.keys())  # noqa: E731
         sure: Callable[[Fact], float] = lambda fact: (  # noqa: E731 - a key of a sort
             beliefs[fact.id].confidence if fact.id in beliefs else fact.confidence
         )
@@ -70,15 +76,17 @@ class EntityInputs:
             for each in facts
             if each.id not in beliefs or beliefs[each.id].stance is not Stance.CONTRADICTED
         ]
-        best = sorted(held, key=lambda fact: (-sure(fact), -fact.valid_from, fact.id))[:FACTS_CONSULTED_MAX]
+        order = sorted(held, key=lambda fact: (-sure(fact), -talks(fact), -fact.valid_from, fact.id))
+        best = order[:FACTS_CONSULTED_MAX]
         weighed = {beliefs[each.id].id: beliefs[each.id] for each in facts if each.id in beliefs}
         told_in = {episode for each in facts for episode in episodes.get(each.id, ())}
         unread = [Layer.FACTS.value] if len(held) > len(best) else []
         return Consulted(
             facts=tuple(best),
             beliefs=tuple(weighed[key] for key in sorted(weighed)),
+            episodes=tuple(read[key] for key in sorted(told_in & read.keys())),
             available=len(facts) + len(weighed) + len(told_in),
-            unread=(*unread, *([Layer.EPISODES.value] if told_in else [])),
+            unread=(*unread, *([Layer.EPISODES.value] if told_in - read.keys() else [])),
             confidence=round(sum(map(sure, best)) / len(best), 4) if best else 0.0,
         )
 
@@ -102,6 +110,11 @@ class EntityInputs:
             for each in belief.evidence
             if each.polarity == "supports"
         }
+
+    def _read(self) -> dict[str, Episode]:
+        """The newest episodes that are sealed: others may still say something else with the next event."""
+        found = self._view.query(Layer.EPISODES, topic=_SEALED, limit=_EPISODES_READ_MAX)
+        return {each.id: each for each in found if isinstance(each, Episode)}
 
     def _told_in(self) -> dict[str, set[str]]:
         """By fact, the episodes that hold what it was taken from."""

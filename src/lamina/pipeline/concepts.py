@@ -1,7 +1,7 @@
 """Concepts: what a scope understands of an entity, and of one side of it (seed 002, 7.5).
 
-Made from facts and from what is believed of them, in the facts' own sentences, so nothing is claimed that no fact says. What a concept
-could have been made from and was not is counted with it.
+Made from facts, what is believed of them and the episodes in which they were told, in the facts' own sentences, so nothing is claimed that no
+fact says. What a concept could have been made from and was not is counted with it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, Trust
 from lamina.kernel.records import Concept, Edge, Fact, Layer, Stance, Subject, Support
 from lamina.kernel.sameness import EntityMerge, EntitySplit, Sameness
 from lamina.kernel.understanding import WHOLE, relation_of, topic_of, words_of_topic
@@ -189,6 +189,7 @@ class ConceptSynthesizer:
             version=1,
             position=event.position,
             confidence=consulted.confidence,
+            trust=Trust.least(each.trust for each in (*facts, *consulted.beliefs, *consulted.episodes)),
             valid_from=min(fact.valid_from for fact in facts),
             valid_to=None,
             recorded_from=event.recorded_at,
@@ -248,6 +249,7 @@ def _says(concept: Concept) -> tuple[object, ...]:
         concept.available,
         concept.confidence,
         concept.stance,
+        concept.trust,
     )
 
 
@@ -288,5 +290,5 @@ def _supports(event: Event, concept: Concept, consulted: Consulted) -> list[Supp
             weight=each.confidence,
             recorded_at=event.recorded_at,
         )
-        for each in (*consulted.facts, *consulted.beliefs)
+        for each in (*consulted.facts, *consulted.beliefs, *consulted.episodes)
     ]

@@ -107,6 +107,7 @@ def corrected_fact(view: View, held: Fact, correction: Correction) -> Fact:
         object=value_of_fact,
         text=sentence_of(held, value, event),
         external=False,
+        trust=event.origin.trust,
         by_assistant=False,
         handed_over=False,
         said_by=author_of(view, event, held.subject.id) if held.said_by is not None else None,

@@ -33,6 +33,7 @@ from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
 from lamina.pipeline.mending import Mender
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.speakers import another_speaks
+from lamina.pipeline.titles import Said
 from lamina.pipeline.view import FactsRead, Pending, View
 from lamina.pipeline.vocabularies.deprecating import deprecate_beliefs, deprecate_facts, deprecated_facts
 from lamina.pipeline.zones import speakers_offset
@@ -72,7 +73,7 @@ class Deriver:
         self._embed_eagerly = embed_eagerly
         self._asks_loops = asks_loops
         self._land_max = land_max
-        self._phrases: dict[str, Sequence[str]] = {}
+        self._said: dict[str, Said] = {}
         self._mender = Mender(store, extractor)
         self._decided = Decided(self._mender)
         self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
@@ -162,20 +163,21 @@ class Deriver:
     def _read(self, events: Sequence[Event]) -> list[Extraction]:
         utterances = [utterance_of(event, self._store.log.previous(event, PREVIOUS_READ)) for event in events]
         found = list(self._extractor.extract(utterances))
-        self._phrases |= {event.id: each.phrases for event, each in zip(events, found, strict=True)}
-        for event_id in list(self._phrases)[: -limits.PHRASES_KEPT_MAX]:
-            del self._phrases[event_id]
+        self._said |= {event.id: _said(each) for event, each in zip(events, found, strict=True)}
+        for event_id in list(self._said)[: -limits.PHRASES_KEPT_MAX]:
+            del self._said[event_id]
         return found
 
-    def _phrases_of(self, events: Sequence[Event]) -> Mapping[str, Sequence[str]]:
-        """The noun phrases of events, as they were read or, where that is forgotten, are read again: they are the same."""
+    def _said_in(self, events: Sequence[Event]) -> Mapping[str, Said]:
+        """What was read in events for their episode's title or, where that is forgotten, is read again: it is the same."""
         worded = [event for event in events if extracts(event)]
-        unread = [event for event in worded if event.id not in self._phrases]
-        again = dict(zip((event.id for event in unread), self._read(unread), strict=True)) if unread else {}
-        return {
-            event.id: again[event.id].phrases if event.id in again else self._phrases[event.id]
-            for event in worded
-        }
+        unread = [event for event in worded if event.id not in self._said]
+        again = (
+            dict(zip((event.id for event in unread), map(_said, self._read(unread)), strict=True))
+            if unread
+            else {}
+        )
+        return {event.id: again.get(event.id) or self._said[event.id] for event in worded}
 
     def _by_known_clock(self, event: Event) -> Event:
         """An event with the clock by which it will be read, unless an earlier one of its batch tells of another."""
@@ -253,7 +255,7 @@ class Deriver:
             if view.event.is_entry:
                 return self._decided.concepts(view)
             facts = read.of(view.event)
-            writes = EpisodeBuilder(view, self._phrases_of).place(facts)
+            writes = EpisodeBuilder(view, self._said_in).place(facts)
             episode_id = next((s.record_id for s in writes.supports if s.relation == "contains"), None)
             synthesizer = ConceptSynthesizer(view, episode_id)
             concepts = synthesizer.synthesize([*facts, *read.taken_back(view.event)])
@@ -294,3 +296,8 @@ class Deriver:
                 group, pending = [], Pending()
         if group:
             yield group
+
+
+def _said(extraction: Extraction) -> Said:
+    claims = [each.evidence for each in extraction.triples if not each.handed_over]
+    return Said(extraction.phrases, tuple((span.start, span.end) for span in claims))

@@ -1,7 +1,8 @@
 """Episodes: bounded spans of related events, cut by session, gap, size and topic (seed 002, 7.2).
 
-An open episode gets a version with each event; it is sealed by the first event that shows it to be over. No clock
-seals it, so a replay cuts where live derivation cut.
+An open episode gets a version with each event; the first event that shows it to be over lays it to rest. The first event of another stretch
+of talk goes on with a resting episode where it says so (``preceded_by``) or speaks of its matter; a later one seals it for good.
+No clock rests or seals it, so a replay cuts where live derivation cut.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ from lamina.kernel.records import Episode, EpisodeRole, Fact, Layer, Record, Sup
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.language.quarantine import quarantine_of
 from lamina.language.tokens import STOP_TERMS, analyse
-from lamina.pipeline.titles import name_of, summary_of, words_of_turns
+from lamina.pipeline.resuming import is_done, resumed_by
+from lamina.pipeline.titles import Said, title_of, words_of_turns
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
-__all__ = ["EpisodeBuilder", "PhrasesOf", "newly_worded"]
+__all__ = ["EpisodeBuilder", "SaidIn", "newly_worded"]
 
-PhrasesOf = Callable[[Sequence[Event]], Mapping[str, Sequence[str]]]
-"""The noun phrases of events by their ids; those that nobody reads have none."""
+SaidIn = Callable[[Sequence[Event]], Mapping[str, Said]]
+"""What was read in events, by their ids; those that nobody reads have nothing."""
 
 _OPEN: Final = "open"
 
@@ -51,9 +53,9 @@ _DECIDES = re.compile(r"\b(?:decided|let's|we'll|i'll|agreed|going with|settled 
 class EpisodeBuilder:
     """Puts each event into an episode of its scope."""
 
-    def __init__(self, view: View, phrases: PhrasesOf) -> None:
+    def __init__(self, view: View, said_in: SaidIn) -> None:
         self._view = view
-        self._phrases = phrases
+        self._said_in = said_in
 
     def place(self, facts: Sequence[Fact]) -> Writes:
         """The event's membership, its episode's next version, and the seals of episodes that are over."""
@@ -63,14 +65,18 @@ class EpisodeBuilder:
             return writes
         open_here = self._open()
         current = next((e for e in open_here if e.session == event.session and self._belongs(event, e)), None)
-        for episode in open_here:
-            if episode is not current and self._is_over(event, episode):
-                self._seal(event, episode, writes)
-        if current is None:
+        resumed = current or resumed_by(self._view, open_here)
+        over = [each for each in open_here if each is not resumed and self._is_over(event, each)]
+        for episode in over:
+            if is_done(event, episode, over):
+                self._end(event, episode, writes, sealed=True)
+            elif not episode.resting:
+                self._end(event, episode, writes, sealed=False)
+        if resumed is None:
             follows = max(open_here, key=lambda e: e.ended_at).id if open_here else None
             self._begin(event, follows, writes)
         else:
-            self._extend(event, facts, current, writes)
+            self._extend(event, facts, resumed, writes)
         return writes
 
     def _open(self) -> list[Episode]:
@@ -79,6 +85,8 @@ class EpisodeBuilder:
 
     def _belongs(self, event: Event, episode: Episode) -> bool:
         at = event.context.observed_at
+        if episode.resting:
+            return False
         near = episode.started_at - _GAP_US <= at <= episode.ended_at + _GAP_US
         return near and episode.size < limits.EPISODE_EVENTS_MAX and not self._turns_away(event, episode)
 
@@ -93,14 +101,16 @@ class EpisodeBuilder:
 
     def _is_over(self, event: Event, episode: Episode) -> bool:
         gone_by = event.context.observed_at > episode.ended_at + _GAP_US
-        return gone_by or episode.session == event.session
+        return episode.resting or gone_by or episode.session == event.session
 
-    def _seal(self, event: Event, episode: Episode, writes: Writes) -> None:
+    def _end(self, event: Event, episode: Episode, writes: Writes, *, sealed: bool) -> None:
+        """Lay it to rest, or seal it; it is described when its turns have ended, and not again."""
         writes.closings.append(Closing(episode.tenant_id, episode.id, episode.version, event.recorded_at))
         writes.records.append(
             replace(
-                self._described(episode, []),
-                sealed=True,
+                episode if episode.resting else self._described(episode, []),
+                sealed=sealed,
+                resting=not sealed,
                 version=episode.version + 1,
                 position=event.position,
                 recorded_from=event.recorded_at,
@@ -146,6 +156,8 @@ class EpisodeBuilder:
             started_at=min(episode.started_at, at),
             ended_at=max(episode.ended_at, at),
             size=episode.size + 1,
+            session=event.session,
+            resting=False,
             actors=tuple(dict.fromkeys([*episode.actors, event.observed_actor.id])),
             excluded=False,
         )
@@ -172,11 +184,16 @@ class EpisodeBuilder:
         )
         began = rfc3339(episode.started_at)[:10]
         others = [] if new else self._others(episode)
-        name = name_of(own, self._phrases(own), others, began)
-        summary = summary_of(own, others)
+        title = title_of(own, self._said_in(own), others, began)
         shared = [count for count in words.values() if count > 1]
         centrality = round(len(shared) / max(len(words), 1), 4) if len(events) > 1 else 0.0
-        return replace(episode, name=name, summary=summary, centrality=centrality)
+        return replace(
+            episode,
+            name=title.name,
+            summary=title.summary,
+            centrality=centrality,
+            trust=Trust.least(event.origin.trust for event in own),
+        )
 
     def _others(self, episode: Episode) -> list[frozenset[str]]:
         """The words of the episodes before, by which one knows what is this one's own; looked for when it is sealed."""
@@ -193,11 +210,11 @@ class EpisodeBuilder:
 
 def newly_worded(record: Record) -> bool:
     """Whether a version says something else than the one before; open episodes are described now and then."""
-    return not isinstance(record, Episode) or record.sealed or _describes_at(record.size)
+    return not isinstance(record, Episode) or record.sealed or record.resting or _describes_at(record.size)
 
 
 def _describes_at(size: int) -> bool:
-    """An open episode is described anew while it is small and then every fourth event: sealing does it for good."""
+    """An open episode is described anew while it is small and then every fourth event: rest does it for good."""
     return size <= 4 or size % 4 == 0
 
 

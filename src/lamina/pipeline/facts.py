@@ -417,6 +417,7 @@ def _fact(view: View, claim: _Claim, ordinal: int, extractor: str) -> Fact:
         negated=triple.negated,
         text=restate(claim.worded, seen_at=to_local(event.context.observed_at, event.offset)),
         external=external,
+        trust=Trust.EXTERNAL if external else event.origin.trust,
         by_assistant=is_assistants(event, triple.kind, triple.predicate),
         handed_over=claim.handed_over,
         said_by=author_of(view, event, claim.subject.id) if claim.is_of_person and not external else None,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from lamina.index.rows import record_row
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Support
@@ -188,6 +188,7 @@ class SlotPlacer:
                 None
                 if source is None or held.said_by is None
                 else author_of(self._view, source, held.subject.id),
+                trust=held.trust if source is None else source.origin.trust,
             )
             found.setdefault((*said.said, said.source), said)
         if fact is not None:
@@ -206,6 +207,7 @@ class SlotPlacer:
                 fact.from_offset,
                 fact.handed_over,
                 fact.said_by,
+                trust=fact.trust,
             )
             found[*said.said, own] = said
         return _ranked(list(found.values()))
@@ -326,6 +328,7 @@ def _trusted(fact: Fact, period: Period) -> Fact:
     return replace(
         fact,
         external=not words,
+        trust=Trust.most(each.trust for each in words),
         by_assistant=all(each.by_assistant for each in period.statements),
         handed_over=all(each.handed_over for each in period.statements),
         said_by=None if own else min(words, key=lambda each: (each.said_at, each.source)).author,

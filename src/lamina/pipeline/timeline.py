@@ -20,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from lamina.kernel.events import Trust
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Author
 from lamina.kernel.time import Instant
@@ -35,7 +36,7 @@ class Statement:
     ``external`` is hearsay (``hearsay.py``), ``by_assistant`` such of an assistant's, ``handed_over`` such as may be pasted or quoted,
     ``confidence`` how sure the event was, ``offset`` the clock that it was told by.
     ``author`` is who said it of a person other than themselves: beside that person's own word it counts as hearsay does, though it is
-    somebody's word (``is_word``)."""
+    somebody's word (``is_word``), ``trust`` the authority of its source."""
 
     value: str
     source: str
@@ -51,6 +52,7 @@ class Statement:
     handed_over: bool = False
     author: Author | None = None
     is_word: bool = True
+    trust: Trust = Trust.PRINCIPAL
 
     @property
     def said(self) -> tuple[str, bool]:

@@ -1,31 +1,44 @@
-"""What an episode is called, and its summary: words of its own turns, chosen by how much of it they tell and how rare they are besides.
+"""What an episode is called, and its summary: words of its own turns, quoted.
 
-A word weighs by the turns that have it, and by how few of the episodes before have it: what every talk has ("thanks", "photo") says nothing
-of one. The name is the noun phrases that weigh most, the summary the statements.
+A word weighs by the turns that have it, by whether more than one speaker takes it up, and by how few of the episodes before have it: what
+every talk has ("thanks", "photo") says nothing of one. A sentence tells more where its speaker speaks of themselves, where something was
+claimed in it and where it comes early in its turn. The summary is the sentences that tell most, the name the things that these speak of.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from lamina.kernel.events import Event, text_of
+from lamina.kernel.time import to_datetime
+from lamina.language.questions import speaks_of_self
 from lamina.language.sentences import split_sentences
+from lamina.language.temporal import find_times
 from lamina.language.tokens import STOP_TERMS, analyse
+from lamina.pipeline.extract.phrases import VAGUE
 
-__all__ = ["Rarity", "name_of", "summary_of", "words_of_turns"]
+__all__ = ["Rarity", "Said", "Title", "title_of", "words_of_turns"]
 
 _PHRASES: Final = 2
-_SECOND_FROM: Final = 0.65
+_SECOND_FROM: Final = 0.7
 """What weighs less than this share of the first phrase is an aside."""
-_WORDS: Final = 3
+_TAKEN_UP: Final = 2
+"""A second phrase has two words, and so many turns have them: any other is an aside."""
+_QUOTED_WORDS: Final = 8
 _SENTENCES: Final = 2
+_SENTENCES_OF_LONG: Final = 3
+_LONG_FROM: Final = 10
+"""Turns of an episode that may have more than one matter."""
+_THIRD_FROM: Final = 0.6
 _SENTENCES_READ: Final = 8
 _SUMMARY_CHARS: Final = 480
-_TERMS_MIN: Final = 4
+_TERMS_MIN: Final = 3
+_SHORT: Final = 5
 _NOTE: Final = re.compile(r"\[[^\[\]]{0,2000}\]")
 """Notes about what was sent: "[shared image: a photo of a dog]". Nobody said them."""
 _CALENDAR: Final = frozenset(
@@ -40,54 +53,199 @@ Rarity = Sequence[Collection[str]]
 """The words of the episodes before, each with its own."""
 
 
+class Said(NamedTuple):
+    """What was read in a turn: the noun ``phrases`` of it, and the half-open character ranges of its text in which something is claimed."""
+
+    phrases: Sequence[str] = ()
+    claims: Sequence[tuple[int, int]] = ()
+
+
+class Title(NamedTuple):
+    """What an episode is called, and its summary."""
+
+    name: str
+    summary: str
+
+
 def words_of_turns(events: Sequence[Event]) -> frozenset[str]:
     """The content words of turns."""
     return frozenset(term for event in events for term in _terms(_said(event)))
 
 
-def name_of(events: Sequence[Event], phrases: Mapping[str, Sequence[str]], others: Rarity, began: str) -> str:
-    """The one or two ``phrases``, by event, that say most of what the episode is about, and the day it ``began``."""
+def title_of(events: Sequence[Event], read: Mapping[str, Said], others: Rarity, began: str) -> Title:
+    """The name and the summary of an episode that ``began`` on a day; ``read`` has by event what was read in it."""
     weights = _weights(events, others)
-    speakers = {term for event in events for term in analyse(event.observed_actor.display_name)}
-    spoken: dict[tuple[str, ...], tuple[str, set[str]]] = {}
-    for event in events:
-        for phrase in phrases.get(event.id, ()):
-            terms = _terms(phrase)
-            if terms and not speakers & set(terms) and not set(terms) <= _CALENDAR:
-                spoken.setdefault(tuple(terms), (phrase, set()))[1].add(event.id)
+    sentences = [each for event in events for each in _sentences(event, read.get(event.id, Said()))]
+    phrases = _phrases(events, read, sentences, weights)
+    named = " and ".join(phrases) or _quoted(sentences, weights)
+    about = {term for phrase in phrases for term in _terms(phrase)}
+    return Title(
+        f"{named} ({began})" if named else f"Conversation of {began}", _summary(sentences, weights, about)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of a turn, and how much it ``tells`` by its form: 1 for one that is neither its speaker's own matter nor a question."""
+
+    event: Event
+    text: str
+    terms: Sequence[str]
+    tells: float
+
+    @property
+    def line(self) -> str:
+        return f"{self.event.observed_actor.display_name}: {self.text}"
+
+    def worth(self, weights: Mapping[str, float]) -> float:
+        """How much of the episode it tells; little where it is few words."""
+        told = sum(weights[term] for term in self.terms if term not in _EMPTY)
+        length: float = max(len(self.terms), _SHORT) ** 0.7
+        return self.tells * told / length
+
+
+@dataclass(slots=True)
+class _Phrase:
+    """A thing that is spoken of: how many turns have all its words, and the sentence that tells most of those with it."""
+
+    text: str
+    terms: Sequence[str]
+    turns: int
+    within: _Sentence | None = None
+
+    def worth(self, weights: Mapping[str, float]) -> float:
+        """Two words say which one is meant, and what several turns speak of is no aside."""
+        longer = 1.15 if len(self.terms) > 1 else 0.7
+        weight = sum(weights.get(term, 0.0) for term in self.terms) / math.sqrt(len(self.terms))
+        tells = 0.7 if self.within is None else self.within.tells
+        return weight * longer * (1 + 0.3 * math.log(self.turns)) * tells
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it only says when: "last week"."""
+        if self.within is None:
+            return False
+        start = self.within.text.find(self.text)
+        told_at = to_datetime(self.within.event.context.observed_at)
+        return any(
+            when.start < start + len(self.text) and start < when.end
+            for when in find_times(self.within.text, told_at)
+        )
+
+
+def _sentences(event: Event, said: Said) -> Iterator[_Sentence]:
+    advises = event.content.get("role") == "assistant"
+    for number, each in enumerate(split_sentences(_said(event), count_max=_SENTENCES_READ)):
+        text = " ".join(each.text.split())
+        terms = _terms(text)
+        if not terms:
+            continue
+        tells = 1 / (1 + 0.1 * number)
+        if text.endswith("?"):
+            tells *= 0.5
+        elif speaks_of_self(text) and not advises:
+            tells *= 1.6
+        if any(start < each.end and each.start < end for start, end in said.claims):
+            tells *= 1.35
+        yield _Sentence(event, text, terms, tells)
+
+
+def _phrases(
+    events: Sequence[Event],
+    read: Mapping[str, Said],
+    sentences: Sequence[_Sentence],
+    weights: Mapping[str, float],
+) -> list[str]:
+    """The one or two phrases that say most of what the episode is about."""
+    spoken = _spoken(events, read, sentences)
     scored = sorted(
-        ((_worth(terms, weights, len(turns)), phrase, terms) for terms, (phrase, turns) in spoken.items()),
-        key=lambda each: (-each[0], each[1]),
+        ((each.worth(weights), each) for each in spoken), key=lambda scored: (-scored[0], scored[1].text)
     )
     chosen: list[str] = []
     used: set[str] = set()
-    for worth, phrase, its in scored:
-        if len(chosen) < _PHRASES and worth >= _SECOND_FROM * scored[0][0] and not used & set(its):
-            chosen.append(phrase)
-            used |= set(its)
-    named = " and ".join(chosen) or ", ".join(_weightiest(events, weights))
-    return f"{named} ({began})" if named else f"Conversation of {began}"
+    least = 0.0
+    for worth, phrase in scored:
+        if len(chosen) == _PHRASES or worth < least:
+            break
+        taken_up = phrase.turns >= _TAKEN_UP and len(phrase.terms) > 1
+        if not (taken_up or not chosen) or used & set(phrase.terms) or phrase.is_time:
+            continue
+        least = least or _SECOND_FROM * worth
+        best = phrase
+        if len(phrase.terms) == 1:
+            longer = (each for _, each in scored if len(each.terms) > 1 and each.terms[-1] == phrase.terms[0])
+            best = next(longer, phrase)
+        chosen.append(best.text)
+        used |= set(best.terms)
+    return chosen
 
 
-def summary_of(events: Sequence[Event], others: Rarity) -> str:
-    """The statements that hold most of what the episode is about, in their own order, with their speakers."""
-    weights = _weights(events, others)
-    scored: list[tuple[float, int, str]] = []
+def _quoted(sentences: Sequence[_Sentence], weights: Mapping[str, float]) -> str:
+    """The first words of the sentence that tells most, where no phrase was read."""
+    best = max(sentences, key=lambda each: each.worth(weights), default=None)
+    if best is None:
+        return ""
+    words = best.text.replace('"', "'").split()
+    return f'"{" ".join(words[:_QUOTED_WORDS])}{" …" if len(words) > _QUOTED_WORDS else ""}"'
+
+
+def _spoken(
+    events: Sequence[Event], read: Mapping[str, Said], sentences: Sequence[_Sentence]
+) -> list[_Phrase]:
+    speakers = {term for event in events for term in analyse(event.observed_actor.display_name)}
+    of_event: dict[str, list[_Sentence]] = defaultdict(list)
+    for each in sentences:
+        of_event[each.event.id].append(each)
+    held = [set(_terms(_said(event))) for event in events]
+    spoken: dict[tuple[str, ...], _Phrase] = {}
     for event in events:
-        for sentence in split_sentences(_said(event), count_max=_SENTENCES_READ):
-            terms = set(_terms(sentence.text))
-            if len(terms) < _TERMS_MIN or sentence.text.rstrip().endswith("?"):
+        for text in read.get(event.id, Said()).phrases:
+            terms = _terms(text)
+            if not terms or speakers & set(terms) or set(terms) <= _EMPTY or "://" in text:
                 continue
-            weight = sum(weights[term] for term in sorted(terms)) / (len(terms) ** 0.6)
-            line = f"{event.observed_actor.display_name}: {sentence.text.strip()}"
-            scored.append((weight, len(scored), line))
-    best = sorted(scored, key=lambda item: (-item[0], item[1]))[:_SENTENCES]
-    text = " ".join(line for _, _, line in sorted(best, key=lambda item: item[1]))
+            if text.lower().rpartition(" ")[2] in VAGUE:
+                continue
+            key = tuple(terms)
+            if key not in spoken:
+                turns = sum(words.issuperset(terms) for words in held)
+                spoken[key] = _Phrase(text, terms, max(turns, 1))
+            phrase = spoken[key]
+            for each in of_event[event.id]:
+                if text in each.text and (phrase.within is None or each.tells > phrase.within.tells):
+                    phrase.within, phrase.text = each, text
+    return list(spoken.values())
+
+
+def _summary(sentences: Sequence[_Sentence], weights: Mapping[str, float], about: Collection[str]) -> str:
+    """The sentences that tell most, of what the name says first, each beside those before it; in their own order, with their speakers."""
+    left = {at: each for at, each in enumerate(sentences) if len(each.terms) >= _TERMS_MIN}
+    chosen: list[int] = []
+    used: set[str] = set()
+    count = _SENTENCES_OF_LONG if len({each.event.id for each in sentences}) >= _LONG_FROM else _SENTENCES
+    first = 0.0
+    while left and len(chosen) < count:
+        worth, at = max((_added(each, weights, about, used), -at) for at, each in left.items())
+        if worth <= 0 or (len(chosen) >= _SENTENCES and worth < _THIRD_FROM * first):
+            break
+        first = first or worth
+        chosen.append(-at)
+        used |= set(left.pop(-at).terms)
+    text = " ".join(sentences[at].line for at in sorted(chosen))
     return text if len(text) <= _SUMMARY_CHARS else f"{text[: _SUMMARY_CHARS - 1].rstrip()}…"
 
 
+def _added(
+    sentence: _Sentence, weights: Mapping[str, float], about: Collection[str], used: Collection[str]
+) -> float:
+    """What a sentence is worth beside those that hold the ``used`` words."""
+    whole = sum(weights[term] for term in sentence.terms)
+    fresh = sum(weights[term] for term in sentence.terms if term not in used) / whole if whole else 0.0
+    named = min(len(set(about) & set(sentence.terms)), 2)
+    return sentence.worth(weights) * (1 + 0.5 * named) * math.sqrt(fresh)
+
+
 def _said(event: Event) -> str:
-    return _NOTE.sub(" ", text_of(event.content))
+    return _NOTE.sub(lambda note: " " * len(note[0]), text_of(event.content))
 
 
 def _terms(text: str) -> list[str]:
@@ -96,32 +254,22 @@ def _terms(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+_EMPTY: Final = _CALENDAR | {term for word in VAGUE for term in analyse(word)}
+
+
 def _weights(events: Sequence[Event], others: Rarity) -> dict[str, float]:
-    """What each word of the episode says of it: more where more turns have it and fewer of the others do."""
-    turns = Counter(term for event in events for term in _terms(_said(event)))
+    """What each word of the episode says of it: more where more turns have it, a second speaker takes it up, and fewer of the others do."""
+    turns: Counter[str] = Counter()
+    speakers: dict[str, set[str]] = defaultdict(set)
+    for event in events:
+        for term in _terms(_said(event)):
+            turns[term] += 1
+            speakers[term].add(event.observed_actor.id)
     elsewhere = Counter(term for words in others for term in words)
     return {
         term: math.log1p(count)
         * math.log((len(others) + 2) / (elsewhere[term] + 1))
-        * (2 if count > 1 else 1)
+        * (1.6 if len(speakers[term]) > 1 else 1.0)
+        * (1.3 if count > 1 else 1.0)
         for term, count in turns.items()
     }
-
-
-def _worth(terms: Sequence[str], weights: Mapping[str, float], turns: int) -> float:
-    """Of a phrase: two words say which one is meant, and what several turns say is no aside."""
-    longer = 1.15 if len(terms) > 1 else 0.8
-    weight = sum(weights.get(term, 0.0) for term in terms) / math.sqrt(len(terms))
-    return weight * longer * (1 + 0.3 * math.log(turns))
-
-
-def _weightiest(events: Sequence[Event], weights: Mapping[str, float]) -> list[str]:
-    """The weightiest words as they were first written, where no phrase was read."""
-    speakers = {term for event in events for term in analyse(event.observed_actor.display_name)}
-    written: dict[str, str] = {}
-    for event in events:
-        for word in re.findall(r"[^\W\d_][\w'’-]*", _said(event)):
-            for term in analyse(word)[:1]:
-                written.setdefault(term, word)
-    told = [term for term in weights if term in written and term not in speakers | _CALENDAR]
-    return [written[term] for term in sorted(told, key=lambda term: -weights[term])[:_WORDS]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, Trust
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -141,6 +141,7 @@ def _alone(
         valid_to=None if until is None else max(until, begins + 1),
         confidence=max(each.weight for each in words or rows),
         external=not words,
+        trust=Trust.most(known[each.source_id].origin.trust for each in words),
     )
     return shown, rows
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, Trust
 from lamina.kernel.records import Belief, Fact, Stance, Support
 from lamina.kernel.time import Instant
 from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, HELD_UNTIL
@@ -57,6 +57,7 @@ def vouched_for(held: Fact, said: Fact) -> Fact:
     if held.external and not said.external:
         return replace(
             held, external=False, by_assistant=False, handed_over=False, said_by=said.said_by, confidence=said.confidence,
+            trust=said.trust,
         )  # fmt: skip
     return replace(
         held,
@@ -66,6 +67,7 @@ def vouched_for(held: Fact, said: Fact) -> Fact:
         by_assistant=held.by_assistant and said.by_assistant,
         handed_over=held.handed_over and said.handed_over,
         said_by=held.said_by if said.external or said.said_by is not None else None,
+        trust=Trust.most([held.trust, said.trust]),
     )
 
 

@@ -6,7 +6,6 @@ was cancelled since.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
@@ -17,6 +16,7 @@ from lamina.kernel.records import Layer, is_event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.kernel.wire import Result
+from lamina.recall.kept import packed, unpacked
 from lamina.recall.pack import Item
 from lamina.store.ports.packs import PackKind, StoredPack
 from lamina.store.ports.store import Store
@@ -116,7 +116,7 @@ def keep_grounds(store: Store, call: Call, grounds: Grounds) -> None:
             id=grounds.pack.pack_id,
             body_hash="",
             made_at=call.now,
-            content=zlib.compress(body.encode(), 1),
+            content=packed(body.encode()),
         )
     )
 
@@ -141,4 +141,4 @@ def kept_grounds(store: Store, call: Call, pack_id: str) -> Grounds:
             hint="recall again, or leave use_pack_id out",
             details={"field": "use_pack_id"},
         )
-    return Grounds.model_validate_json(zlib.decompress(kept.content))
+    return Grounds.model_validate_json(unpacked(kept.content))

@@ -15,6 +15,7 @@ from lamina.kernel.operations import Answer, Call, Grant, Tier
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.views import ConceptStanding
+from lamina.language.questions import is_stated
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
 from lamina.recall.answerable import ANSWERABLE_FROM, answer_strength
@@ -26,6 +27,7 @@ from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.gather import Gathering
 from lamina.recall.grounds import Grounds, grounds_of, keep_grounds
 from lamina.recall.items import layers_view
+from lamina.recall.kept import Basis, KeptResults
 from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import present
 from lamina.recall.layers.words import phrases_of, seen_from
@@ -36,7 +38,6 @@ from lamina.recall.newer import newer_answers
 from lamina.recall.pack import MMR_LAMBDA, Item, pack
 from lamina.recall.placing import Answers, Held, candidates, place, ranked_max
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
-from lamina.recall.recent import PackKey, RecentPacks
 from lamina.recall.render import render_block
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.room import RecallRoom
@@ -50,11 +51,10 @@ from lamina.recall.score import (
 from lamina.recall.stream import as_stream
 from lamina.recall.superseded import superseded_among
 from lamina.recall.weights import DEFAULT
+from lamina.store.ports.packs import PackKind
 from lamina.store.ports.store import Store
 from lamina.store.queries import Links
-from lamina.store.shelf import Shelf
 from lamina.types.layer_requests import View
-from lamina.types.layers import TraversedScope
 from lamina.types.recall import Answerable, Pack, PackLayers, Provenance, Recall
 
 __all__ = ["Recalling", "Remembrance"]
@@ -93,16 +93,15 @@ class Recalling:
         ids: IdSource,
         narrator: Narrator | None = None,
         room: RecallRoom | None = None,
-        shelf: Shelf | None = None,
     ) -> None:
-        """``room`` bounds how many recalls run at once: one for each core unless given. ``shelf`` has what other processes answered."""
+        """``room`` bounds how many recalls run at once: one for each core unless given."""
         self._room = room or RecallRoom(os.cpu_count() or 1)
         self._store = store
         self._retriever = retriever
         self._counter = counter
         self._ids = ids
         self._narrator = narrator
-        self._packs = RecentPacks(shelf)
+        self._kept = KeptResults(store, PackKind.RECALL, Pack)
 
     def grants(self, request: Recall) -> list[Grant]:
         """What a recall takes: the traversal that its view walks, and diagnostics where asked for."""
@@ -124,26 +123,23 @@ class Recalling:
         if request.view == "narrative":
             call.require_experimental("view=narrative")
             tier = Tier.EXPERIMENTAL
+        key = request.idempotency_key
+        if key is not None and (known := self._kept.find(key, call)) is not None:
+            known = known.model_copy(update={"request_id": call.request_id})
+            return Answer(
+                as_stream(known, request.last_event_id) if request.stream else known,
+                replayed=True,
+                tier=tier,
+            )
         reach = self._reach(request, call)
-        key, removals = None, 0
-        if request.idempotency_key is not None:
-            key = PackKey(call.principal.tenant_id, call.principal.actor, request.idempotency_key)
-            removals = self.removals(reach.scopes, call)
-            known = self._packs.find(key, _hash_of(call), removals, call.now)
-            if known is not None and _still_open(known, reach):
-                known = known.model_copy(update={"request_id": call.request_id})
-                return Answer(
-                    as_stream(known, request.last_event_id) if request.stream else known,
-                    replayed=True,
-                    tier=tier,
-                )
+        basis = None if key is None else Basis.of(self._store, reach.scopes, call)
         grounds, warnings = self._found(request, call, reach)
         pack_ = grounds.pack
         if request.view == "narrative":
             pack_, more = self._narrated(grounds, call)
             warnings += more
-        if key is not None:
-            self._packs.keep(key, _hash_of(call), removals, call.now, pack_)
+        if key is not None and basis is not None:
+            self._kept.keep(key, pack_, basis, call)
         return Answer(as_stream(pack_) if request.stream else pack_, warnings=warnings, tier=tier)
 
     def grounds(self, request: Recall, call: Call) -> tuple[Grounds, tuple[str, ...]]:
@@ -177,11 +173,6 @@ class Recalling:
             "provenance": provenance,
         }
         return pack_.model_copy(update=changed), told.warnings
-
-    def may_still_read(self, scopes: Sequence[Scope], call: Call) -> None:
-        """Nothing, or ``Forbidden`` where the caller may not read one of the scopes any more."""
-        for scope in scopes:
-            call.permits.require(Grant(Capability.SCOPE_READ_LOCAL, scope))
 
     def expect(self, question: str) -> None:
         """A question will be asked soon: the model reads it already."""
@@ -232,11 +223,6 @@ class Recalling:
         )
         learnt = naming or Names(self._store.records, plan.tenant_id, plan.scopes, plan.axes, plan.held_at)
         return replace(plan, called=called(plan.scopes, learnt))
-
-    def removals(self, scopes: Sequence[Scope], call: Call) -> int:
-        """A number that differs once something in one of the scopes was cancelled, removed or replaced."""
-        tenant_id, index = call.principal.tenant_id, self._store.index
-        return sum(index.changes(tenant_id, scope) + index.last_end(tenant_id, scope) for scope in scopes)
 
     def _chosen(self, plan: Plan, call: Call, trail: Trail, *, explained: bool = False) -> _Chosen:
         """What answers a plan: three rounds of reading, and in between what follows from what was read."""
@@ -310,7 +296,7 @@ class Recalling:
             context_tokens=block.tokens,
             layers=layers_view(request, packed.chosen, chosen.links, chosen.standings),
             abstain=Answerable(
-                answerable=answerable >= ANSWERABLE_FROM,
+                answerable=None if is_stated(request.query) else answerable >= ANSWERABLE_FROM,
                 best_score=answerable,
                 threshold=ANSWERABLE_FROM,
             ),
@@ -324,14 +310,3 @@ class Recalling:
         )
         cited_lines = block.cited if lines else render_block(packed.chosen, "inline_with_markers").cited
         return grounds_of(made, cited_lines)
-
-
-def _hash_of(call: Call) -> str:
-    """The hash of a recall: one that goes on with its stream is the same."""
-    return call.body_hash(without="last_event_id")
-
-
-def _still_open(pack_: Pack, reach: Reach) -> bool:
-    """Whether the caller may still read every scope that the pack was made from."""
-    walked = {each.scope for each in pack_.scopes_traversed or () if isinstance(each, TraversedScope)}
-    return walked <= set(reach.scopes) | {pack_.scope}

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from lamina.kernel.canonical import compact
+from lamina.kernel.events import Trust
 from lamina.kernel.records import (
     Author,
     Belief,
@@ -64,7 +65,7 @@ def record_row(record: Record) -> Row:
         record.superseded_by,
         record.closed_by,
         int(record.excluded),
-        compact(body),
+        compact(body if record.trust is Trust.PRINCIPAL else {**body, "trust": record.trust.value}),
     )
 
 
@@ -150,6 +151,7 @@ def _write_episode(record: Any) -> _Written:
         "actors": list(episode.actors),
         "centrality": episode.centrality,
         "follows": episode.follows,
+        **({"resting": True} if episode.resting else {}),
     }
 
 
@@ -210,6 +212,7 @@ def read_record(row: Row) -> Record:
         "excluded": bool(excluded),
     }
     said = parsed(body)
+    common["trust"] = Trust(said.pop("trust", Trust.PRINCIPAL))
     match Layer(layer):
         case Layer.FACTS:
             return _read_fact(said, slot, {**common, **_read_claim(subject, predicate, said)})

@@ -280,11 +280,19 @@ class AnswerCitation(Result):
 
 
 class Answerable(Result):
-    """Whether memory seems to hold an answer: the best evidence beside the threshold, both 0..1."""
+    """Whether memory seems to hold an answer: the best evidence beside the threshold, both 0..1.
 
-    answerable: bool
+    ``answerable`` is null where the query asks nothing, as a statement or a command by its punctuation: nothing is claimed of it then.
+    """
+
+    answerable: bool | None
     best_score: float
     threshold: float
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the best evidence is good enough, whatever the form of the query."""
+        return self.best_score >= self.threshold
 
 
 class Pack(Result):

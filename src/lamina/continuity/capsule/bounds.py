@@ -8,6 +8,7 @@ the continuity operations have. Types take their limits from here (``items_max``
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 from lamina.continuity.capsule.bound_rows import GROUPS, Bound, all_rows
@@ -20,6 +21,7 @@ __all__ = [
     "choices",
     "each_max",
     "help_row",
+    "help_rows",
     "highest",
     "items_max",
     "length_max",
@@ -103,3 +105,9 @@ def help_row(bound: Bound) -> dict[str, Any]:
         "correction_guidance": bound.guidance,
         "reference": f"{_REFERENCE}#patch" if bound.group == "patch_targets" else _REFERENCE,
     }
+
+
+@cache
+def help_rows() -> tuple[Mapping[str, Any], ...]:
+    """Every row as it is shown."""
+    return tuple(help_row(bound) for bound in BOUNDS.values())

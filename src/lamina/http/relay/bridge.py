@@ -1,6 +1,6 @@
 """The bridge of the Relay contract: how a client that knows nothing finds out what this server can do.
 
-Every page is made once, when the door's rows are known, and handed out as bytes. None needs a token.
+Every page is made once, when the first of them is asked for, and handed out as bytes. None needs a token.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from pydantic import ConfigDict
@@ -153,29 +153,20 @@ _PAGES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Described:
-    """What the door says of itself: its rows, and every page by its path."""
+    """What the door says of itself: its rows, and every page by its path.
 
-    served: Served
-    pages: Mapping[str, Any]  # Any: JSON
+    The pages are made when they are first asked for: most servers start without being asked, and they cost a start 20 ms.
+    """
 
-
-class Bridge:
-    """The pages. It is told the door's rows once, before the first call."""
-
-    def __init__(self, limits: LimitTable) -> None:
+    def __init__(self, served: Served, limits: LimitTable) -> None:
+        self.served = served
         self._limits = limits
-        self._pages: dict[str, bytes] = {}
 
-    def describe(
-        self, rows: Sequence[Route], sections: Collection[str] = (), protocols: Collection[str] = ()
-    ) -> Described:
-        """Make every page from all rows of the Relay door, those of the bridge among them, and give them back.
-
-        ``sections`` and ``protocols`` are those of ``Served``: ``continuity.read:graph_summary`` where the startup view has a graph.
-        """
-        served = Served(rows, sections, protocols)
+    @cached_property
+    def pages(self) -> Mapping[str, Any]:  # Any: JSON
+        """Every page."""
+        served = self.served
         pages: dict[str, Any] = {
             "/capabilities": {"features": served.features()},
             "/v1/capabilities": served.capabilities(),
@@ -185,23 +176,45 @@ class Bridge:
             "/v1/discovery/workflows": _workflow_page(served),
         }
         pages["/.well-known/mcp.json"] = served.descriptor()
-        pages |= help_pages(served, self._limits)
-        self._pages = {path: to_json(page) for path, page in pages.items()}
-        return Described(served, pages)
+        return pages | help_pages(served, self._limits)
+
+    @cached_property
+    def bodies(self) -> Mapping[str, bytes]:
+        """Every page as it is sent."""
+        return {path: to_json(page) for path, page in self.pages.items()}
+
+
+class Bridge:
+    """The pages. It is told the door's rows once, before the first call."""
+
+    def __init__(self, limits: LimitTable) -> None:
+        self._limits = limits
+        self._described = Described(Served(()), limits)
+
+    def describe(
+        self, rows: Sequence[Route], sections: Collection[str] = (), protocols: Collection[str] = ()
+    ) -> Described:
+        """Take the pages from all rows of the Relay door, those of the bridge among them, and give them back.
+
+        ``sections`` and ``protocols`` are those of ``Served``: ``continuity.read:graph_summary`` where the startup view has a graph.
+        """
+        self._described = Described(Served(rows, sections, protocols), self._limits)
+        return self._described
 
     def page(self, path: str, request: Asked, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
         """The page of a path without parameters."""
-        return Answer(self._pages[path])
+        return Answer(self._described.bodies[path])
 
     def entry(self, base: str, field: str, request: Asked, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
         """The page of an id below a path; raises ``Malformed`` (UNKNOWN_HELP_ID) with the ids that there are."""
         asked: str = getattr(request, field)
-        page = self._pages.get(f"{base}{asked}")
+        bodies = self._described.bodies
+        page = bodies.get(f"{base}{asked}")
         if page is not None:
             return Answer(page)
         if not asked:
             raise NotFound("NOT_FOUND", "there is no such path", hint="leave out the slash at the end")
-        known = [path.removeprefix(base) for path in self._pages if path.startswith(base)]
+        known = [path.removeprefix(base) for path in bodies if path.startswith(base)]
         raise Malformed(
             "UNKNOWN_HELP_ID",
             f"the help has no page for {field} {asked[:_ID_SHOWN_MAX]!r}",

@@ -312,9 +312,14 @@ def _flat(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**target, "$defs": schema["$defs"]}
 
 
-def _fields(model: type[BaseModel]) -> set[str]:
-    """The names of all fields of a request, at any depth."""
-    return set(_names(_schema(model)))
+_FIELDS: dict[type[BaseModel], frozenset[str]] = {}
+
+
+def _fields(model: type[BaseModel]) -> frozenset[str]:
+    """The names of all fields of a request, at any depth; gathered once in a process."""
+    if model not in _FIELDS:
+        _FIELDS[model] = frozenset(_names(_schema(model)))
+    return _FIELDS[model]
 
 
 _SCHEMAS: dict[type[BaseModel], dict[str, Any]] = {}

@@ -22,7 +22,8 @@ class CausalStep(Result):
 class EpisodeView(DerivedView):
     """A bounded span of related events, in their order.
 
-    ``sealed`` episodes keep their events. ``causal_predecessor`` is the episode that this one goes on from.
+    ``sealed`` episodes keep their events; to one that is not, a session of the same matter may add within a week, and ``session`` is that of
+    the last event then. ``causal_predecessor`` is the episode that this one goes on from.
     ``causal_chain`` is null where a reader asked for no chain.
     """
 

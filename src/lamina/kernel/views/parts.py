@@ -85,7 +85,9 @@ class DerivedView(Result):
 
     ``version`` counts the revisions of a record under its id. ``valid_*`` is when it is true in the world,
     ``recorded_*`` when it was held here; ends are exclusive, null is open. ``_partial`` says that the record
-    is not finished, ``_partial_reason`` why, ``_progress`` how far it is (0..1) where that means something.
+    is not finished, ``_partial_reason`` why, ``_progress`` how far it is (0..1) where that means something. ``trust`` is whose word it is:
+    ``principal`` of somebody who wrote it under their own token, ``delegated`` of somebody for whom another wrote, ``external`` nobody's, as of
+    tools, documents, assistants and what may be pasted. A claim has the best of those that say it, all else the least of what it is made of.
     """
 
     id: str
@@ -97,6 +99,7 @@ class DerivedView(Result):
     recorded_to: Stamp | None
     confidence: float
     excluded_from_recall: bool = False
+    trust: Literal["principal", "delegated", "external"] = "principal"
     partial: bool = Field(default=False, validation_alias="_partial", serialization_alias="_partial")
     partial_reason: str | None = Field(
         default=None, validation_alias="_partial_reason", serialization_alias="_partial_reason"
@@ -136,6 +139,7 @@ def common_fields(record: Record) -> dict[str, Any]:
         "recorded_to": record.recorded_to,
         "confidence": record.confidence,
         "excluded_from_recall": record.excluded,
+        "trust": record.trust.value,
     }
 
 

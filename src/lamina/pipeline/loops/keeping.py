@@ -181,6 +181,7 @@ class LoopKeeper:
             negated=False,
             text=_told(name, draft.type.value, draft.wording, draft.due_at, event.offset),
             external=False,
+            trust=event.origin.trust,
             extractor=self._named,
             slot=None,
             status=LoopStatus.ACTIVE,

@@ -12,10 +12,11 @@ __all__ = ["PackKind", "Packs", "StoredPack"]
 
 
 class PackKind(StrEnum):
-    """``PACK`` is known by its id, ``ANSWER`` by the idempotency key that it was asked under."""
+    """``PACK`` is known by its id, the others by the idempotency key that they were asked under."""
 
     PACK = "pack"
     ANSWER = "answer"
+    RECALL = "recall"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,19 +35,20 @@ class StoredPack:
 class Packs(Protocol):
     """The newest packs of each tenant, at most ``limits.PACKS_STORED_MAX``; their content for ``limits.PACK_TTL_S``.
 
-    What a crash takes has to be made again: nobody waits for the disk here.
+    What a crash takes has to be made again.
     """
 
     def keep(self, pack: StoredPack) -> None:
         """Keep a pack, in place of the caller's one of its kind and id; lets go of what is too old or too much by then.
 
-        In this process it is there at once, in others over the same place within ``limits.PACK_LANDS_S_MAX``. Where the disk
-        refuses it is not kept, and nobody is told.
+        What was made under a key has landed then: whoever asks again may ask another process. A ``PACK`` is there at once in this
+        process, in others over the same place within ``limits.PACK_LANDS_S_MAX``. Where the disk refuses it is not kept, and
+        nobody is told.
         """
         ...
 
     def find(self, tenant_id: str, kind: PackKind, caller: str, id_: str) -> StoredPack | None:
-        """The caller's pack, or None; waits for one that another process may be about to land."""
+        """The caller's pack, or None; waits for a ``PACK`` that another process may be about to land."""
         ...
 
     def prune(self, now: Instant) -> None:

@@ -81,6 +81,7 @@ def back_up(
         # Before older ones may go: a database that cannot be read to its end takes the place of none that could.
         if faults := database_faults(copy):
             raise _is_damaged(faults[0])
+        _without_packs(copy)
         paths = {DATABASE: copy, **_copied_files(request.files, copies)}
         manifest = _manifest(copy, paths, request)
         path = request.into.put(
@@ -183,6 +184,14 @@ def _copied(database: Path, copy: Path, stopping: Callable[[], bool]) -> bool:
         source.execute("ROLLBACK")
         to.execute("PRAGMA journal_mode = delete")  # one file, with nothing beside it
     return True
+
+
+def _without_packs(copy: Path) -> None:
+    """What is kept for a minute is not kept for as long as a backup lasts, not even in free pages."""
+    with _told(copy), contextlib.closing(apsw.Connection(str(copy))) as connection:
+        connection.execute("PRAGMA synchronous = off")
+        connection.execute("PRAGMA secure_delete = on")
+        connection.execute(_SQL["clear_packs"])
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 import apsw
@@ -33,15 +34,16 @@ class Migration:
         return f"sha256:{hashlib.sha256(self.sql.encode()).hexdigest()}"
 
 
-def migrations() -> list[Migration]:
-    """Every step, in order."""
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """Every step, in order; read once."""
     folder = files("lamina.store.sqlite").joinpath("migrations")
     steps = [
         Migration(int(path.name.split("_", 1)[0]), path.name, path.read_text(encoding="utf-8"))
         for path in folder.iterdir()
         if path.name.endswith(".sql")
     ]
-    return sorted(steps, key=lambda step: step.number)
+    return tuple(sorted(steps, key=lambda step: step.number))
 
 
 def schema_number_of(connection: apsw.Connection) -> int:

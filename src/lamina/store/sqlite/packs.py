@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -36,6 +37,10 @@ class SqlitePacks:
 
     def keep(self, pack: StoredPack) -> None:
         """Mirrors ``Packs.keep``."""
+        if pack.kind is not PackKind.PACK:
+            with suppress(Unavailable):
+                self._writer.write(partial(_put, pack))
+            return
         with self._lock:
             self._landing[_key(pack)] = pack
         try:
@@ -71,7 +76,7 @@ class SqlitePacks:
                     made_at=made_at,
                     content=content,
                 )
-            # A key that nobody used yet is the usual case of an answer; an id that nobody was given is none.
+            # A key that nobody used yet is usual, an id that nobody was given is not.
             if kind is not PackKind.PACK or time.monotonic() > patient_until:
                 return None
             time.sleep(_LOOK_AGAIN_S)

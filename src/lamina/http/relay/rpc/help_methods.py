@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 import yaml
 
+from lamina.http.relay.bridge import Described
 from lamina.http.relay.contract import HELP_METHODS, HELP_PATH
 from lamina.http.relay.rpc.messages import INVALID_PARAMS, RpcError, RpcMessage
 from lamina.http.relay.rpc.params import closed_params
@@ -49,10 +49,10 @@ _METHODS: Final = {name: _method(path, name) for path, name in HELP_METHODS.item
 
 
 class HelpMethods:
-    """The ten methods over the pages of the help, which are given by their path."""
+    """The ten methods over the pages of the help."""
 
-    def __init__(self, pages: Mapping[str, Any]) -> None:  # Any: the JSON of a page
-        self._pages = pages
+    def __init__(self, described: Described) -> None:
+        self._described = described
 
     def knows(self, name: str) -> bool:
         """Whether this is a method of the help."""
@@ -72,7 +72,7 @@ class HelpMethods:
         surface = {HELP_PATH: "help_index", f"{HELP_PATH}/hooks": "hook_guide"}.get(path)
         if surface is not None:
             return {"surface": surface, "httpEquivalent": path, **_texts()["surfaces"][surface]}
-        page = self._pages[path]
+        page = self._described.pages[path]
         return {**_texts()["surfaces"][page["kind"]], "httpEquivalent": path, **page}
 
     def _entry(self, message: RpcMessage, method: _Method, asked: str | int) -> dict[str, Any] | None:
@@ -82,7 +82,7 @@ class HelpMethods:
             # The guide has the codes of JSON-RPC, which the pages over HTTP do not.
             guide = _texts()["errors"].get(asked)
             return guide and {"surface": "error_guide", "httpEquivalent": path, "code": asked, **guide}
-        page = self._pages.get(path)
+        page = self._described.pages.get(path)
         if page is None:
             return None
         if name == "system.onboarding_section":

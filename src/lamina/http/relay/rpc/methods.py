@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cached_property
 from typing import Any, Final
 
 from lamina import __version__
@@ -39,9 +40,9 @@ class RelayMethods:
         self._gateway = gateway
         self._clock = clock
         self._ready = Readiness(kept)
-        self._help = HelpMethods(described.pages)
+        self._help = HelpMethods(described)
         self._calls = ToolCalls(described.served, gateway)
-        self._listed = [_listed(tool) for tool in described.served.tools()]
+        self._described = described
 
     def answer(self, message: RpcMessage, inbound: Inbound) -> dict[str, Any] | None:
         """The response to a message, None to a notification. Raises ``Busy`` for who calls too often."""
@@ -61,6 +62,10 @@ class RelayMethods:
             code = error.code if isinstance(error, LaminaError) else "INTERNAL"
             data = {"reason": "tool execution failed", "error_code": code}
             return RpcError(FAILED, data).shown(message.id)
+
+    @cached_property
+    def _listed(self) -> list[dict[str, Any]]:
+        return [_listed(tool) for tool in self._described.served.tools()]
 
     def _result(self, message: RpcMessage, inbound: Inbound) -> dict[str, Any]:
         method = message.method

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -75,8 +76,11 @@ class ToolCalls:
 
     def __init__(self, served: Served, gateway: Gateway) -> None:
         self._served = served
-        self._schemas = {tool["name"]: tool["input_schema"] for tool in served.tools()}
         self._gateway = gateway
+
+    @cached_property
+    def _schemas(self) -> Mapping[str, Any]:
+        return {tool["name"]: tool["input_schema"] for tool in self._served.tools()}
 
     def prepared(self, use: ToolUse) -> PreparedCall:
         """A call, looked at as far as the contract looks before it asks who calls; raises ``RpcError``."""

@@ -18,6 +18,10 @@ UPDATE pack SET content = x'' WHERE made_at < ?1 AND content <> x'';
 DELETE FROM pack WHERE tenant_id = ?1 AND made_at < (
   SELECT made_at FROM pack WHERE tenant_id = ?1 ORDER BY made_at DESC LIMIT 1 OFFSET ?2 - 1);
 
+-- name: clear_packs
+-- Let go of every tenant's packs, of a copy that is kept for longer than a minute.
+DELETE FROM pack;
+
 -- name: prune_packs
 -- Let go of the packs that were made before an instant.
 DELETE FROM pack WHERE made_at < ?1;

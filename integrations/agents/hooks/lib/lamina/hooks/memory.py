@@ -105,7 +105,8 @@ class Memory:
         }
         pack = self._server.ask("POST", "/v1/recall", asked)
         block = str(pack.get("context_block") or "").strip()
-        if not block or not pack["abstain"]["answerable"]:
+        evidence = pack["abstain"]  # what a prompt is near to helps, whether it asks or tells
+        if not block or evidence["best_score"] < evidence["threshold"]:
             return None
         return Recalled(block, tuple(sorted(set(pack["provenance"]["markers"].values()))))
 
