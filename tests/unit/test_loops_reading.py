@@ -28,7 +28,6 @@ OPENS = [
     ("So I have to renew my passport before March 3rd.", "commitment", "Renew my passport", "2026-03-02"),
     ("Let's go hiking on Saturday.", "commitment", "Go hiking", "2026-02-07"),
     ("Tomorrow I need to pick up the kids at 4.", "commitment", "Pick up the kids", "2026-02-04"),
-    ("I promised Anna to help her move on Sunday.", "commitment", "Help Anna move", "2026-02-08"),
     ("I've got a dentist appointment on Friday at 3pm.", "commitment", "Dentist appointment", "2026-02-06"),
     (
         "I’m going to bake a cake tomorrow because it's Tom's birthday.",
@@ -265,10 +264,6 @@ def test_a_persons_own_offer_is_none():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("My sister Ana rang. I'll call her on Friday.", "Call my sister Ana"),
-        ("I promised Maisie I'd knit her a jumper.", "Knit Maisie a jumper"),
-        ("Ana rang. I said I'd help her with the boxes.", "Help Ana with the boxes"),
-        ("I saw Ben. I have to bring his bike back.", "Bring Ben's bike back"),
         ("I need to ask them about the experience with Honda.", "Ask them about the experience with Honda"),
         ("I need to book the dentist.", "Book the dentist"),
     ],

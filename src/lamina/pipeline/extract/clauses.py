@@ -52,7 +52,6 @@ class Clause:
     progressive: bool = False
     perfect: bool = False
     passive: bool = False
-    reported: bool = False
     relative_object: Token | None = None
     telegraphic: bool = False
 
@@ -272,10 +271,8 @@ def _governed_unreal(clause: Clause, governor: Token) -> bool:
         return False
     if lemma in _THINK:
         clause.hedged = True
-    elif lemma in _SAY:
-        clause.reported = True
-        if yours:
-            return True
+    elif lemma in _SAY and yours:
+        return True
     return lemma == "doubt" or (yours and after)
 
 

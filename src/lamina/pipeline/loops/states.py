@@ -51,7 +51,8 @@ _NO_THING = re.compile(
     r"say no|enjoy|listen|appreciate|forgive|breathe|relax|deal))\b)",
     re.IGNORECASE,
 )
-_VAGUE = re.compile(r"\w+(?: \w+)? (?:it|this|that|those|these)", re.IGNORECASE)
+_VAGUE: Final = frozenset({"it", "this", "that", "those", "these"})
+_VAGUE_WORDS: Final = 3
 
 
 def is_feeling(words: str) -> bool:
@@ -74,4 +75,9 @@ def names_no_thing(words: str) -> bool:
     >>> names_no_thing("writing this from Leonie's sofa"), names_no_thing("writing this essay")
     (True, False)
     """
-    return _NO_THING.match(words) is not None or _VAGUE.fullmatch(words) is not None
+    return _NO_THING.match(words) is not None or _is_vague(words.casefold().split())
+
+
+def _is_vague(words: list[str]) -> bool:
+    """ "Mention it": what is meant stands outside the sentence."""
+    return len(words) <= _VAGUE_WORDS and words[-1:] != [] and words[-1] in _VAGUE
