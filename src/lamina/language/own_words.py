@@ -20,20 +20,9 @@ Cut = tuple[int, int]
 
 _MARKS = (":", "\n", ">", "`", "~", "|")
 _ASKS = (
-    "pretend",
-    "role",
-    "proof",
-    "rewrit",
-    "re-writ",
-    "reword",
-    "summar",
-    "translat",
-    "phras",
-    "transcrib",
-    "write",
-    "compose",
-    "draft",
-)
+    "pretend", "role", "proof", "rewrit", "re-writ", "reword", "summar", "translat", "phras", "transcrib", "write",
+    "compose", "draft",
+)  # fmt: skip
 """A text with none of either is wholly its speaker's, which is most talk."""
 
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|&gt;).*$", re.MULTILINE)

@@ -72,9 +72,8 @@ _FIRST = re.compile(r"\b(?:i|we|my|our|me|us)\b", re.IGNORECASE)
 _FIRST_SUBJECT = re.compile(r"\b(?:i|we)\b", re.IGNORECASE)
 _TELLING: Final = word_set(
     "i i'm i've i'd i'll im we we're we've we'll my our it it's the a an he she they his her their you your today "
-    "yesterday tonight tomorrow now so and but also then "
-    "because since after before when while last next there there's one two three some all things nothing everything "
-    "somebody someone just only still btw"
+    "yesterday tonight tomorrow now so and but also then because since after before when while last next there "
+    "there's one two three some all things nothing everything somebody someone just only still btw"
 )
 """Words of the closed classes that open a sentence which tells; what opens with another may be a heading or ask for
 something."""

@@ -20,13 +20,10 @@ _NOT: Final = word_set(
     "neednt mightnt"
 )
 _ENDINGS: Final = {
-    "m": word_set("im"),
-    "ve": word_set("ive weve theyve youve couldve wouldve shouldve mightve mustve"),
-    "re": word_set("theyre youre"),
-    "s": word_set("hes shes thats whats wheres whos hows whens theres heres"),
-    "ll": word_set("youll theyll itll thatll"),
-    "d": word_set("youd theyd hed itd"),
-}
+    "m": word_set("im"), "ve": word_set("ive weve theyve youve couldve wouldve shouldve mightve mustve"),
+    "re": word_set("theyre youre"), "s": word_set("hes shes thats whats wheres whos hows whens theres heres"),
+    "ll": word_set("youll theyll itll thatll"), "d": word_set("youd theyd hed itd"),
+}  # fmt: skip
 _LENGTHS: Final = {
     **dict.fromkeys(_NOT, 1),
     **{form: len(ending) for ending, forms in _ENDINGS.items() for form in forms},

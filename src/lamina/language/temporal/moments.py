@@ -16,13 +16,9 @@ from lamina.language.temporal.tokens import Reading, remembered, year_number
 from lamina.language.temporal.values import UNIT_SECONDS, Grain
 
 _NOW = (
-    ("right", "now"),
-    ("at", "the", "moment"),
-    ("at", "present"),
-    ("at", "this", "time"),
-    ("at", "the", "minute"),
+    ("right", "now"), ("at", "the", "moment"), ("at", "present"), ("at", "this", "time"), ("at", "the", "minute"),
     ("now",),
-)
+)  # fmt: skip
 _NIGHT_ENDS_AT = 6 * 3600  # "last night at 2" is this morning
 _BARE_AFTER = frozenset(["at", "by", "around", "about", "from", "before", "after"]) | ABOUT
 

@@ -20,8 +20,7 @@ _OPPOSITE = {"likes": "dislikes"}
 """What is not liked is disliked; what is not hated need not be liked."""
 _NO_PASTIME = word_set(
     "being doing having getting going making thinking knowing trying saying seeing feeling hearing looking meeting "
-    "coming becoming giving "
-    "taking keeping letting putting using wanting needing asking telling"
+    "coming becoming giving taking keeping letting putting using wanting needing asking telling"
 )
 
 

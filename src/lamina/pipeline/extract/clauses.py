@@ -23,8 +23,7 @@ _UNREAL = word_set(
 _CONDITION = word_set("if unless whether though although until till as like than so lest once")
 _GIVING = word_set(
     "give buy sell get order send lend loan owe make bring show tell teach offer pay cook bake build find leave "
-    "pass hand read "
-    "write promise fetch grab save book knit draw pour gift mail post cost deny wish serve sing play"
+    "pass hand read write promise fetch grab save book knit draw pour gift mail post cost deny wish serve sing play"
 )
 _KEEPING = word_set("remember know note keep")
 _DENYING = word_set("true right correct so sure")

@@ -19,8 +19,7 @@ from lamina.pipeline.extract.values import EntityRef, LiteralValue, TimeMatch
 from lamina.pipeline.extract.vocabulary import slug
 
 _PRAISE = word_set(
-    "great good amazing awesome wonderful fantastic nice cool lovely incredible inspiring true real "
-    "perfect best"
+    "great good amazing awesome wonderful fantastic nice cool lovely incredible inspiring true real perfect best"
 )
 _WHOLE = word_set("full real actual legal proper new first given")
 _FORMERLY = word_set("before until till previously formerly originally once then maiden")

@@ -104,19 +104,15 @@ _ADJECTIVES = (
 _LONG = 8
 _NO_NAMES = word_set(
     "not on in the a an spelled spelt pronounced also too hard difficult long short common rare wrong mud missing "
-    "unusual later back "
-    "tomorrow tonight today now soon asap when if at out up down over right left anytime whenever maybe anything "
-    "whatever crazy "
-    "from with the of for my your his her their our near under between into onto about than because since although "
-    "though during until while "
-    "everyone nobody all nothing it this that we you i he she they here there who what always still just so very "
-    "called old look looky lookie lookee"
+    "unusual later back tomorrow tonight today now soon asap when if at out up down over right left anytime "
+    "whenever maybe anything whatever crazy from with the of for my your his her their our near under between into "
+    "onto about than because since although though during until while everyone nobody all nothing it this that we "
+    "you i he she they here there who what always still just so very called old look looky lookie lookee"
 )
 _SHORTHAND = word_set("aroace enby poly wfh ooo afk otw omw brb tryna gonna hungover infp intj infj enfp")
 _SIDES = word_set(
     "team house type gen generation group class level grade head chief vice senior junior lead director pro anti ex "
-    "super still mum mom mummy dad "
-    "daddy mama papa grandma grandpa nana aunt auntie uncle"
+    "super still mum mom mummy dad daddy mama papa grandma grandpa nana aunt auntie uncle"
 )
 """What stands before capitals that tell what somebody is."""
 

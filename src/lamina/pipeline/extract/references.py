@@ -21,23 +21,13 @@ SECOND = frozenset(("you", "your", "yours", "yourself"))
 _THIRD = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f"}
 
 NER_TYPES: dict[str, EntityType] = {
-    "PERSON": "person",
-    "ORG": "organisation",
-    "GPE": "place",
-    "LOC": "place",
-    "FAC": "place",
-    "PRODUCT": "product",
-    "WORK_OF_ART": "work",
-    "EVENT": "event",
-    "NORP": "group",
-    "LANGUAGE": "language",
-    "LAW": "work",
-}
+    "PERSON": "person", "ORG": "organisation", "GPE": "place", "LOC": "place", "FAC": "place", "PRODUCT": "product",
+    "WORK_OF_ART": "work", "EVENT": "event", "NORP": "group", "LANGUAGE": "language", "LAW": "work",
+}  # fmt: skip
 _NAME_JUNK = word_set(
-    "wow oh hey hi hello yeah yes no thanks thank god lol haha omg ok okay btw tbh idk yep nope aw aww "
-    "ugh hmm yay congrats good great nice cool sure well monday tuesday wednesday thursday friday "
-    "saturday sunday mon tue tues wed thu thur thurs fri sat sun january february march april may june july august "
-    "september october november "
+    "wow oh hey hi hello yeah yes no thanks thank god lol haha omg ok okay btw tbh idk yep nope aw aww ugh hmm yay "
+    "congrats good great nice cool sure well monday tuesday wednesday thursday friday saturday sunday mon tue tues "
+    "wed thu thur thurs fri sat sun january february march april may june july august september october november "
     "december today tomorrow yesterday i me mr mrs image"
 )
 

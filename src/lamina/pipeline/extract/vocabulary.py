@@ -168,26 +168,14 @@ CANON: Final[dict[tuple[str, str], str]] = {
 }  # fmt: skip
 
 ADJECTIVE_CANON: Final = {
-    ("allergic", "to"): "allergic_to",
-    ("intolerant", "to"): "allergic_to",
-    ("interested", "in"): "interested_in",
-    ("passionate", "about"): "likes",
-    ("fond", "of"): "likes",
-    ("crazy", "about"): "likes",
-    ("obsessed", "with"): "likes",
-    ("into", ""): "likes",
-    ("afraid", "of"): "afraid_of",
-    ("scared", "of"): "afraid_of",
-    ("terrified", "of"): "afraid_of",
-    ("married", "to"): "married_to",
-    ("engaged", "to"): "engaged_to",
-    ("responsible", "for"): "responsible_for",
-    ("based", "in"): "lives_in",
-    ("located", "in"): "located_in",
-    ("born", "in"): "born_in",
-    ("good", "at"): "good_at",
+    ("allergic", "to"): "allergic_to", ("intolerant", "to"): "allergic_to", ("interested", "in"): "interested_in",
+    ("passionate", "about"): "likes", ("fond", "of"): "likes", ("crazy", "about"): "likes",
+    ("obsessed", "with"): "likes", ("into", ""): "likes", ("afraid", "of"): "afraid_of",
+    ("scared", "of"): "afraid_of", ("terrified", "of"): "afraid_of", ("married", "to"): "married_to",
+    ("engaged", "to"): "engaged_to", ("responsible", "for"): "responsible_for", ("based", "in"): "lives_in",
+    ("located", "in"): "located_in", ("born", "in"): "born_in", ("good", "at"): "good_at",
     ("fluent", "in"): "speaks",
-}
+}  # fmt: skip
 ADJECTIVE_ATTRIBUTES: Final = {
     **dict.fromkeys(
         ("single", "married", "divorced", "widowed", "engaged", "separated"), "relationship_status"
@@ -252,37 +240,32 @@ PETS: Final = word_set(
     "snake lizard gecko guinea ferret pup kitty"
 )
 OCCUPATIONS: Final = word_set(
-    "nurse doctor teacher engineer developer programmer lawyer attorney accountant chef cook baker "
-    "barista waiter waitress plumber electrician carpenter mechanic pilot driver farmer writer author "
-    "journalist editor designer architect artist musician singer dancer actor actress photographer "
-    "dentist therapist psychologist counselor counsellor scientist researcher professor lecturer student "
-    "pharmacist veterinarian vet surgeon physician consultant analyst manager director ceo cto cfo coo "
-    "founder cofounder co-founder entrepreneur freelancer intern secretary receptionist librarian "
-    "firefighter soldier officer detective paramedic midwife translator interpreter marketer salesperson "
-    "recruiter banker trader broker realtor coach trainer instructor tutor principal designer biologist "
-    "chemist physicist economist historian geologist statistician administrator technician contractor "
-    "bartender hairdresser barber tailor janitor sailor judge politician mayor president minister tester "
-    "physio physiotherapist pm tech dev devops sre qa copywriter barrister solicitor notary paralegal paediatrician "
-    "pediatrician "
-    "gp anaesthetist obstetrician radiographer optician optometrist chiropractor osteopath dietitian nutritionist "
-    "carer caregiver "
-    "nanny childminder headteacher headmaster headmistress gardener landscaper roofer builder bricklayer joiner welder "
-    "machinist fitter decorator painter courier cleaner porter warden conductor steward stewardess cabinetmaker "
-    "baker butcher "
-    "fishmonger florist jeweller goldsmith potter sculptor illustrator animator filmmaker cameraman presenter reporter "
-    "columnist blogger youtuber streamer podcaster comedian composer conductor drummer guitarist pianist violinist dj "
-    "referee jockey footballer cyclist stuntman ranger zookeeper beekeeper fisherman lumberjack shepherd surveyor "
-    "planner "
+    "nurse doctor teacher engineer developer programmer lawyer attorney accountant chef cook baker barista waiter "
+    "waitress plumber electrician carpenter mechanic pilot driver farmer writer author journalist editor designer "
+    "architect artist musician singer dancer actor actress photographer dentist therapist psychologist counselor "
+    "counsellor scientist researcher professor lecturer student pharmacist veterinarian vet surgeon physician "
+    "consultant analyst manager director ceo cto cfo coo founder cofounder co-founder entrepreneur freelancer "
+    "intern secretary receptionist librarian firefighter soldier officer detective paramedic midwife translator "
+    "interpreter marketer salesperson recruiter banker trader broker realtor coach trainer instructor tutor "
+    "principal designer biologist chemist physicist economist historian geologist statistician administrator "
+    "technician contractor bartender hairdresser barber tailor janitor sailor judge politician mayor president "
+    "minister tester physio physiotherapist pm tech dev devops sre qa copywriter barrister solicitor notary "
+    "paralegal paediatrician pediatrician gp anaesthetist obstetrician radiographer optician optometrist "
+    "chiropractor osteopath dietitian nutritionist carer caregiver nanny childminder headteacher headmaster "
+    "headmistress gardener landscaper roofer builder bricklayer joiner welder machinist fitter decorator painter "
+    "courier cleaner porter warden conductor steward stewardess cabinetmaker baker butcher fishmonger florist "
+    "jeweller goldsmith potter sculptor illustrator animator filmmaker cameraman presenter reporter columnist "
+    "blogger youtuber streamer podcaster comedian composer conductor drummer guitarist pianist violinist dj referee "
+    "jockey footballer cyclist stuntman ranger zookeeper beekeeper fisherman lumberjack shepherd surveyor planner "
     "auditor bookkeeper actuary underwriter stockbroker cashier clerk receptionist apprentice trainee postdoc "
-    "superintendent supervisor foreman dispatcher bouncer bodyguard detective policeman policewoman constable sergeant "
-    "captain lieutenant colonel monk nun priest vicar rabbi imam pastor chaplain undertaker auctioneer curator "
-    "archivist"
+    "superintendent supervisor foreman dispatcher bouncer bodyguard detective policeman policewoman constable "
+    "sergeant captain lieutenant colonel monk nun priest vicar rabbi imam pastor chaplain undertaker auctioneer "
+    "curator archivist"
 )
 ATTRIBUTE_NOUNS: Final = word_set(
-    "birthday email address phone number goal dream hobby hobbies job major passion nickname password "
-    "role title team budget deadline salary rent timezone language religion height weight size colour "
-    "color specialty instrument status stage pronouns diet school university employer company hometown "
-    "home priority"
+    "birthday email address phone number goal dream hobby hobbies job major passion nickname password role title "
+    "team budget deadline salary rent timezone language religion height weight size colour color specialty "
+    "instrument status stage pronouns diet school university employer company hometown home priority"
 )
 _ONE_AT_A_TIME = word_set("budget salary rent")
 GERUND_OBJECT: Final = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "likes", "hate": "dislikes", "dislike": "dislikes",

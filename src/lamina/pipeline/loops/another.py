@@ -21,12 +21,10 @@ _ENDS_A_PHRASE: Final = _SLOTS | word_set(
 )
 _NO_VALUES: Final = word_set(
     "the a an my our your his her its their this that these those some any all both new me us him them it you home "
-    "work there here "
-    "today tomorrow yesterday tonight now morning afternoon evening night noon midday lunch monday tuesday "
-    "wednesday thursday friday saturday "
-    "sunday january february march april may june july august september october november december week month year "
-    "day weekend "
-    "good once time least last next sure free real first everyone everybody"
+    "work there here today tomorrow yesterday tonight now morning afternoon evening night noon midday lunch monday "
+    "tuesday wednesday thursday friday saturday sunday january february march april may june july august september "
+    "october november december week month year day weekend good once time least last next sure free real first "
+    "everyone everybody"
 )
 _NO_TERMS: Final = frozenset(analyse(" ".join(sorted(_NO_VALUES))))
 _ALL_OF_IT: Final = word_set("both all everything everyone everybody them")

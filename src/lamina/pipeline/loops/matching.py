@@ -26,25 +26,10 @@ _BASE: Final = {
     **past_forms(),
     **dict(
         pair.split(":")
-        for pair in [
-            "done:do",
-            "gone:go",
-            "written:write",
-            "taken:take",
-            "given:give",
-            "eaten:eat",
-            "spoken:speak",
-            "chosen:choose",
-            "seen:see",
-            "been:be",
-            "broken:break",
-            "driven:drive",
-            "begun:begin",
-            "shown:show",
-            "flown:fly",
-            "got:get",
-            "gotten:get",
-        ]
+        for pair in (
+            "done:do gone:go written:write taken:take given:give eaten:eat spoken:speak chosen:choose seen:see been:be "
+            "broken:break driven:drive begun:begin shown:show flown:fly got:get gotten:get"
+        ).split()
     ),
 }
 _SAME_DEED: Final = {
@@ -80,12 +65,11 @@ _STOPS = word_set(
 _ASIDE = word_set("about for after instead because from without like as than before near against behind")
 _MAY_FOLLOW = word_set(
     "works working finished ready done live again back up out off in on over down away today tomorrow yesterday "
-    "tonight now already finally late early first straight later earlier soon twice once "
-    "online together myself ourselves too also just all both done ok okay lol btw and or but so then from for at to "
-    "by with about of as "
+    "tonight now already finally late early first straight later earlier soon twice once online together myself "
+    "ourselves too also just all both done ok okay lol btw and or but so then from for at to by with about of as "
     "before after until into while when where who which that this last next this i we he she it they because since "
-    "via through instead "
-    "appointment visit slot ticket tickets room table number price yet first is are was were has have had please thanks"
+    "via through instead appointment visit slot ticket tickets room table number price yet first is are was were "
+    "has have had please thanks"
 )
 _STATES = word_set("done ready in live working finally now all already sorted out")
 
