@@ -15,6 +15,8 @@ from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
 _TOYS = word_set("stuffed toy plush inflatable hot wooden ceramic robot")
+_OF_PLACES = word_set("lives_in from born_in grew_up_in works_at studies_at located_in")
+_OF_THINGS = word_set("visited left started finished won lost joined attended studies")
 _POINTING = word_set("this that these those")
 _OPPOSITE = {"likes": "dislikes"}
 """What is not liked is disliked; what is not hated need not be liked."""
@@ -193,15 +195,7 @@ class Actions(Emitter):
             return False
         if predicate == "uses" and target.tag == "JJ" and target.dep == "conj":
             return True  # "ruff and black"
-        if predicate in (
-            "lives_in",
-            "from",
-            "born_in",
-            "grew_up_in",
-            "works_at",
-            "studies_at",
-            "located_in",
-        ):
+        if predicate in _OF_PLACES:
             if isinstance(value, EntityRef):
                 return not self._is_somebody(value, target)
             return (
@@ -217,17 +211,7 @@ class Actions(Emitter):
                 and value not in (subject, self.refs.addressee)
                 and value.type in ("person", "organisation", "thing", "place")
             )
-        if predicate in (
-            "visited",
-            "left",
-            "started",
-            "finished",
-            "won",
-            "lost",
-            "joined",
-            "attended",
-            "studies",
-        ):
+        if predicate in _OF_THINGS:
             deictic = self.parse.child(target, "det")
             return named or (
                 not (deictic is not None and deictic.lower in ("that", "this"))

@@ -6,6 +6,7 @@ regular, so at worst a rare verb reads oddly; nothing depends on it but the word
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from lamina.language.wordsets import word_set
@@ -22,8 +23,8 @@ __all__ = [
 ]
 
 _PAST: Final[dict[str, str]] = dict(
-    pair.split(":")
-    for pair in (
+    re.findall(
+        r"(\w+):(\w+)",
         "be:was have:had do:did go:went get:got make:made take:took come:came see:saw know:knew think:thought "
         "give:gave find:found tell:told become:became leave:left feel:felt bring:brought begin:began keep:kept "
         "hold:held write:wrote stand:stood hear:heard mean:meant meet:met run:ran pay:paid sit:sat speak:spoke "
@@ -37,8 +38,8 @@ _PAST: Final[dict[str, str]] = dict(
         "leap:leapt weave:wove sew:sewed show:showed overcome:overcame undergo:underwent withdraw:withdrew "
         "rebuild:rebuilt redo:redid rewrite:rewrote undertake:undertook cut:cut put:put set:set let:let hit:hit "
         "hurt:hurt cost:cost shut:shut read:read quit:quit spread:spread split:split bet:bet cast:cast burst:burst "
-        "bid:bid upset:upset reset:reset babysit:babysat foresee:foresaw"
-    ).split()
+        "bid:bid upset:upset reset:reset babysit:babysat foresee:foresaw",
+    )
 )
 _DOUBLED: Final = word_set(
     "stop plan drop shop chat jog hug grab trip skip slip swap trap wrap snap clap tap tip pop hop rub scrub scan ban "

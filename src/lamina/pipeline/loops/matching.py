@@ -25,11 +25,11 @@ __all__ = [
 _BASE: Final = {
     **past_forms(),
     **dict(
-        pair.split(":")
-        for pair in (
+        re.findall(
+            r"(\w+):(\w+)",
             "done:do gone:go written:write taken:take given:give eaten:eat spoken:speak chosen:choose seen:see been:be "
-            "broken:break driven:drive begun:begin shown:show flown:fly got:get gotten:get"
-        ).split()
+            "broken:break driven:drive begun:begin shown:show flown:fly got:get gotten:get",
+        )
     ),
 }
 _SAME_DEED: Final = {

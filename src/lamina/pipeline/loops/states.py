@@ -79,5 +79,6 @@ def names_no_thing(words: str) -> bool:
 
 
 def _is_vague(words: list[str]) -> bool:
-    """ "Mention it": what is meant stands outside the sentence."""
-    return len(words) <= _VAGUE_WORDS and words[-1:] != [] and words[-1] in _VAGUE
+    """ "Mention it", "give it a try": what is meant stands outside the sentence."""
+    short = len(words) <= _VAGUE_WORDS and words[-1:] != [] and words[-1] in _VAGUE
+    return short or words[1:2] == ["it"]
