@@ -177,11 +177,6 @@ class TakenBack:
     predicate: str
     object: EntityRef | None = None
 
-    def is_of(self, triple: Triple) -> bool:
-        """Whether the claim is one of those."""
-        same = self.object is None or self.object == triple.object
-        return same and (self.subject, self.predicate) == (triple.subject, triple.predicate)
-
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
