@@ -31,10 +31,15 @@ from lamina.answer.model import AnswerModel
 from lamina.answer.narrating import Narrating
 from lamina.answer.operations import answer_operations
 from lamina.continuity.capsule.bounds import GROUPS, help_rows
+from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.forget.erasure_operations import erasure_operations
+from lamina.forget.executing import Executing
+from lamina.forget.operations import forget_operations
+from lamina.forget.previewing import Previewing
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.doors import guarded_door, made_on_demand
@@ -198,6 +203,7 @@ def build_server(
         kept.registry,
         operators=[name.strip() for name in settings.operators.split(",") if name.strip()],
         token_allows=token_allows,
+        erasures=kept.erasures,
     )
     embedder = MiniLmEmbedder()
     indexes = ResidentIndexes(kept.index, embedder.name, embedder.dim_pooled)
@@ -216,17 +222,21 @@ def build_server(
     reminding = Reminding(kept.schedule, _windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
+    previewing = Previewing(kept, ids, tiers.erasure_rules, documents_about(kept.traces))
+    executing = Executing(kept, previewing, ids, tiers.erasure_rules)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *correction_operations(Correcting(kept, watch)),
         *deciding_operations(kept),
         *layer_operations(kept),
+        *forget_operations(kept, tiers.erasure_rules),
         *recall_operations(recalling),
         *answer_operations(answering),
         *phrase_operations(kept.definitions),
         *vocabulary_operations(kept.definitions),
         *lifecycle_operations(kept, feed, clock),
-        *access_operations(tiers, kept.registry, kept.definitions),
+        *erasure_operations(previewing, executing),
+        *access_operations(tiers, kept.registry, kept.definitions, executing.with_registration),
         *audit_operations(kept),
         *token_operations(kept.revocations, ids, preset.name),
         *observe_operations(),
@@ -239,7 +249,11 @@ def build_server(
         *relay_operations(
             kept.documents,
             Surroundings(
-                finder, reminders_of(reminding), __version__, AuditedUses(kept.audit), kept.idempotency
+                finder,
+                reminders_of(reminding),
+                __version__,
+                AuditedUses(kept.audit, kept.peppers),
+                kept.idempotency,
             ),
             RelayBounds(settings.capsule_archive_days, settings.relay_payload_bytes_max),
         ),

@@ -90,6 +90,7 @@ PHRASE = {
 
 BEN, ANA = entity_id("acme", "ben"), entity_id("acme", "ana")
 SURELY: dict[str, dict[str, Any]] = {
+    "GET /v1/beliefs/why": {"params": {"belief_id": given.belief(scope=HOME).id}},
     "GET /v1/entities/{entity_id}": {"params": {"scope": HOME}},
     "POST /v1/scopes": {"json": {"path": "ws:new"}},
     "DELETE /v1/scopes": {"params": {"path": CLOSED}},
@@ -146,6 +147,9 @@ class House(Neighbours):
         audit = self.said("GET", "/v1/audit", by=ROOT)["items"][0]["id"]
         self.said("POST", "/v1/temporal/phrases", PHRASE, by=ROOT)
         self.said("POST", "/v1/vocabularies", VOCABULARY, by=ROOT)
+        gone = {"scope": "ws:gone", "audit_note": "case 1"}
+        preview = self.said("POST", "/v1/erasures/preview", gone, by=ROOT)["preview_id"]
+        erasure = self.said("POST", "/v1/erasures", gone, by=ROOT)["erasure_id"]
         ids = dict(
             zip(("fact_id", "belief_id", "episode_id", "concept_id"), (r.id for r in records), strict=True)
         )
@@ -153,7 +157,7 @@ class House(Neighbours):
             "entity_id": BEN,
             "event_id": event.id, "record_id": event.id, "evt_id": event.id, "lce_id": row, "since_lifecycle_id": row, "audit_id": audit,
             "scope": HOME, "path": HOME, "scope_path": HOME.replace("/", "%2F"), "tenant_id": "acme", "actor_id": ROOT,
-            "key": "known", "expected_version": 1, "name": PHRASE["name"],
+            "erasure_id": erasure, "preview_id": preview, "key": "known", "expected_version": 1, "name": PHRASE["name"],
         }  # fmt: skip
 
     def settle(self) -> None:

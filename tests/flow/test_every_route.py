@@ -35,6 +35,8 @@ ITEM = {
     "idempotency_key": "again",
 }
 ENTITY = entity_id("acme", "nobody")
+PREVIEW = "ervw_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b"
+ERASURE = "erasure_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b"
 MEMBERS = [{"actor": "user:alice", "role": "owner"}]
 RELAY = Scope("app:relay")
 SUBJECT = {"subject_kind": "thread", "subject_id": "launch"}
@@ -85,6 +87,11 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         {"in_path": ENTITY, "body": {"scope": CLOSED, "name": "Ben Carter"}},
         NOT,
         "NOT_FOUND",
+    ),
+    "POST /v1/forget": (
+        {"body": {"scope": CLOSED, "selector": {"memory_ids": ["fact_nobody"]}}},
+        NOT,
+        200,
     ),
     "GET /v1/beliefs": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/beliefs/why": ({"query": {"belief_id": "belief"}}, "NOT_FOUND", 200),
@@ -214,6 +221,13 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /internal/debug/user": ({"query": PERSON, "shut": True}, SHUT, SHUT),
     "GET /internal/debug/outbox": ({"query": {"tenantId": "acme"}, "shut": True}, SHUT, SHUT),
     "POST /internal/outbox/revive": ({"query": {"tenantId": "acme"}, "body": {}, "shut": True}, SHUT, SHUT),
+    "GET /v1/erasures": ({}, 200, 200),
+    "POST /v1/erasures/preview": ({"body": {"scope": CLOSED}}, NOT, 200),
+    "GET /v1/erasures/preview/{preview_id}/manifest": ({"in_path": PREVIEW}, "NOT_FOUND", "NOT_FOUND"),
+    "GET /v1/erasures/{erasure_id}": ({"in_path": ERASURE}, "NOT_FOUND", "NOT_FOUND"),
+    "GET /v1/erasures/{erasure_id}/manifest": ({"in_path": ERASURE}, "NOT_FOUND", "NOT_FOUND"),
+    "POST /v1/erasures/{erasure_id}/cancel": ({"in_path": ERASURE, "body": {}}, "NOT_FOUND", "NOT_FOUND"),
+    "POST /v1/erasures": ({"body": {"scope": CLOSED, "audit_note": "case 1"}}, NOT, 202),
     "DELETE /v1/scopes": ({"query": {"path": CLOSED}}, NOT, 200),
     "GET /health": ({"kind": "open"}, 200, 200),
     "GET /capabilities": ({"kind": "open"}, 200, 200),

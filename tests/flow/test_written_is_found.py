@@ -22,7 +22,7 @@ pytestmark = pytest.mark.model
 SCOPE = "org:tenant_a/user:user_1"
 OTHER = "org:tenant_a/user:user_2"
 USER = {"tenantId": "tenant_a", "userId": "user_1", "personaId": "persona_1"}
-TRIES = int(os.environ.get("LAMINA_WRITTEN_TRIES", "24"))
+TRIES = int(os.environ.get("WRITTEN_TRIES", "24"))
 """How often the test over two processes looks; a thousand times by hand."""
 
 

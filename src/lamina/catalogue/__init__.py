@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lamina.catalogue import backups, claims, clients, core, relay, session
+from lamina.catalogue import backups, claims, clients, core, erasures, receipts, relay, session
 from lamina.catalogue.entries import ErrorCode
 
 __all__ = ["CATALOGUE", "ErrorCode"]
@@ -19,6 +19,8 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **backups.CODES,
     **claims.CODES,
     **clients.CODES,
+    **erasures.CODES,
+    **receipts.CODES,
     **relay.CODES,
     **session.CODES,
 }

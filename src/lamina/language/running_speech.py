@@ -17,9 +17,10 @@ from typing import Final
 
 from lamina.language.attributed import SAYINGS
 from lamina.language.own_words import HANDED_NOUN, is_request
+from lamina.language.sentences import split_sentences
 from lamina.language.wordsets import word_set
 
-__all__ = ["running_speech", "stands_apart", "within"]
+__all__ = ["labelled_sentence", "running_speech", "stands_apart", "within"]
 
 Cut = tuple[int, int]
 
@@ -120,6 +121,24 @@ def running_speech(text: str, speaker: str = "") -> str:
     for start, end in stands_apart(text, speaker):
         text = text[:start] + "".join(c if c == "\n" else " " for c in text[start:end]) + text[end:]
     return text
+
+
+def labelled_sentence(text: str) -> str:
+    """The sentence of a turn of one line that a label opens, "Report: done.", where nothing else shows another speaker:
+    no stamp, no marks of a quotation, and nothing in the first person behind the label. Empty where there is none.
+
+    >>> labelled_sentence("Landlord: done. He sends someone."), labelled_sentence("Bob: done. I sent it.")
+    ('Landlord: done.', '')
+    """
+    line = text.strip()
+    if "\n" in line or _RULE_LINE.match(line) or any(_bounded(line)):
+        return ""
+    told = _BULLET.sub("", line)
+    label = _LABEL.match(told) or _DASHED.match(told)
+    if label is None or _STAMP.match(told) or _FIRST.search(told, label.end()):
+        return ""
+    first = split_sentences(told, count_max=1)
+    return first[0].text if first and first[0].end >= label.end() else ""
 
 
 def within(cuts: tuple[Cut, ...], start: int, end: int) -> bool:

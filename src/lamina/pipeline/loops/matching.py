@@ -22,7 +22,7 @@ __all__ = [
     "tells_of",
 ]
 
-_BASE: Final = {
+_BASE: Final[dict[str, str]] = {
     **past_forms(),
     **dict(
         re.findall(
