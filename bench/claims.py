@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -41,6 +42,7 @@ SEED, COUNT = 1621, 300
 PRIOR = 8
 """How many claims of the mean a family is credited with before its own are counted."""
 LABELS = Path(__file__).with_name("claims.jsonl")
+_BINS = (0.0, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 1.01)
 _BATCH = 64
 _PASSED_OVER = {
     "extract/emitter", "extract/values", "extract/extractor", "extract/telling", "loops/said", "loops/values", "loops/reading",
@@ -234,8 +236,8 @@ def score(claims: Sequence[Claim]) -> None:
 
 
 def fit(claims: Sequence[Claim]) -> None:
-    """Print for each family the share that is right of all that was judged, with ``PRIOR`` claims of the mean of its kind before it; and
-    what a table from one half says of the other."""
+    """Print for each family the share that is right of all that was judged, with ``PRIOR`` claims of the mean of its kind before it; and what a
+    table of one half says of the other: of each bin how many there are, what they say on the mean, and how many are right."""
     for kind, table in (("fact", FACTS), ("loop", LOOPS)):
         families = [f"{kind} {family}" for family in table]
         judged = [
@@ -243,18 +245,22 @@ def fit(claims: Sequence[Claim]) -> None:
             for claim in claims
             if claim.family in families and (right := _labels().get(claim.digest)) is not None
         ]
-        for half in ("look", "keep"):
-            fitted = _shares(families, [each for each in judged if each[0].half == half])
-            other = [(fitted[claim.family], right) for claim, right in judged if claim.half != half]
-            said, true = (
-                sum(sure for sure, _ in other) / len(other),
-                sum(right for _, right in other) / len(other),
-            )
-            print(
-                f"{kind}s, fitted to {half}: the other half's {len(other)} say {said:.2f}, right {true:.2f}"
-            )
         for family, share in _shares(families, judged).items():
             print(f'    "{family.split()[1]}": {share:.2f},')
+        for held in ("keep", "look"):
+            fitted = _shares(families, [each for each in judged if each[0].half != held])
+            print(f"{kind}s of the half {held}, by the table of the other half:")
+            _calibration([(fitted[claim.family], right) for claim, right in judged if claim.half == held])
+
+
+def _calibration(tried: Sequence[tuple[float, bool]]) -> None:
+    for low, high in itertools.pairwise(_BINS):
+        inside = [each for each in tried if low <= each[0] < high]
+        if inside:
+            said, right = (sum(each) / len(inside) for each in zip(*inside, strict=True))
+            print(f"  {low:.2f} to {high:.2f}: n {len(inside):3}, say {said:.2f}, right {right:.2f}")
+    said, right = (sum(each) / len(tried) for each in zip(*tried, strict=True))
+    print(f"  all: n {len(tried)}, say {said:.2f}, right {right:.2f}")
 
 
 def _shares(families: Sequence[str], judged: Sequence[tuple[Claim, bool]]) -> dict[str, float]:

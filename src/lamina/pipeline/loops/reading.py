@@ -80,7 +80,8 @@ def read_loops(
             continue
         for draft in openings_of(said):
             stopped = len(endings) > begun and draft.type is LoopType.HABIT
-            if not stopped and not names_no_thing(draft.wording):
+            vague = draft.due_at is None and names_no_thing(draft.wording)
+            if not stopped and not vague:
                 drafts.append(draft)
     return LoopReading(tuple(drafts), tuple(endings), moves=tuple(moves))
 
