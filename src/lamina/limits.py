@@ -269,6 +269,32 @@ SCHEDULE_OFFSET_MAX: Final = 10_000
 SCHEDULE_CONTEXT_ITEMS_MAX: Final = 100
 SCHEDULE_WINDOW_HOURS_MAX: Final = 720
 
+# Tokens, keys and peers of the Relay contract.
+TOKEN_GRANTS_MAX: Final = 64  # scopes or folders of a token; there are nine scopes
+TOKEN_FOLDER_LENGTH_MAX: Final = 512
+PEER_TOKEN_ID_LENGTH_MAX: Final = 128
+TOKEN_NOTE_LENGTH_MAX: Final = 500
+TOKEN_SECONDS_MAX: Final = 31_536_000  # a year, as the contract says
+TOKENS_LISTED_MAX: Final = 1000  # the newest; a list has no pages in the contract
+SIGNING_KEY_LENGTH_MIN: Final = 16  # of a secret that a caller brings; fewer could be tried out
+SIGNING_KEY_LENGTH_MAX: Final = 512
+SIGNING_KEY_GRACE_S: Final = (
+    7 * 86_400
+)  # how long what was signed with the key before still counts: as long as nonces are kept
+SIGNATURE_LENGTH_MAX: Final = 128
+PEERS_MAX: Final = 1000  # of a tenant: the registry is one document of some kilobytes each
+REGISTRIES_KEPT_MAX: Final = 256  # tenants whose registry is kept as it was read last
+PEER_URL_LENGTH_MAX: Final = 2048
+PEER_KEY_LENGTH_MAX: Final = 8192
+PEER_SCOPES_MAX: Final = 64
+PEER_REASON_LENGTH_MIN: Final = 3
+PEER_REASON_LENGTH_MAX: Final = 500
+PEER_TRUST_STEPS_MAX: Final = 32  # in the registry; the versions of its document have them all
+PEER_ADDRESSES_MAX: Final = 64  # that a name may lead to
+MANIFEST_BYTES_MAX: Final = 1024 * 1024
+MANIFEST_WAIT_S: Final = 10.0
+GOVERNANCE_BYTES_MAX: Final = 262_144  # of a tenant's own policy, which everybody may read
+
 # Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600
 LIFECYCLE_LAG_S_MAX: Final = 30.0
