@@ -79,6 +79,22 @@ def test_what_rules_ended_by_mistake_is_open_again(chat: ReadChat, model: ModelS
     assert list(chat.store.snapshot()) == chat.replayed()
 
 
+def test_what_later_turns_ended_is_worded_by_the_answer_and_stays_ended(
+    chat: ReadChat, model: ModelServer
+) -> None:
+    chat.say("Anselm has not looked at the lease yet.", role="assistant")
+    chat.say("I'll ring him on Monday.")
+    chat.say("I rang him.")
+    assert (chat.open(), len(chat.loops())) == ([], 1)
+    new = [{"text": "Ring Anselm about the lease", "quote": "I'll ring him on Monday"}]
+    rang = {"about": "ring Anselm about the lease", "quote": "I rang him"}
+    model.answers = says(Monday=reading(new=new), rang=reading(completed=[rang]))
+    chat.ask()
+    (loop,) = chat.loops()
+    assert (str(loop.object.value), loop.status) == ("Ring Anselm about the lease", "completed")
+    assert list(chat.store.snapshot()) == chat.replayed()
+
+
 def test_an_answer_ends_what_the_turn_speaks_of_by_reference_or_by_words(
     chat: ReadChat, model: ModelServer
 ) -> None:
