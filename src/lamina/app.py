@@ -38,6 +38,7 @@ from lamina.answer.operations import answer_operations
 from lamina.continuity.capsule.bounds import GROUPS, help_rows
 from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
+from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
 from lamina.coordination.governance import governance_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
@@ -280,6 +281,7 @@ def build_server(
         *security_operations(*security),
         *peer_operations(_registry(settings, kept.documents, peers)),
         *governance_operations(kept.documents, settings.tenant if unsigned else None),
+        *artifact_operations(ArtifactParts(kept.documents, peers, ids)),
         *bridge_operations(bridge),
         *relay_health_operations(kept, settings.tenant if unsigned else None),
     )

@@ -294,6 +294,23 @@ PEER_ADDRESSES_MAX: Final = 64  # that a name may lead to
 MANIFEST_BYTES_MAX: Final = 1024 * 1024
 MANIFEST_WAIT_S: Final = 10.0
 GOVERNANCE_BYTES_MAX: Final = 262_144  # of a tenant's own policy, which everybody may read
+# What agents hand over, share and dispute, as the Relay contract has it.
+COORDINATION_PEER_LENGTH_MAX: Final = 200
+COORDINATION_LINK_LENGTH_MAX: Final = 200
+COORDINATION_TITLE_LENGTH_MAX: Final = 120
+COORDINATION_TEXT_LENGTH_MAX: Final = 240
+COORDINATION_ITEM_LENGTH_MAX: Final = 160
+COORDINATION_ITEMS_MAX: Final = 8
+COORDINATION_PARTICIPANTS_MAX: Final = 8
+COORDINATION_MESSAGE_LENGTH_MAX: Final = 120
+COORDINATION_CLAIMS_MIN: Final = 2
+COORDINATION_CLAIMS_MAX: Final = 4
+COORDINATION_EVIDENCE_MAX: Final = 4
+COORDINATION_SOURCE_LENGTH_MAX: Final = 64
+COORDINATION_VERSION_MAX: Final = 2**53  # what a number in JSON holds everywhere
+COORDINATION_PAGE_MAX: Final = 100
+COORDINATION_OFFSET_MAX: Final = 1_000_000
+COORDINATION_CARDS_MAX: Final = 100_000  # of artifacts, in memory for their queries, some 700 bytes each
 
 # Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600

@@ -124,7 +124,7 @@ def test_what_a_model_found_late_is_found_once_though_a_worker_dies(
         for user in USERS:
             assert sorted(str(loop.object.value) for loop in before[user]) == held
             assert {(loop.version, loop.extractor) for loop in before[user]} == {
-                (1, "lamina-loops-model/3 small")
+                (1, "lamina-loops-model/4 small")
             }
         requests = len(model.requests)
         processes.append(run("replay", "--data", str(tmp_path), LAMINA_EMBED="lazy", **told))

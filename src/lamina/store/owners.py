@@ -335,6 +335,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "continuity/shelf/documents.py": MemoryPlace(
         "by version and time of a document that was just found in the store"
     ),
+    "coordination/artifacts/cards.py": MemoryPlace("another one when Documents.rewrites moves"),
     "http/describing.py": _NO_CONTENT,
     "http/relay/help.py": _NO_CONTENT,
     "http/relay/rpc/help_methods.py": _NO_CONTENT,

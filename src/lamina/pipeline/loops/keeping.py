@@ -1,4 +1,5 @@
-"""Loops as records: opened, said again, ended. Each change is a version with the event that made it among its supports."""
+"""Loops as records: opened, said again, ended. Each change is a version with the event that made it among its
+supports."""
 
 from __future__ import annotations
 
@@ -47,15 +48,13 @@ __all__ = [
     "reference_of",
 ]
 
-EXTRACTOR: Final = "lamina-loops/5"
+EXTRACTOR: Final = "lamina-loops/6"
 OPEN_SEEN_MAX: Final = 200
 """How many open loops of a scope a turn is compared with, the newest first."""
 
 _SAME_FROM: Final = 0.8
 _ASKED_FROM: Final = 0.6
 _JUST_NOW: Final = 2
-_NOT_YET: Final = "Not yet "
-_NOT_TO: Final = "Remember not to "
 _SALIENCE_MAX: Final = 5
 _QUOTED: Final = " (“"
 _REFERENCE_CHARS: Final = 12
@@ -365,15 +364,9 @@ class LoopKeeper:
 
 def is_same(loop: Loop, draft: LoopDraft) -> bool:
     """Whether a turn says again what a loop is about."""
-    if str(loop.object.value).startswith(_NOT_TO) != draft.wording.startswith(_NOT_TO):
-        return False
     one, other = terms_of(loop), terms_in(draft.wording)
-    both = overlap(one, other), overlap(other, one)
-    if loop.predicate != draft.type.value:
-        # "I haven't set it up yet" says again what was promised.
-        promised = loop.predicate == LoopType.COMMITMENT and draft.wording.startswith(_NOT_YET)
-        return promised and bool(other) and max(both) >= _SAME_FROM
-    return bool(one) and min(both) >= _SAME_FROM
+    same = loop.predicate == draft.type.value and bool(one)
+    return same and min(overlap(one, other), overlap(other, one)) >= _SAME_FROM
 
 
 def is_alike(loop: Loop, draft: LoopDraft) -> bool:

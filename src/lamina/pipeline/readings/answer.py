@@ -330,10 +330,9 @@ class _Gate:
             due = self._due(item.when)
         due = due or self._due(item.quote)
         salience = 2 if item.type == "habit" else 3
-        draft = draft_of(
-            LoopType(item.type), wording, _LOOP_CONFIDENCE, salience, clean(item.quote), due, self._said_at
-        )
-        return replace(draft, quote=clean(item.quote)[: limits.READING_QUOTE_CHARS_MAX])
+        draft = draft_of(LoopType(item.type), wording, salience, clean(item.quote), due, self._said_at)
+        quote = clean(item.quote)[: limits.READING_QUOTE_CHARS_MAX]
+        return replace(draft, confidence=_LOOP_CONFIDENCE, quote=quote)
 
     def _is_worded(self, terms: Collection[str]) -> bool:
         said = [term for term in terms if was_said(term, self._known)]
