@@ -371,6 +371,7 @@ SESSION_WINDOW_TURNS: Final = 12
 SESSION_GAP_S: Final = 30 * 60
 SESSION_TURN_AHEAD_S: Final = 366 * 86_400  # a turn dated later than that counts as said when it was recorded
 SESSION_IDLE_BATCH: Final = 20
+SITTINGS_WALKED: Final = 256  # sittings, and turns of one, that a replay reads at once
 SESSION_UNFOLDED_READ_MAX: Final = 48  # turns behind the summary that a brief puts into words by itself
 SESSION_WORDING_READ_MAX: Final = (
     48  # turns behind a model's words that rules put after them; with more, rules' words stand

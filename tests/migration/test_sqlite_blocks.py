@@ -58,6 +58,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "unembedded": "the embedder serves every tenant; each row names its own",
     "access_version": "counts changes for every tenant; a number, no content",
     "note_access_change": "counts changes for every tenant; a number, no content",
+    "sittings_after": "a replay tells the summaries of every tenant anew; each row names its own",
     "idle_sessions": "the closer serves every tenant; each row names its own, no content is read",
     "outbox_heads": "the drain serves every tenant; each row names its own, no content is read",
     "lease_outbox": "a row's number, found in the transaction's own claim",
