@@ -345,6 +345,7 @@ LLM_LEFT_ALONE_S: Final = (
     10  # that answers are given without a model once it gave none: each would wait for it
 )
 ANSWER_TIMEOUT_S_MAX: Final = 300  # somebody waits, and holds a thread
+LLM_TOKENS_PER_DAY_MAX: Final = 10_000_000_000  # what no tenant reads in a day
 LLM_CONCURRENCY_MAX: Final = 64
 GRAPH_ROW_S: Final = 30.0  # graphiti asks its model several times for one turn
 SUMMARY_TOKENS_MAX: Final = 200
@@ -357,6 +358,28 @@ LOOP_CHARS_MAX: Final = (
 )
 LOOP_TURN_CHARS_MAX: Final = 4000  # what a language model is shown of a turn
 LOOP_ANSWER_CHARS_MAX: Final = 32_768
+READING_ANSWER_CHARS_MAX: Final = 65_536  # of what a language model says about a turn
+READING_ITEMS_MAX: Final = 24  # of each list in that
+READING_OBJECT_CHARS_MAX: Final = 200  # of a value of a fact, or of whom it is about
+READING_QUOTE_CHARS_MAX: Final = 300
+READING_TOKENS_MAX: Final = 1_500  # of an answer about a turn
+READING_SHARED_MAX: Final = 4  # turns of a scope that share a question where they wait
+READING_SHARED_SPAN_MAX: Final = (
+    16  # turns of a conversation, others' too, from the first of these to the last
+)
+READING_SHARED_FROM: Final = (
+    3  # that many have to wait, so that who types two turns in a row gets two short answers
+)
+READING_BEFORE: Final = 8  # turns that a language model is shown before the one it reads
+READING_BEFORE_CHARS_MAX: Final = 1_000  # of each of these
+EXTRACTIONS_KEPT_MAX: Final = (
+    256  # of turns that were read lately, since an answer about one mostly comes at once
+)
+READING_NAMES_BEFORE: Final = 64  # turns of the scope in which those may have been named of whom one speaks
+READING_SUMMARY_TURNS_MAX: Final = (
+    256  # of a sitting whose summary is shown: each of them is a source of the answer
+)
+READING_VOCABULARY_MAX: Final = 60  # predicates that are shown
 LOOP_TOKENS_MAX: Final = 600
 PARTICIPANT_ID_BYTES_MAX: Final = (
     93  # whatever its characters, it fits the id of a scope's segment once encoded

@@ -157,7 +157,12 @@ class Settings:
     llm_model: str = _setting("", "the model to ask there")
     llm_timeout_s: int = _setting(60, "how long the model has for an answer")
     llm_concurrency: int = _setting(2, "how many questions the model is asked at once, each of another user")
-    llm_loops: bool = _setting(True, "whether the model is asked about open loops, a question a turn")
+    llm_loops: bool = _setting(
+        True, "whether the model reads each turn behind the rules: facts, open loops, identity"
+    )
+    llm_tokens_per_day: int = _setting(
+        0, "how many tokens reading turns may cost a tenant on a UTC day; 0 is no bound"
+    )
     llm_api_key: str = _setting("", "the key to show there", secret=True)
     answer_url: str = _setting(
         "", "the base URL of an OpenAI-compatible API that words answers; empty for that of LAMINA_LLM_URL"
@@ -269,6 +274,7 @@ class Settings:
             ("backup_keep", 1, limits.BACKUPS_KEPT_MAX),
             ("llm_timeout_s", 1, limits.LLM_TIMEOUT_S_MAX),
             ("llm_concurrency", 1, limits.LLM_CONCURRENCY_MAX),
+            ("llm_tokens_per_day", 0, limits.LLM_TOKENS_PER_DAY_MAX),
             ("answer_timeout_s", 1, limits.ANSWER_TIMEOUT_S_MAX),
             ("answer_retries", 0, limits.LLM_RETRIES_MAX),
             ("answer_concurrency", 1, limits.LLM_CONCURRENCY_MAX),

@@ -17,6 +17,7 @@ from lamina.observe.rounds import Failures
 from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.readings.question import TASK as READS
 from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
 from lamina.session.drain import Drain
@@ -74,7 +75,8 @@ def build_inquirer(
         generator,
         failures=failures,
         owner=_owner(),
-        asks_loops=settings.llm_loops,
+        reads_turns=settings.llm_loops,
+        tokens_per_day=settings.llm_tokens_per_day,
         timeout_s=settings.llm_timeout_s,
         at_once=settings.llm_concurrency,
     )
@@ -98,7 +100,7 @@ def build_worker(
         extractor or RulesExtractor(find_times),
         embedder,
         embed_eagerly=settings.embed == "eager",
-        asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
+        asks=READS if not replays and settings.llm_loops and settings.llm_url else None,
     )
     return Worker(
         store,

@@ -25,6 +25,7 @@ from lamina.cli.hook import hook
 from lamina.cli.mcp import mcp_commands
 from lamina.cli.memory import add_memory_commands
 from lamina.cli.options import DEFAULT_URL, AsJson, Data, chosen_settings, setting_default
+from lamina.cli.reread_command import reread
 from lamina.cli.tokens import token_commands
 from lamina.settings import PRESETS
 
@@ -157,6 +158,7 @@ def replay(data: Data = None) -> None:
         raise typer.Exit(6)
 
 
+app.command()(reread)
 add_backup_commands(app)
 
 

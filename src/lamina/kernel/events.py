@@ -23,6 +23,7 @@ __all__ = [
     "ENTRIES",
     "ERASURE",
     "IDENTITY",
+    "READING",
     "REDACTED",
     "SYNTHESIS",
     "Context",
@@ -34,6 +35,7 @@ __all__ = [
     "Modality",
     "Origin",
     "Party",
+    "ReadAnew",
     "Stage",
     "Trust",
     "role_of",
@@ -108,12 +110,23 @@ SYNTHESIS: Final = "synthesis"
 """The channel and the modality of the entry that asks for understanding to be made anew at its place in the log."""
 IDENTITY: Final = "identity"
 """The channel and the modality of the entry that says that two entities are one, or that one is two."""
+READING: Final = "reading"
+"""The channel and the modality of the entry at which what a language model read in a turn takes the place of what was read before."""
 ERASURE: Final = "erasure"
 """The channel and the modality of the entry by which a scope keeps what it holds of events that are erased (decision 0043)."""
 REDACTED: Final = "redacted"
 """The kind of content that stands in the place of what was erased, and the beginning of the name in the place of an actor's."""
-ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY, ERASURE})
+ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY, READING, ERASURE})
 """The channels of entries that nobody told."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnew:
+    """That a turn is read by a recorded answer from an entry of the log on: ``input_hash`` names the answer, of a ``task``."""
+
+    event_id: str
+    task: str
+    input_hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +262,15 @@ class Event(EventDraft):
         if not self.defines or self.content.get("kind") != DEPRECATION:
             return None
         return str(self.content["vocabulary"]), tuple(self.content["predicates"])
+
+    @property
+    def reads(self) -> ReadAnew | None:
+        """The turn that is read by a model's answer from this entry on, None for any other event."""
+        if self.origin.channel != READING:
+            return None
+        return ReadAnew(
+            str(self.content["event_id"]), str(self.content["task"]), str(self.content["input_hash"])
+        )
 
     @property
     def is_entry(self) -> bool:

@@ -181,6 +181,9 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         figures="task model tokens_in tokens_out recorded_at",
     ),
     "model_output_source": _table(_BESIDE, ids="tenant_id event_id input_hash"),
+    "model_spend": _table(
+        ids="tenant_id", figures="day task model asked tokens_in tokens_out", why="what models cost a tenant"
+    ),
     "inquiry": _table(
         _BESIDE,
         content="last_error",

@@ -64,7 +64,7 @@ class MemoryStore:
         self.sessions = MemorySessions(self._memory, self.log)
         self.model_outputs = MemoryModelOutputs(self._memory)
         self.packs = MemoryPacks(self._memory)
-        self.inquiries = MemoryInquiries(self._memory)
+        self.inquiries = MemoryInquiries(self._memory, self.log)
         self.citations = MemoryCitations(self._memory)
         self.erasures = MemoryErasures(self._memory, clock, ids)
         self.traces = MemoryTraces(self._memory)

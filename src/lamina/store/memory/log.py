@@ -174,11 +174,15 @@ class MemoryLog:
     def append_entry(self, draft: EventDraft) -> Event:
         """Mirrors ``EventLog.append_entry``."""
         with self._memory.change() as tables:
-            refuse_erased(tables, [draft])
-            entry = self.enter(tables, draft)
-            put_lifecycle(tables, [captured_row(entry)], self._clock, self._ids)
-            tables.about = entry.id
-            return entry
+            return self.enter_shown(tables, draft)
+
+    def enter_shown(self, tables: Tables, draft: EventDraft) -> Event:
+        """``append_entry`` inside somebody's change."""
+        refuse_erased(tables, [draft])
+        entry = self.enter(tables, draft)
+        put_lifecycle(tables, [captured_row(entry)], self._clock, self._ids)
+        tables.about = entry.id
+        return entry
 
     def enter(self, tables: Tables, draft: EventDraft) -> Event:
         """``append_entry`` inside somebody's change, who tells of it."""

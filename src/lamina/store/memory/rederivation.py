@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -52,6 +52,12 @@ class MemoryRederivation:
             self._noted = RederivationState(dict(versions), earlier_of(self.state()))
             self._aside, self._derived = None, 0
         return self.state()
+
+    def ask(self, tenant_id: str, scopes: Collection[Scope]) -> None:
+        """Mirrors ``Rederivation.ask``."""
+        counted = Counter((event.tenant_id, event.scope) for event in self._memory.tables.events.values())
+        self._stale.update({(tenant_id, scope): counted[tenant_id, scope] for scope in scopes})
+        self._aside, self._derived = None, 0
 
     def note_all(self, versions: Versions) -> None:
         """Mirrors ``Rederivation.note_all``."""
@@ -218,4 +224,5 @@ def _changed_below(tables: Tables, aside: Tables, group: ScopeGroup, newest: int
             for job in jobs
         )
         or len(_applied(tables, group, newest)) != len(aside.inquiries)
+        or not {key for key in aside.outputs if key[0] == group.tenant_id} <= set(tables.outputs)
     )

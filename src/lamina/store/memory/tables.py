@@ -117,6 +117,7 @@ class Tables:
     last_outbox: int = 0
     outputs: dict[tuple[str, str], ModelOutput] = field(default_factory=dict)
     output_sources: set[tuple[str, str, str]] = field(default_factory=set)
+    spendings: dict[tuple[str, int, str, str], tuple[int, int, int]] = field(default_factory=dict)
     packs: dict[tuple[str, PackKind, str, str], StoredPack] = field(default_factory=dict)
     inquiries: dict[int, Inquiry] = field(default_factory=dict)
     last_inquiry: int = 0

@@ -10,6 +10,7 @@ from lamina.kernel.events import (
     CANCELLATION,
     DEPRECATION,
     ERASURE,
+    READING,
     Context,
     Directives,
     Event,
@@ -22,7 +23,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["cancellation_of", "captured_row", "deprecation_of", "erasure_of"]
+__all__ = ["cancellation_of", "captured_row", "deprecation_of", "erasure_of", "reading_of"]
 
 _ERASER: Final = "system:erasure"
 
@@ -53,6 +54,17 @@ def cancellation_of(event: Event) -> EventDraft:
         context=Context(observed_at=event.context.observed_at, observed_offset=event.context.observed_offset),
         directives=event.directives,
         origin=replace(event.origin, channel=CANCELLATION),
+    )
+
+
+def reading_of(turn: Event, task: str, input_hash: str) -> EventDraft:
+    """The entry of the log from which on a turn is read by the answer to an input: in its scope, and in a session of its own."""
+    return replace(
+        cancellation_of(turn),
+        session=f"{READING} of {turn.id}",
+        modality=READING,
+        content={"kind": READING, "event_id": turn.id, "task": task, "input_hash": input_hash},
+        origin=replace(turn.origin, channel=READING),
     )
 
 

@@ -177,7 +177,7 @@ class SqliteStore:
         self.sessions = SqliteSessions(self._writer, self._readers, self.log)
         self.model_outputs = SqliteModelOutputs(self._writer, self._readers)
         self.packs = SqlitePacks(self._writer, self._readers)
-        self.inquiries = SqliteInquiries(self._writer, self._readers)
+        self.inquiries = SqliteInquiries(self._writer, self._readers, self.log)
         self.citations = SqliteCitations(self._readers)
         self.erasures = SqliteErasures(self._writer, self._readers, lifecycle, riders)
         self.traces = SqliteTraces(path, self._writer, self._readers, self._projector)

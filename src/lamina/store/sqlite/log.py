@@ -241,15 +241,17 @@ class SqliteLog:
 
     def append_entry(self, draft: EventDraft) -> Event:
         """Mirrors ``EventLog.append_entry``."""
+        return self._writer.write(
+            lambda connection: self.enter_shown(connection, draft), event_of=lambda entry: entry.id
+        )
 
-        def work(connection: apsw.Connection) -> Event:
-            refuse_erased(connection, [draft])
-            entry_id, _, _ = self.enter(connection, draft)
-            entry = find_event(connection, draft.tenant_id, entry_id)
-            self._lifecycle.put(connection, [captured_row(entry)], first_of_event=True)
-            return entry
-
-        return self._writer.write(work, event_of=lambda entry: entry.id)
+    def enter_shown(self, connection: apsw.Connection, draft: EventDraft) -> Event:
+        """``append_entry`` inside somebody's transaction."""
+        refuse_erased(connection, [draft])
+        entry_id, _, _ = self.enter(connection, draft)
+        entry = find_event(connection, draft.tenant_id, entry_id)
+        self._lifecycle.put(connection, [captured_row(entry)], first_of_event=True)
+        return entry
 
     def enter(self, connection: apsw.Connection, draft: EventDraft) -> tuple[str, int, Instant]:
         """``append_entry`` inside somebody's transaction, who tells of it: its id, position and instant."""

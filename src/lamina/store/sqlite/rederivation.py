@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -76,6 +76,14 @@ class SqliteRederivation:
 
         self._writer.write(work)
         return self.state()
+
+    def ask(self, tenant_id: str, scopes: Collection[Scope]) -> None:
+        """Mirrors ``Rederivation.ask``."""
+
+        def work(connection: apsw.Connection) -> None:
+            connection.execute(_SQL["ask_stale_scopes"], (tenant_id, json_list(scopes)))
+
+        self._writer.write(work)
 
     def note_all(self, versions: Versions) -> None:
         """Mirrors ``Rederivation.note_all``."""

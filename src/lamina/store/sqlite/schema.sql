@@ -508,6 +508,19 @@ CREATE TABLE model_output_source (
 ) WITHOUT ROWID;
 CREATE INDEX model_output_source_hash ON model_output_source (tenant_id, input_hash);
 
+-- What questions to language models cost each tenant on each UTC day (days since 1970). No content; a replay keeps it.
+CREATE TABLE model_spend (
+  tenant_id          TEXT    NOT NULL,
+  day                INTEGER NOT NULL,
+  task               TEXT    NOT NULL,
+  model              TEXT    NOT NULL,
+  asked              INTEGER NOT NULL,
+  tokens_in          INTEGER NOT NULL,
+  tokens_out         INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, day, task, model)
+) WITHOUT ROWID;
+CREATE INDEX model_spend_day ON model_spend (day);
+
 -- What a language model is asked of events, one after the other within a scope. No words are kept here: they are the
 -- event's and the answer's. A replay keeps these rows, and applies each answer after the event that stands here.
 CREATE TABLE inquiry (
