@@ -346,6 +346,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "pipeline/extract/products.py": _NO_CONTENT,
     "pipeline/loops/meaning.py": _BY_WORDS,
     "pipeline/posterior.py": _NO_CONTENT,
+    "pipeline/titles.py": _BY_WORDS,
     "recall/render.py": _BY_WORDS,
     "recall/room.py": _NO_CONTENT,
     "remote/documents.py": _NO_CONTENT,
