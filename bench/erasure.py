@@ -43,6 +43,8 @@ PROMISES = {"preview_s": 2.0, "hidden_s": 5.0, "gone_s": 60.0, "writes_p99_ratio
 PEOPLE, OF_HERS = 20, 20
 """Others in the tenant; and of so many documents one is hers alone."""
 BATCH = 500
+MATTERS = 500
+"""What the claims of a scope are about: those of one matter are kept together."""
 ALONE_S = 20.0
 VECTOR = bytes(386)
 
@@ -246,7 +248,7 @@ def claim(prefix: Prefix, event: Event) -> dict[str, object]:
         "valid_from": event.recorded_at,
         "valid_to": None,
         "recorded_from": event.recorded_at,
-        "subject": Subject("ent_tea", "Tea"),
+        "subject": Subject(f"ent_{event.position % MATTERS}", "Tea"),
         "predicate": "likes",
         "object": ObjectValue("literal", f"{event.position}", "string"),
         "negated": False,

@@ -170,3 +170,14 @@ def test_the_words_leave_conversations_too(world: Any) -> None:
     assert world.call("POST", "/v1/forget", body=body).json()["deleted"]["events"] == 14
     assert "frobnitz" not in world.call("POST", "/brief", body=asked).text
     assert "frobnitz" not in str(list(world.store.snapshot()))
+
+
+def test_without_a_cascade_the_tenants_policy_says_which(make_world: Any) -> None:
+    told = Told(make_world())
+    chosen = {"selector": {"predicate": "lives_in"}}
+    assert told.forget(**chosen)["deleted"]["events"] == 0
+    put = {"defaults": {"forget.cascade.default": "redact_events"}}
+    assert told.world.call("PUT", "/v1/policy/tenant/acme", body=put).status_code == 200
+    named = {"selector": {"memory_ids": [told.leipzig]}}
+    assert told.forget(**named)["deleted"]["events"] == 1
+    assert told.forget(422, **named, cascade="derived_only")["error_code"] == "INVALID_FILTER"

@@ -37,6 +37,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "merge_all_terms": "the full-text table has row numbers only; merging reads none of them",
     "text_structure": "counts of the full-text table for who looks after an erasure; no content is read",
     "ask_scrubbing": "a counter of the whole file; no content",
+    "note_pages_cleared": "a counter of the whole file; no content",
     "scrubbing_state": "a counter of the whole file; no content",
     "end_scrubbing": "a counter of the whole file; no content",
     "rewritings_due": "whoever makes the commits serves every tenant; no content is read",

@@ -64,6 +64,7 @@ class Eraser:
         tombstones: TombstoneList | None = None,
         failures: Failures | None = None,
         elapsed_ns: Callable[[], int] = time.perf_counter_ns,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -72,6 +73,7 @@ class Eraser:
         self._tombstones = tombstones
         self._failures = failures or Failures()
         self._elapsed_ns = elapsed_ns
+        self._sleep = sleep
 
     def run(self, stopping: Callable[[], bool]) -> None:
         """Work until told to stop."""
@@ -83,7 +85,9 @@ class Eraser:
         if job is None:
             # What POST /v1/forget took is cleared from the files behind the call.
             return self._store.traces.scrub_due() and self._store.traces.scrub().log_emptied
-        work = _Work(self._store, self._planner, self._clock, job, self._tombstones, self._elapsed_ns)
+        work = _Work(
+            self._store, self._planner, self._clock, job, self._tombstones, self._elapsed_ns, self._sleep
+        )
         try:
             work.run()
         except _LeaseLostError:
@@ -111,12 +115,14 @@ class _Work:
         job: ErasureJob,
         tombstones: TombstoneList | None,
         elapsed_ns: Callable[[], int],
+        sleep: Callable[[float], None],
     ) -> None:
         self._store = store
         self._planner = planner
         self._clock = clock
         self._tombstones = tombstones
         self._elapsed_ns = elapsed_ns
+        self._sleep = sleep
         self._since = elapsed_ns()
         self._planned: PlannedErasure | None = None
         self.job = job
@@ -194,6 +200,7 @@ class _Work:
     def _erase_events(self, going: Sequence[tuple[LineKind, str]], inside: Collection[Scope]) -> None:
         done = 0
         for portion in _portions(going, limits.ERASURE_STEP_MAX):
+            began_ns = self._elapsed_ns()
             erased = self._store.erasing.erase(
                 replace(
                     self._step(inside),
@@ -204,6 +211,8 @@ class _Work:
             done += len(portion)
             share = _FRACTIONS[ErasurePhase.DELETE]
             self._note(erased, share + (_CLEARING - share) * done / len(going))
+            # Others write for as long as this step had the database.
+            self._sleep(min((self._elapsed_ns() - began_ns) / 1e9, limits.ERASURE_PAUSE_S_MAX))
 
     def _sweep(self, inside: Collection[Scope]) -> None:
         """Derived records of the erased scopes that no event led to; and what others sent there is sent there no more."""
@@ -343,7 +352,7 @@ class _Work:
     def _keep(self, **changes: object) -> None:
         """Put down how far it is, tell those who follow, and go on holding it; raises where somebody else has it."""
         changed = replace(self.job, **changes)  # type: ignore[arg-type]
-        told = changed.phase is not self.job.phase or changed.fraction != self.job.fraction
+        told = changed.phase is not self.job.phase or _percent(changed) != _percent(self.job)
         changed = replace(changed, outcome=self._timed(changed.outcome))
         kept = self._store.erasures.advance(
             changed,
@@ -371,6 +380,11 @@ class _Work:
         if not self._store.erasures.end(ended, told=[told_of(ended)], audit=audit_of(ended)):
             raise _LeaseLostError
         self.job = ended
+
+
+def _percent(job: ErasureJob) -> int:
+    """How far it is as far as anybody is told: not of every step."""
+    return int(job.fraction * 100)
 
 
 def _portions(values: Sequence[T], size: int) -> Iterator[list[T]]:

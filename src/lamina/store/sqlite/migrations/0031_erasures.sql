@@ -47,9 +47,10 @@ CREATE TABLE redacted_derivation (
   PRIMARY KEY (tenant_id, event_id, record_id)
 ) WITHOUT ROWID;
 
--- How often something was erased whose words may still be in the file, and how often of these it was cleared since.
+-- How often something was erased whose words may still be in the file, how often of these it was cleared since, and how often pages were.
 CREATE TABLE scrubbing (
   id                 INTEGER PRIMARY KEY CHECK (id = 1),
   asked              INTEGER NOT NULL,
-  done               INTEGER NOT NULL
+  done               INTEGER NOT NULL,
+  pages              INTEGER NOT NULL DEFAULT 0
 );

@@ -327,6 +327,10 @@ INSERT INTO scrubbing (id, asked, done) VALUES (1, 1, 0) ON CONFLICT DO UPDATE S
 -- How often that was so, and how often of these the file was cleared.
 SELECT asked, done FROM scrubbing WHERE id = 1;
 
+-- name: note_pages_cleared
+-- Pages were cleared past SQLite: a commit, so that every connection reads them again.
+INSERT INTO scrubbing (id, asked, done, pages) VALUES (1, 0, 0, 1) ON CONFLICT DO UPDATE SET pages = pages + 1;
+
 -- name: end_scrubbing
 -- The file was cleared of what had been asked by then.
 UPDATE scrubbing SET done = max(done, ?1) WHERE id = 1;
