@@ -100,6 +100,7 @@ from lamina.session.ingest import Ingesting
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings, cores
+from lamina.store.backups.tombstones import NoTombstones, TombstoneFile
 from lamina.store.opening import open_store
 from lamina.store.peers import DocumentPeers
 from lamina.store.ports.documents import Documents
@@ -203,6 +204,8 @@ def build_server(
         if store is not None
         else open_store(settings, shared=beside.processes > 1, failures=beside.failures)
     )
+    # Whoever has a store of their own keeps its list.
+    tombstones = NoTombstones() if store is not None else TombstoneFile(settings.tombstone_list)
     clock, ids = clock or SystemClock(), RandomIds()
     peers = DocumentPeers(kept.documents)
     if principals is None:
@@ -245,7 +248,7 @@ def build_server(
         *correction_operations(Correcting(kept, watch)),
         *deciding_operations(kept),
         *layer_operations(kept),
-        *forget_operations(kept, tiers.erasure_rules),
+        *forget_operations(kept, tiers.erasure_rules, tombstones),
         *recall_operations(recalling),
         *answer_operations(answering),
         *phrase_operations(kept.definitions),

@@ -204,6 +204,7 @@ COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds
 SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
 FREED_PAGES: Final = 256  # given back in one write
+GAP_PAGES: Final = 256  # of the database looked at, and cleared, while nobody else writes: some milliseconds
 LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from it
 
 # Recall.
@@ -474,8 +475,9 @@ ERASURE_EVENT_US: Final = (
 )
 ERASURE_BASE_US: Final = 2_000_000  # that an erasure of nothing takes
 ERASURE_STEP_MAX: Final = (
-    128  # events in one transaction: writes of others wait that long, some tens of milliseconds
+    24  # events in one transaction: writes of others wait that long, some ten milliseconds
 )
-ERASURE_SWEEP_MAX: Final = 1024  # records left in an erased scope that go in one transaction
+ERASURE_PAUSE_S_MAX: Final = 0.1  # between two of them, in which others write
+ERASURE_SWEEP_MAX: Final = 128  # records left in an erased scope that go in one transaction
 FORGET_IDS_MAX: Final = 1000  # that one call names
 FORGET_PAGE: Final = 500  # records looked at in one read

@@ -152,6 +152,8 @@ TABLES: Final[Mapping[str, TablePlace]] = {
     "tombstone": _table(
         names="scope", ids="tenant_id id erasure_id audit_id", figures="layer cascade erased_at", why=_PROOF
     ),
+    "redacted_derivation": _table(_LOG, ids="tenant_id event_id record_id", why=_PROOF),
+    "scrubbing": _table(figures="id asked done pages", why="counters"),
     "stale_scope": _table(
         names="scope", ids="tenant_id", figures="events derived", why="goes once the scope is derived anew"
     ),
