@@ -8,6 +8,7 @@ from capsules import NOW, body
 from given import ManualClock
 from lamina.continuity.handlers.operations import continuity_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
+from lamina.coordination.tasks.operations import task_operations
 from lamina.errors import Forbidden
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Call, Operation, Principal
@@ -46,7 +47,11 @@ class Agents:
         parts = ArtifactParts(self.store.documents, self, RandomIds(), payload_bytes_max)
         self.operations: dict[str, Operation[Any]] = {
             each.name: each
-            for each in (*artifact_operations(parts), *continuity_operations(self.store.documents, uses=self))
+            for each in (
+                *artifact_operations(parts),
+                *task_operations(self.store.documents),
+                *continuity_operations(self.store.documents, uses=self),
+            )
         }
 
     def trust_of(self, tenant_id: str, peer_id: str) -> str | None:

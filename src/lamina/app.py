@@ -36,6 +36,7 @@ from lamina.coordination.artifacts.operations import ArtifactParts, artifact_ope
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.coordination.tasks.operations import task_operations
 from lamina.gateway import Gateway
 from lamina.http.cortex import cortex_routes
 from lamina.http.doors import guarded_door, made_on_demand
@@ -248,6 +249,7 @@ def build_server(
         ),
         *schedule_operations(reminding),
         *artifact_operations(ArtifactParts(kept.documents, peers, ids, settings.relay_payload_bytes_max)),
+        *task_operations(kept.documents),
         *bridge_operations(bridge),
         *relay_health_operations(kept, settings.tenant if unsigned else None),
     )

@@ -281,6 +281,15 @@ COORDINATION_PAGE_MAX: Final = 100
 COORDINATION_OFFSET_MAX: Final = 1_000_000
 COORDINATION_CARDS_MAX: Final = 100_000  # of artifacts, in memory for their queries, some 700 bytes each
 
+# Tasks and patches: the contract has no bounds of them.
+TASK_ID_LENGTH_MAX: Final = 128  # with its folder and ending it stays a name that file systems take
+TASK_TITLE_LENGTH_MAX: Final = 1000
+TASK_DESCRIPTION_LENGTH_MAX: Final = 32_768  # as much as an event tells of a document
+TASK_NAMES_MAX: Final = 100
+TASK_DUE_LENGTH_MAX: Final = 64
+TASK_METADATA_BYTES_MAX: Final = 16_384
+TASK_PAGE_MAX: Final = 500
+
 # Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600
 LIFECYCLE_LAG_S_MAX: Final = 30.0

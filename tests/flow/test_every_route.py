@@ -232,6 +232,9 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         NOT,
         200,
     ),
+    "POST /v1/tasks": ({"body": {"task_id": "t", "title": "Cut", "owner_peer": "bo"}}, NOT, 200),
+    "GET /v1/tasks/query": ({}, NOT, 200),
+    "PATCH /v1/tasks/{task_id}": ({"in_path": "t", "body": {"status": "done"}}, NOT, 200),
     "POST /v1/continuity/compare": (
         {"body": {**SUBJECT, "candidate_capsule": CAPSULE["capsule"], "signals": SIGNALS}},
         NOT,

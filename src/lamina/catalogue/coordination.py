@@ -56,6 +56,21 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "The dispute was ended before, with another outcome or summary: `details.outcome` is the one that stands.",
         hint="read the reconciliation; a new dispute is opened by itself",
     ),
+    "TASK_EXISTS": ErrorCode(
+        "Conflict",
+        COORDINATION,
+        "There is a task of this id, done or not: `details.path` is its file.",
+        hint="choose another task_id, or change the task that there is",
+    ),
+    "TASK_NOT_FOUND": ErrorCode(
+        "NotFound", COORDINATION, "No task has this id.", hint="`GET /v1/tasks/query` lists them"
+    ),
+    "TASK_DONE": ErrorCode(
+        "Conflict",
+        COORDINATION,
+        "A task that is done stays done.",
+        hint="create another task that goes on with it",
+    ),
     "STORED_ARTIFACT_INVALID": ErrorCode(
         "Malformed",
         COORDINATION,

@@ -64,8 +64,8 @@ class _Index:
                 del self.paths[key]
 
     def matching(self, wanted: frozenset[Key]) -> Matches:
-        fewest = min((self.paths.get(key, set()) for key in wanted), key=len)
-        found = [path for path in fewest if wanted <= self.cards[path].keys]
+        fewest = min((self.paths.get(key, set()) for key in wanted), key=len, default=self.cards.keys())
+        found = [path for path in fewest if path not in self.unread and wanted <= self.cards[path].keys]
         return Matches(
             sorted(found, key=lambda path: (-self.cards[path].at, path)), skipped=bool(self.unread)
         )
@@ -80,8 +80,7 @@ class ArtifactCards:
         self._lock = threading.Lock()
 
     def matching(self, kind: ArtifactKind[RecordT], tenant_id: str, wanted: frozenset[Key]) -> Matches:
-        """The artifacts that have every key that is wanted, newest first and then by id. Every write that was answered before counts."""
-        assert wanted, "a query names what it looks for"
+        """The artifacts that have every key that is wanted, newest first and then by path. Every write that was answered before counts."""
         head = self._documents.head(tenant_id)
         if head is None:
             return Matches([], skipped=False)
