@@ -8,6 +8,7 @@ from capsules import NOW, body
 from given import ManualClock
 from lamina.continuity.handlers.operations import continuity_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
+from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.tasks.operations import task_operations
 from lamina.errors import Forbidden
 from lamina.kernel.ids import RandomIds
@@ -50,6 +51,7 @@ class Agents:
             for each in (
                 *artifact_operations(parts),
                 *task_operations(self.store.documents),
+                *patch_operations(self.store.documents, RandomIds()),
                 *continuity_operations(self.store.documents, uses=self),
             )
         }

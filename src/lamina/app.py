@@ -35,6 +35,7 @@ from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
+from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.reminding import Reminding, Windows
 from lamina.coordination.tasks.operations import task_operations
 from lamina.gateway import Gateway
@@ -250,6 +251,7 @@ def build_server(
         *schedule_operations(reminding),
         *artifact_operations(ArtifactParts(kept.documents, peers, ids, settings.relay_payload_bytes_max)),
         *task_operations(kept.documents),
+        *patch_operations(kept.documents, ids),
         *bridge_operations(bridge),
         *relay_health_operations(kept, settings.tenant if unsigned else None),
     )

@@ -289,6 +289,9 @@ TASK_NAMES_MAX: Final = 100
 TASK_DUE_LENGTH_MAX: Final = 64
 TASK_METADATA_BYTES_MAX: Final = 16_384
 TASK_PAGE_MAX: Final = 500
+PATCH_DIFF_LENGTH_MAX: Final = 262_144
+PATCH_REASON_LENGTH_MAX: Final = 1000
+PATCH_REF_LENGTH_MAX: Final = 64
 
 # Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600

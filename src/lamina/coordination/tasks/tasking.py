@@ -99,7 +99,7 @@ class Tasks:
             )
         now, caller = rfc3339(call.now), call.relay.peer_id
         stamps = {"created_at": now, "created_by": caller, "updated_at": now, "updated_by": caller}
-        task = AgentTask(**request.model_dump(), **stamps)
+        task = AgentTask.model_validate({**request.model_dump(), **stamps})
         change = Change(path, ChangeKind.PUT, _bytes(task), expected_version=0, portable=True)
         message = f"tasks: create {task.task_id}"
         done = written(self._documents, call, message, [change], Told(path, _words(task), _LABEL))

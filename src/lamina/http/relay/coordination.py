@@ -33,6 +33,9 @@ _ROWS: Final = (
     ("POST", "/v1/tasks", "tasks_create"),
     ("GET", "/v1/tasks/query", "tasks_query"),
     ("PATCH", "/v1/tasks/{task_id}", "tasks_update"),
+    ("POST", "/v1/docs/patch/propose", "docs_patch_propose"),
+    ("POST", "/v1/docs/patch/apply", "patch_apply"),
+    ("POST", "/v1/code/patch/propose", "code_patch_propose"),
 )
 
 
